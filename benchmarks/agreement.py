@@ -14,9 +14,9 @@ import pandas as pd
 from irrCAC.raw import CAC
 from numpy.typing import NDArray
 
-from quaestor.measures.agreement import RatingTable, agreement, rating_table
+from quaestor.measures.agreement import RatingTable, agreement, build_rating_table
 from quaestor.measures.agreement.alpha import krippendorff_alpha
-from quaestor.measures.agreement.table import patterns_of
+from quaestor.measures.agreement.table import find_patterns
 
 ITEMS, CODES, AGREED, BAR = 10_000, 63, 0.8, 0.2
 
@@ -30,7 +30,7 @@ def ratings() -> NDArray[np.int64]:
 
 
 def table_of(matrix: NDArray[np.int64]) -> RatingTable:
-    return rating_table(
+    return build_rating_table(
         (str(item), f"R{rater}", str(code))
         for item, row in enumerate(matrix.tolist())
         for rater, code in enumerate(row)
@@ -46,7 +46,7 @@ def main(folder: Path, options: argparse.Namespace) -> None:
         return _known(agreement(table, facet="cause").alpha.value)
 
     def alpha_alone() -> float:
-        return _known(krippendorff_alpha(patterns_of(table), "nominal", seed=0, replicates=0).value)
+        return _known(krippendorff_alpha(find_patterns(table), "nominal", seed=0, replicates=0).value)
 
     def peer_alpha(data: NDArray[np.int64] = matrix) -> float:
         return float(krippendorff.alpha(reliability_data=data.T, level_of_measurement="nominal"))

@@ -11,7 +11,7 @@ from pathlib import Path
 from tests.support.acting import rebuilt
 
 from quaestor.base.table_files import ExportTable, write_table
-from quaestor.coding.model.records import Facet, Plan
+from quaestor.coding.model.records import Facet, RoundPlan
 from quaestor.coding.model.rounds import open_round
 from quaestor.coding.model.state import State
 from quaestor.coding.rating_files import import_ratings
@@ -46,7 +46,7 @@ def _study(folder: Path) -> Study:
 def _read_anew(folder: Path) -> None:
     """What `quaestor serve` does before it says that it serves, so that the first page does not."""
     items = tuple(f"stackoverflow/question/{number}" for number in range(MANY // len(RATERS)))
-    plan = Plan("main", "main", items, (Facet("relevance", "keep", reasons=("crash",)),), RATERS, measured="relevance")
+    plan = RoundPlan("main", "main", items, (Facet("relevance", "keep", reasons=("crash",)),), RATERS, measured="relevance")
     answers = {"relevance": {"answer": "exclude", "reason": "crash"}}
     more = {"round": "main", "answers": answers, "unsure": [], "memo": "", "seconds": 12.5}
     with Journal.open(folder / "study.db") as journal:
@@ -70,7 +70,7 @@ def _once(folder: Path) -> float:
     rows = [{"item": item, "rater": rater, "relevance": "keep", "seconds": "30"} for item in ITEMS for rater in RATERS]
     write_table(ExportTable.from_mappings("ratings", rows), folder / "ratings.csv")
     facet = Facet("relevance", "keep", reasons=("crash",))
-    plan = Plan("main", "main", ITEMS, (facet,), RATERS, measured="relevance")
+    plan = RoundPlan("main", "main", ITEMS, (facet,), RATERS, measured="relevance")
     with Journal.open(folder / "study.db") as journal:
         coding = coding_session(_study(folder), journal)
         coding.act(lambda state: open_round(state, plan, "lead"))

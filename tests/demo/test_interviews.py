@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.demo.interviews import FOLDER, TALKS, make_demo_interviews
+from quaestor.demo.interviews import FOLDER, TRANSCRIPTS, build_demo_interviews
 from quaestor.demo.progress import InterviewsCoded
 from quaestor.interviews.coding.decided_passages import coded_stretches
 from quaestor.interviews.conduct.conversation_state import ASKED, SKIPPED, conversation
@@ -30,7 +30,7 @@ SAID: list[str] = []
 @pytest.fixture(scope="module")
 def coded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Study, InterviewsCoded]:
     root = tmp_path_factory.mktemp("demo")
-    found = make_demo_interviews(root, 7, SAID.append)
+    found = build_demo_interviews(root, 7, SAID.append)
     return open_study(root / FOLDER), found
 
 
@@ -41,7 +41,7 @@ def study(coded: tuple[Study, InterviewsCoded]) -> Study:
 
 @pytest.fixture(scope="module")
 def truth(study: Study) -> InterviewTruth:
-    return read_truth(study.root / TALKS)
+    return read_truth(study.root / TRANSCRIPTS)
 
 
 def test_the_planted_themes_come_out(coded: tuple[Study, InterviewsCoded], truth: InterviewTruth) -> None:
@@ -142,7 +142,7 @@ def test_no_planted_name_is_left_in_anything_that_is_read(study: Study, truth: I
         shown = [turn.text for talk in interviews.transcripts() for turn in talk.turns]
         shown += [note.text for one in interviews.interviews() for note in conversation(interviews, one.id).notes]
     assert not [name for name in names for text in shown if name in text]
-    kept = [path for path in study.root.rglob("*") if path.is_file() and TALKS not in path.parts]
+    kept = [path for path in study.root.rglob("*") if path.is_file() and TRANSCRIPTS not in path.parts]
     for path in kept:
         held = path.read_bytes()
         assert not [name for name in names if name.encode() in held], path
@@ -152,11 +152,11 @@ def test_simulated_raters_need_to_be_told_what_is_known(study: Study, tmp_path: 
     with open_interviews(study) as interviews, pytest.raises(StateError, match="closed"):
         simulate_ratings(interviews.coding, "main", accuracy=1.0, confusion=0.0, seed=1)
     with pytest.raises(StateError, match="'main' is closed"):
-        simulate_round(study, "main", study.root / TALKS, accuracy=1.0, seed=1)
+        simulate_round(study, "main", study.root / TRANSCRIPTS, accuracy=1.0, seed=1)
     with pytest.raises(InputError, match="name the folder"):
         simulate_round(study, "main", tmp_path, accuracy=1.0, seed=1)
 
 
 def test_synthetic_interviews_do_not_come_among_others(study: Study, truth: InterviewTruth) -> None:
     with pytest.raises(StateError, match="a study of their own"):
-        take_in_talks(study, study.root / TALKS, truth)
+        take_in_talks(study, study.root / TRANSCRIPTS, truth)

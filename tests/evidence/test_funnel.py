@@ -15,7 +15,7 @@ from quaestor.base.errors import SettingsError, StateError
 from quaestor.coding.model.state import OPEN
 from quaestor.coding.rating import next_for
 from quaestor.coding.session import open_coding
-from quaestor.demo.coding import BESIDE, ROUND, SIZE
+from quaestor.demo.coding import SIMULATED_RATER, ROUND, SIZE
 from quaestor.demo.folder import VISITOR, drop_used_links, create_join_links
 from quaestor.demo.run import run_demo
 from quaestor.demo.survey import SURVEY, survey_so_far
@@ -38,7 +38,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Study:
     folder = tmp_path_factory.mktemp("demo") / "study"
     said: list[str] = []
     outcome = run_demo(folder, 3, said.append, lambda what, done, total: None)
-    assert outcome.agrees
+    assert outcome.matches_plan
     assert any("threshold 0.5 reached" in words for words in said)
     assert [words.partition(".")[0] for words in said if words[:1].isdigit()] == [str(step) for step in range(1, 17)]
     assert (outcome.report.held, outcome.report.findings) == (10, 10), "a round more disturbs no result"
@@ -71,9 +71,9 @@ def test_one_round_of_the_demo_is_open_and_waits_for_the_visitor(demo: Study) ->
         still_open = [name for name, one in coding.state.rounds.items() if one.status == OPEN]
         one = coding.state.round(ROUND)
     assert still_open == [ROUND]
-    assert (len(one.plan.items), one.plan.raters, one.plan.blind) == (SIZE, (VISITOR, BESIDE), True)
-    assert set(one.ratings) == {BESIDE}
-    assert len(one.ratings[BESIDE]) == SIZE
+    assert (len(one.plan.items), one.plan.raters, one.plan.blind) == (SIZE, (VISITOR, SIMULATED_RATER), True)
+    assert set(one.ratings) == {SIMULATED_RATER}
+    assert len(one.ratings[SIMULATED_RATER]) == SIZE
     assert next_for(demo, ROUND, VISITOR)["practice"]
 
 

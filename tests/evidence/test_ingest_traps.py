@@ -13,7 +13,7 @@ import pytest
 from quaestor.base.errors import InputError, StateError
 from quaestor.evidence.dataset import StagedDataset, read_manifest
 from quaestor.evidence.ingest import ingest_stackexchange
-from quaestor.evidence.sources.stackexchange.inputs import site_name
+from quaestor.evidence.sources.stackexchange.inputs import guess_site
 
 HEAD = b'\xef\xbb\xbf<?xml version="1.0" encoding="utf-8"?>\n'
 
@@ -164,6 +164,6 @@ def test_rows_that_are_counted_and_rows_that_are_written_must_agree(tmp_path: Pa
 def test_the_site_is_told_by_the_path(tmp_path: Path, name: str, site: str) -> None:
     (tmp_path / "dump").mkdir()
     (tmp_path / "dump" / name).touch()
-    assert site_name(tmp_path / "dump" / name) == site
+    assert guess_site(tmp_path / "dump" / name) == site
     if "-Posts" in name:
-        assert site_name(tmp_path / "dump") == site
+        assert guess_site(tmp_path / "dump") == site

@@ -289,7 +289,7 @@ def test_rows_of_a_table_whose_ids_look_like_turns_are_no_turns(study: Study) ->
         withdraw(interviews, "P1")
         one = coding.state.round("of a table")
         assert one.gone == frozenset()
-        assert one.seats[1].items == [("P1/00001", "P1/00002")]
+        assert one.slots[1].items == [("P1/00001", "P1/00002")]
         assert [given[-1].memo for given in one.ratings["rater-1"].values()] == ["kept:0"]
         assert coding.state.round(ROUND).gone, "turns of the round over transcripts are gone"
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from quaestor.measures.agreement import RatingTable, agreement, rating_table
+from quaestor.measures.agreement import RatingTable, agreement, build_rating_table
 from quaestor.measures.agreement.alpha import krippendorff_alpha
 from quaestor.measures.agreement.chance_corrected import (
     cohen_kappa,
@@ -18,7 +18,7 @@ from quaestor.measures.agreement.chance_corrected import (
     linear_weights,
     quadratic_weights,
 )
-from quaestor.measures.agreement.table import patterns_of
+from quaestor.measures.agreement.table import find_patterns
 
 TEXTBOOK = np.array([[13, 0, 0], [0, 20, 7], [0, 4, 56]], dtype=float)
 SEEDS = range(6)
@@ -42,7 +42,7 @@ def ratings(
 
 
 def table_of(matrix: NDArray[np.int64]) -> RatingTable:
-    return rating_table(
+    return build_rating_table(
         (f"item {row}", f"rater {column}", None if label == MISSING else str(label))
         for row, labels in enumerate(matrix)
         for column, label in enumerate(labels)
@@ -72,7 +72,7 @@ def test_ratings_by_chance_have_no_agreement_beyond_it() -> None:
         matrix = np.stack([generator.choice(3, 200, p=[0.6, 0.3, 0.1]), generator.choice(3, 200, p=[0.2, 0.3, 0.5])])
         kappas.append(cohen_kappa(build_contingency(table_of(matrix.T)).counts).value)
     for _ in range(400):
-        patterns = patterns_of(table_of(generator.choice(3, (200, 3), p=[0.6, 0.3, 0.1])))
+        patterns = find_patterns(table_of(generator.choice(3, (200, 3), p=[0.6, 0.3, 0.1])))
         alphas.append(krippendorff_alpha(patterns, "nominal", seed=0, replicates=0).value)
     assert abs(np.mean(np.array(kappas, dtype=float))) < 0.01
     assert abs(np.mean(np.array(alphas, dtype=float))) < 0.01
@@ -111,7 +111,7 @@ def test_fleiss_kappa_is_that_of_statsmodels(seed: int, raters: int) -> None:
     from statsmodels.stats.inter_rater import fleiss_kappa as oracle
 
     matrix = ratings(seed, raters=raters)
-    found = fleiss_kappa(patterns_of(table_of(matrix)))
+    found = fleiss_kappa(find_patterns(table_of(matrix)))
     assert found.value == pytest.approx(oracle(aggregate_raters(matrix)[0]), abs=1e-12)
 
 
@@ -121,7 +121,7 @@ def test_fleiss_kappa_is_that_of_statsmodels(seed: int, raters: int) -> None:
 def test_ac_and_fleiss_with_their_errors_are_those_of_irrcac(seed: int, raters: int, gaps: float, weights: str) -> None:
     matrix = ratings(seed, raters=raters, gaps=gaps)
     scheme = {"identity": None, "linear": linear_weights(np.arange(4.0)), "quadratic": quadratic_weights(np.arange(4.0))}
-    patterns, oracle = patterns_of(table_of(matrix)), irr_cac(matrix, weights)
+    patterns, oracle = find_patterns(table_of(matrix)), irr_cac(matrix, weights)
     for ours, name in ((gwet_ac, "gwet"), (fleiss_kappa, "fleiss")):
         found, expected = ours(patterns, scheme[weights]), getattr(oracle, name)()["est"]
         assert found.value == pytest.approx(float(expected["coefficient_value"]), abs=1e-10)
@@ -148,7 +148,7 @@ def test_an_interval_scale_uses_the_numbers_themselves(seed: int) -> None:
 
     numbers = np.array([1.0, 2.5, 10.0, 40.0])
     matrix = ratings(seed, raters=3)
-    table = rating_table(
+    table = build_rating_table(
         (str(row), str(column), str(numbers[label]))
         for row, labels in enumerate(matrix)
         for column, label in enumerate(labels)
@@ -159,7 +159,7 @@ def test_an_interval_scale_uses_the_numbers_themselves(seed: int) -> None:
 
 @pytest.mark.parametrize("raters", [2, 3])
 def test_the_bootstrap_finds_the_same_uncertainty_as_the_formula(raters: int) -> None:
-    patterns = patterns_of(table_of(ratings(3, items=600, raters=raters)))
+    patterns = find_patterns(table_of(ratings(3, items=600, raters=raters)))
     by_formula = fleiss_kappa(patterns)
     by_bootstrap = krippendorff_alpha(patterns, "nominal", seed=1)
     assert by_bootstrap.se == pytest.approx(by_formula.se, rel=0.08)
@@ -199,7 +199,7 @@ def test_with_several_raters_kappa_per_code_is_fleiss_of_the_code_against_the_re
     matrix = ratings(seed, raters=5, gaps=0.3)
     for place, code in enumerate(agreement(table_of(matrix), facet="cause").codes):
         alone = np.where(matrix == MISSING, MISSING, matrix == place)
-        expected = fleiss_kappa(patterns_of(table_of(alone)))
+        expected = fleiss_kappa(find_patterns(table_of(alone)))
         assert code.kappa.value == pytest.approx(expected.value, abs=1e-12)
         assert code.kappa.se == pytest.approx(expected.se, abs=1e-12)
         used, gaps = matrix == place, matrix == MISSING

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quaestor.measures.agreement import agreement, rating_table, set_table, to_json
+from quaestor.measures.agreement import agreement, build_rating_table, build_set_table, to_json
 from quaestor.measures.records import Agreement
 
 Triples = list[tuple[str, str, str | None]]
@@ -35,7 +35,7 @@ def values(found: Agreement, names: tuple[str, ...] = NAMES) -> dict[str, Any]:
 @given(triples(), st.sampled_from(["nominal", "ordinal", "interval"]))
 @settings(deadline=None, max_examples=150)
 def test_nothing_is_ever_not_a_number(ratings: Triples, scale: Any) -> None:
-    found = agreement(rating_table(ratings), facet="cause", scale=scale)
+    found = agreement(build_rating_table(ratings), facet="cause", scale=scale)
     assert "NaN" not in json.dumps(to_json(found))
     json.dumps(to_json(found), allow_nan=False)
     for name in NAMES:
@@ -47,7 +47,7 @@ def test_nothing_is_ever_not_a_number(ratings: Triples, scale: Any) -> None:
 @given(triples(raters=2) | triples(raters=4))
 @settings(deadline=None)
 def test_estimates_stay_within_their_bounds(ratings: Triples) -> None:
-    found = agreement(rating_table(ratings), facet="cause")
+    found = agreement(build_rating_table(ratings), facet="cause")
     for name in NAMES:
         estimate = found.estimates[name]
         if estimate.value is not None:
@@ -64,10 +64,10 @@ def test_estimates_stay_within_their_bounds(ratings: Triples) -> None:
 @given(triples(raters=2) | triples(raters=3), st.randoms(use_true_random=False))
 @settings(deadline=None)
 def test_neither_the_order_of_rows_nor_the_names_of_raters_matter(ratings: Triples, random: Any) -> None:
-    expected = agreement(rating_table(ratings), facet="cause")
+    expected = agreement(build_rating_table(ratings), facet="cause")
     shuffled = random.sample(ratings, len(ratings))
     names = {"rater 0": "z", "rater 1": "y", "rater 2": "x"}
-    again = agreement(rating_table((item, names[rater], label) for item, rater, label in shuffled), facet="cause")
+    again = agreement(build_rating_table((item, names[rater], label) for item, rater, label in shuffled), facet="cause")
     for name in NAMES:
         one, other = expected.estimates[name], again.estimates[name]
         assert one.undefined == other.undefined
@@ -80,14 +80,14 @@ def test_neither_the_order_of_rows_nor_the_names_of_raters_matter(ratings: Tripl
 def test_the_names_of_the_codes_do_not_matter_on_a_nominal_scale(ratings: Triples) -> None:
     names = {"1": "delta", "2": "alpha", "3": "echo", "4": "bravo", "5": "charlie", None: None}
     renamed = [(item, rater, names[label]) for item, rater, label in ratings]
-    one, other = (values(agreement(rating_table(each), facet="cause")) for each in (ratings, renamed))
+    one, other = (values(agreement(build_rating_table(each), facet="cause")) for each in (ratings, renamed))
     assert {name: pytest.approx(value, abs=1e-12) for name, value in one.items()} == other
 
 
 @given(st.lists(st.sampled_from("abcd"), min_size=2, max_size=20), st.integers(2, 4))
 @settings(deadline=None)
 def test_where_all_agree_every_coefficient_is_one_or_undefined(labels: list[str], raters: int) -> None:
-    table = rating_table((str(item), str(rater), label) for item, label in enumerate(labels) for rater in range(raters))
+    table = build_rating_table((str(item), str(rater), label) for item, label in enumerate(labels) for rater in range(raters))
     found = agreement(table, facet="cause")
     varied = len(set(labels)) > 1
     assert found.percent.value == 1
@@ -99,9 +99,9 @@ def test_where_all_agree_every_coefficient_is_one_or_undefined(labels: list[str]
 @given(triples(raters=2, labels="abc") | triples(raters=3, labels="abc"))
 @settings(deadline=None)
 def test_sets_of_one_code_each_agree_like_the_codes_themselves(ratings: Triples) -> None:
-    single = agreement(rating_table(ratings), facet="cause")
+    single = agreement(build_rating_table(ratings), facet="cause")
     sets = agreement(
-        set_table((item, rater, None if label is None else frozenset([label])) for item, rater, label in ratings),
+        build_set_table((item, rater, None if label is None else frozenset([label])) for item, rater, label in ratings),
         facet="cause",
     )
     assert values(single) == pytest.approx(values(sets), nan_ok=False) or values(single) == values(sets)
@@ -113,7 +113,7 @@ def test_sets_of_one_code_each_agree_like_the_codes_themselves(ratings: Triples)
 @given(triples(), st.integers(0, 2**32))
 @settings(deadline=None, max_examples=30)
 def test_the_same_seed_gives_the_same_interval(ratings: Triples, seed: int) -> None:
-    table = rating_table(ratings)
+    table = build_rating_table(ratings)
     one = agreement(table, facet="cause", seed=seed)
     assert one == agreement(table, facet="cause", seed=seed)
     assert one.alpha.se is None or math.isfinite(one.alpha.se)

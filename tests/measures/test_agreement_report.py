@@ -7,14 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from quaestor.measures.agreement import RatingTable, agreement, rating_table, set_table, to_json
+from quaestor.measures.agreement import RatingTable, agreement, build_rating_table, build_set_table, to_json
 from quaestor.measures.agreement.chance_corrected import jaccard_distance, masi_distance, build_membership
-from quaestor.measures.agreement.report import band
+from quaestor.measures.agreement.report import landis_koch_band
 
 
 def table_of(*columns: Sequence[str]) -> RatingTable:
     """One column of labels a rater."""
-    return rating_table(
+    return build_rating_table(
         (f"item {row}", f"R{rater}", label or None)
         for rater, column in enumerate(columns, 1)
         for row, label in enumerate(column)
@@ -55,7 +55,7 @@ def test_with_partly_agreeing_items_the_interval_of_percent_comes_from_their_spr
 
 
 def test_a_code_that_every_item_has_is_undefined_alone() -> None:
-    table = rating_table(
+    table = build_rating_table(
         [(str(item), rater, label) for rater in "AB" for item, label in enumerate("xyxy")], order=["x", "y", "z"]
     )
     codes = {code.code: code.kappa for code in agreement(table, facet="cause").codes}
@@ -156,7 +156,7 @@ def test_alpha_of_sets_is_that_of_its_definition() -> None:
         ["ab", "a", "bc", "c", "abc", "b", "a", "cd"],
         ["a", "a", "bc", "cd", "ab", "b", "b", "cd"],
     ]
-    table = set_table(
+    table = build_set_table(
         (str(row), str(rater), frozenset(codes))
         for rater, column in enumerate(columns)
         for row, codes in enumerate(column)
@@ -192,7 +192,7 @@ def test_alpha_of_sets_is_that_of_its_definition() -> None:
      (0.8, "substantial"), (0.81, "almost perfect"), (1.0, "almost perfect"), (None, "")],
 )  # fmt: skip
 def test_bands_are_named_as_landis_and_koch_did(kappa: float | None, name: str) -> None:
-    assert band(kappa) == name
+    assert landis_koch_band(kappa) == name
 
 
 def test_each_of_63_codes_of_ten_thousand_items_has_its_interval() -> None:

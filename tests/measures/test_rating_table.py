@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from quaestor.base.errors import InputError
-from quaestor.measures.agreement import agreement, rating_table, set_table
+from quaestor.measures.agreement import agreement, build_rating_table, build_set_table
 
 
 def test_items_with_fewer_than_two_ratings_are_left_out_with_a_reason() -> None:
-    table = rating_table(
+    table = build_rating_table(
         [
             ("a", "r1", "x"), ("a", "r2", "y"),
             ("b", "r1", "x"), ("b", "r2", None),
@@ -30,14 +30,14 @@ def test_items_with_fewer_than_two_ratings_are_left_out_with_a_reason() -> None:
 
 def test_an_item_that_one_of_three_cannot_judge_still_counts() -> None:
     rows = [("a", "r1", "x"), ("a", "r2", "x"), ("a", "r3", "?"), ("b", "r1", "x"), ("b", "r3", "y")]
-    table = rating_table(rows, cannot_judge=["?"])
+    table = build_rating_table(rows, cannot_judge=["?"])
     assert table.ratings.tolist() == [[0, 0, -1], [0, -1, 1]]
     assert not table.left_out
 
 
 def test_a_rater_without_company_is_named_and_does_not_count() -> None:
     rows = [("a", "r1", "x"), ("a", "r2", "x"), ("b", "r1", "y"), ("b", "r2", "x"), ("c", "r3", "x")]
-    found = agreement(rating_table(rows), facet="cause")
+    found = agreement(build_rating_table(rows), facet="cause")
     assert found.raters == ("r1", "r2")
     assert found.kappa_kind == "cohen"
     assert "r3 shares no item with another rater and is left out." in found.warnings
@@ -45,27 +45,27 @@ def test_a_rater_without_company_is_named_and_does_not_count() -> None:
 
 def test_numbers_are_ordered_by_value_and_words_by_the_order_given() -> None:
     rows = [("a", "r1", "10"), ("a", "r2", "9"), ("b", "r1", "-1.5"), ("b", "r2", "9")]
-    table = rating_table(rows)
+    table = build_rating_table(rows)
     assert table.labels == ("-1.5", "9", "10")
     assert table.ordered
     words = [("a", "r1", "low"), ("a", "r2", "high")]
-    assert not rating_table(words).ordered
-    assert rating_table(words, order=["low", "middle", "high"]).labels == ("low", "middle", "high")
+    assert not build_rating_table(words).ordered
+    assert build_rating_table(words, order=["low", "middle", "high"]).labels == ("low", "middle", "high")
 
 
 def test_the_same_rating_twice_is_one_and_a_different_one_is_refused() -> None:
     rows = [("a", "r1", "x"), ("a", "r1", "x"), ("a", "r1", None), ("a", "r2", "x")]
-    assert rating_table(rows).ratings.tolist() == [[0, 0]]
+    assert build_rating_table(rows).ratings.tolist() == [[0, 0]]
     with pytest.raises(InputError, match="rater 'r1' rates item 'a' twice, as 'x' and as 'y': keep one"):
-        rating_table([*rows, ("a", "r1", "y")])
+        build_rating_table([*rows, ("a", "r1", "y")])
     with pytest.raises(InputError, match="as cannot judge and as 'x'"):
-        rating_table([("a", "r1", "?"), ("a", "r1", "x")], cannot_judge=["?"])
+        build_rating_table([("a", "r1", "?"), ("a", "r1", "x")], cannot_judge=["?"])
     with pytest.raises(InputError, match="as 'x' and as 'x; y'"):
-        set_table([("a", "r1", frozenset("x")), ("a", "r1", frozenset("xy"))])
+        build_set_table([("a", "r1", frozenset("x")), ("a", "r1", frozenset("xy"))])
 
 
 def test_sets_that_read_alike_are_kept_apart() -> None:
-    table = set_table([("a", "r1", frozenset(["x; y"])), ("a", "r2", frozenset(["x", "y"]))])
+    table = build_set_table([("a", "r1", frozenset(["x; y"])), ("a", "r2", frozenset(["x", "y"]))])
     assert table.ratings.tolist() == [[0, 1]]
 
 
@@ -75,16 +75,16 @@ def test_sets_that_read_alike_are_kept_apart() -> None:
 )
 def test_an_order_that_does_not_fit_is_refused(order: list[str], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        rating_table([("a", "r1", "low"), ("a", "r2", "high")], order=order)
+        build_rating_table([("a", "r1", "low"), ("a", "r2", "high")], order=order)
 
 
 def test_a_scale_that_the_labels_cannot_have_is_refused() -> None:
-    words = rating_table([("a", "r1", "low"), ("a", "r2", "high")])
+    words = build_rating_table([("a", "r1", "low"), ("a", "r2", "high")])
     with pytest.raises(InputError, match="an ordinal scale needs the order of its labels"):
         agreement(words, facet="severity", scale="ordinal")
     with pytest.raises(InputError, match="an interval scale needs numbers, and 'high' is none"):
         agreement(words, facet="severity", scale="interval")
-    sets = set_table([("a", "r1", frozenset("1")), ("a", "r2", frozenset("12"))])
+    sets = build_set_table([("a", "r1", frozenset("1")), ("a", "r2", frozenset("12"))])
     with pytest.raises(InputError, match="sets of codes have no ordinal scale"):
         agreement(sets, facet="severity", scale="ordinal")
 
@@ -92,4 +92,4 @@ def test_a_scale_that_the_labels_cannot_have_is_refused() -> None:
 def test_a_column_of_free_text_is_refused_before_it_fills_the_memory() -> None:
     rows = ((str(item), rater, f"note {item} of {rater}") for item in range(1_100) for rater in ("r1", "r2"))
     with pytest.raises(InputError, match="2,200 different labels, as in a column of free text"):
-        rating_table(rows)
+        build_rating_table(rows)

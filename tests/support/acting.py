@@ -10,7 +10,7 @@ from quaestor.base.errors import QuaestorError
 from quaestor.coding.model.decisions import comment_on, decide, decide_agreed, tie_comment
 from quaestor.coding.model.phrases import SAME_MEANING, ask_to_reread, unify
 from quaestor.coding.model.ratings import give_rating
-from quaestor.coding.model.records import Facet, Plan
+from quaestor.coding.model.records import Facet, RoundPlan
 from quaestor.coding.model.rounds import close_round, open_round, replace_rater
 from quaestor.coding.model.state import State
 from quaestor.coding.session import new_state
@@ -57,7 +57,7 @@ class Table:
         raters = more.pop("raters", ("first", "second"))
         passed = more.pop("passed", None)
         version = self.state.history.latest.version
-        plan = Plan(name, more.pop("kind", "main"), tuple(items), facets, raters, codebook=version,
+        plan = RoundPlan(name, more.pop("kind", "main"), tuple(items), facets, raters, codebook=version,
                     measured=facets[0].id, **more)  # fmt: skip
         self.record(open_round(self.state, plan, "lead", passed))
 

@@ -220,7 +220,7 @@ def words_read(coding: CodingSession) -> set[str]:
     """The planted words that somebody who reads the state gets."""
     with coding.locked_state() as state:
         told = [repr(_plain(one)) for one in state.rounds.values()]
-        told += [repr(state.published), repr(state.others)]
+        told += [repr(state.published), repr(state.unhandled_acts)]
     return {word for word in PLANTED.values() if any(word in one for one in told)}
 
 

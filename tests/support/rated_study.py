@@ -148,7 +148,7 @@ def rate_now(
     with open_coding(study) as coding:
         one = coding.state.round(name)
         now = coding.now()
-        for seat in one.seats:
+        for seat in one.slots:
             items = one.open_items()[: (most or {}).get(seat.rater)]
             said = [(item, answers(dice, place, seat.rater), dice.uniform(60, 600)) for place, item in enumerate(items)]
 

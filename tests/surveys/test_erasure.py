@@ -23,7 +23,7 @@ def test_an_imported_response_is_erased_and_does_not_come_again_with_its_file(tm
         import_answers(surveys, NAME, tmp_path / "study-answers.csv", None)
         assert [one.id for one in surveys.answers.listed(NAME)] == [second]
         with surveys.coding.locked_state() as state:
-            acts = [act for act in state.others if act.kind == "survey.erase"]
+            acts = [act for act in state.unhandled_acts if act.kind == "survey.erase"]
     assert [(act.actor, act.payload) for act in acts] == [("lead", {"survey": NAME, "why": "asked to by letter"})]
     for path in study.root.glob("study.db*"):
         assert first.encode() not in path.read_bytes(), "the journal never forgets, so it does not say which"

@@ -103,7 +103,7 @@ def test_the_lead_erases_a_response_with_what_was_written_about_it(tmp_path: Pat
     quoted = quoted_everywhere(tmp_path / "study")
     with open_surveys(quoted.study) as surveys:
         erase_response(surveys, NAME, quoted.response, "asked to by letter")
-        (kept,) = [act for act in surveys.coding.state.others if act.kind == "survey.decide"]
+        (kept,) = [act for act in surveys.coding.state.unhandled_acts if act.kind == "survey.decide"]
         assert kept.payload == {"survey": NAME, "response": quoted.response, "keep": True, "why": ""}
     assert words_on_disk(quoted.study.root) == {}
 

@@ -32,7 +32,7 @@ def test_what_is_folded_act_by_act_is_what_all_acts_come_to(surveys: Surveys) ->
     close_survey(surveys, NAME)
     found = surveys.fielding(NAME)
     assert (found.status, found.decisions[first].keep, len(found.decisions)) == (CLOSED, False, 3)
-    assert found == fieldings(surveys.coding.state.others)[NAME]
+    assert found == fieldings(surveys.coding.state.unhandled_acts)[NAME]
 
 
 def test_what_was_told_before_stays_as_it_was_told(surveys: Surveys) -> None:

@@ -102,7 +102,7 @@ def test_after_fewer_cards_than_a_batch_a_survey_is_closed_for_good(surveys: Sur
         open_survey(surveys, NAME)
     assert (payment(surveys, NAME).final, payment(surveys, NAME).closes_for_good) == (True, False)
     with surveys.coding.locked_state() as state:
-        assert [(one.kind, one.actor) for one in state.others][-1] == ("survey.final", "payer")
+        assert [(one.kind, one.actor) for one in state.unhandled_acts][-1] == ("survey.final", "payer")
 
 
 def test_a_whole_batch_leaves_a_closed_survey_as_it_is(surveys: Surveys) -> None:

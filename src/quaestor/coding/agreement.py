@@ -14,7 +14,7 @@ from quaestor.coding.model.ratings import drift_labels, labels
 from quaestor.coding.model.records import CANNOT_JUDGE, EVIDENCE
 from quaestor.coding.model.state import State
 from quaestor.evidence.table_rows import read_header, read_rows
-from quaestor.measures.agreement import RatingTable, agreement, rating_table, set_table, to_json
+from quaestor.measures.agreement import RatingTable, agreement, build_rating_table, build_set_table, to_json
 from quaestor.measures.records import Agreement, Estimate, Scale
 
 __all__ = [
@@ -109,10 +109,10 @@ def table_of(asked: AskedFacet, found: Sequence[tuple[str, str, Label | None]]) 
     """Labels of a round as the table that agreement is computed from."""
     if asked.several:
         sets = [(item, rater, label if isinstance(label, frozenset) else None) for item, rater, label in found]
-        return set_table(sets, cannot_judge=[CANNOT_JUDGE])
+        return build_set_table(sets, cannot_judge=[CANNOT_JUDGE])
     single = [(item, rater, label if isinstance(label, str) else None) for item, rater, label in found]
     first = asked.first_used_first
-    return rating_table(single, order=asked.order, cannot_judge=[CANNOT_JUDGE], first_used_first=first)
+    return build_rating_table(single, order=asked.order, cannot_judge=[CANNOT_JUDGE], first_used_first=first)
 
 
 def agreement_on(asked: AskedFacet, table: RatingTable, *, seed: int = 0) -> Agreement:
@@ -160,11 +160,11 @@ def _table(
 ) -> RatingTable:
     if separator is None:
         single = ((item, rater, label or None) for item, rater, label in triples)
-        return rating_table(single, order=order, cannot_judge=cannot_judge)
+        return build_rating_table(single, order=order, cannot_judge=cannot_judge)
     if order:
         raise InputError("sets of codes have no order: leave out the order or the separator")
     several = ((item, rater, _codes(label, separator)) for item, rater, label in triples)
-    return set_table(several, cannot_judge=cannot_judge)
+    return build_set_table(several, cannot_judge=cannot_judge)
 
 
 def _codes(label: str, separator: str) -> frozenset[str] | None:

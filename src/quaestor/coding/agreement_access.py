@@ -147,7 +147,7 @@ def look_at(state: State, name: str, actor: str, lead: str) -> Look:
 
 
 def _why_not(round_state: RoundState, actor: str, refusal: str) -> str:
-    if round_state.seat_of(actor):
+    if round_state.slot_of(actor):
         return "You rate in this round: agreement can be seen when it is closed."
     if actor == round_state.plan.tie_breaker:
         return "You break the ties of this round: agreement can be seen when all of them are settled."

@@ -72,7 +72,7 @@ def agreement_now(
 
 def _depends(round_state: RoundState) -> tuple[Any, ...]:
     """All that can change what was worked out; a rating that is on record never does."""
-    seats = tuple((len(seat.raters), len(seat.items[0])) for seat in round_state.seats)
+    seats = tuple((len(seat.raters), len(seat.items[0])) for seat in round_state.slots)
     return round_state.given, len(round_state.unifications), seats, round_state.status
 
 
@@ -113,9 +113,9 @@ def _labels(coding: CodingSession, wanted: _Wanted) -> list[tuple[str, str, Labe
     while True:
         with coding.locked_state() as state:
             one = state.round(wanted.round)
-            if place == len(one.seats):
+            if place == len(one.slots):
                 return found
-            seat = one.seats[place]
+            seat = one.slots[place]
             items = seat.items[0][start : start + _AT_ONCE]
             found += labels_of_seat(
                 state, one, seat, wanted.facet, items, version=wanted.version, level=wanted.level, until=wanted.until

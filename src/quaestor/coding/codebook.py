@@ -12,7 +12,7 @@ from quaestor.base.files import write_atomically
 from quaestor.coding.model.codebook.file import read_codebook, write_codebook
 from quaestor.coding.model.codebook.history import differences, undone_in
 from quaestor.coding.model.facet_kinds.passages import KIND
-from quaestor.coding.model.records import Code, Codebook, CodeFacet, Difference, Plan
+from quaestor.coding.model.records import Code, Codebook, CodeFacet, Difference, RoundPlan
 from quaestor.coding.model.state import State
 from quaestor.coding.session import Where, open_coding, require_lead, study_of
 from quaestor.evidence.table_rows import read_rows
@@ -95,7 +95,7 @@ def refuse_rules_that_fit_nothing(state: State, kind: str, payload: Mapping[str,
             )
 
 
-def _can_fit(plan: Plan, book: Codebook, name: str, answer: str) -> bool:
+def _can_fit(plan: RoundPlan, book: Codebook, name: str, answer: str) -> bool:
     """Whether an answer to a facet may stand in a rating of a round; to stretches it is one of their codes."""
     asked = next((facet for facet in plan.facets if facet.id == name), None)
     if asked is None or asked.kind != KIND:

@@ -172,8 +172,8 @@ def confused_items(
 
 def _opinions(round_state: RoundState, item: str, facet: Facet, book: Codebook) -> tuple[Opinion, ...]:
     found = []
-    for seat in round_state.seats:
-        rating = round_state.of_seat(seat, item)
+    for seat in round_state.slots:
+        rating = round_state.rating_in_slot(seat, item)
         if rating is not None and facet.id in rating.answers:
             given = rating.answers[facet.id]
             words = named(summarise(facet, given), facet, book).name

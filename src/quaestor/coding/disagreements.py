@@ -18,7 +18,7 @@ from quaestor.coding.model.decisions import (
     is_simulated,
     tie_comment,
 )
-from quaestor.coding.model.records import Decision, Plan, TieCase
+from quaestor.coding.model.records import Decision, RoundPlan, TieCase
 from quaestor.coding.model.state import State
 from quaestor.coding.model.views import disagreements_for, tie_view
 from quaestor.coding.rating_files import note_view
@@ -92,7 +92,7 @@ def _for_tie_breaker(coding: CodingSession, name: str, who: str) -> list[dict[st
     ]
 
 
-def _end(plan: Plan, decision: Decision | None) -> dict[str, str]:
+def _end(plan: RoundPlan, decision: Decision | None) -> dict[str, str]:
     if decision is None:
         return {"decision": "", "how": ""}
     answer = write_cell(plan.facet(decision.facet), decision.answer)

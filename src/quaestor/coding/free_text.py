@@ -155,7 +155,7 @@ class CodingFreeText:
         """Whether a text of an act may have been erased or changed since it was recorded."""
         if _MARK not in act.payload and not self._is_older_act(state, act):
             return False
-        since = any(other.kind in self.changing and other.number > act.number for other in state.others)
+        since = any(other.kind in self.changing and other.number > act.number for other in state.unhandled_acts)
         return since or not self._joined(state, act)[1]
 
     def _joined(self, state: State, act: Act) -> tuple[Act, bool]:

@@ -71,7 +71,7 @@ def _complete(coding: CodingSession, name: str, actor: str) -> RoundState:
     one = coding.state.round(name)
     phrase_facet(one)
     require_part(coding, name, actor)
-    part = one.seat_of(actor) or actor == one.plan.tie_breaker
+    part = one.slot_of(actor) or actor == one.plan.tie_breaker
     if part and one.plan.blind and one.status == OPEN:
         if not one.plan.set_size:
             raise StateError(f"{actor!r} rates in {name!r} and sees the others' words when it is closed")

@@ -202,7 +202,7 @@ def export_ratings(coding: CodingSession, name: str, actor: str, *, superseded: 
     coding.require_words()
     state = coding.state
     one = state.round(name)
-    if one.seat_of(actor) and one.plan.blind and one.status == "open":
+    if one.slot_of(actor) and one.plan.blind and one.status == "open":
         own = [rating for given in one.ratings.get(actor, {}).values() for rating in given]
         return _rows(one, own, superseded, as_written)
     require_lead_view(state, name, actor, coding.lead)
@@ -339,7 +339,7 @@ class RoundFile:
 def needs_record(state: State, name: str, actor: str, lead: str) -> bool:
     """Whether somebody has to agree first that their look at the ratings of a round goes on record."""
     one = state.round(name)
-    if one.seat_of(actor) and one.plan.blind and one.status == OPEN:
+    if one.slot_of(actor) and one.plan.blind and one.status == OPEN:
         return False  # they get their own
     require_lead_view(state, name, actor, lead)
     return asks_first(state, name, actor)

@@ -17,7 +17,7 @@ from quaestor.coding.model.decisions import decided, kept
 from quaestor.coding.model.facet_kinds import kind_of
 from quaestor.coding.model.phrases import agreed_phrases
 from quaestor.coding.model.ratings import hours
-from quaestor.coding.model.records import Facet, Plan, Practice
+from quaestor.coding.model.records import Facet, RoundPlan, Practice
 from quaestor.coding.model.rounds import (
     close_round,
     left_by_seat,
@@ -56,9 +56,9 @@ def planned(
     codebook: int,
     proposals: Mapping[str, Mapping[str, str]] | None = None,
     origin: str = "",
-) -> Plan:
+) -> RoundPlan:
     """A round of the study file as a plan over these items."""
-    return Plan(
+    return RoundPlan(
         round=one.round,
         kind=one.kind,
         items=items,
@@ -243,7 +243,7 @@ def summary(round_state: RoundState) -> dict[str, Any]:
         "kind": round_state.plan.kind,
         "status": round_state.status,
         "items": len(round_state.plan.items),
-        "raters": [seat.label for seat in round_state.seats],
+        "raters": [seat.label for seat in round_state.slots],
         "set": round_state.set,
         "sets": len(round_state.sets),
         "codebook": round_state.plan.codebook,

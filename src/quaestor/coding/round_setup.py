@@ -17,12 +17,12 @@ from pydantic import ValidationError
 from quaestor.base.errors import InputError, QuaestorError, SettingsError, StateError
 from quaestor.coding.model.assignment import assigned
 from quaestor.coding.model.facet_kinds.keep import Keep
-from quaestor.coding.model.records import Plan
+from quaestor.coding.model.records import RoundPlan
 from quaestor.coding.model.rounds import open_round
 from quaestor.coding.model.state import CLOSED, State
 from quaestor.coding.round_acts import chosen_items, known_items, planned, settings_of
 from quaestor.coding.session import CodingSession, Where, open_coding, study_of
-from quaestor.measures.agreement.statistics import reported_statistics
+from quaestor.measures.agreement.statistics import list_reportable
 from quaestor.people.membership import list_people
 from quaestor.people.roles import Role
 from quaestor.study.file_edit import append_tables, edit_study_file, read_study_text, toml_table, use_line_endings
@@ -199,7 +199,7 @@ class RoundChoices:
     people: tuple[str, ...]
     """Those who rate in some round, or joined to."""
     kinds: tuple[str, ...] = ("pilot", "main", "drift")
-    statistics: tuple[tuple[str, str], ...] = field(default_factory=lambda: tuple(reported_statistics().items()))
+    statistics: tuple[tuple[str, str], ...] = field(default_factory=lambda: tuple(list_reportable().items()))
     ways: tuple[tuple[str, str], ...] = (
         ("discussion", "the raters discuss each disagreement"),
         ("two-step", "a tie-breaker comments first, then all decide together"),
@@ -303,7 +303,7 @@ def _require_closed(state: State, round_settings: RoundSettings) -> None:
             )
 
 
-def _hindrance(state: State, plan: Plan, lead: str) -> str:
+def _hindrance(state: State, plan: RoundPlan, lead: str) -> str:
     """Why the round could not open now; whether a pilot reached its threshold is worked out when it does."""
     try:
         open_round(state, plan, lead, passed=True)

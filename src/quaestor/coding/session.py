@@ -48,7 +48,7 @@ def require_lead(coding: CodingSession, actor: str | None, what: str) -> str:
 def require_part(coding: CodingSession, name: str, actor: str) -> str:
     """The actor, where they rate in a round or lead the study; refuses anybody else."""
     one = coding.state.round(name)
-    if actor != coding.lead and one.seat_of(actor) is None:
+    if actor != coding.lead and one.slot_of(actor) is None:
         raise StateError(f"{actor!r} does not rate in {name!r}: only its raters and the lead can do this")
     return actor
 

@@ -85,7 +85,7 @@ class Sight:
             one = require_lead_view(self.state, name, self.viewer.name, self.lead)
         except StateError as refusal:
             return str(refusal)
-        if one.status == CLOSED and one.seat_of(self.viewer.name) is None:
+        if one.status == CLOSED and one.slot_of(self.viewer.name) is None:
             return ""
         return self._why_not_yet(name)
 
@@ -122,7 +122,7 @@ class Sight:
 
 def raters_of(round_state: RoundState) -> list[str]:
     """Everybody who had a seat, in the order of the seats."""
-    return [rater for seat in round_state.seats for rater in seat.raters]
+    return [rater for seat in round_state.slots for rater in seat.raters]
 
 
 def _letter(place: int) -> str:

@@ -40,7 +40,7 @@ class CodingOutcome:
 
     kept: int
     planted: int
-    right: int
+    correct: int
     curves: tuple[SetCurve, ...]
 
 
@@ -153,11 +153,11 @@ def _told(ways: dict[str, int]) -> str:
 
 
 ROUND = "your-turn"
-BESIDE = "rater-2"
+SIMULATED_RATER = "rater-2"
 PHASE = "your-phase"
 SIZE = 20
 _AFTER = "not closed"
-_BESIDE_ACCURACY = 0.95
+_SIMULATED_ACCURACY = 0.95
 _INSTRUCTIONS = (
     "Read the title, then the question. Keep a post that asks how to write something with a framework; exclude it for "
     "the topic that fits best. If you keep it, say to which phase of the work it belongs. The first two posts are for "
@@ -165,7 +165,7 @@ _INSTRUCTIONS = (
 )
 
 
-def add_visitors_round(study: Study) -> Study:
+def add_visitor_round(study: Study) -> Study:
     """The demo's own study file with one round more; the bundled study stays as it is."""
     drawn = draw_sample(study, None, build_sample_settings(after=_AFTER, size=SIZE))
     rated = {item for items in drawn.strata.values() for item in items}
@@ -175,10 +175,10 @@ def add_visitors_round(study: Study) -> Study:
     return open_study(study.root)
 
 
-def open_visitors_round(coding: CodingSession, seed: int) -> RoundState:
+def open_visitor_round(coding: CodingSession, seed: int) -> RoundState:
     """Open the round; the simulated rater beside the visitor has rated everything."""
     open_named(coding, ROUND, coding.lead)
-    simulate_ratings(coding, ROUND, accuracy=_BESIDE_ACCURACY, confusion=0.5, seed=seed, only=BESIDE)
+    simulate_ratings(coding, ROUND, accuracy=_SIMULATED_ACCURACY, confusion=0.5, seed=seed, only=SIMULATED_RATER)
     return coding.state.round(ROUND)
 
 
@@ -219,7 +219,7 @@ def _tables(practice: list[dict[str, Any]]) -> str:
                 "round": ROUND,
                 "items": {"sample": ROUND},
                 "facets": ["relevance", PHASE],
-                "raters": [VISITOR, BESIDE],
+                "raters": [VISITOR, SIMULATED_RATER],
                 "instructions": _INSTRUCTIONS,
                 "practice": practice,
             }

@@ -28,25 +28,25 @@ from quaestor.synth.simulated_interviews import TakenIn, settle_coding, simulate
 
 FOLDER = "interviews"
 """In the folder of the demo: a study has one funnel, and these are other items."""
-TALKS = "talks"
+TRANSCRIPTS = "talks"
 INDICATOR = "indicator"
-_FINDING = 0.93
+_DETECTION_RATE = 0.93
 Say = Callable[[str], None]
 
 
-class Count(Protocol):
+class CountProgress(Protocol):
     """Hears how far something has come."""
 
     def __call__(self, what: str, done: int = 0, total: int = 0) -> None: ...
 
 
-def make_demo_interviews(
-    root: Path, seed: int, say: Say, count: Count = lambda what, done=0, total=0: None
+def build_demo_interviews(
+    root: Path, seed: int, say: Say, count: CountProgress = lambda what, done=0, total=0: None
 ) -> InterviewsCoded:
     """The bundled study with its six interviews held, transcribed, made nameless, coded twice and settled."""
     study = open_study(new_study(root / FOLDER, STUDY))
-    truth = synthesise_interviews(study.root / TALKS, seed=seed)
-    taken = take_in_talks(study, study.root / TALKS, truth, lambda done, total: count("interviews", done, total))
+    truth = synthesise_interviews(study.root / TRANSCRIPTS, seed=seed)
+    taken = take_in_talks(study, study.root / TRANSCRIPTS, truth, lambda done, total: count("interviews", done, total))
     with open_interviews(study) as interviews:
         replaced = answer_all(interviews, confirmed=True)
         _require_nameless(interviews, truth)
@@ -61,7 +61,7 @@ def make_demo_interviews(
     say(_coded_in_words(_round(study, "main", truth, seed), items.items))
     with open_interviews(study) as interviews:
         coded = _compared(interviews, truth)
-    say(in_words(coded))
+    say(format_outcome(coded))
     made = build_report(study, count)
     say(f"Their report: {made.tables} tables, {made.figures} figures; every number opens its quotations")
     return coded
@@ -82,7 +82,7 @@ def _round(study: Study, name: str, truth: InterviewTruth, seed: int) -> tuple[f
     open_by_name(study, name, None)
     with open_interviews(study) as interviews:
         coding = interviews.coding
-        simulate_coding(interviews, name, truth, finding=_FINDING, seed=seed)
+        simulate_coding(interviews, name, truth, finding=_DETECTION_RATE, seed=seed)
         close_by_name(coding, name, None)
         found, passed = gate(coding, name)
         if passed is False:
@@ -129,7 +129,7 @@ def _coded_in_words(found: tuple[float | None, int], turns: int) -> str:
     return f"Two simulated raters coded {turns} turns: α {told}; {differing} turns differed and were settled"
 
 
-def in_words(coded: InterviewsCoded) -> str:
+def format_outcome(coded: InterviewsCoded) -> str:
     """What was planted beside what came out."""
     more = f" and {coded.more} besides" if coded.more else ""
     stopped = f"nothing new after interview {coded.stopped}" if coded.stopped else "still something new at the end"

@@ -17,22 +17,22 @@ from typing import Any
 from quaestor.base.errors import Interrupted, QuaestorError, StateError
 from quaestor.demo.progress import Event, DemoFailed, DemoFinished, StepAdvanced, SendEvent
 
-Make = Callable[[Path, int, SendEvent], None]
-_PAUSE = 0.1
-_PATIENCE = 10
+BuildDemo = Callable[[Path, int, SendEvent], None]
+_EVENT_INTERVAL = 0.1
+_STOP_TIMEOUT = 10
 
 
-def make_whole_demo(folder: Path, seed: int, tell: SendEvent) -> None:
+def build_in_this_process(folder: Path, seed: int, tell: SendEvent) -> None:
     """The demo; what it needs is loaded in its own process alone, so that the page is not kept waiting."""
-    from quaestor.demo.run import make_demo
+    from quaestor.demo.run import build_demo
 
-    make_demo(folder, seed, tell)
+    build_demo(folder, seed, tell)
 
 
 class DemoProcess:
     """Makes the demo beside whoever asks for it; what it tells can be read as it goes."""
 
-    def __init__(self, folder: Path, seed: int, make: Make = make_whole_demo) -> None:
+    def __init__(self, folder: Path, seed: int, make: BuildDemo = build_in_this_process) -> None:
         context: Any = multiprocessing.get_context("spawn")
         self._ours, theirs = context.Pipe(duplex=False)
         self._process = context.Process(target=_work, args=(make, folder, seed, theirs))
@@ -56,7 +56,7 @@ class DemoProcess:
         """End it wherever it is, giving it time to put away what it had half done."""
         self._is_stopped = True
         self._process.terminate()
-        self._process.join(_PATIENCE)
+        self._process.join(_STOP_TIMEOUT)
         if self._process.is_alive():
             self._process.kill()
         self._process.join()
@@ -72,7 +72,7 @@ def _uninterrupted() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _work(make: Make, folder: Path, seed: int, pipe: Connection) -> None:
+def _work(make: BuildDemo, folder: Path, seed: int, pipe: Connection) -> None:
     signal.signal(signal.SIGTERM, _stopped)
     # Who reads the dump in parallel is ended by the same signal, and has nothing to put away.
     os.register_at_fork(after_in_child=lambda: signal.signal(signal.SIGTERM, signal.SIG_DFL))
@@ -110,7 +110,7 @@ def _told_through(pipe: Connection) -> SendEvent:
         with sending:
             if not isinstance(event, StepAdvanced):
                 moved = 0.0
-            elif time.monotonic() < moved + _PAUSE:
+            elif time.monotonic() < moved + _EVENT_INTERVAL:
                 return
             else:
                 moved = time.monotonic()

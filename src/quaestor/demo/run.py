@@ -11,13 +11,13 @@ from quaestor.coding.codebook import CODEBOOK_FILE
 from quaestor.coding.session import CodingSession, open_coding
 from quaestor.demo.coding import (
     CodingOutcome,
-    add_visitors_round,
+    add_visitor_round,
     import_bundled_codebook,
-    open_visitors_round,
+    open_visitor_round,
     run_rounds,
 )
 from quaestor.demo.folder import VISITOR, create_demo_folder
-from quaestor.demo.interviews import make_demo_interviews
+from quaestor.demo.interviews import build_demo_interviews
 from quaestor.demo.progress import FunnelCompared, Comparison, DemoFinished, RoundOpened, SurveyOpened, SendEvent, ProgressReporter, build_event_printer
 from quaestor.demo.survey import SURVEY, WATCHED, open_demo_survey, survey_so_far
 from quaestor.evidence.funnel import run_funnel, write_funnel_svg
@@ -41,22 +41,22 @@ class DemoOutcome:
 
     funnel: FunnelResult
     planted: tuple[int, ...]
-    drawing: Path
+    figure: Path
     coded: CodingOutcome
     report: ReportOutcome
 
     @property
-    def agrees(self) -> bool:
+    def matches_plan(self) -> bool:
         """Whether the computed steps found what was planted; raters may err, and the demo says how often."""
         return tuple(step.kept for step in self.funnel.steps)[: len(self.planted)] == self.planted
 
 
 def run_demo(folder: Path, seed: int, say: Callable[[str], None], progress: Progress) -> DemoOutcome:
     """The whole demo, told in lines as they are printed."""
-    return make_demo(folder, seed, build_event_printer(say, progress))
+    return build_demo(folder, seed, build_event_printer(say, progress))
 
 
-def make_demo(folder: Path, seed: int, tell: SendEvent) -> DemoOutcome:
+def build_demo(folder: Path, seed: int, tell: SendEvent) -> DemoOutcome:
     """Dump, study, ingest, funnel, rounds, report; an earlier demo in the folder makes room, anything else does not.
 
     The visitor's round opens as soon as there is something to rate; what comes later goes on beside it.
@@ -66,13 +66,13 @@ def make_demo(folder: Path, seed: int, tell: SendEvent) -> DemoOutcome:
     create_demo_folder(folder, STUDY)
     teller.say(f"A new study in {folder}, from the bundled {STUDY}")
     truth = _gather(folder, seed, teller)
-    study = add_visitors_round(open_study(folder))
+    study = add_visitor_round(open_study(folder))
     with open_coding(study) as coding:
         teller.begin("codebook")
         book = import_bundled_codebook(coding, folder / CODEBOOK_FILE)
         teller.say(f"The codebook, {len(book.codes):,} codes in {len(book.facets)} facets")
         teller.begin("your-turn")
-        yours = open_visitors_round(coding, seed).plan
+        yours = open_visitor_round(coding, seed).plan
         teller.say(
             f"Your round of {len(yours.items)} posts is open for the rater {VISITOR!r}; two simulated raters go on"
         )
@@ -81,12 +81,12 @@ def make_demo(folder: Path, seed: int, tell: SendEvent) -> DemoOutcome:
         teller.say(_surveyed(coding, seed))
         tell(SurveyOpened(SURVEY))
         teller.begin("interviews")
-        tell(make_demo_interviews(folder, seed, teller.say, teller.count))
+        tell(build_demo_interviews(folder, seed, teller.say, teller.count))
         coded = run_rounds(coding, seed, teller)
     write_svg(draw_round_curves(coded.curves, "phrases", simulated=True), study.published)
     outcome = _publish(study, truth, coded, teller)
     tell(FunnelCompared(_compared(outcome)))
-    if not outcome.agrees:
+    if not outcome.matches_plan:
         raise StateError("the funnel did not find what was planted: please report this with the seed")
     tell(DemoFinished(_conclusion(outcome)))
     return outcome
@@ -156,7 +156,7 @@ def _compared(outcome: DemoOutcome) -> tuple[Comparison, ...]:
 def _conclusion(outcome: DemoOutcome) -> tuple[str, ...]:
     coded = outcome.coded
     return (
-        f"The last step is what two simulated raters decided: {coded.right:,} of {coded.planted:,} planted posts are "
+        f"The last step is what two simulated raters decided: {coded.correct:,} of {coded.planted:,} planted posts are "
         f"among the {coded.kept:,} kept",
-        f"The funnel and the curves are drawn in {outcome.drawing.parent}",
+        f"The funnel and the curves are drawn in {outcome.figure.parent}",
     )

@@ -72,14 +72,14 @@ def _erase_names(study: Study, gone: Mapping[str, str], copies: Copies, there: C
     rooms, names = [], dict[str, list[KnownName]]()
     with ExitStack() as opened:
         for files in (copies, there):
-            held = {one for file in files.values() for one in participants_held(file)} & gone.keys()
-            if not held or INTERVIEWS.name not in files:
+            present = {one for file in files.values() for one in participants_held(file)} & gone.keys()
+            if not present or INTERVIEWS.name not in files:
                 continue
             identities = files.get(IDENTITIES.name) or opened.enter_context(filled(IDENTITIES, 1, (), study.root))
             # What is there may lie under a key that is not at hand: then nobody here can read it, nor change it.
             with suppress(InputError) if files is there else nullcontext():
                 room = Interviews(None, *opened_copies(study, files[INTERVIEWS.name], identities))
-                known = {one: names_of_participant(room, one).names for one in sorted(held)}
+                known = {one: names_of_participant(room, one).names for one in sorted(present)}
                 rooms.append((room, known))
         for _, known in rooms:
             for participant, told in known.items():
@@ -87,7 +87,7 @@ def _erase_names(study: Study, gone: Mapping[str, str], copies: Copies, there: C
         for room, known in rooms:
             for participant, anywhere in names.items():
                 # Ids of other names are given out in each file for itself.
-                elsewhere = [one for one in anywhere if one.id == participant]
+                elsewhere = [name for name in anywhere if name.id == participant]
                 erased = ErasedNames(participant, tuple(dict.fromkeys([*known.get(participant, ()), *elsewhere])))
                 erase_names(room, erased, participant, f"{gone[participant]}T00:00:00+00:00")
     return names
@@ -105,21 +105,21 @@ def on_record_here(study: Study) -> dict[str, str]:
 
 
 def _withdrawals(acts: Iterable[Act]) -> dict[str, str]:
-    found: dict[str, str] = {}
+    dates: dict[str, str] = {}
     for act in acts:
         participant, day = str(act.payload["participant"]), act.time[:10]
         if PSEUDONYM.fullmatch(participant) and DAY.fullmatch(day):
-            found.setdefault(participant, day)
-    return found
+            dates.setdefault(participant, day)
+    return dates
 
 
 def _together(*known: Mapping[str, str]) -> dict[str, str]:
     """Everybody whom any of them names, with the first day."""
-    found: dict[str, str] = {}
-    for one in known:
-        for participant, day in one.items():
-            found[participant] = min(day, found.get(participant, day))
-    return found
+    shown_names: dict[str, str] = {}
+    for known_name in known:
+        for participant, day in known_name.items():
+            shown_names[participant] = min(day, shown_names.get(participant, day))
+    return shown_names
 
 
 class InterviewBackup:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from quaestor.coding.model.free_text_fields import Walk
 from quaestor.coding.model.records import INTERVIEWS as ORIGIN
-from quaestor.coding.model.records import Plan
+from quaestor.coding.model.records import RoundPlan
 from quaestor.interviews.repository import INTERVIEWS, interviews_path, keys_of, opened_interviews
 from quaestor.store.act_texts import ActTexts
 from quaestor.store.records import Act
@@ -51,7 +51,7 @@ class InterviewText:
             if "plan" in payload
             else payload.get("decisions", ())
         )
-        return any(self.owner_of(one["item"]) for one in named)
+        return any(self.owner_of(entry["item"]) for entry in named)
 
     def is_readable(self) -> bool:
         return interviews_path(self._study).exists() and keys_of(self._study)[INTERVIEWS.name].exists()
@@ -78,6 +78,6 @@ class InterviewText:
                 self._file = None
 
 
-def is_turn(plan: Plan, item: str) -> bool:
+def is_turn(plan: RoundPlan, item: str) -> bool:
     """Whether an item of a round is a turn of a transcript; a plan that does not say so is taken by the item's id."""
     return plan.origin in (ORIGIN, "") and _TURN.fullmatch(item) is not None

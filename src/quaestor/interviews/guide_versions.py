@@ -125,16 +125,25 @@ def guide_sheet(study: Study, interviews: Interviews | None, name: str, version:
         raise InputError(f"there is no interview guide {name!r}, there are: {options}")
     versions, newest = _versions(interviews, name), kept[-1] if kept else None
     if version is None and name in files:
-        found = check_guide(files[name])
-        changed = newest is not None and newest.text != found.text
-        return GuideSheet(name, found.guide, _planned(found.guide), versions, None, changed, found.problems)
-    asked = newest if version is None else next((one for one in kept if one.version == version), None)
-    if asked is None:
-        options = join_with_or([str(one.version) for one in kept]) or "none: no interview was planned by it"
+        checked_guide = check_guide(files[name])
+        changed = newest is not None and newest.text != checked_guide.text
+        return GuideSheet(
+            name, checked_guide.guide, _planned(checked_guide.guide), versions, None, changed, checked_guide.problems
+        )
+    chosen = (
+        newest
+        if version is None
+        else next((guide_version for guide_version in kept if guide_version.version == version), None)
+    )
+    if chosen is None:
+        options = (
+            join_with_or([str(guide_version.version) for guide_version in kept])
+            or "none: no interview was planned by it"
+        )
         raise InputError(f"there is no version {version} of the guide {name!r}, there are: {options}")
-    guide = guide_from(asked.text, name)
+    guide = guide_from(chosen.text, name)
     problems = tuple(problems_of(guide, {guide.agreement}))
-    return GuideSheet(name, guide, _planned(guide), versions, asked.version, problems=problems)
+    return GuideSheet(name, guide, _planned(guide), versions, chosen.version, problems=problems)
 
 
 def _line(path: Path | None, name: str, interviews: Interviews | None) -> GuideLine:
@@ -142,10 +151,12 @@ def _line(path: Path | None, name: str, interviews: Interviews | None) -> GuideL
     if path is None:
         return GuideLine(name, guide_from(kept[-1].text, name), versions, why="its file is gone, its versions stay")
     try:
-        found = check_guide(path)
+        checked_guide = check_guide(path)
     except InputError as error:
         return GuideLine(name, None, versions, why=str(error))
-    return GuideLine(name, found.guide, versions, found.problems, bool(kept) and kept[-1].text != found.text)
+    return GuideLine(
+        name, checked_guide.guide, versions, checked_guide.problems, bool(kept) and kept[-1].text != checked_guide.text
+    )
 
 
 def _used(interviews: Interviews | None) -> Iterator[str]:
@@ -164,19 +175,19 @@ def _versions(interviews: Interviews | None, name: str) -> tuple[GuideVersion, .
         GuideVersion(
             guide_version.version,
             guide_version.day,
-            tuple(made for version, made in used if version == guide_version.version),
+            tuple(interview for version, interview in used if version == guide_version.version),
         )
         for guide_version in interviews.guide_versions(name)
     )
 
 
 def _planned(guide: Guide) -> tuple[PlannedSection, ...]:
-    found, begins = [], 0.0
+    lines, begins = [], 0.0
     for section in guide.sections:
         reading = len(section.script.split()) / WORDS_A_MINUTE
-        found.append(PlannedSection(section, begins, section.minutes / guide.minutes, reading))
+        lines.append(PlannedSection(section, begins, section.minutes / guide.minutes, reading))
         begins += section.minutes
-    return tuple(found)
+    return tuple(lines)
 
 
 def _count(number: int, what: str) -> str:

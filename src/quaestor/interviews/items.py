@@ -106,18 +106,18 @@ def erase_names_in_items(interviews: Interviews, erased: ErasedNames) -> bool:
             return True
         return any(erased.find(text) for text in words.values() if isinstance(text, str))
 
-    found = [change_lines(study.root / FOLDER, changed)]
-    found += [rebuild_stale_items(study, source, is_stale) for source in list_sources_in_folder(study, FOLDER)]
-    if any(found):
+    changes = [change_lines(study.root / FOLDER, changed)]
+    changes += [rebuild_stale_items(study, source, is_stale) for source in list_sources_in_folder(study, FOLDER)]
+    if any(changes):
         erase_copies(study)
-    return any(found)
+    return any(changes)
 
 
 def forget_participant(interviews: Interviews, participant: str) -> bool:
     """Take the words of a participant out of the items, the evidence made of them, and all that was made of that."""
     study = open_study(interviews.study.root)
-    found = [erase_lines(study.root / FOLDER, _COLUMNS.index("participant"), participant)]
+    changes = [erase_lines(study.root / FOLDER, _COLUMNS.index("participant"), participant)]
     for source in list_sources_in_folder(study, FOLDER):
         # Their first interview is P1, the next ones are P1-2, P1-3 …
-        found += [erase_items(study, source, items) for items in (f"{participant}/", f"{participant}-")]
-    return any(found)
+        changes += [erase_items(study, source, items) for items in (f"{participant}/", f"{participant}-")]
+    return any(changes)

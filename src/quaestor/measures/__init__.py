@@ -1,1 +1,1 @@
-"""Pure statistics, agreement among them: no files, no clock, seeds passed in."""
+"""Statistics without side effects, including interrater agreement: no files, no clock, seeds passed in."""

@@ -17,20 +17,20 @@ from quaestor.measures.arrays import Floats, rank, require_same_length, to_numbe
 from quaestor.measures.records import Correlation
 
 MIN_ITEMS = 3
-"""Two items always lie on a line."""
+"""With two items the correlation is always 1 or −1."""
 
 _CLOSE = 1e-12
 
 
 def pearson(x: ArrayLike, y: ArrayLike) -> Correlation:
-    """The correlation of the values themselves, over the items that have both."""
-    return _correlated("pearson", *_complete(x, y))
+    """Correlates values over the items that have both."""
+    return _correlate("pearson", *_drop_incomplete(x, y))
 
 
 def spearman(x: ArrayLike, y: ArrayLike) -> Correlation:
-    """The correlation of average ranks, over the items that have both values."""
-    first, second = _complete(x, y)
-    return _correlated("spearman", rank(first).ranks, rank(second).ranks)
+    """Correlates average ranks over the items that have both values."""
+    first, second = _drop_incomplete(x, y)
+    return _correlate("spearman", rank(first).ranks, rank(second).ranks)
 
 
 def p_of_correlation(r: float, n: int) -> float | None:
@@ -51,26 +51,26 @@ def p_range(r: float, decimals: int, n: int) -> tuple[float, float] | None:
     return None if largest is None or smallest is None else (smallest, largest)
 
 
-def _complete(x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
+def _drop_incomplete(x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
     first, second = to_numbers(x, "x"), to_numbers(y, "y")
     require_same_length(first, second, "x and y")
     both = ~(np.isnan(first) | np.isnan(second))
     return first[both], second[both]
 
 
-def _correlated(kind: Literal["pearson", "spearman"], x: Floats, y: Floats) -> Correlation:
+def _correlate(kind: Literal["pearson", "spearman"], x: Floats, y: Floats) -> Correlation:
     n = len(x)
     if n < MIN_ITEMS:
-        why = "fewer than 3 items have both values"
-        return Correlation(kind, n, undefined=f"undefined, because {why}")
+        reason = "fewer than 3 items have both values"
+        return Correlation(kind, n, undefined=f"undefined, because {reason}")
     if x.min() == x.max() or y.min() == y.max():
-        why = "one of the two values is the same for every item"
-        return Correlation(kind, n, undefined=f"undefined, because {why}")
-    value = float(np.dot(_unit(x), _unit(y)))
+        reason = "one of the two values is the same for every item"
+        return Correlation(kind, n, undefined=f"undefined, because {reason}")
+    value = float(np.dot(_normalize(x), _normalize(y)))
     if 1 - abs(value) < _CLOSE:
-        why = "it needs at least one item off the line"
+        reason = "all items lie on a line"
         value = math.copysign(1.0, value)
-        return Correlation(kind, n, value, 0.0, undefined=f"the interval is undefined, because {why}")
+        return Correlation(kind, n, value, 0.0, undefined=f"the interval is undefined, because {reason}")
     # Student's t on n − 2 degrees of freedom, written as a beta integral, which keeps its digits far out in the tail.
     p = float(betainc(n / 2 - 1, 0.5, (1 - value) * (1 + value)))
     if n == MIN_ITEMS:
@@ -81,10 +81,10 @@ def _correlated(kind: Literal["pearson", "spearman"], x: Floats, y: Floats) -> C
     return Correlation(kind, n, value, p, math.tanh(middle - half), math.tanh(middle + half))
 
 
-def _unit(values: Floats) -> Floats:
-    """Distances from the mean, scaled to length 1; divided first, so that no square grows out of range."""
-    apart: Floats = values - values[0]
-    apart /= np.abs(apart).max()
-    apart -= apart.mean()
-    apart /= math.sqrt(float(np.dot(apart, apart)))
-    return apart
+def _normalize(values: Floats) -> Floats:
+    """Returns deviations from the mean, scaled to length 1; scaled twice, so that no square overflows."""
+    deviations: Floats = values - values[0]
+    deviations /= np.abs(deviations).max()
+    deviations -= deviations.mean()
+    deviations /= math.sqrt(float(np.dot(deviations, deviations)))
+    return deviations

@@ -1,4 +1,4 @@
-"""Items counted by their codes, shares with Wilson's interval, and medians with their uncertainty and quartiles."""
+"""Counts by code, shares with Wilson's interval, and medians with interval and quartiles."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from quaestor.measures.agreement.estimates import wilson
 from quaestor.measures.arrays import Floats, Whole, require_same_length, to_codes, to_numbers
 from quaestor.measures.records import Share, Summary
 
-Places = NDArray[np.int32]
+Positions = NDArray[np.int32]
 
 MAX_RESAMPLED = 10_000
-"""Above so many items the interval comes from order statistics; the two hardly differ by then."""
+"""With more items the interval comes from order statistics, which then hardly differs from the bootstrap."""
 
 REPLICATES = 10_000
 
@@ -24,51 +24,51 @@ _TAIL = 0.025
 
 
 def count_groups(groups: ArrayLike, n_groups: int) -> Whole:
-    """How many items have each code."""
-    found = to_codes(groups, n_groups)
-    return np.bincount(found + 1, minlength=n_groups + 1)[1:]
+    """Counts the items with each code."""
+    codes = to_codes(groups, n_groups)
+    return np.bincount(codes + 1, minlength=n_groups + 1)[1:]
 
 
 def count_pairs(rows: ArrayLike, n_rows: int, columns: ArrayLike, n_columns: int) -> Whole:
-    """How many items have each pair of codes; items without one of them are not counted."""
+    """Counts the items with each pair of codes; items without one of the two are not counted."""
     first, second = to_codes(rows, n_rows, "rows"), to_codes(columns, n_columns, "columns")
     require_same_length(first, second, "rows and columns")
-    # One more row and column take the items without a code, which saves making a mask and two copies.
+    # An extra row and column count the items without a code, which saves a mask and two copies.
     cells = (first + 1) * (n_columns + 1) + (second + 1)
     counts = np.bincount(cells, minlength=(n_rows + 1) * (n_columns + 1))
     return np.ascontiguousarray(counts.reshape(n_rows + 1, n_columns + 1)[1:, 1:])
 
 
 def share(count: int, total: int) -> Share:
-    """`count` of `of` items with Wilson's 95 % interval, which is honest for few items and at both ends."""
+    """Returns a share with Wilson's 95 % interval, which is accurate for few items and near 0 and 1."""
     if not 0 <= count <= total:
-        raise InputError(f"{count} of {total} items is no share: count items among those they are a part of")
+        raise InputError(f"{count} of {total} items is not a share: count items out of a larger total")
     if total == 0:
-        return Share(count, total, undefined="undefined, because there is no item to take a share of")
-    found = wilson(count / total, total)
-    low, high = (0.0 if count == 0 else found.low), (1.0 if count == total else found.high)
+        return Share(count, total, undefined="undefined, because there are no items")
+    interval = wilson(count / total, total)
+    low, high = (0.0 if count == 0 else interval.low), (1.0 if count == total else interval.high)
     return Share(count, total, count / total, low, high)
 
 
 def summary(values: ArrayLike, seed: int) -> Summary:
-    """The summary of values; the same values in another order, or beside other groups, give the same."""
-    found = to_numbers(values)
-    known = np.sort(found[~np.isnan(found)])
-    return _of_ordered(known, len(found) - len(known), seed)
+    """Summarizes values; the result does not depend on their order or on other groups."""
+    numbers = to_numbers(values)
+    known = np.sort(numbers[~np.isnan(numbers)])
+    return _summarize_sorted(known, len(numbers) - len(known), seed)
 
 
-def _of_ordered(ordered: Floats, missing: int, seed: int) -> Summary:
+def _summarize_sorted(ordered: Floats, missing: int, seed: int) -> Summary:
     n = len(ordered)
     if n == 0:
         return Summary(n, missing, undefined="undefined, because no item has a value")
     median = (float(ordered[(n - 1) // 2]) + float(ordered[n // 2])) / 2
     q1, q3 = _quantile(ordered, 0.25), _quantile(ordered, 0.75)
     if n == 1:
-        why = "one item has no spread"
-        return Summary(n, missing, median, q1, q3, undefined=f"the interval is undefined, because {why}")
+        reason = "one item has no spread"
+        return Summary(n, missing, median, q1, q3, undefined=f"the interval is undefined, because {reason}")
     if n > MAX_RESAMPLED:
-        place = _lower_place(n)
-        low, high = float(ordered[place]), float(ordered[n - 1 - place])
+        position = _find_lower_position(n)
+        low, high = float(ordered[position]), float(ordered[n - 1 - position])
         return Summary(n, missing, median, q1, q3, low, high, "order statistics")
     lower, upper = draw_median_positions(n, seed)
     medians = np.sort((ordered[lower] + ordered[upper]) / 2)
@@ -77,13 +77,13 @@ def _of_ordered(ordered: Floats, missing: int, seed: int) -> Summary:
 
 
 @lru_cache(maxsize=256)
-def draw_median_positions(n: int, seed: int) -> tuple[Places, Places]:
-    """Where the two middle values of bootstrap samples of n ordered values come from, one pair for each sample.
+def draw_median_positions(n: int, seed: int) -> tuple[Positions, Positions]:
+    """Returns the positions, among n sorted values, of the two middle values of each bootstrap sample.
 
     Drawing n values with replacement is rounding down n uniform numbers times n; the j-th smallest of those numbers
     has a beta distribution, and the next one, given it, is the smallest of the n − j left above it. So two draws make
-    a sample's median, with exactly the distribution that n draws would give. They depend on n and the seed alone:
-    groups of equal size share them, and no group's interval changes because another one came or went.
+    a sample's median, with exactly the distribution that n draws would give. They depend only on n and the seed:
+    groups of equal size share them, and adding or removing a group does not change the interval of another.
     """
     generator = np.random.default_rng([seed, n])
     rank = (n + 1) // 2
@@ -97,16 +97,16 @@ def draw_median_positions(n: int, seed: int) -> tuple[Places, Places]:
     return lower, upper
 
 
-def _lower_place(n: int) -> int:
-    """The highest place, from 0, whose value exceeds the population's median with a chance of at most 2.5 %."""
+def _find_lower_position(n: int) -> int:
+    """Returns the highest position whose value exceeds the population's median with a probability of at most 2.5 %."""
     return int(bdtrik(_TAIL, n, 0.5))
 
 
-def _quantile(ordered: Floats, part_below: float) -> float:
-    """By linear interpolation between neighbours (type 7 of Hyndman and Fan 1996)."""
-    place = (len(ordered) - 1) * part_below
-    below = int(place)
+def _quantile(ordered: Floats, probability: float) -> float:
+    """Returns a quantile by linear interpolation between neighbours (type 7 of Hyndman and Fan 1996)."""
+    position = (len(ordered) - 1) * probability
+    below = int(position)
     low = float(ordered[below])
     high = float(ordered[min(below + 1, len(ordered) - 1)])
-    part = place - below
+    part = position - below
     return low + (high - low) * part if part < 0.5 else high - (high - low) * (1 - part)

@@ -63,7 +63,7 @@ def mapping_file(study: Study, survey: str) -> Path:
 def _file_behind(surveys: Surveys, name: str) -> Path | None:
     """The file that the answers were imported from, if it still is what it was and the only one."""
     with surveys.coding.locked_state() as state:
-        acts = [act for act in state.others if act.kind == "survey.import" and act.payload["survey"] == name]
+        acts = [act for act in state.unhandled_acts if act.kind == "survey.import" and act.payload["survey"] == name]
     digests = {act.payload["sha256"]: act.payload["file"] for act in acts}
     if len(digests) != 1:
         return None

@@ -101,7 +101,7 @@ class VisibleDecisions:
         options = {}
         for facet in self.facets:
             labels = self.list_labels(facet)
-            used = {above for label in labels & self.book.codes.keys() for above in self.book.way(label)}
+            used = {above for label in labels & self.book.codes.keys() for above in self.book.path(label)}
             codes = [FilterOption(f"{facet}:{code}", self.book.codes[code].name, self.book.depth(code) - 1)
                      for code in sorted(used, key=self.book.path_name)]  # fmt: skip
             others = [FilterOption(f"{facet}:{label}", label) for label in sorted(labels - self.book.codes.keys())]
@@ -111,7 +111,7 @@ class VisibleDecisions:
 
     def matches_code(self, label: str, code: str) -> bool:
         """Whether a label is the code with this id or name, or lies below it."""
-        path = self.book.way(label) if label in self.book.codes else (label,)
+        path = self.book.path(label) if label in self.book.codes else (label,)
         names = {self.book.codes[part].name if part in self.book.codes else part for part in path}
         return code in path or code.casefold() in {name.casefold() for name in names}
 

@@ -73,11 +73,11 @@ class Surveys:
         with self.coding.locked_state() as state:
             # Every page of a respondent asks for this while raters wait for the lock: only new acts are looked at.
             acts, count, known = self._folded
-            if acts is not state.others:
+            if acts is not state.unhandled_acts:
                 count, known = 0, {}
-            if count != len(state.others):
-                known = fieldings(state.others[count:], known)
-            self._folded = state.others, len(state.others), known
+            if count != len(state.unhandled_acts):
+                known = fieldings(state.unhandled_acts[count:], known)
+            self._folded = state.unhandled_acts, len(state.unhandled_acts), known
             found = known.get(name)
         if found is None:
             survey_file(self.study, name)
@@ -160,7 +160,7 @@ def open_survey(surveys: Surveys, name: str, actor: str | None = None) -> Versio
     payload = {"survey": name, "version": version.number, "sha256": version.sha256}
 
     def opened(state: State) -> NewAct:
-        found = fieldings(state.others).get(name)
+        found = fieldings(state.unhandled_acts).get(name)
         if found is not None and found.final:
             words = f"the survey {name!r} is closed for good, since its last cards were handed over one by one or few"
             raise StateError(f"{words}: who answers now could be told by their pay, so ask in a survey of another name")
@@ -221,7 +221,7 @@ def close_for_good(surveys: Surveys, name: str, actor: str | None = None) -> Non
     """A closed survey is not opened again; that is on record once."""
 
     def closed(state: State) -> NewAct | None:
-        found = fieldings(state.others).get(name)
+        found = fieldings(state.unhandled_acts).get(name)
         if found is None or found.status != CLOSED:
             raise StateError(f"the survey {name!r} has been opened again: close it first")
         return None if found.final else NewAct("survey.final", actor or surveys.coding.lead, {"survey": name})

@@ -51,7 +51,7 @@ def _shared_texts(state: State, response: Response) -> Iterator[tuple[str, str]]
             code = entry.get("id") or entry.get("code") or ""
             place = f"change {number} of the codebook, {name} {code}".strip()
             yield from ((place, text) for text in _texts_in(entry))
-    for act in state.others:
+    for act in state.unhandled_acts:
         yield f"the reason of act {act.number}, {act.kind}", str(act.payload.get("why", ""))
     for name, one in state.rounds.items():
         yield f"the instructions of the round {name!r}", one.plan.instructions

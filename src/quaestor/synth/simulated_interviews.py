@@ -237,7 +237,7 @@ def simulate_coding(
     facet = require_passage_facet(one.plan)
     planted = planted_stretches(interviews, truth)
     siblings = _siblings(coding.state.history.at(one.plan.codebook), facet)
-    raters = {seat.rater: SimulatedCoder(seat.rater, finding, _SHIFTING, _MISTAKING, seed) for seat in one.seats}
+    raters = {seat.rater: SimulatedCoder(seat.rater, finding, _SHIFTING, _MISTAKING, seed) for seat in one.slots}
 
     def said(rater: str, asked: Facet, item: str) -> Any:
         words, stretches = _planted_in(planted, asked, facet, item)

@@ -162,7 +162,7 @@ def simulate_ratings(
     if any(facet.kind == STRETCHES for facet in one.plan.facets):
         raise InputError(f"the round {name!r} codes transcripts: name the folder of synthetic ones with --truth")
     truth = planted_truth(coding.study.root)
-    raters = {seat.rater: Simulated(seat.rater, accuracy, confusion, seed) for seat in one.seats}
+    raters = {seat.rater: Simulated(seat.rater, accuracy, confusion, seed) for seat in one.slots}
     book = coding.state.history.at(one.plan.codebook)
     offered = {facet.id: list(allowed_choices(facet, book)) for facet in one.plan.facets}
 

@@ -24,7 +24,7 @@ from quaestor.coding.model.decisions import (
 from quaestor.coding.model.decisions import decided as decided_answers
 from quaestor.coding.model.phrases import unify
 from quaestor.coding.model.ratings import labels
-from quaestor.measures.agreement import agreement, rating_table, to_json
+from quaestor.measures.agreement import agreement, build_rating_table, to_json
 from quaestor.store.records import NewAct
 
 WORDS = st.sampled_from(["keep", "exclude: crash", "exclude: installation", "cannot judge"])
@@ -33,7 +33,7 @@ WORDS = st.sampled_from(["keep", "exclude: crash", "exclude: installation", "can
 def figures(table: Table) -> dict[str, Any]:
     found = [(item, rater, label if isinstance(label, str) else None)
              for item, rater, label in labels(table.state, "main", "relevance")]  # fmt: skip
-    return to_json(agreement(rating_table(found, cannot_judge=["cannot judge"]), facet="relevance"))
+    return to_json(agreement(build_rating_table(found, cannot_judge=["cannot judge"]), facet="relevance"))
 
 
 @settings(max_examples=60, deadline=None)
@@ -154,7 +154,7 @@ def test_a_decision_can_be_made_anew_and_both_are_kept() -> None:
 def test_with_partial_overlap_a_single_rating_decides_and_says_so() -> None:
     table = Table()
     table.open(items=[f"i{number}" for number in range(10)], overlap=0.0)
-    for seat in table.state.round("main").seats:
+    for seat in table.state.round("main").slots:
         for item in seat.items[0]:
             table.rate(seat.rater, item, relevance="keep")
     table.close()

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from quaestor.coding.model.free_text_fields import WALKS
-from quaestor.coding.model.records import Facet, Plan, Practice
+from quaestor.coding.model.records import Facet, RoundPlan, Practice
 from quaestor.coding.model.rounds import open_round
 from quaestor.coding.model.state import State, plan_payload
 from quaestor.store.records import Act
@@ -35,7 +35,7 @@ CHANGED = [
 @pytest.fixture
 def state() -> State:
     made = State()
-    plan = Plan("main", "main", ("P1/00001", "P2/00001"), FACETS, ("rater-1", "rater-2"), measured="themes")
+    plan = RoundPlan("main", "main", ("P1/00001", "P2/00001"), FACETS, ("rater-1", "rater-2"), measured="themes")
     opened = open_round(made, plan, "lead")
     made.fold([Act(1, "2026-11-16T00:00:00", opened.kind, "lead", dict(opened.payload), 0, "k")])
     return made
@@ -119,7 +119,7 @@ def test_unified_words_are_about_the_items_whose_phrases_have_them(state: State)
 def test_an_opened_round_says_something_of_practice_items_and_of_what_is_to_be_confirmed(state: State) -> None:
     practice = (Practice("P1/00001", {"note": "N"}, "F"),)
     proposals = {"P2/00001": {"phrase": "turn, image", "object": "image"}}
-    plan = Plan("next", "main", ("P2/00001",), FACETS, ("rater-1",), practice=practice, proposals=proposals)
+    plan = RoundPlan("next", "main", ("P2/00001",), FACETS, ("rater-1",), practice=practice, proposals=proposals)
     made = changed(state, "round.open", {"plan": plan_payload(plan)})["plan"]
     assert [(one["answers"], one["feedback"]) for one in made["practice"]] == [({"note": "P1/00001:N"}, "P1/00001:F")]
     assert made["proposals"] == {"P2/00001": {"phrase": "P2/00001:turn, image", "object": "P2/00001:image"}}

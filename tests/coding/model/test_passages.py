@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quaestor.coding.model.facet_kinds.passages import differing_fields, union
-from quaestor.coding.model.records import Stretch, stretches_in
+from quaestor.coding.model.records import Passage, read_passages
 
 Answer = list[dict[str, Any]]
 _PLACE = st.tuples(st.integers(0, 30), st.integers(1, 12), st.sampled_from(["", "a", "b"]))
@@ -19,7 +19,7 @@ _SAID = st.tuples(st.sampled_from(["", "m", "n"]), st.sampled_from(["", "high", 
 
 def _answer(found: dict[tuple[int, int, str], tuple[str, str, str]]) -> Answer:
     stretches = [
-        Stretch(start, start + length, code, memo, {"importance": words} if words and code else {}, link)
+        Passage(start, start + length, code, memo, {"importance": words} if words and code else {}, link)
         for (start, length, code), (memo, words, link) in found.items()
     ]
     return [one.payload() for one in sorted(stretches, key=lambda one: (one.start, one.end, one.code))]
@@ -29,12 +29,12 @@ ANSWERS = st.dictionaries(_PLACE, _SAID, max_size=8).map(_answer)
 
 
 def one(start: int, end: int, importance: str = "", code: str = "a") -> dict[str, Any]:
-    return Stretch(start, end, code, "", {"importance": importance} if importance else {}).payload()
+    return Passage(start, end, code, "", {"importance": importance} if importance else {}).payload()
 
 
 def letters(answer: Answer) -> set[tuple[int, str]]:
     """Every place of a letter with each code that it has."""
-    return {(at, found.code) for found in stretches_in(answer) for at in range(found.start, found.end)}
+    return {(at, found.code) for found in read_passages(answer) for at in range(found.start, found.end)}
 
 
 @given(ANSWERS)

@@ -270,8 +270,8 @@ def test_a_phrase_is_placed_where_it_was_sent_and_the_same_in_capitals(verb: lis
     placed = PLACING.place(" ".join(verb), thing, code)
     assert placed == PLACING.place("  ".join(verb).upper(), f" {thing.upper()}", code)
     if placed.code is not None:
-        assert BOOK.way(placed.code)[0] == BOOK.way(code)[0]
-        assert code in BOOK.way(placed.code) or code.startswith("data-processing/")
+        assert BOOK.path(placed.code)[0] == BOOK.path(code)[0]
+        assert code in BOOK.path(placed.code) or code.startswith("data-processing/")
 
 
 def test_a_study_without_the_file_has_no_words(tmp_path: Path) -> None:

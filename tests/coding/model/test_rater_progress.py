@@ -17,7 +17,7 @@ RATERS = ["first", "second", "third"]
 
 
 def assert_same(table: Table, rater: str) -> None:
-    if table.state.round("main").seat_of(rater) is None:
+    if table.state.round("main").slot_of(rater) is None:
         return
     view, place = rater_view(table.state, "main", rater), rater_place(table.state, "main", rater)
     progress = place.progress

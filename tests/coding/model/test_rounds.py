@@ -16,7 +16,7 @@ from quaestor.coding.model.decisions import disagreements, settled
 from quaestor.coding.model.facet_kinds.base import write_answer
 from quaestor.coding.model.phrases import ask_to_reread, compare
 from quaestor.coding.model.ratings import drift_labels, give_rating, hours, labels, practise
-from quaestor.coding.model.records import CANNOT_JUDGE, Codebook, Facet, Plan, Practice
+from quaestor.coding.model.records import CANNOT_JUDGE, Codebook, Facet, RoundPlan, Practice
 from quaestor.coding.model.rounds import (
     blindness_notes,
     can_reopen_blind,
@@ -228,7 +228,7 @@ def test_no_rating_after_the_deadline_and_a_later_one_lets_them_in_again() -> No
 
 def test_sets_hold_24_and_the_last_takes_what_is_left() -> None:
     items = tuple(f"i{number}" for number in range(2401))
-    sets = Plan("phrases", "main", items, (PHRASE,), ("first", "second"), set_size=24).sets()
+    sets = RoundPlan("phrases", "main", items, (PHRASE,), ("first", "second"), set_size=24).sets()
     assert len(sets) == 100
     assert {len(one) for one in sets[:-1]} == {24}
     assert len(sets[-1]) == 25
@@ -257,7 +257,7 @@ def test_partial_overlap_gives_every_item_to_somebody_and_the_shared_part_to_all
 ) -> None:
     items = tuple(f"i{number}" for number in range(count))
     names = tuple(f"r{number}" for number in range(raters))
-    plan = Plan("main", "main", items, (KEEP,), names, overlap=overlap, seed=seed)
+    plan = RoundPlan("main", "main", items, (KEEP,), names, overlap=overlap, seed=seed)
     shares = [set(one) for one in assigned(plan)]
     assert set().union(*shares) == set(items)
     assert len(set.intersection(*shares)) >= round(overlap * count)
@@ -267,7 +267,7 @@ def test_partial_overlap_gives_every_item_to_somebody_and_the_shared_part_to_all
 
 def test_each_rater_has_an_order_of_their_own_and_it_stays() -> None:
     items = tuple(f"i{number}" for number in range(50))
-    plan = Plan("main", "main", items, (KEEP,), ("first", "second"), seed=3)
+    plan = RoundPlan("main", "main", items, (KEEP,), ("first", "second"), seed=3)
     assert in_order(plan, "first", items) == in_order(plan, "first", items)
     assert in_order(plan, "first", items) != in_order(plan, "second", items) != items
     assert sorted(in_order(plan, "first", items)) == sorted(items)

@@ -63,7 +63,7 @@ def test_what_is_missing_is_what_the_library_counts_at_every_step(study: Study) 
         assert overviews(coding) == missing(coding) != {}
         replace_by_name(coding, "pilot", None, "rater-1", "rater-3", "")
         assert overviews(coding) == missing(coding)
-        for item in coding.state.round("pilot").seats[0].items_of("rater-3"):
+        for item in coding.state.round("pilot").slots[0].items_of("rater-3"):
             rate(coding, "pilot", "rater-3", item, {"relevance": "keep"})
         rated(coding, "phrases", "rater-2")
         assert overviews(coding) == missing(coding)

@@ -186,7 +186,7 @@ class TestPrograms:
         ("script", "told"),
         [
             ("echo broken disk >&2; exit 2", "7zz ended with 2: broken disk"),
-            ("exit 3", "7zz ended with 3: nothing"),
+            ("exit 3", "7zz ended with 3: no error message"),
             ("exit 0", "the data ends too early"),
             ("yes complaint | head -c 3000000 >&2; echo last >&2; exit 2", "7zz ended with 2: last"),
             ("head -c 9000000 /dev/zero", "checksum is wrong"),

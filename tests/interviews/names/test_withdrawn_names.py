@@ -19,7 +19,7 @@ from tests.support.killing import killed, moments
 from tests.support.small_interviews import SMALL, a_study, with_interview, with_transcript
 
 from quaestor.coding.agreement import round_agreement
-from quaestor.coding.model.records import stretches_in
+from quaestor.coding.model.records import read_passages
 from quaestor.coding.rating_files import rate
 from quaestor.coding.round_acts import close_by_name
 from quaestor.coding.session import open_coding
@@ -315,5 +315,5 @@ def test_a_study_learns_of_a_withdrawal_by_a_restore_and_forgets_the_name_here_t
 def test_words_of_a_stretch_over_a_name_are_the_shown_ones(study: Study) -> None:
     with open_interviews(study) as room:
         withdraw(room, "P1")
-        stretches = stretches_in(on_record(study, "rater-2", "P2/00001"))
+        stretches = read_passages(on_record(study, "rater-2", "P2/00001"))
         assert words_of(turns(room)[1], stretches[0]) == "I learnt it from P1"

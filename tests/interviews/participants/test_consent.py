@@ -62,7 +62,7 @@ def test_a_new_version_asks_again_and_the_earlier_consent_holds(room: Interviews
     assert (found.accepted, found.asks_again, found.words) == (True, True, "accepted, version 1, ask again for 2")
     assert [one.version for one in agreement_versions(room)] == [1, 2]
     with room.coding.locked_state() as state:
-        assert [act.payload["version"] for act in state.others if act.kind == "interview.agreement"] == [1, 2]
+        assert [act.payload["version"] for act in state.unhandled_acts if act.kind == "interview.agreement"] == [1, 2]
     assert not record_consent(room, "P1", ACCEPTED, ON_PAPER).asks_again
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quaestor.coding.model.facet_kinds.passages import checked_stretches, union
-from quaestor.coding.model.records import Code, Codebook, CodeFacet, Facet, stretches_in
+from quaestor.coding.model.records import Code, Codebook, CodeFacet, Facet, read_passages
 from quaestor.interviews.coding.decided_passages import CodedStretch, coded_as_one
 
 CODES = ("data", "time")
@@ -39,7 +39,7 @@ def decided(passages: list[Passage]) -> list[CodedStretch]:
         found += [
             CodedStretch("themes", f"P1/{turn:05d}", "P1", "P1", turn, "", one.start, one.end, "", one.code,
                          link=one.link)
-            for one in stretches_in(checked_stretches(FACET, BOOK, merged))
+            for one in read_passages(checked_stretches(FACET, BOOK, merged))
         ]  # fmt: skip
     return found
 

@@ -27,7 +27,7 @@ def labelled() -> History:
 def names(history: History, version: int) -> set[tuple[str, ...]]:
     book = history.at(version)
     return {
-        tuple(book.codes[code].name for code in book.way(one.id))
+        tuple(book.codes[code].name for code in book.path(one.id))
         for one in book.active("issue")
         if book.depth(one.id) <= 2
     }
@@ -61,8 +61,8 @@ def test_every_real_post_is_still_there_after_the_six_acts() -> None:
     book = history.latest
     after = {post: history.read(code, book.version).code for post, code in codes.items()}
     assert None not in after.values()
-    before_phases = Counter(history.at(1).way(code)[0] for code in codes.values())
-    phases = Counter(book.way(str(code))[0] for code in after.values())
+    before_phases = Counter(history.at(1).path(code)[0] for code in codes.values())
+    phases = Counter(book.path(str(code))[0] for code in after.values())
     assert sum(phases.values()) == 1600
     leaving = {f"model-setting/{name}" for name in ("loss", "learning-rate", "statement", "optimizer", "derivative")}
     moved = sum(code in leaving for code in codes.values())

@@ -156,7 +156,7 @@ def test_who_withdrew_does_not_come_back_with_an_export_of_before(tmp_path: Path
             done = import_answers(surveys, NAME, tmp_path / f"{wide}.csv", None)
             assert (done.responses, done.known, done.withdrawn) == (0, 1, 1)
         assert [one.id for one in surveys.answers.responses(NAME)] == [kept.id]
-        assert surveys.coding.state.others[-1].payload["withdrawn"] == 1
+        assert surveys.coding.state.unhandled_acts[-1].payload["withdrawn"] == 1
 
 
 def test_every_version_keeps_its_answers(tmp_path: Path) -> None:

@@ -292,7 +292,7 @@ def test_an_option_that_reads_no_is_chosen_where_its_column_says_no(surveys: Sur
 def test_the_import_is_on_record_and_opens_nothing(surveys: Surveys, tmp_path: Path) -> None:
     file = delimited(tmp_path / "answers.csv", [COLUMNS, TEXTS, *cells(FULL, {**FULL, "Q1": ""})])
     done = taken(surveys, file)
-    (act,) = surveys.coding.state.others
+    (act,) = surveys.coding.state.unhandled_acts
     assert act.kind == "survey.import"
     assert act.payload["sha256"] == done.sha256
     assert (act.payload["file"], act.payload["responses"], act.payload["no_consent"]) == ("answers.csv", 1, 1)
@@ -306,7 +306,7 @@ def test_a_trial_takes_in_nothing(surveys: Surveys, tmp_path: Path) -> None:
     file = delimited(tmp_path / "answers.csv", [COLUMNS, TEXTS, *cells(FULL)])
     assert taken(surveys, file, keep=False).responses == 1
     assert surveys.answers.version(NAME) is None
-    assert not surveys.coding.state.others
+    assert not surveys.coding.state.unhandled_acts
     assert taken(surveys, file).responses == 1
     assert (taken(surveys, file, keep=False).responses, taken(surveys, file, keep=False).known) == (0, 1)
 

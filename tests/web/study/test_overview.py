@@ -69,8 +69,8 @@ def test_progress_missing_and_hours_are_those_of_the_ratings_themselves(coding: 
     for name, one in coding.state.rounds.items():
         found = line(coding, name)
         assert found.missing == len(missing(one))
-        for seat, shown in zip(one.seats, found.seats, strict=True):
-            rated = [item for item in seat.items[0] if one.of_seat(seat, item)]
+        for seat, shown in zip(one.slots, found.seats, strict=True):
+            rated = [item for item in seat.items[0] if one.rating_in_slot(seat, item)]
             assert (shown.done, shown.of) == (len(rated), len(seat.items[0]))
         spent = sum(rating.seconds for rating in one.all_ratings()) / 3600
         assert sum(hours(one).values()) == pytest.approx(spent)
@@ -89,13 +89,13 @@ def test_counts_of_what_is_left_stay_right_through_sets_rereading_and_a_new_rate
         table.open(items=items, facets=(PHRASE,), set_size=dice.choice([0, 3]))
         one = table.state.rounds["main"]
         for _ in range(dice.randrange(25)):
-            rater, item = dice.choice([seat.rater for seat in one.seats]), dice.choice(one.open_items())
+            rater, item = dice.choice([seat.rater for seat in one.slots]), dice.choice(one.open_items())
             try:
                 table.rate(rater, item, phrase="load, model")
                 if dice.random() < 0.2 and not missing(one):
                     table.record(ask_to_reread(table.state, "main", rater, item))
                 if dice.random() < 0.05:
-                    table.record(replace_rater(table.state, "main", "lead", one.seats[0].rater, f"third-{turn}"))
+                    table.record(replace_rater(table.state, "main", "lead", one.slots[0].rater, f"third-{turn}"))
             except QuaestorError:
                 pass  # not everything may be done at every moment
             assert sum(left_by_seat(one).values()) == len(missing(one))
@@ -285,7 +285,7 @@ def test_a_round_read_piece_by_piece_is_the_round_of_one_moment(coding: CodingSe
             rate(coding, "later", rater, one.plan.items[-1], {"relevance": answer})
     pieces = [
         label
-        for seat in one.seats
+        for seat in one.slots
         for start in range(0, len(seat.items[0]), 5)
         for label in labels_of_seat(state, one, seat, "relevance", seat.items[0][start : start + 5], until=head)
     ]

@@ -120,7 +120,7 @@ def _show_rounds(rounds: list[RoundAgreement], json: bool) -> None:
 
 
 def _show(result: Agreement) -> None:
-    from quaestor.measures.agreement.statistics import shown_estimates
+    from quaestor.measures.agreement.statistics import list_shown_estimates
 
     screen = console()
     raters = f"{len(result.raters)} raters" + (f" ({', '.join(result.raters)})" if 0 < len(result.raters) <= 6 else "")
@@ -129,7 +129,7 @@ def _show(result: Agreement) -> None:
     screen.print(f"left out: {reasons or 'none'}", soft_wrap=True)
     screen.print()
     screen.print(_build_measures_table(result))
-    for statistic, estimate in shown_estimates(result):
+    for statistic, estimate in list_shown_estimates(result):
         if estimate.undefined:
             screen.print(f"{statistic.label(result)} is {estimate.undefined}", soft_wrap=True)
     if result.n:
@@ -148,11 +148,11 @@ def _show(result: Agreement) -> None:
 
 
 def _build_measures_table(result: Agreement) -> Table:
-    from quaestor.measures.agreement.statistics import shown_estimates
+    from quaestor.measures.agreement.statistics import list_shown_estimates
 
     table = _build_table("measure", "value", "95 % interval", "standard error")
     table.add_column("Landis–Koch", no_wrap=True)
-    for statistic, estimate in shown_estimates(result):
+    for statistic, estimate in list_shown_estimates(result):
         share = statistic.is_share
         values = (
             _format_value(estimate.value, share),

@@ -18,7 +18,7 @@ from quaestor.cli.output import (
     print_json,
     say,
 )
-from quaestor.measures.agreement.statistics import reported_statistics
+from quaestor.measures.agreement.statistics import list_reportable
 
 group = typer.Typer(
     help="Coding rounds: items, raters and facets under one frozen codebook version.", no_args_is_help=True
@@ -247,7 +247,7 @@ def add(
         int | None, typer.Option(help="The seed of order and assignment; default: the study's seed.")
     ] = None,
     statistic: Annotated[
-        str, typer.Option(help=f"The agreement statistic: {join_with_or(reported_statistics())}.")
+        str, typer.Option(help=f"The agreement statistic: {join_with_or(list_reportable())}.")
     ] = "kappa",
     measured: Annotated[str | None, typer.Option(help="The facet it is computed for; default: the first.")] = None,
     threshold: Annotated[

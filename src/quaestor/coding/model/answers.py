@@ -9,10 +9,10 @@ from quaestor.base.errors import InputError
 from quaestor.base.names import is_storable, suggest
 from quaestor.coding.model.facet_kinds import kind_of
 from quaestor.coding.model.facet_kinds.base import Label, write_answer
-from quaestor.coding.model.records import CANNOT_JUDGE, Codebook, Facet, Plan
+from quaestor.coding.model.records import CANNOT_JUDGE, Codebook, Facet, RoundPlan
 
 
-def checked_answers(plan: Plan, book: Codebook, answers: Mapping[str, Any]) -> dict[str, Any]:
+def checked_answers(plan: RoundPlan, book: Codebook, answers: Mapping[str, Any]) -> dict[str, Any]:
     """Answers to every facet of a round in their proper form; raises InputError with what is allowed."""
     names = [facet.id for facet in plan.facets]
     for name in answers:

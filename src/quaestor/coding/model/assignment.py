@@ -7,10 +7,10 @@ import random
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 
-from quaestor.coding.model.records import Plan
+from quaestor.coding.model.records import RoundPlan
 
 
-def assigned(plan: Plan) -> list[tuple[str, ...]]:
+def assigned(plan: RoundPlan) -> list[tuple[str, ...]]:
     """The items of each seat. With partial overlap all seats share a seeded part, and the rest is dealt out."""
     if plan.overlap >= 1 or len(plan.raters) == 1:
         return [plan.items for _ in plan.raters]
@@ -23,16 +23,16 @@ def assigned(plan: Plan) -> list[tuple[str, ...]]:
     return [tuple(item for item in items if item in shared or item in own[seat]) for seat in range(len(plan.raters))]
 
 
-def in_order(plan: Plan, rater: str, items: Sequence[str]) -> tuple[str, ...]:
+def in_order(plan: RoundPlan, rater: str, items: Sequence[str]) -> tuple[str, ...]:
     """The items in the order in which a rater meets them: another one for each, the same each time."""
     return tuple(sorted(items, key=lambda item: _place(plan, rater, item)))
 
 
-def _place(plan: Plan, who: str, item: str) -> bytes:
+def _place(plan: RoundPlan, who: str, item: str) -> bytes:
     return hashlib.sha256(f"{plan.seed}/{plan.round}/{who}/{item}".encode("utf-8", "surrogatepass")).digest()
 
 
-def without_order(plan: Plan, item: str, answers: Sequence[object]) -> tuple[object, ...]:
+def without_order(plan: RoundPlan, item: str, answers: Sequence[object]) -> tuple[object, ...]:
     """Answers in an order that says nothing about who gave them."""
     return tuple(sorted(answers, key=lambda answer: _place(plan, repr(answer), item)))
 

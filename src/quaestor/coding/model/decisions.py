@@ -13,7 +13,7 @@ from quaestor.coding.model.facet_kinds import kind_of
 from quaestor.coding.model.facet_kinds.keep import Keep
 from quaestor.coding.model.facet_kinds.passages import differing_fields, own_words
 from quaestor.coding.model.phrases import all_words
-from quaestor.coding.model.records import CANNOT_JUDGE, KEEP, Comment, Decision, Disagreement, Facet, Plan
+from quaestor.coding.model.records import CANNOT_JUDGE, KEEP, Comment, Decision, Disagreement, Facet, RoundPlan
 from quaestor.coding.model.rounds import is_complete
 from quaestor.coding.model.state import CLOSED, RoundState, State
 from quaestor.store.records import NewAct
@@ -32,8 +32,8 @@ WORDS_WAYS = (DISCUSSION,)
 def answers_of(round_state: RoundState, item: str, facet: str) -> list[tuple[str, Any]]:
     """What each seat said about an item."""
     found = []
-    for seat in round_state.seats:
-        rating = round_state.of_seat(seat, item)
+    for seat in round_state.slots:
+        rating = round_state.rating_in_slot(seat, item)
         if rating is not None and facet in rating.answers:
             found.append((rating.rater, own_words(rating.answers[facet])))
     return found
@@ -139,7 +139,7 @@ def agreed_left(state: State, name: str) -> int:
     return found.agreed - sum(item not in one.gone for item, _ in made)
 
 
-def ways_of(plan: Plan) -> tuple[str, ...]:
+def ways_of(plan: RoundPlan) -> tuple[str, ...]:
     """How the disagreements of a round may be settled."""
     return _WAYS[plan.settle]
 
@@ -177,7 +177,7 @@ def decide_agreed(state: State, name: str, actor: str) -> NewAct | None:
 
 def is_simulated(round_state: RoundState, item: str) -> bool:
     """Whether a simulated rater rated an item."""
-    ratings = (round_state.of_seat(seat, item) for seat in round_state.seats)
+    ratings = (round_state.rating_in_slot(seat, item) for seat in round_state.slots)
     return any(rating.simulated for rating in ratings if rating)
 
 
@@ -328,8 +328,8 @@ def _dispute(state: State, name: str, item: str, facet: str, *, words_too: bool 
 
 
 def _require_part(round_state: RoundState, actor: str, lead: str) -> None:
-    if round_state.seat_of(actor) is None and actor not in (round_state.plan.tie_breaker, lead):
-        people = join_with_or(rater for seat in round_state.seats for rater in seat.raters)
+    if round_state.slot_of(actor) is None and actor not in (round_state.plan.tie_breaker, lead):
+        people = join_with_or(rater for seat in round_state.slots for rater in seat.raters)
         raise StateError(f"{actor!r} has no part in {round_state.plan.round!r}: its raters are {people}")
 
 

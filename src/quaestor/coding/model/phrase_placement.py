@@ -129,7 +129,7 @@ class Placing:
         entry = self.book.codes[code]
         if self.book.level(code) == self.book.facets[entry.facet].levels[-1]:
             return Placed(code, "it is as deep as the codebook goes")
-        parent = next((self.words.below[one] for one in self.book.way(code) if one in self.words.below), code)
+        parent = next((self.words.below[one] for one in self.book.path(code) if one in self.words.below), code)
         readings = self._below.get(parent, ())
         if not readings:
             return Placed(None, f'"{self.book.path_name(code)}" has no lines below it')
@@ -250,7 +250,7 @@ def _readings(book: Codebook, code: Code, texts: Iterable[str]) -> list[_Reading
 
 def _tokens_of(book: Codebook, code: str) -> frozenset[str]:
     """The words of the names on the way to a code."""
-    return frozenset(word for one in book.way(code) for word in _words(book.codes[one].name))
+    return frozenset(word for one in book.path(code) for word in _words(book.codes[one].name))
 
 
 def _without_verb(reading: _Reading) -> _Reading:

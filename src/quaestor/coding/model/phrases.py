@@ -67,8 +67,8 @@ def phrases_of(round_state: RoundState, items: Iterable[str]) -> dict[str, list[
     facet = phrase_facet(round_state).id
     found: dict[str, list[Mapping[str, str]]] = {}
     for item in items:
-        for seat in round_state.seats:
-            rating = round_state.of_seat(seat, item)
+        for seat in round_state.slots:
+            rating = round_state.rating_in_slot(seat, item)
             answer = rating.answers.get(facet) if rating else None
             if answer and answer != CANNOT_JUDGE:
                 found.setdefault(item, []).append(answer)
@@ -163,8 +163,8 @@ def curves(round_state: RoundState) -> list[SetCurve]:
     """
     found = []
     for number, items in enumerate(round_state.sets[: round_state.set], start=1):
-        due = [(seat, item) for item in items for seat in round_state.seats if seat.has(seat.raters[0], item)]
-        if any(round_state.of_seat(seat, item) is None for seat, item in due):
+        due = [(seat, item) for item in items for seat in round_state.slots if seat.has(seat.raters[0], item)]
+        if any(round_state.rating_in_slot(seat, item) is None for seat, item in due):
             continue
         given = {item: phrases for item, phrases in phrases_of(round_state, items).items() if len(phrases) > 1}
         if not given:
@@ -188,7 +188,7 @@ def agreed_phrases(round_state: RoundState) -> dict[str, tuple[str, str]]:
         decision = round_state.decisions.get((item, facet))
         if decision and decision[-1].answer != CANNOT_JUDGE:
             found[item] = unify_words(decision[-1].answer, words)
-        elif not decision and len(phrases) == sum(seat.has(seat.raters[0], item) for seat in round_state.seats):
+        elif not decision and len(phrases) == sum(seat.has(seat.raters[0], item) for seat in round_state.slots):
             said = {unify_words(phrase, words) for phrase in phrases}
             found |= {item: said.pop()} if len(said) == 1 else {}
     return found

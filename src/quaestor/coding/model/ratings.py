@@ -12,7 +12,7 @@ from quaestor.coding.model.facet_kinds import kind_of
 from quaestor.coding.model.facet_kinds.base import Label
 from quaestor.coding.model.phrases import words_before
 from quaestor.coding.model.records import CANNOT_JUDGE, Facet, Practice, Rating
-from quaestor.coding.model.state import OPEN, RoundState, Seat, State
+from quaestor.coding.model.state import OPEN, RoundState, RaterSlot, State
 from quaestor.store.records import NewAct, new_key
 
 _TOO_LONG = 7 * 24 * 3600
@@ -72,9 +72,9 @@ def _open_to(state: State, name: str, rater: str, item: str, now: str) -> RoundS
         raise StateError(f"the round {name!r} is closed: its ratings stand as they are")
     if one.deadline and now > one.deadline:
         raise StateError(f"the deadline of {name!r} was {one.deadline}: ask the lead for a later one")
-    seat = one.seat_of(rater)
+    seat = one.slot_of(rater)
     if seat is None:
-        raters = [seat.rater for seat in one.seats]
+        raters = [seat.rater for seat in one.slots]
         raise StateError(f"{rater!r} does not rate in {name!r}, allowed: {suggest(rater, raters)}")
     if seat.rater != rater:
         raise StateError(f"{rater!r} was replaced by {seat.rater!r} in {name!r}: their earlier ratings are kept")
@@ -99,7 +99,7 @@ def practise(
 ) -> tuple[NewAct, dict[str, bool], str]:
     """Try a practice item: the act, which facets were right, and what is said about it. It counts for nothing."""
     one = state.round(name)
-    if one.seat_of(rater) is None:
+    if one.slot_of(rater) is None:
         raise StateError(f"{rater!r} does not rate in {name!r}")
     found = next((practice for practice in one.plan.practice if practice.item == item), None)
     if found is None:
@@ -128,7 +128,7 @@ def labels(
     one = state.round(name)
     return [
         label
-        for seat in one.seats
+        for seat in one.slots
         for label in labels_of_seat(state, one, seat, facet, seat.items[0], version=version, level=level)
     ]
 
@@ -136,7 +136,7 @@ def labels(
 def labels_of_seat(
     state: State,
     round_state: RoundState,
-    seat: Seat,
+    seat: RaterSlot,
     facet: str,
     items: Sequence[str],
     *,
@@ -151,7 +151,7 @@ def labels_of_seat(
     asked = round_state.plan.facet(facet)
     found: list[tuple[str, str, Label | None]] = []
     for item in items:
-        rating = round_state.of_seat(seat, item)
+        rating = round_state.rating_in_slot(seat, item)
         if rating is not None and until is not None and rating.number > until:
             rating = _as_it_stood(round_state, seat, item, until)
         if rating is not None:
@@ -159,7 +159,7 @@ def labels_of_seat(
     return found
 
 
-def _as_it_stood(round_state: RoundState, seat: Seat, item: str, until: int) -> Rating | None:
+def _as_it_stood(round_state: RoundState, seat: RaterSlot, item: str, until: int) -> Rating | None:
     given = (round_state.ratings.get(rater, {}).get(item, ()) for rater in reversed(seat.raters))
     return next((rating for ratings in given for rating in reversed(ratings) if rating.number <= until), None)
 
@@ -215,7 +215,7 @@ def work_of(state: State, rater: str) -> tuple[int, tuple[tuple[str, int], ...]]
     """How many ratings somebody gave, and the open rounds in which they still have items, with how many."""
     left = []
     for round_state in state.rounds.values():
-        seat = round_state.seat_of(rater)
+        seat = round_state.slot_of(rater)
         if round_state.status == OPEN and seat is not None and seat.rater == rater:
             progress = round_state.progress(seat, rater)
             if missing := len(progress) - progress.done:

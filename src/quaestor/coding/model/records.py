@@ -40,12 +40,12 @@ class SplitRule:
             given = answers.get(facet)
             if isinstance(given, Mapping):
                 given = given.get("answer") or f"{given.get('verb')} {given.get('object')}"
-            if given == answer or (isinstance(given, list | tuple) and answer in map(_code_in, given)):
+            if given == answer or (isinstance(given, list | tuple) and answer in map(_read_code, given)):
                 return part
         return self.otherwise
 
 
-def _code_in(one: Any) -> Any:
+def _read_code(one: Any) -> Any:
     """The code of a stretch; of an answer with several codes each is one itself."""
     return one.get("code") if isinstance(one, Mapping) else one
 
@@ -98,7 +98,7 @@ class Codebook:
             if code.active and code.parent == parent and (facet is None or code.facet == facet)
         ]
 
-    def way(self, code: str) -> tuple[str, ...]:
+    def path(self, code: str) -> tuple[str, ...]:
         """The ids from the root down to a code."""
         way: list[str] = []
         while code:
@@ -107,7 +107,7 @@ class Codebook:
         return tuple(reversed(way))
 
     def depth(self, code: str) -> int:
-        return len(self.way(code))
+        return len(self.path(code))
 
     def level(self, code: str) -> str:
         """The name of a code's level, such as phase."""
@@ -117,7 +117,7 @@ class Codebook:
 
     def at_level(self, code: str, level: str) -> str | None:
         """The ancestor of a code (or the code) at a level; None where the code stands above it."""
-        return next((one for one in self.way(code) if self.level(one) == level), None)
+        return next((one for one in self.path(code) if self.level(one) == level), None)
 
     def active(self, facet: str, level: str | None = None) -> list[Code]:
         """The codes a rater may choose from; asked for with every rating, so worked out once."""
@@ -131,11 +131,11 @@ class Codebook:
 
     def path_name(self, code: str) -> str:
         """`model training › loss`, as a person reads it."""
-        return " › ".join(self.codes[one].name for one in self.way(code))
+        return " › ".join(self.codes[one].name for one in self.path(code))
 
 
 @dataclass(frozen=True)
-class Reading:
+class CodeInVersion:
     """What a rating's code is under some version of the codebook; `why` says it where there is none."""
 
     code: str | None
@@ -183,7 +183,7 @@ class Practice:
 
 
 @dataclass(frozen=True)
-class Plan:
+class RoundPlan:
     """A round as it was fixed when it opened: nothing here changes once a rater has begun."""
 
     round: str
@@ -303,7 +303,7 @@ class Unification:
 
 
 @dataclass(frozen=True)
-class Noted:
+class ActSummary:
     """An act as it may be told to others: who did what in which round, and nothing of what was said."""
 
     number: int
@@ -355,7 +355,7 @@ class TieCase:
 
 
 @dataclass(frozen=True)
-class Stretch:
+class Passage:
     """A coded stretch of a turn of a transcript: places in the words as they were recorded, counted in characters.
 
     It holds none of these words, so that the journal forgets an interview with the file that it is in.
@@ -381,8 +381,8 @@ class Stretch:
         return {"start": self.start, "end": self.end} | {name: value for name, value in more.items() if value}
 
 
-def stretches_in(answer: Any) -> tuple[Stretch, ...]:
+def read_passages(answer: Any) -> tuple[Passage, ...]:
     """The stretches that an answer to a facet of that kind holds; none where nobody could judge."""
     if not isinstance(answer, list | tuple):
         return ()
-    return tuple(Stretch(**{**one, "fields": dict(one.get("fields", {}))}) for one in answer)
+    return tuple(Passage(**{**one, "fields": dict(one.get("fields", {}))}) for one in answer)

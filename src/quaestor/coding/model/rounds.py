@@ -7,12 +7,12 @@ from collections.abc import Iterable
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.coding.model.answers import checked_answer
-from quaestor.coding.model.records import Plan
+from quaestor.coding.model.records import RoundPlan
 from quaestor.coding.model.state import CLOSED, OPEN, RoundState, State, plan_payload
 from quaestor.store.records import NewAct
 
 
-def open_round(state: State, plan: Plan, actor: str, passed: bool | None = None) -> NewAct:
+def open_round(state: State, plan: RoundPlan, actor: str, passed: bool | None = None) -> NewAct:
     """Fix a plan and open it; `passed` says whether the round before reached its threshold (None: not known)."""
     if plan.round in state.rounds:
         words = "give a new round a name of its own, and items.without to leave out what others have"
@@ -31,7 +31,7 @@ def open_round(state: State, plan: Plan, actor: str, passed: bool | None = None)
     return NewAct("round.open", actor, {"plan": plan_payload(plan)}, plan.codebook)
 
 
-def _check_practice(state: State, plan: Plan) -> None:
+def _check_practice(state: State, plan: RoundPlan) -> None:
     """A wrong answer to practise on would lock every rater out."""
     book = state.history.at(plan.codebook)
     for practice in plan.practice:
@@ -47,7 +47,7 @@ def _check_practice(state: State, plan: Plan) -> None:
                 raise StateError(f"the practice item {practice.item!r} of {plan.round!r}: {error}") from None
 
 
-def _check_gate(state: State, plan: Plan, passed: bool | None) -> None:
+def _check_gate(state: State, plan: RoundPlan, passed: bool | None) -> None:
     before = state.rounds.get(plan.after)
     if before is None or before.status != CLOSED:
         has, do = ("has not been opened", "open and close") if before is None else ("is still open", "close")
@@ -64,7 +64,7 @@ def missing(round_state: RoundState) -> list[tuple[str, str]]:
     opened = {item for items in round_state.sets[: round_state.set] for item in items}
     return [
         (seat.rater, item)
-        for seat in round_state.seats
+        for seat in round_state.slots
         for item in seat.items[0]
         if item in opened and not round_state.is_rated(seat, item)
     ]
@@ -73,14 +73,14 @@ def missing(round_state: RoundState) -> list[tuple[str, str]]:
 def left_by_seat(round_state: RoundState) -> dict[str, int]:
     """How many ratings each seat's rater still has to give now; from counts alone where these tell it."""
     if len(round_state.sets) == 1 and not round_state.reread:
-        return {seat.rater: len(seat.items[0]) - round_state.rated_by(seat) for seat in round_state.seats}
-    key = (round_state.given, round_state.set, len(round_state.seats), max(round_state.reread.values(), default=0))
+        return {seat.rater: len(seat.items[0]) - round_state.rated_by(seat) for seat in round_state.slots}
+    key = (round_state.given, round_state.set, len(round_state.slots), max(round_state.reread.values(), default=0))
     known = round_state.memory.get("left by seat")
     if known is None or known[0] != key:
         counted = Counter(rater for rater, _ in missing(round_state))
         known = round_state.memory["left by seat"] = (
             key,
-            {seat.rater: counted[seat.rater] for seat in round_state.seats},
+            {seat.rater: counted[seat.rater] for seat in round_state.slots},
         )
     left: dict[str, int] = known[1]
     return left
@@ -171,16 +171,16 @@ def waive_gate(state: State, name: str, actor: str, reason: str) -> NewAct:
 def replace_rater(state: State, name: str, actor: str, rater: str, by: str, reason: str = "") -> NewAct:
     """Give the rest of a rater's items to somebody else; what was rated stays."""
     one = _open(state, name)
-    seat = one.seat_of(rater)
+    seat = one.slot_of(rater)
     if seat is None or seat.rater != rater:
-        raise StateError(f"{rater!r} does not rate in {name!r}, allowed: {', '.join(seat.rater for seat in one.seats)}")
+        raise StateError(f"{rater!r} does not rate in {name!r}, allowed: {', '.join(seat.rater for seat in one.slots)}")
     if not by.strip():
         raise StateError(f"nobody is named to take over from {rater!r}: name somebody")
-    if by == one.plan.tie_breaker or one.seat_of(by):
+    if by == one.plan.tie_breaker or one.slot_of(by):
         raise StateError(f"{by!r} has a part in {name!r} already: name somebody else")
     if by in one.unblinded:
         raise StateError(f"{by!r} has seen the ratings of {name!r} and would not rate blind: name somebody else")
-    left = [item for item in seat.items_of(rater) if one.of_seat(seat, item) is None]
+    left = [item for item in seat.items_of(rater) if one.rating_in_slot(seat, item) is None]
     payload = {"round": name, "rater": rater, "by": by, "items": left, "reason": reason}
     return NewAct("round.replace", actor, payload, one.plan.codebook)
 

@@ -19,8 +19,8 @@ from quaestor.coding.model.records import (
     Comment,
     Decision,
     Facet,
-    Noted,
-    Plan,
+    ActSummary,
+    RoundPlan,
     Practice,
     Rating,
     Unification,
@@ -33,7 +33,7 @@ _REMEMBERED = 400
 
 
 @dataclass
-class Seat:
+class RaterSlot:
     """One place at the table: who sat on it, one after the other, and which items are theirs."""
 
     raters: list[str]
@@ -64,8 +64,8 @@ class Seat:
 class RoundState:
     """One round so far."""
 
-    plan: Plan
-    seats: list[Seat]
+    plan: RoundPlan
+    slots: list[RaterSlot]
     sets: list[tuple[str, ...]] = field(default_factory=list)
     status: str = OPEN
     set: int = 1
@@ -107,7 +107,7 @@ class RoundState:
     _progress: dict[str, Progress] = field(default_factory=dict, compare=False, repr=False)
     _numbers: dict[str, int] = field(default_factory=dict, compare=False, repr=False)
 
-    def progress(self, seat: Seat, rater: str) -> Progress:
+    def progress(self, seat: RaterSlot, rater: str) -> Progress:
         """Where a rater stands in the items that may be rated now; worked out once, then kept up rating by rating."""
         if rater not in self._progress:
             if not self._numbers:
@@ -136,7 +136,7 @@ class RoundState:
     def let_go(self, is_gone: Callable[[str], object]) -> None:
         """Ask nobody any more for items that nobody can read; what was rated stays with who rated it."""
         self.gone |= {item for item in self.plan.items if is_gone(item)}
-        for seat in self.seats:
+        for seat in self.slots:
             rated = {item for rater in seat.raters for item in self.ratings.get(rater, ())}
             seat.items = [tuple(item for item in items if item in rated or not is_gone(item)) for items in seat.items]
             seat.forget_members()
@@ -155,24 +155,24 @@ class RoundState:
         """The items of the round that can still be read."""
         return tuple(item for item in self.plan.items if item not in self.gone) if self.gone else self.plan.items
 
-    def seat_of(self, rater: str) -> Seat | None:
-        return next((seat for seat in self.seats if rater in seat.raters), None)
+    def slot_of(self, rater: str) -> RaterSlot | None:
+        return next((seat for seat in self.slots if rater in seat.raters), None)
 
     def current(self, rater: str, item: str) -> Rating | None:
         given = self.ratings.get(rater, {}).get(item)
         return given[-1] if given else None
 
-    def of_seat(self, seat: Seat, item: str) -> Rating | None:
+    def rating_in_slot(self, seat: RaterSlot, item: str) -> Rating | None:
         """The rating that counts for a seat: that of whoever was given the item."""
         return next((found for rater in reversed(seat.raters) if (found := self.current(rater, item))), None)
 
-    def rated_by(self, seat: Seat) -> int:
+    def rated_by(self, seat: RaterSlot) -> int:
         """How many of a seat's items have a rating; who takes a seat over gets those that have none."""
         return sum(len(self.ratings.get(rater, ())) for rater in seat.raters)
 
-    def is_rated(self, seat: Seat, item: str) -> bool:
+    def is_rated(self, seat: RaterSlot, item: str) -> bool:
         """Whether a seat has rated an item, and rated it again where that was asked for."""
-        rating = self.of_seat(seat, item)
+        rating = self.rating_in_slot(seat, item)
         return rating is not None and rating.number > self.reread.get(item, 0)
 
     def all_ratings(self) -> list[Rating]:
@@ -213,9 +213,9 @@ class State:
     history: History = field(default_factory=History)
     rounds: dict[str, RoundState] = field(default_factory=dict)
     published: dict[str, dict[tuple[str, str], Decision]] = field(default_factory=dict)
-    latest: deque[Noted] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
+    latest: deque[ActSummary] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
     """The last acts: who did what where, and nothing of what was said."""
-    others: list[Act] = field(default_factory=list)
+    unhandled_acts: list[Act] = field(default_factory=list)
     """Acts of other rooms, such as those of surveys, in their order."""
     removals: Mapping[str, ItemRemoval] = field(default_factory=dict, compare=False, repr=False)
     """By kind, the acts of other features that remove items; passed in, since coding knows no other feature."""
@@ -242,7 +242,7 @@ class State:
                 elif act.kind.startswith("codebook."):
                     self.history.record(act.kind, act.payload)
                 else:
-                    self.others.append(act)
+                    self.unhandled_acts.append(act)
                     self._remove_items(act)
                 newest.append(act)
         finally:
@@ -259,23 +259,23 @@ class State:
                 round_state.let_go(is_removed)
 
 
-def _noted(act: Act) -> Noted:
+def _noted(act: Act) -> ActSummary:
     payload = act.payload
     plan = payload.get("plan")
     where = plan["round"] if isinstance(plan, dict) else payload.get("round") or payload.get("name") or ""
     survey = str(payload.get("survey", ""))
-    return Noted(act.number, act.time, act.kind, act.actor, str(where), len(payload.get("decisions", ())), survey)
+    return ActSummary(act.number, act.time, act.kind, act.actor, str(where), len(payload.get("decisions", ())), survey)
 
 
-def plan_payload(plan: Plan) -> dict[str, Any]:
+def plan_payload(plan: RoundPlan) -> dict[str, Any]:
     return asdict(plan)
 
 
-def plan_from(payload: dict[str, Any]) -> Plan:
+def plan_from(payload: dict[str, Any]) -> RoundPlan:
     facets = tuple(_facet_from(facet) for facet in payload["facets"])
     practice = tuple(Practice(**one) for one in payload["practice"])
     lists = {"items": tuple(payload["items"]), "raters": tuple(payload["raters"])}
-    return Plan(**{**payload, **lists, "facets": facets, "practice": practice})
+    return RoundPlan(**{**payload, **lists, "facets": facets, "practice": practice})
 
 
 def _facet_from(payload: dict[str, Any]) -> Facet:
@@ -286,7 +286,7 @@ def _facet_from(payload: dict[str, Any]) -> Facet:
 
 def _opened(state: State, act: Act) -> None:
     plan = plan_from(act.payload["plan"])
-    seats = [Seat([rater], [items]) for rater, items in zip(plan.raters, assigned(plan), strict=True)]
+    seats = [RaterSlot([rater], [items]) for rater, items in zip(plan.raters, assigned(plan), strict=True)]
     state.rounds[plan.round] = RoundState(plan, seats, plan.sets(), deadline=plan.deadline, opened=act.time)
 
 
@@ -309,7 +309,7 @@ def _waived(state: State, act: Act) -> None:
 
 def _replaced(state: State, act: Act) -> None:
     one = state.rounds[act.payload["round"]]
-    seat = one.seat_of(act.payload["rater"])
+    seat = one.slot_of(act.payload["rater"])
     if seat is not None:
         seat.raters.append(act.payload["by"])
         seat.items.append(tuple(act.payload["items"]))

@@ -10,9 +10,9 @@ from quaestor.base.errors import StateError
 from quaestor.coding.model.assignment import Progress, in_order, without_order
 from quaestor.coding.model.decisions import disagreements, settled
 from quaestor.coding.model.phrases import words_before
-from quaestor.coding.model.records import Codebook, Disagreement, Plan, Practice, RaterView, Rating, TieCase
+from quaestor.coding.model.records import Codebook, Disagreement, RoundPlan, Practice, RaterView, Rating, TieCase
 from quaestor.coding.model.rounds import can_reopen_blind
-from quaestor.coding.model.state import CLOSED, RoundState, Seat, State
+from quaestor.coding.model.state import CLOSED, RoundState, RaterSlot, State
 from quaestor.store.records import NewAct
 
 
@@ -54,7 +54,7 @@ class RaterPlace:
     It goes on with the round; what a rater may see is the same as in `rater_view`.
     """
 
-    plan: Plan
+    plan: RoundPlan
     rater: str
     codebook: Codebook
     progress: Progress
@@ -91,8 +91,8 @@ def rater_place(state: State, name: str, rater: str) -> RaterPlace:
     )
 
 
-def _own_seat(round_state: RoundState, rater: str) -> Seat:
-    seat = round_state.seat_of(rater)
+def _own_seat(round_state: RoundState, rater: str) -> RaterSlot:
+    seat = round_state.slot_of(rater)
     if seat is None:
         raise StateError(f"{rater!r} does not rate in {round_state.plan.round!r}")
     return seat
@@ -105,11 +105,11 @@ def require_lead_view(state: State, name: str, actor: str, lead: str) -> RoundSt
     after the last of them is settled.
     """
     one = state.round(name)
-    if actor not in (lead, one.plan.tie_breaker) and one.seat_of(actor) is None:
+    if actor not in (lead, one.plan.tie_breaker) and one.slot_of(actor) is None:
         raise StateError(f"{actor!r} has no part in {name!r} and sees nothing of it")
     if actor == one.plan.tie_breaker and not (one.status == CLOSED and settled(state, name)):
         raise StateError(f"{actor!r} breaks the ties of {name!r} and sees who said what when all are settled")
-    if one.plan.blind and one.seat_of(actor) and one.status != CLOSED:
+    if one.plan.blind and one.slot_of(actor) and one.status != CLOSED:
         raise StateError(f"{actor!r} rates in {name!r} and sees the others' ratings when it is closed")
     return one
 
@@ -134,7 +134,7 @@ def asks_first(state: State, name: str, actor: str) -> bool:
     one = state.round(name)
     if unblinding(state, name, actor) is None:
         return False
-    return one.status != CLOSED or one.seat_of(actor) is not None or can_reopen_blind(state, name)
+    return one.status != CLOSED or one.slot_of(actor) is not None or can_reopen_blind(state, name)
 
 
 def disagreements_for(state: State, name: str, actor: str, lead: str) -> list[Disagreement]:

@@ -10,7 +10,7 @@ from functools import cache
 from quaestor.base.clock import Clock, now
 from quaestor.base.names import fits_url
 from quaestor.coding.model.decisions import disagreements
-from quaestor.coding.model.records import Noted
+from quaestor.coding.model.records import ActSummary
 from quaestor.coding.model.state import CLOSED, OPEN, RoundState, State
 from quaestor.coding.model.views import rater_place, unblinding
 from quaestor.coding.visibility import Sight
@@ -38,7 +38,7 @@ class Done:
 
 @dataclass
 class _Run:
-    last: Noted
+    last: ActSummary
     times: int = 1
 
 
@@ -69,12 +69,12 @@ def latest_acts(sight: Sight, most: int = MOST) -> list[Done]:
     return [Done(_who(sight, run.last), _what(run), run.last.time) for run in runs[:most]]
 
 
-def _may_know(sight: Sight, act: Noted) -> bool:
+def _may_know(sight: Sight, act: ActSummary) -> bool:
     """Who rates in an open blind round is told nothing of what the others do in it."""
     round_state = sight.state.rounds.get(act.round)
     if round_state is None or act.kind not in _RATED or act.actor == sight.viewer.name:
         return True
-    return not (round_state.status == OPEN and round_state.plan.blind and round_state.seat_of(sight.viewer.name))
+    return not (round_state.status == OPEN and round_state.plan.blind and round_state.slot_of(sight.viewer.name))
 
 
 def called(sight: Sight, round_: str, actor: str) -> str:
@@ -82,7 +82,7 @@ def called(sight: Sight, round_: str, actor: str) -> str:
     return actor if sight.viewer.sees_names and actor != sight.viewer.name else sight.shown(round_, actor)
 
 
-def _who(sight: Sight, act: Noted) -> str:
+def _who(sight: Sight, act: ActSummary) -> str:
     if actor := _act_kinds()[act.kind].actor:
         return actor
     if act.actor == sight.viewer.name:
@@ -131,7 +131,7 @@ def waiting_for(state: State, name: str, clock: Clock = now) -> list[Waiting]:
         plan = round_state.plan
         if not fits_url(plan.round):  # opened before names had to, and without pages
             continue
-        if round_state.status == OPEN and round_state.seat_of(name) is not None:
+        if round_state.status == OPEN and round_state.slot_of(name) is not None:
             place = rater_place(state, plan.round, name)
             done, total = place.progress.done, len(place.progress)
             until, is_late = in_time(round_state.deadline, moment)
@@ -144,7 +144,7 @@ def waiting_for(state: State, name: str, clock: Clock = now) -> list[Waiting]:
             cases = disagreements(state, plan.round)
             done = sum(case.decision is not None or case.tie_comment is not None for case in cases)
             found.append(Waiting(plan.round, plan.kind, BREAK_TIES, done, len(cases)))
-        if round_state.status == CLOSED and round_state.seat_of(name) is not None and plan.settle != "tie-breaker":
+        if round_state.status == CLOSED and round_state.slot_of(name) is not None and plan.settle != "tie-breaker":
             found.append(_discussion(state, round_state, name))
     waits = (one for one in found if one.left or not one.looked)
     return sorted(

@@ -15,7 +15,7 @@ from quaestor.coding.model.phrases import curves
 from quaestor.coding.model.records import Facet
 from quaestor.coding.model.state import RoundState, State
 from quaestor.coding.session import CodingSession
-from quaestor.measures.agreement.statistics import Statistic, shown_estimates
+from quaestor.measures.agreement.statistics import Statistic, list_shown_estimates
 from quaestor.measures.records import Agreement, CodeAgreement, Estimate
 from quaestor.render.figures.discrepancy import draw_round_curves
 from quaestor.render.figures.export import svg_of
@@ -172,7 +172,7 @@ def _labels(agreement: Agreement) -> set[str]:
 
 def measures_of(agreement: Agreement) -> list[Measure]:
     """The statistics in words, in the order in which they are shown."""
-    return [measure_of(agreement, statistic, estimate) for statistic, estimate in shown_estimates(agreement)]
+    return [measure_of(agreement, statistic, estimate) for statistic, estimate in list_shown_estimates(agreement)]
 
 
 def measure_of(agreement: Agreement, statistic: Statistic, estimate: Estimate) -> Measure:
@@ -222,7 +222,7 @@ def _forest(result: RoundAgreement) -> str:
     agreement = result.agreement
     rows = [
         Drawn(_capitalised(statistic.label(agreement)), one.value, one.low, one.high, agreement.n, reason=one.undefined)
-        for statistic, one in shown_estimates(agreement)
+        for statistic, one in list_shown_estimates(agreement)
     ]
     figure = draw_forest(
         rows, statistic="Agreement", threshold=result.threshold, name="overall", title="Agreement overall", narrow=True
@@ -253,7 +253,7 @@ def csv_rows(round_agreements: Sequence[RoundAgreement]) -> list[dict[str, Any]]
         about = {"round": one.round, "facet": agreement.facet}
         rows += [
             {**about, "code": "", "n": agreement.n, "statistic": statistic.name, **_numbers(estimate)}
-            for statistic, estimate in shown_estimates(agreement)
+            for statistic, estimate in list_shown_estimates(agreement)
         ]
         rows += [
             {**about, "code": code.code, "n": code.n_any, "statistic": "kappa", **_numbers(code.kappa)}

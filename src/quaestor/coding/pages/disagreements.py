@@ -23,7 +23,7 @@ from quaestor.coding.model.decisions import (
 from quaestor.coding.model.facet_kinds import kind_of
 from quaestor.coding.model.facet_kinds.passages import is_stretches
 from quaestor.coding.model.records import Codebook, Decision, Disagreement, Facet
-from quaestor.coding.model.state import CLOSED, RoundState, Seat, State
+from quaestor.coding.model.state import CLOSED, RoundState, RaterSlot, State
 from quaestor.coding.model.views import asks_first, disagreements_for
 from quaestor.coding.pages.disputed_answers import Chosen, Question, Voice, chosen_answer, mask_question, question_of
 from quaestor.coding.rating_files import note_view
@@ -107,7 +107,7 @@ class Teller:
         """By what a list is narrowed to an answer; stretches by their codes, wherever they lie."""
         return self.words(facet, answer) if is_stretches(answer) else write_cell(self.one.plan.facet(facet), answer)
 
-    def seat(self, seat: Seat) -> str:
+    def seat(self, seat: RaterSlot) -> str:
         return " then ".join(self.sight.shown(self._round, rater) for rater in seat.raters)
 
     def is_wanted(self, case: Disagreement, wanted: Filter) -> bool:
@@ -122,7 +122,7 @@ class Teller:
         return Row(
             case.item,
             case.facet,
-            tuple(next((said[rater] for rater in seat.raters if rater in said), "") for seat in self.one.seats),
+            tuple(next((said[rater] for rater in seat.raters if rater in said), "") for seat in self.one.slots),
             len(case.comments),
             case.decision is None and case.tie_comment is None and self.one.plan.settle in (_ALONE, _TWO_STEP),
             self.words(case.facet, case.tie_comment.answer) if case.tie_comment else "",
@@ -279,7 +279,7 @@ def listing_of(where: Where, name: str, viewer: Viewer, wanted: Filter) -> Listi
         left = [(case.item, case.facet) for case in found if case.decision is None]
         return Listing(
             name,
-            tuple(teller.seat(seat) for seat in teller.one.seats),
+            tuple(teller.seat(seat) for seat in teller.one.slots),
             tuple(facet.id for facet in teller.one.plan.facets),
             tuple(teller.row(case) for case in found if teller.is_wanted(case, wanted)),
             tuple(sorted(said.items(), key=lambda pair: pair[1].casefold())),

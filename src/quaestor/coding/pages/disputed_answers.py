@@ -13,7 +13,7 @@ from quaestor.coding.model.answers import answer_in_words, write_cell
 from quaestor.coding.model.facet_kinds import kind_of
 from quaestor.coding.model.facet_kinds.base import Choice
 from quaestor.coding.model.facet_kinds.passages import KIND
-from quaestor.coding.model.records import CANNOT_JUDGE, Codebook, Facet, stretches_in
+from quaestor.coding.model.records import CANNOT_JUDGE, Codebook, Facet, read_passages
 from quaestor.study.contributions import TextMask
 
 _KEYS = "123456789"
@@ -155,7 +155,7 @@ def _mask_opinion(opinion: Opinion, item: str, book: Codebook, mask: TextMask, k
 
 
 def _quotes(opinion: Opinion, item: str, book: Codebook, mask: TextMask) -> tuple[Quote, ...]:
-    passages = () if opinion.value == CANNOT_JUDGE else stretches_in(json.loads(opinion.value))
+    passages = () if opinion.value == CANNOT_JUDGE else read_passages(json.loads(opinion.value))
     words = mask.passages(item, [(passage.start, passage.end) for passage in passages])
     if words is None:
         return ()

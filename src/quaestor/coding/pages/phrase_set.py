@@ -18,7 +18,7 @@ from quaestor.coding.model.phrases import (
 )
 from quaestor.coding.model.records import CANNOT_JUDGE
 from quaestor.coding.model.rounds import missing
-from quaestor.coding.model.state import OPEN, RoundState, Seat, State
+from quaestor.coding.model.state import OPEN, RoundState, RaterSlot, State
 from quaestor.coding.model.views import asks_first
 from quaestor.coding.pages.rating_sheet import Desk
 from quaestor.coding.rating_files import note_view
@@ -121,7 +121,7 @@ def phrase_set(where: Where, name: str, actor: str, number: int | None = None) -
         state = coding.state
         one = state.round(name)
         phrase_facet(one)
-        if actor != coding.lead and one.seat_of(actor) is None:
+        if actor != coding.lead and one.slot_of(actor) is None:
             raise StateError(f"{actor!r} does not rate in {name!r} and sees nothing of it")
         wanted = one.set if number is None else number
         if not 1 <= wanted <= one.set:
@@ -138,7 +138,7 @@ def phrase_set(where: Where, name: str, actor: str, number: int | None = None) -
             look=look,
             hindrance=hindrance,
             waiting=_waiting(one, actor) if one.status == OPEN else (),
-            rates=one.seat_of(actor) is not None,
+            rates=one.slot_of(actor) is not None,
             blindness=one.blindness,
             simulated=any(next(iter(rating.values()))[-1].simulated for rating in one.ratings.values() if rating),
         )
@@ -179,7 +179,7 @@ def titles_of(desk: Desk, items: Sequence[str]) -> dict[str, str]:
 def _look(state: State, round_state: RoundState, actor: str, number: int) -> tuple[str, str]:
     """Whether somebody sees a set, is asked first because it goes on record, or waits; and for what."""
     plan = round_state.plan
-    part = round_state.seat_of(actor) is not None or actor == plan.tie_breaker
+    part = round_state.slot_of(actor) is not None or actor == plan.tie_breaker
     if not part or round_state.status != OPEN:
         return (ASK if asks_first(state, plan.round, actor) else SEE), ""
     if number < round_state.set and number in round_state.compared:
@@ -192,18 +192,18 @@ def _look(state: State, round_state: RoundState, actor: str, number: int) -> tup
 
 
 def _waiting(round_state: RoundState, actor: str) -> tuple[tuple[str, int], ...]:
-    progress = [(seat, round_state.progress(seat, seat.rater)) for seat in round_state.seats]
+    progress = [(seat, round_state.progress(seat, seat.rater)) for seat in round_state.slots]
     return tuple((_who(round_state, seat, actor), len(own) - own.done) for seat, own in progress)
 
 
-def _who(round_state: RoundState, seat: Seat, actor: str) -> str:
+def _who(round_state: RoundState, seat: RaterSlot, actor: str) -> str:
     """How a place at the table is called before somebody: by name for a lead without one, never for a rater."""
     if actor in seat.raters:
         return "you"
-    if round_state.seat_of(actor) is None and actor != round_state.plan.tie_breaker:
+    if round_state.slot_of(actor) is None and actor != round_state.plan.tie_breaker:
         return seat.label
     return (
-        "the other rater" if len(round_state.seats) == 2 else f"rater {chr(ord('A') + round_state.seats.index(seat))}"
+        "the other rater" if len(round_state.slots) == 2 else f"rater {chr(ord('A') + round_state.slots.index(seat))}"
     )
 
 
@@ -242,8 +242,8 @@ def _side(
     counts: Mapping[str, Counter[str]] | None,
 ) -> Side:
     facet, said = phrase_facet(round_state).id, []
-    for seat in round_state.seats:
-        rating = round_state.of_seat(seat, item)
+    for seat in round_state.slots:
+        rating = round_state.rating_in_slot(seat, item)
         answer = rating.answers.get(facet) if rating else None
         if not seat.has(seat.raters[0], item):
             continue

@@ -90,7 +90,7 @@ class Desk:
             opened = [round_state for round_state in state.rounds.values() if round_state.status == OPEN]
         for one in opened:
             self.item_texts.prepare(one.plan.round, one.plan.items)
-            for seat in one.seats:
+            for seat in one.slots:
                 with self.coding.locked_state() as state:
                     rater_place(state, one.plan.round, seat.rater)
                     seat.has(seat.rater, "")

@@ -13,7 +13,7 @@ from quaestor.base.names import fits_url
 from quaestor.coding.model.facet_kinds.passages import Passages
 from quaestor.coding.model.facet_kinds.phrase import Phrase
 from quaestor.coding.model.rounds import is_complete, reopen_round
-from quaestor.coding.model.state import CLOSED, OPEN, RoundState, Seat, State
+from quaestor.coding.model.state import CLOSED, OPEN, RoundState, RaterSlot, State
 from quaestor.coding.round_acts import settings_of
 from quaestor.coding.round_setup import can_be_changed
 from quaestor.coding.session import CodingSession
@@ -124,7 +124,7 @@ def _unopened(study: Study, round_settings: RoundSettings) -> RoundOverview:
 
 def _opened(study: Study, state: State, round_state: RoundState) -> RoundOverview:
     plan, lead = round_state.plan, study.settings.study.lead
-    seats = tuple(_seat(round_state, seat) for seat in round_state.seats)
+    seats = tuple(_seat(round_state, seat) for seat in round_state.slots)
     rated = not any(seat.left for seat in seats)
     return RoundOverview(
         round=plan.round,
@@ -179,7 +179,7 @@ def _acts(state: State, round_state: RoundState, lead: str, rated: bool) -> tupl
     return tuple(found)
 
 
-def _seat(round_state: RoundState, seat: Seat) -> SeatProgress:
+def _seat(round_state: RoundState, seat: RaterSlot) -> SeatProgress:
     """Counted from what is kept up rating by rating: a round may hold very many."""
     if round_state.status == CLOSED:
         total = len(seat.items[0])

@@ -14,7 +14,7 @@ from typing import Any
 from quaestor.base.errors import InputError
 from quaestor.coding.model.facet_kinds.passages import require_passage_facet
 from quaestor.coding.model.ratings import give_rating
-from quaestor.coding.model.records import Stretch, stretches_in
+from quaestor.coding.model.records import Passage, read_passages
 from quaestor.coding.model.state import State
 from quaestor.coding.model.views import rater_place
 from quaestor.coding.rating_files import OtherStudy, Said, rated, rating_wanted
@@ -76,10 +76,10 @@ def coding_wanted(
 
     def told(state: State) -> Said:
         rating = state.round(name).current(rater, item)
-        held = stretches_in(rating.answers.get(facet)) if rating else ()
+        held = read_passages(rating.answers.get(facet)) if rating else ()
         stretches = said.stretches
         if said.before is not None:
-            stretches = with_changes([_shown(turn, one) for one in held], said.before, stretches)
+            stretches = with_changes([_shown(turn, passage) for passage in held], said.before, stretches)
         answers = {facet: _as_recorded(turn, stretches, held)}
         return Said(item, answers, seconds=said.seconds, key=said.key, opened=said.opened)
 
@@ -91,7 +91,7 @@ def coding_wanted(
     def same(state: State, known: Act) -> bool:
         if (known.kind, known.actor) != ("rating", rater) or known.payload["item"] != item:
             return False
-        recorded = [_shown(turn, passage) for passage in stretches_in(known.payload["answers"].get(facet))]
+        recorded = [_shown(turn, passage) for passage in read_passages(known.payload["answers"].get(facet))]
         return known.payload["round"] == name and holds_changes(recorded, before, said.stretches)
 
     return PendingAct(lambda state: rated(state, name, rater, told(state), now), said.key, same)
@@ -101,7 +101,7 @@ def differs(said: CodedAs, act: Act) -> bool:
     """Whether something else is on record than the page shows, because another window coded the same turn."""
     (answer,) = act.payload["answers"].values()
     shown = sorted(str(passage.get("code", "")) for passage in said.stretches)
-    return sorted(passage.code for passage in stretches_in(answer)) != shown
+    return sorted(passage.code for passage in read_passages(answer)) != shown
 
 
 def reading_wanted(
@@ -136,24 +136,24 @@ def turn_seen(interviews: Interviews, name: str, number: int, seen: int = 0) -> 
 
 
 def _as_recorded(
-    turn: SpokenTurn, given: Sequence[Mapping[str, Any]], stretches: Sequence[Stretch]
+    turn: SpokenTurn, given: Sequence[Mapping[str, Any]], stretches: Sequence[Passage]
 ) -> list[dict[str, Any]]:
     """Stretches of the shown words as those of the recorded words; one that nobody moved stays just where it was.
 
     Shown, a stretch on half a name looks like one on all of it: sent back, it would grow.
     """
-    before: dict[tuple[int, int, str], list[Stretch]] = {}
-    for one in stretches:
-        before.setdefault((*turn.to_shown(one.start, one.end), one.code), []).append(one)
-    made = []
+    before: dict[tuple[int, int, str], list[Passage]] = {}
+    for passage in stretches:
+        before.setdefault((*turn.to_shown(passage.start, passage.end), passage.code), []).append(passage)
+    payloads = []
     for stretch in given:
         same = before.get((stretch.get("start", -1), stretch.get("end", -1), stretch.get("code", "")))
         unmoved = same.pop(0) if same else None
         if unmoved is None:
-            made.append(_recorded(turn, stretch))
+            payloads.append(_recorded(turn, stretch))
         else:
-            made.append({**stretch, "start": unmoved.start, "end": unmoved.end})
-    return made
+            payloads.append({**stretch, "start": unmoved.start, "end": unmoved.end})
+    return payloads
 
 
 def _recorded(turn: SpokenTurn, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -175,10 +175,10 @@ def stretches_shown(
         place = rater_place(state, name, rater)
         rating = place.rating(item)
         answer = rating.answers.get(require_passage_facet(place.plan).id) if rating else ()
-    return [_shown(turn, passage) for passage in stretches_in(answer)]
+    return [_shown(turn, passage) for passage in read_passages(answer)]
 
 
-def _shown(turn: SpokenTurn, stretch: Stretch) -> dict[str, Any]:
+def _shown(turn: SpokenTurn, stretch: Passage) -> dict[str, Any]:
     start, end = turn.to_shown(stretch.start, stretch.end)
     return {**stretch.payload(), "start": start, "end": end}
 
@@ -198,12 +198,12 @@ def selected_place(interviews: Interviews, interview: str, selected: Selected, s
 
 def _quoted(text: str, words: str) -> tuple[int, int]:
     pattern = r"\s+".join(re.escape(word) for word in words.split())
-    found = [match.span() for match in re.finditer(pattern, text)]
-    if not found:
+    spans = [match.span() for match in re.finditer(pattern, text)]
+    if not spans:
         raise InputError("these words do not stand in the turn: copy them from it just as they are")
-    if len(found) > 1:
-        raise InputError(f"these words stand in the turn {len(found)} times: copy some more around them")
-    return found[0]
+    if len(spans) > 1:
+        raise InputError(f"these words stand in the turn {len(spans)} times: copy some more around them")
+    return spans[0]
 
 
 Told = Mapping[str, Any]
@@ -213,22 +213,24 @@ Place = tuple[Any, Any, str]
 
 def with_changes(now: Sequence[Told], before: Sequence[Told], tolds: Sequence[Told]) -> list[Told]:
     """What is on record with what a page made of the stretches that it knew: added, told more about, removed."""
-    known, given = _placed(before), _placed(tolds)
-    changed = {place: one for place, one in given.items() if known.get(place) != one}
-    gone = known.keys() - given.keys()
-    stays = [one for one in now if _stretch_place(one) not in gone and _stretch_place(one) not in changed]
+    known, sent_places = _placed(before), _placed(tolds)
+    changed = {place: passage for place, passage in sent_places.items() if known.get(place) != passage}
+    gone = known.keys() - sent_places.keys()
+    stays = [
+        passage for passage in now if _stretch_place(passage) not in gone and _stretch_place(passage) not in changed
+    ]
     return [*stays, *changed.values()]
 
 
 def holds_changes(recorded: Sequence[Told], before: Sequence[Told], tolds: Sequence[Told]) -> bool:
     """Whether what was recorded has what a page added and nothing of what it removed."""
-    known, given, there = set(_placed(before)), set(_placed(tolds)), set(_placed(recorded))
-    return given - known <= there and not (known - given) & there
+    known, sent_places, there = set(_placed(before)), set(_placed(tolds)), set(_placed(recorded))
+    return sent_places - known <= there and not (known - sent_places) & there
 
 
-def _stretch_place(one: Told) -> Place:
+def _stretch_place(passage: Told) -> Place:
     """Where a stretch lies and what its words are about: all that makes two of a turn the same."""
-    return one.get("start"), one.get("end"), str(one.get("code", ""))
+    return passage.get("start"), passage.get("end"), str(passage.get("code", ""))
 
 
 def _placed(stretches: Sequence[Told]) -> dict[Place, Told]:

@@ -14,7 +14,7 @@ from quaestor.coding.model.views import require_lead_view
 from quaestor.coding.rating_files import note_view
 from quaestor.interviews.model.records import SpokenTurn, Transcript, Voice
 from quaestor.interviews.repository import Interviews
-from quaestor.measures.agreement import agreement, rating_table, set_table
+from quaestor.measures.agreement import agreement, build_rating_table, build_set_table
 from quaestor.measures.records import Agreement, Estimate
 from quaestor.render.number_format import decimal, interval
 
@@ -77,15 +77,15 @@ def agreement_by_code(
         plan, blindness = state.round(name).plan, state.round(name).blindness
         facet = require_passage_facet(plan).id
         book = state.history.at(plan.codebook if version is None else version)
-        found: _Labels = labels(state, name, facet, version)
+        ratings: _Labels = labels(state, name, facet, version)
     note_view(coding, name, actor or coding.lead)
     if unit == ANSWER:
-        found = joined(found, segments)
-    sets = [(item, rater, one if isinstance(one, frozenset) else None) for item, rater, one in found]
-    overall = agreement(set_table(sets, cannot_judge=[CANNOT_JUDGE]), facet=facet)
+        ratings = joined(ratings, segments)
+    sets = [(item, rater, label if isinstance(label, frozenset) else None) for item, rater, label in ratings]
+    overall = agreement(build_set_table(sets, cannot_judge=[CANNOT_JUDGE]), facet=facet)
     uses: dict[str, int] = {}
-    for _, _, one in sets:
-        for code in one or ():
+    for _, _, codes in sets:
+        for code in codes or ():
             uses[code] = uses.get(code, 0) + 1
     uses.pop(CANNOT_JUDGE, None)
     ordered = sorted(uses, key=lambda code: (-uses[code], code))
@@ -94,8 +94,8 @@ def agreement_by_code(
 
 
 def _on(code: str, sets: Sequence[tuple[str, str, frozenset[str] | None]]) -> Agreement:
-    told = [(item, rater, _told(code, one)) for item, rater, one in sets]
-    return agreement(rating_table(told, cannot_judge=[CANNOT_JUDGE]), facet=code)
+    judgements = [(item, rater, _told(code, codes)) for item, rater, codes in sets]
+    return agreement(build_rating_table(judgements, cannot_judge=[CANNOT_JUDGE]), facet=code)
 
 
 def _told(code: str, given: frozenset[str] | None) -> str | None:
@@ -133,9 +133,9 @@ def joined(labels: _Labels, segments: Mapping[str, str]) -> list[tuple[str, str,
             continue
         gathered.setdefault((segment, rater), []).append(label)
         whole.setdefault(segment, set()).add(item)
-    made: list[tuple[str, str, Label | None]] = []
-    for (segment, rater), said in gathered.items():
-        sets = [one for one in said if isinstance(one, frozenset) and CANNOT_JUDGE not in one]
+    joined_labels: list[tuple[str, str, Label | None]] = []
+    for (segment, rater), segment_labels in gathered.items():
+        sets = [one for one in segment_labels if isinstance(one, frozenset) and CANNOT_JUDGE not in one]
         judged = len(sets) == len(whole[segment])
-        made.append((segment, rater, frozenset().union(*sets) if judged else None))
-    return made
+        joined_labels.append((segment, rater, frozenset().union(*sets) if judged else None))
+    return joined_labels

@@ -10,7 +10,7 @@ from typing import Any
 from quaestor.base.errors import StateError
 from quaestor.coding.model.decisions import answers_of, disagreements
 from quaestor.coding.model.facet_kinds.passages import in_vivo_in, links_in, passage_facet, require_passage_facet, union
-from quaestor.coding.model.records import CANNOT_JUDGE, WITHDRAWN, Decision, Stretch, stretches_in
+from quaestor.coding.model.records import CANNOT_JUDGE, WITHDRAWN, Decision, Passage, read_passages
 from quaestor.coding.model.state import CLOSED, RoundState, State
 from quaestor.coding.model.views import require_lead_view
 from quaestor.coding.rating_files import note_view
@@ -91,8 +91,8 @@ def coded_stretches(interviews: Interviews, rounds: Sequence[str] = (), actor: s
     coding = interviews.coding
     names = list(rounds) or coded_rounds(coding.state)
     for name in names:
-        one = require_lead_view(coding.state, name, actor or coding.lead, coding.lead)
-        if one.status != CLOSED:
+        round_state = require_lead_view(coding.state, name, actor or coding.lead, coding.lead)
+        if round_state.status != CLOSED:
             raise StateError(f"the round {name!r} is open: what it decides can be seen when it is closed")
         note_view(coding, name, actor or coding.lead)
     return decided_stretches(interviews, names)
@@ -118,38 +118,41 @@ def _coded(state: State, names: Sequence[str], transcripts: Mapping[str, Transcr
     uncoded = turns = 0
     there = set()
     order = {name: place for place, name in enumerate(transcripts)}
-    for item in sorted(decided, key=lambda one: (order.get(place_of(one)[0], len(order)), place_of(one))):
-        name, made = decided[item]
+    for item in sorted(decided, key=lambda item_id: (order.get(place_of(item_id)[0], len(order)), place_of(item_id))):
+        name, decision = decided[item]
         interview, number = place_of(item)
         transcript = transcripts.get(interview)
-        if transcript is None or number >= len(transcript.turns) or made.answer == CANNOT_JUDGE:
+        if transcript is None or number >= len(transcript.turns) or decision.answer == CANNOT_JUDGE:
             continue
         turns += 1
         there.add(interview)
         reader = _Reader(state, state.round(name), item, adopted)
-        stretches, lost = reader.under_latest(made.answer)
-        coded_stretches += (reader.coded(made, transcript, passage, reader.who_gave(passage)) for passage in stretches)
+        stretches, lost = reader.under_latest(decision.answer)
+        coded_stretches += (
+            reader.coded(decision, transcript, passage, reader.who_gave(passage)) for passage in stretches
+        )
         own_words += (
-            reader.coded(made, transcript, each, reader.who_marked(each)) for each in reader.in_vivo(made.answer)
+            reader.coded(decision, transcript, each, reader.who_marked(each))
+            for each in reader.in_vivo(decision.answer)
         )
         uncoded += lost
     left = sum(place_of(item)[0] in transcripts for item in unsettled)
-    held = tuple(name for name in order if name in there)
+    interviews_held = tuple(name for name in order if name in there)
     waiting = frozenset(_undecided(state, names, decided, transcripts))
-    return Coded(tuple(names), tuple(coded_stretches), held, turns, left, uncoded, waiting, tuple(own_words))
+    return Coded(tuple(names), tuple(coded_stretches), interviews_held, turns, left, uncoded, waiting, tuple(own_words))
 
 
 def last_words(state: State, names: Sequence[str]) -> tuple[dict[str, tuple[str, Decision]], set[str]]:
     """By turn what the round that was closed last decided about it, and the turns on which raters differ in theirs."""
     decided: dict[str, tuple[str, Decision]] = {}
     unsettled: set[str] = set()
-    for name in sorted(names, key=lambda one: state.round(one).closed):
-        made = state.round(name).decided(require_passage_facet(state.round(name).plan).id)
+    for name in sorted(names, key=lambda round_name: state.round(round_name).closed):
+        decisions = state.round(name).decided(require_passage_facet(state.round(name).plan).id)
         waiting = {case.item for case in disagreements(state, name) if case.decision is None}
-        decided |= {item: (name, one) for item, one in made.items()}
+        decided |= {item: (name, decision) for item, decision in decisions.items()}
         for item in waiting:
             decided.pop(item, None)
-        unsettled = (unsettled - made.keys()) | waiting
+        unsettled = (unsettled - decisions.keys()) | waiting
     return decided, unsettled
 
 
@@ -157,21 +160,21 @@ def _undecided(
     state: State, names: Sequence[str], decided: Collection[str], transcripts: Collection[str]
 ) -> Iterator[str]:
     """Codes of now that raters gave where nothing is decided."""
-    for one in map(state.round, names):
-        for item in one.plan.items:
+    for round_state in map(state.round, names):
+        for item in round_state.plan.items:
             if item not in decided and place_of(item)[0] in transcripts:
-                for _, stretches in _Reader(state, one, item).given:
+                for _, stretches in _Reader(state, round_state, item).given:
                     yield from (stretch.code for stretch in stretches if stretch.code)
 
 
 def adoptions(state: State) -> dict[Place, str]:
     """The codes as which words in vivo were adopted; the last word on each counts."""
-    found: dict[Place, str] = {}
-    for act in state.others:
+    adopted: dict[Place, str] = {}
+    for act in state.unhandled_acts:
         if act.kind == ADOPT_ACT:
             payload = act.payload
-            found[payload["round"], payload["item"], payload["start"], payload["end"]] = payload["code"]
-    return found
+            adopted[payload["round"], payload["item"], payload["start"], payload["end"]] = payload["code"]
+    return adopted
 
 
 def code_now(state: State, item: str, code: str, answers: Mapping[str, Any]) -> str | None:
@@ -199,33 +202,33 @@ class _Reader:
         return answers_of(self.round, self.item, self._facet)
 
     @cached_property
-    def given(self) -> list[tuple[str, tuple[Stretch, ...]]]:
+    def given(self) -> list[tuple[str, tuple[Passage, ...]]]:
         """By rater the stretches of this turn."""
         return [(rater, self.under_latest(answer)[0]) for rater, answer in self._answers]
 
-    def under_latest(self, answer: Any) -> tuple[tuple[Stretch, ...], int]:
+    def under_latest(self, answer: Any) -> tuple[tuple[Passage, ...], int]:
         """The stretches of an answer, and how many others have no code any more.
 
         Codes that became one may stand on the same words, and so may words in vivo that were adopted: then these are
         one stretch. Those that had one code from the beginning stay apart.
         """
-        read = [(passage, self._code(passage, answer)) for passage in stretches_in(answer)]
+        read = [(passage, self._code(passage, answer)) for passage in read_passages(answer)]
         kept: dict[object, list[dict[str, Any]]] = {}
         for one, code in read:
             if code is not None:
                 kept.setdefault(one.code or (one.start, one.end), []).append(replace(one, code=code).payload())
-        return stretches_in(union(kept.values())), sum(code is None for _, code in read)
+        return read_passages(union(kept.values())), sum(code is None for _, code in read)
 
-    def in_vivo(self, answer: Any) -> list[Stretch]:
+    def in_vivo(self, answer: Any) -> list[Passage]:
         """The words in vivo of an answer where they were marked, with the code they count as, if any."""
-        return [replace(one, code=self._code(one, answer) or "") for one in in_vivo_in(answer)]
+        return [replace(passage, code=self._code(passage, answer) or "") for passage in in_vivo_in(answer)]
 
-    def _code(self, stretch: Stretch, answer: Any) -> str | None:
+    def _code(self, stretch: Passage, answer: Any) -> str | None:
         code = stretch.code or self.adopted.get((self.round.plan.round, self.item, stretch.start, stretch.end), "")
         return code_now(self.state, self.item, code, {self._facet: answer}) if code else ""
 
     def coded(
-        self, decision: Decision, transcript: Transcript, stretch: Stretch, raters: tuple[str, ...]
+        self, decision: Decision, transcript: Transcript, stretch: Passage, raters: tuple[str, ...]
     ) -> CodedStretch:
         """A stretch of a decision with all that is known of it."""
         turn = transcript.turns[place_of(self.item)[1]]
@@ -235,7 +238,7 @@ class _Reader:
             decision.simulated,
         )  # fmt: skip
 
-    def who_gave(self, stretch: Stretch) -> tuple[str, ...]:
+    def who_gave(self, stretch: Passage) -> tuple[str, ...]:
         """The raters who gave its code to words of a stretch; without one, those who marked these very words."""
         if stretch.in_vivo:
             return self.who_marked(stretch)
@@ -248,11 +251,13 @@ class _Reader:
             )
         )
 
-    def who_marked(self, stretch: Stretch) -> tuple[str, ...]:
+    def who_marked(self, stretch: Passage) -> tuple[str, ...]:
         """The raters who took these very words as their own code."""
         place = stretch.start, stretch.end
         return tuple(
-            rater for rater, answer in self._answers if any((one.start, one.end) == place for one in in_vivo_in(answer))
+            rater
+            for rater, answer in self._answers
+            if any((passage.start, passage.end) == place for passage in in_vivo_in(answer))
         )
 
 
@@ -268,13 +273,13 @@ def coded_as_one(stretches: Iterable[CodedStretch]) -> list[list[CodedStretch]]:
             link = above[link]
         return link
 
-    found = [(_connected_by(passage), passage) for passage in stretches]
-    for (first, *others), _ in found:
+    linked = [(_connected_by(passage), passage) for passage in stretches]
+    for (first, *others), _ in linked:
         for other in others:
             if top(other) != top(first):
                 above[top(other)] = top(first)
     joined: dict[tuple[str, ...], list[CodedStretch]] = {}
-    for (first, *_), one in found:
+    for (first, *_), one in linked:
         joined.setdefault(top(first), []).append(one)
     return list(joined.values())
 
@@ -286,7 +291,7 @@ def _connected_by(coded_stretch: CodedStretch) -> list[tuple[str, ...]]:
     return links or [(coded_stretch.item, coded_stretch.code, str(coded_stretch.start), str(coded_stretch.end))]
 
 
-def words_of(turn: SpokenTurn, stretch: Stretch) -> str:
+def words_of(turn: SpokenTurn, stretch: Passage) -> str:
     """The words of a stretch as they are shown."""
     start, end = turn.to_shown(stretch.start, stretch.end)
     return turn.text[start:end]

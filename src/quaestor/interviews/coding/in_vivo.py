@@ -39,17 +39,21 @@ class NewCode:
 
 def in_vivo_of(interviews: Interviews, name: str, actor: str | None = None) -> list[InVivo]:
     """All words in vivo of a closed round, in the order of the interviews."""
-    found = coded_stretches(interviews, [name], actor)
+    coded = coded_stretches(interviews, [name], actor)
     book = interviews.coding.state.history.latest
-    return [InVivo(one, book.path_name(one.code) if one.code in book.codes else "") for one in found.in_vivo]
+    return [
+        InVivo(passage, book.path_name(passage.code) if passage.code in book.codes else "") for passage in coded.in_vivo
+    ]
 
 
 def codes_to_adopt(coding: CodingSession, name: str) -> list[tuple[str, str]]:
     """(code, its name with the themes above it) of all that words in vivo can be adopted as."""
     with coding.locked_state() as state:
         book = state.history.latest
-        found = book.active(require_passage_facet(state.round(name).plan).codes)
-        return sorted(((one.id, book.path_name(one.id)) for one in found), key=lambda pair: pair[1].casefold())
+        active_codes = book.active(require_passage_facet(state.round(name).plan).codes)
+        return sorted(
+            ((code.id, book.path_name(code.id)) for code in active_codes), key=lambda pair: pair[1].casefold()
+        )
 
 
 def adopt(
@@ -79,13 +83,13 @@ def adopt(
 
 
 def _require_there(state: State, name: str, item: str, start: int, end: int) -> None:
-    one = state.round(name)
-    if one.status != CLOSED:
+    round_state = state.round(name)
+    if round_state.status != CLOSED:
         raise StateError(f"the round {name!r} is open: words are adopted when it is closed and settled")
-    made = one.decided(require_passage_facet(one.plan).id).get(item)
-    if made is None:
+    decision = round_state.decided(require_passage_facet(round_state.plan).id).get(item)
+    if decision is None:
         raise StateError(f"nothing is decided about {item!r} in {name!r} yet: settle it first")
-    places = [(one.start, one.end) for one in in_vivo_in(made.answer)]
+    places = [(passage.start, passage.end) for passage in in_vivo_in(decision.answer)]
     if (start, end) not in places:
         there = join_with_or(f"{low} to {high}" for low, high in places) or "none"
         raise InputError(f"{item!r} has no words in vivo from {start} to {end}, there are: {there}")
@@ -111,6 +115,6 @@ def _added(state: State, name: str, new: NewCode, who: str, names: KnownNames) -
         "parent": new.parent,
         "definition": new.definition.strip(),
     }
-    made = state.history.then("codebook.add", payload)
-    refuse_names_in_codebook(names, book, made)
-    return NewAct("codebook.add", who, payload, made.version)
+    book_after = state.history.then("codebook.add", payload)
+    refuse_names_in_codebook(names, book, book_after)
+    return NewAct("codebook.add", who, payload, book_after.version)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from quaestor.base.names import join_with_or
 from quaestor.coding.model.decisions import settled
 from quaestor.coding.model.facet_kinds.passages import in_vivo_in, passage_facet, require_passage_facet
-from quaestor.coding.model.records import Decision, Rating, stretches_in
+from quaestor.coding.model.records import Decision, Rating, read_passages
 from quaestor.coding.model.state import OPEN, State
 from quaestor.coding.model.views import rater_place
 from quaestor.coding.session import CodingSession
@@ -69,12 +69,14 @@ def round_progress(coding: CodingSession, interviews: Interviews, name: str, rat
             interview,
             sum(rating is not None for rating in ratings),
             len(ratings),
-            sum(len(stretches_in(rating.answers.get(facet.id))) for rating in ratings if rating is not None),
+            sum(len(read_passages(rating.answers.get(facet.id))) for rating in ratings if rating is not None),
             interview not in known,
         )
         for interview, ratings in counted.items()
     ]
-    ordered = sorted(transcript_progresses, key=lambda one: (known.get(one.interview, len(known)), one.interview))
+    ordered = sorted(
+        transcript_progresses, key=lambda progress: (known.get(progress.interview, len(known)), progress.interview)
+    )
     return RoundProgress(name, place.plan.instructions, is_open, tuple(ordered))
 
 
@@ -116,7 +118,7 @@ def coding_steps(interviews: Interviews) -> dict[str, CodingStep]:
         sight = Sight(state, coding.lead, Viewer(coding.lead, Role.LEAD))
         unseen = {name: settled(state, name) for name in coded_rounds(state) if sight.why_no_disagreements(name)}
         unopened = list(_unopened(interviews, state))
-        steps = {name: _step(one, unseen, unopened) for name, one in _counted(state).items()}
+        steps = {name: _step(counts, unseen, unopened) for name, counts in _counted(state).items()}
         closed = [name for name in coded_rounds(state) if state.round(name).status != OPEN]
     later = _came_later(closed) if closed and not unopened else NOT_BEGUN
     return {interview.id: steps.get(interview.id, later) for interview in interviews.interviews()}
@@ -139,12 +141,12 @@ def _unopened(interviews: Interviews, state: State) -> Iterator[str]:
 
 
 def _counted(state: State) -> dict[str, _Counts]:
-    found: dict[str, _Counts] = {}
+    counts_by_interview: dict[str, _Counts] = {}
     for name, round_state in state.rounds.items():
-        for seat in round_state.seats if passage_facet(round_state.plan) is not None else ():
+        for seat in round_state.slots if passage_facet(round_state.plan) is not None else ():
             for item in seat.items[0]:
-                here = found.setdefault(_interview(item), _Counts())
-                rated = round_state.of_seat(seat, item) is not None
+                here = counts_by_interview.setdefault(_interview(item), _Counts())
+                rated = round_state.rating_in_slot(seat, item) is not None
                 here.asked += 1
                 here.given += rated
                 if round_state.status == OPEN:
@@ -153,14 +155,16 @@ def _counted(state: State) -> dict[str, _Counts]:
     decided, _ = last_words(state, closed)
     rated_last = {item: name for name in closed for rated in state.round(name).ratings.values() for item in rated}
     for item, name in rated_last.items():
-        if item not in decided and _interview(item) in found:
-            found[_interview(item)].undecided[name] += 1
+        if item not in decided and _interview(item) in counts_by_interview:
+            counts_by_interview[_interview(item)].undecided[name] += 1
     adopted = adoptions(state)
-    for item, (name, made) in decided.items():
-        places = [(name, item, one.start, one.end) for one in in_vivo_in(made.answer)]
-        if places and _interview(item) in found:
-            found[_interview(item)].in_vivo += sum(not _counts(state, made, adopted.get(place, "")) for place in places)
-    return found
+    for item, (name, decision) in decided.items():
+        places = [(name, item, passage.start, passage.end) for passage in in_vivo_in(decision.answer)]
+        if places and _interview(item) in counts_by_interview:
+            counts_by_interview[_interview(item)].in_vivo += sum(
+                not _counts(state, decision, adopted.get(place, "")) for place in places
+            )
+    return counts_by_interview
 
 
 def _counts(state: State, decision: Decision, adopted_as: str) -> bool:

@@ -81,20 +81,20 @@ def take_note(
     guide = _guide(interviews, name)
     words = _words(text, LONGEST, "a note")
     if question:
-        found = guide.section_of(_question(guide, question).id)
-        section = found.id if found else ""
+        guide_section = guide.section_of(_question(guide, question).id)
+        section = guide_section.id if guide_section else ""
     else:
         _require_section(guide, section)
     if not words and not amends:
         raise InputError("the note is empty: write what was said")
-    said: dict[str, Any] = {"question": question, "section": section, "text": words}
+    content: dict[str, Any] = {"question": question, "section": section, "text": words}
     if follow_up:
-        said |= {"what": FOLLOW_UP, "on": bool(words)}
+        content |= {"what": FOLLOW_UP, "on": bool(words)}
     if amends:
-        said["amends"] = amends
+        content["amends"] = amends
 
     def changes(known: Sequence[Entry], moment: float) -> bool:
-        first = next((one for one in known if one.key == amends and is_note(one)), None)
+        first = next((entry for entry in known if entry.key == amends and is_note(entry)), None)
         if amends and (first is None or first.said.get("amends")):
             raise InputError("the note to be amended is not in this interview: load the page again")
         if first is not None and first.actor != stamp.actor:
@@ -103,30 +103,30 @@ def take_note(
             raise InputError("an amended note stays where it was: write a new one for another question")
         return first is None or next(note for note in conversation_in(known).notes if note.key == amends).text != words
 
-    return _kept(interviews, name, MARK if follow_up else NOTE, said, stamp, changes)
+    return _kept(interviews, name, MARK if follow_up else NOTE, content, stamp, changes)
 
 
 def tick(
     interviews: Interviews, name: str, stamp: Stamp, question: str, item: str = "", other: str = "", on: bool = True
 ) -> Entry | None:
     """Say that the interviewee refers to an item of a question, or to one that the guide does not name."""
-    asked = _question(_guide(interviews, name), question)
+    guide_question = _question(_guide(interviews, name), question)
     words = " ".join(_words(other, LONGEST_OTHER, "another item").split())
     if bool(item) == bool(words):
         raise InputError(f"nothing was ticked in {question!r}: name an item of it, or say what else it is")
-    codes = [one.code for one in asked.items]
+    codes = [reference_item.code for reference_item in guide_question.items]
     if item and item not in codes:
         options = suggest(item, codes) or "none"
         raise InputError(f"there is no item {item[:60]!r} in the question {question!r}, there are: {options}")
-    if words and not asked.other:
+    if words and not guide_question.other:
         raise InputError(f"the question {question!r} has no other items than those of the guide: write a note")
-    said = {"question": question, "item": item, "other": words, "on": on}
+    content = {"question": question, "item": item, "other": words, "on": on}
 
     def changes(known: Sequence[Entry], moment: float) -> bool:
         now = [(one.item, one.other) for one in conversation_in(known).ticked(question)]
         return ((item, words) in now) != on
 
-    return _kept(interviews, name, TICK, said, stamp, changes)
+    return _kept(interviews, name, TICK, content, stamp, changes)
 
 
 def mark(interviews: Interviews, name: str, stamp: Stamp, question: str, what: str, on: bool = True) -> Entry | None:
@@ -134,12 +134,12 @@ def mark(interviews: Interviews, name: str, stamp: Stamp, question: str, what: s
     _question(_guide(interviews, name), question)
     if what not in _MARKS:
         raise InputError(f"a question cannot be marked as {what[:40]!r}: say {join_with_or(_MARKS)}")
-    said = {"question": question, "what": what, "on": on}
+    content = {"question": question, "what": what, "on": on}
 
     def changes(known: Sequence[Entry], moment: float) -> bool:
         return ((question, what) in conversation_in(known).marks) != on
 
-    return _kept(interviews, name, MARK, said, stamp, changes)
+    return _kept(interviews, name, MARK, content, stamp, changes)
 
 
 def move_clock(interviews: Interviews, name: str, stamp: Stamp, what: str, section: str = "") -> Entry | None:
@@ -151,14 +151,14 @@ def move_clock(interviews: Interviews, name: str, stamp: Stamp, what: str, secti
         section = guide.sections[0].id
     if what in (START, SECTION):
         _require_section(guide, section)
-    said = {"what": what, "section": section}
+    content = {"what": what, "section": section}
 
     def changes(known: Sequence[Entry], moment: float) -> bool:
-        if any(one.kind == CLOCK and one.actor != stamp.actor and moment_of(one) > moment for one in known):
+        if any(entry.kind == CLOCK and entry.actor != stamp.actor and moment_of(entry) > moment for entry in known):
             return False  # pressed without a line, while others went on: their clock holds
         return changes_clock(clock_in(known, moment), what, section, stamp.actor)
 
-    return _kept(interviews, name, CLOCK, said, stamp, changes)
+    return _kept(interviews, name, CLOCK, content, stamp, changes)
 
 
 def _kept(
@@ -170,12 +170,12 @@ def _kept(
     require_consent(interviews, participant, "take notes")
 
     def decide(known: Sequence[Entry]) -> list[NewEntry]:
-        planned = next((one for one in known if one.kind == "interview"), None)
+        planned = next((entry for entry in known if entry.kind == "interview"), None)
         if planned is None:
             raise StateError(f"{participant} has withdrawn: nothing can be kept about them")
         if stamp.opened not in ("", planned.key):
             raise OtherStudy(f"this was written in another interview that is called {name} too")
-        sent = next((one for one in known if stamp.key and one.key == stamp.key), None)
+        sent = next((entry for entry in known if stamp.key and entry.key == stamp.key), None)
         if sent is not None:
             same = (sent.kind, sent.actor) == (kind, stamp.actor)
             if not same or any(sent.said.get(part) != value for part, value in said.items()):
@@ -191,8 +191,8 @@ def _kept(
         if not changes(known, moment):
             return []
         at = round(clock_in(known, moment).elapsed(moment), 1)
-        told = {**said, "at": at, "wall": wall}
-        return [NewEntry(kind, stamp.actor, told, participant, name, now, stamp.key or new_key())]
+        stamped = {**said, "at": at, "wall": wall}
+        return [NewEntry(kind, stamp.actor, stamped, participant, name, now, stamp.key or new_key())]
 
     return next(iter(interviews.file.decide(decide, about=name)), None)
 
@@ -207,11 +207,11 @@ def _guide(interviews: Interviews, name: str) -> Guide:
 
 
 def _question(guide: Guide, name: str) -> GuideQuestion:
-    found = guide.question(name)
-    if found is None:
+    guide_question = guide.question(name)
+    if guide_question is None:
         options = suggest(name, [question.id for question in guide.questions()])
         raise InputError(f"there is no question {name[:60]!r} in the guide {guide.id!r}, there are: {options}")
-    return found
+    return guide_question
 
 
 def _require_section(guide: Guide, name: str) -> None:
@@ -251,16 +251,16 @@ class StepSent:
     other: str = ""
 
 
-def carry_out(interviews: Interviews, name: str, stamp: Stamp, told: Mapping[str, Any]) -> Entry | None:
+def carry_out(interviews: Interviews, name: str, stamp: Stamp, act: Mapping[str, Any]) -> Entry | None:
     """Do one act as a script tells it; None where it changes nothing."""
 
     def words(part: str) -> str:
-        return str(told.get(part, ""))
+        return str(act.get(part, ""))
 
-    question, on = words("question"), bool(told.get("on", True))
-    match told.get("act"):
+    question, on = words("question"), bool(act.get("on", True))
+    match act.get("act"):
         case "note":
-            follow_up = bool(told.get("follow_up"))
+            follow_up = bool(act.get("follow_up"))
             place = (question, words("section"), follow_up)
             return take_note(interviews, name, stamp, words("text"), *place, words("amends"))
         case "tick":

@@ -178,30 +178,33 @@ def conversation(interviews: Interviews, name: str) -> Conversation:
 
 def conversation_in(entries: Sequence[Entry]) -> Conversation:
     """A conversation from what was kept of it."""
-    told = sorted((entry for entry in entries if entry.kind in KINDS), key=lambda one: (moment_of(one), one.number))
-    clock = clock_in(told)
+    conversation_entries = sorted(
+        (entry for entry in entries if entry.kind in KINDS),
+        key=lambda entry_key: (moment_of(entry_key), entry_key.number),
+    )
+    clock = clock_in(conversation_entries)
     ticks: dict[tuple[str, str, str], Tick] = {}
     marks: dict[tuple[str, str], Mark] = {}
-    for one in told:
-        said = one.said
+    for one in conversation_entries:
+        content = one.said
         if one.kind == TICK:
-            item, other = said.get("item", ""), said.get("other", "")
-            tick = Tick(said["question"], item, other, said["on"], one.actor, said.get("at", 0.0))
+            item, other = content.get("item", ""), content.get("other", "")
+            tick = Tick(content["question"], item, other, content["on"], one.actor, content.get("at", 0.0))
             ticks[tick.question, tick.item, tick.other] = tick
-        elif one.kind == MARK and said["what"] != FOLLOW_UP:
-            place = (said["question"], said["what"])
+        elif one.kind == MARK and content["what"] != FOLLOW_UP:
+            place = (content["question"], content["what"])
             marks.pop(place, None)
-            if said["on"]:
-                marks[place] = Mark(*place, one.actor, said.get("at", 0.0))
-    people = tuple(dict.fromkeys(one.actor for one in told))
-    return Conversation(clock, _notes(told, clock), tuple(ticks.values()), marks, people)
+            if content["on"]:
+                marks[place] = Mark(*place, one.actor, content.get("at", 0.0))
+    people = tuple(dict.fromkeys(entry.actor for entry in conversation_entries))
+    return Conversation(clock, _notes(conversation_entries, clock), tuple(ticks.values()), marks, people)
 
 
 def clock_in(entries: Iterable[Entry], until: float | None = None) -> Clock:
     """The clock as its entries left it, all of them or those up to a moment."""
-    told = [entry for entry in entries if entry.kind == CLOCK and (until is None or moment_of(entry) <= until)]
+    clock_entries = [entry for entry in entries if entry.kind == CLOCK and (until is None or moment_of(entry) <= until)]
     clock = Clock()
-    for one in sorted(told, key=lambda one: (moment_of(one), one.number)):
+    for one in sorted(clock_entries, key=lambda one: (moment_of(one), one.number)):
         clock = clock.after(one)
     return clock
 
@@ -232,17 +235,17 @@ def moment_of(entry: Entry) -> float:
 
 
 def _notes(entries: Sequence[Entry], clock: Clock) -> tuple[Note, ...]:
-    found: dict[str, Note] = {}
-    for one in sorted((one for one in entries if is_note(one)), key=lambda one: one.number):
-        said = one.said
-        version = Version(said.get("text", ""), float(said.get("at", 0.0)), said.get("wall") or one.time)
-        first = found.get(said.get("amends", ""))
+    notes: dict[str, Note] = {}
+    for one in sorted((entry for entry in entries if is_note(entry)), key=lambda entry: entry.number):
+        content = one.said
+        version = Version(content.get("text", ""), float(content.get("at", 0.0)), content.get("wall") or one.time)
+        first = notes.get(content.get("amends", ""))
         versions = (*first.versions, version) if first else (version,)
         if first:
-            made = (first.key, first.by, first.section, first.question, first.follow_up, versions, first.afterwards)
+            fields = (first.key, first.by, first.section, first.question, first.follow_up, versions, first.afterwards)
         else:
             late = clock.stopped is not None and moment_of(one) > clock.stopped
-            place = (said.get("section", ""), said["question"])
-            made = (one.key, one.actor, *place, one.kind == MARK, versions, late)
-        found[made[0]] = Note(*made)
-    return tuple(sorted(found.values(), key=lambda one: datetime.fromisoformat(one.wall)))
+            place = (content.get("section", ""), content["question"])
+            fields = (one.key, one.actor, *place, one.kind == MARK, versions, late)
+        notes[fields[0]] = Note(*fields)
+    return tuple(sorted(notes.values(), key=lambda note: datetime.fromisoformat(note.wall)))

@@ -86,7 +86,7 @@ class DeskSheet:
         if number is not None and 0 <= number < len(self.stops):
             return self.stops[number]
         here = [stop for stop in self.stops if stop.section.id == self.clock.section]
-        return next((one for one in here if not self.state_of(one)), (here or self.stops)[0])
+        return next((stop for stop in here if not self.state_of(stop)), (here or self.stops)[0])
 
     def state_of(self, stop: Stop) -> str:
         return self.told.state_of(stop.question.id) if stop.question else ""
@@ -115,12 +115,12 @@ def stops_of(guide: Guide) -> tuple[Stop, ...]:
 def desk_sheet(interviews: Interviews, name: str, actor: str) -> DeskSheet:
     """The desk of an interview as it is at this moment."""
     interview, entries = interviews.interview(name), interviews.file.entries(about=name)
-    guide, told, moment = interviews.guide_of(interview), conversation_in(entries), _moment(interviews)
+    guide, conversation, moment = interviews.guide_of(interview), conversation_in(entries), _moment(interviews)
     stops = stops_of(guide)
     sections = tuple(
         SectionClock(
             section,
-            told.clock.in_section(section.id, moment),
+            conversation.clock.in_section(section.id, moment),
             tuple(stop for stop in stops if stop.section.id == section.id),
         )
         for section in guide.sections
@@ -131,7 +131,7 @@ def desk_sheet(interviews: Interviews, name: str, actor: str) -> DeskSheet:
         consent_of(interviews, interview.participant),
         next(entry.key for entry in entries if entry.kind == "interview"),
         actor,
-        told,
+        conversation,
         stops,
         sections,
         entries[-1].number,
@@ -174,18 +174,18 @@ def clock_json(clock: Clock, moment: float) -> dict[str, Any]:
 def entry_json(entry: Entry) -> dict[str, Any]:
     """An entry of a conversation as pages and programs get it."""
     act = "clock" if entry.kind == CLOCK else "note" if entry.said.get("what") == "follow-up" else entry.kind
-    told = {"number": entry.number, "key": entry.key, "by": entry.actor, "act": act, **entry.said}
-    return told | {"follow_up": entry.said.get("what") == "follow-up"} if act == "note" else told
+    change = {"number": entry.number, "key": entry.key, "by": entry.actor, "act": act, **entry.said}
+    return change | {"follow_up": entry.said.get("what") == "follow-up"} if act == "note" else change
 
 
 def _stands(conversation: Conversation, entry: Entry) -> dict[str, bool]:
     """Whether a tick or a mark holds: what comes in late may have been taken back before it came."""
-    said = entry.said
+    content = entry.said
     if entry.kind == TICK:
-        ticked = {(one.item, one.other) for one in conversation.ticked(said["question"])}
-        return {"on": (said.get("item", ""), said.get("other", "")) in ticked}
-    if entry.kind == MARK and said["what"] != FOLLOW_UP:
-        return {"on": (said["question"], said["what"]) in conversation.marks}
+        ticked = {(tick.item, tick.other) for tick in conversation.ticked(content["question"])}
+        return {"on": (content.get("item", ""), content.get("other", "")) in ticked}
+    if entry.kind == MARK and content["what"] != FOLLOW_UP:
+        return {"on": (content["question"], content["what"]) in conversation.marks}
     return {}
 
 

@@ -129,31 +129,31 @@ class Protocol:
 def protocol(interviews: Interviews, name: str) -> Protocol:
     """The protocol of an interview, as far as it has been held."""
     interview = interviews.interview(name)
-    guide, told = interviews.guide_of(interview), conversation(interviews, name)
+    guide, talk = interviews.guide_of(interview), conversation(interviews, name)
     moment = datetime.fromisoformat(interviews.now()).timestamp()
 
     def line(question: GuideQuestion) -> QuestionLine:
         labels = {item.code: item.label for item in question.items}
-        ticked = told.ticked(question.id)
-        ticks = [Ticked(one.item, labels.get(one.item, one.other), one.by, one.at) for one in ticked]
+        ticked = talk.ticked(question.id)
+        ticks = [Ticked(tick.item, labels.get(tick.item, tick.other), tick.by, tick.at) for tick in ticked]
         order = list(labels)
         ticks.sort(key=lambda tick: order.index(tick.item) if tick.item else len(order))
-        state = told.state_of(question.id) or NOT_REACHED
-        mark = told.marks.get((question.id, state))
-        return QuestionLine(question, state, mark, tuple(ticks), tuple(told.notes_on(question.id)))
+        state = talk.state_of(question.id) or NOT_REACHED
+        mark = talk.marks.get((question.id, state))
+        return QuestionLine(question, state, mark, tuple(ticks), tuple(talk.notes_on(question.id)))
 
     sections = tuple(
         SectionLine(
             section,
-            told.clock.in_section(section.id, moment),
-            tuple(told.notes_on("", section.id)),
+            talk.clock.in_section(section.id, moment),
+            tuple(talk.notes_on("", section.id)),
             tuple(line(question) for question in section.questions),
         )
         for section in guide.sections
     )
     person = describe_participant(interviews.participant(interview.participant))
-    consent, talked = consent_of(interviews, interview.participant), told.clock.elapsed(moment)
-    return Protocol(interview, guide, person, consent, told.clock, talked, told.people, sections)
+    consent, talked = consent_of(interviews, interview.participant), talk.clock.elapsed(moment)
+    return Protocol(interview, guide, person, consent, talk.clock, talked, talk.people, sections)
 
 
 def protocol_json(protocol: Protocol) -> dict[str, Any]:
@@ -198,15 +198,15 @@ def protocol_json(protocol: Protocol) -> dict[str, Any]:
 
 def protocol_markdown(protocol: Protocol) -> str:
     """The protocol as a text that a person keeps, prints or mends."""
-    one, consent = protocol.interview, protocol.consent
+    interview, consent = protocol.interview, protocol.consent
     counts = [f"{protocol.count(state)} {state}" for state in (ASKED, SKIPPED, NOT_REACHED)]
     head = [
-        f"# Protocol of the interview {one.id}",
+        f"# Protocol of the interview {interview.id}",
         "",
         *([f"{_plain(protocol.about)}", ""] if protocol.about else []),
-        f"- Guide: {_plain(protocol.guide.title)} ({one.guide}, version {one.version})",
+        f"- Guide: {_plain(protocol.guide.title)} ({interview.guide}, version {interview.version})",
         *([f"- Agreement: {consent.words}, {consent.how}, {consent.day}"] if consent.what else []),
-        f"- Held: {' '.join(part for part in (one.day, protocol.hours) if part) or 'not yet'}",
+        f"- Held: {' '.join(part for part in (interview.day, protocol.hours) if part) or 'not yet'}",
         f"- Talked: {clock_words(protocol.talked)} of {protocol.guide.minutes:g} minutes planned"
         + (f", {clock_words(protocol.paused)} of pauses not counted" if protocol.paused >= 1 else ""),
         f"- Questions: {', '.join(counts)}, {protocol.added} added",
@@ -247,8 +247,10 @@ def _section(line: SectionLine) -> Iterator[str]:
             yield f"*{question.state}{when}*"
             yield ""
         if question.ticks:
-            said = (f"{_plain(tick.label)} ({clock_words(tick.at)}, {_plain(tick.by)})" for tick in question.ticks)
-            yield "Referred to: " + "; ".join(said)
+            tick_lines = (
+                f"{_plain(tick.label)} ({clock_words(tick.at)}, {_plain(tick.by)})" for tick in question.ticks
+            )
+            yield "Referred to: " + "; ".join(tick_lines)
             yield ""
         yield from _notes(question.notes)
 

@@ -27,12 +27,12 @@ _PLACES = {"opening": 0, "closing": -1}
 
 def problems_of(guide: Guide, files: Collection[str] = ()) -> list[Problem]:
     """Every problem, in the order of the guide; `files` are those that lie beside it."""
-    found = [*_whole(guide, files), *_ids(guide), *_research(guide), *_asked_twice(guide)]
+    problems = [*_whole(guide, files), *_ids(guide), *_research(guide), *_asked_twice(guide)]
     for section in guide.sections:
-        found += _section(section)
+        problems += _section(section)
         for question in section.questions:
-            found += _question(guide, question)
-    return list(dict.fromkeys(found))
+            problems += _question(guide, question)
+    return list(dict.fromkeys(problems))
 
 
 def _whole(guide: Guide, files: Collection[str]) -> Iterator[Problem]:
@@ -80,13 +80,13 @@ def _asked_twice(guide: Guide) -> Iterator[Problem]:
     where: dict[str, tuple[Section, GuideQuestion]] = {}
     for section in guide.sections:
         for question in section.questions:
-            said = _spoken(question.text)
-            if said in where:
-                first, same = where[said]
+            spoken_words = _spoken(question.text)
+            if spoken_words in where:
+                first, same = where[spoken_words]
                 words = f"it stands in the section {first.id} too, as {same.id}: leave one out, or keep both on purpose"
                 yield Problem(f"question {question.id}", words, grave=False)
             else:
-                where[said] = (section, question)
+                where[spoken_words] = (section, question)
 
 
 def _spoken(text: str) -> str:
@@ -148,15 +148,15 @@ def check_guide(path: Path) -> CheckedGuide:
 
 def usable_guide(path: Path) -> CheckedGuide:
     """A guide by which an interview can be held; one with a grave problem is refused."""
-    found = check_guide(path)
-    if found.grave:
-        first, more = found.grave[0], len(found.grave) - 1
+    checked_guide = check_guide(path)
+    if checked_guide.grave:
+        first, more = checked_guide.grave[0], len(checked_guide.grave) - 1
         also = f" (and {more} more)" if more else ""
         raise InputError(
             f"{path.name} cannot be used: {first.where}: {first.words}{also}; see `quaestor interview check`"
         )
-    return found
+    return checked_guide
 
 
 def files_beside(path: Path) -> frozenset[str]:
-    return frozenset(one.name for one in path.parent.iterdir() if one.is_file())
+    return frozenset(file.name for file in path.parent.iterdir() if file.is_file())

@@ -52,11 +52,11 @@ class Marks:
 
     def only(self, words: Sequence[str], keys: Sequence[str], where: str) -> None:
         """Refuse what means nothing here."""
-        for found, allowed in ((self.words, words), (tuple(key for key, _ in self.values), keys)):
-            for one in found:
-                if one not in allowed:
-                    options = suggest(one, allowed)
-                    raise InputError(f"{where}: {one!r} means nothing here, allowed: {options}")
+        for names, allowed in ((self.words, words), (tuple(key for key, _ in self.values), keys)):
+            for name in names:
+                if name not in allowed:
+                    options = suggest(name, allowed)
+                    raise InputError(f"{where}: {name!r} means nothing here, allowed: {options}")
 
 
 @dataclass
@@ -174,12 +174,12 @@ def _marks(text: str, where: str) -> Marks:
     return Marks("".join(ids), tuple(words), tuple(values.items()))
 
 
-def known_id(found: str, where: str) -> str:
+def known_id(id_text: str, where: str) -> str:
     """An id that can be written down everywhere; another is refused."""
-    if not _ID.fullmatch(found):
+    if not _ID.fullmatch(id_text):
         words = f"may have small letters, digits, - and _ alone, at most {LONGEST_ID}"
-        raise InputError(f"{where}: the id {found[: LONGEST_ID + 1]!r} {words}")
-    return found
+        raise InputError(f"{where}: the id {id_text[: LONGEST_ID + 1]!r} {words}")
+    return id_text
 
 
 def refuse_unseen(text: str, where: str) -> None:
@@ -190,8 +190,8 @@ def refuse_unseen(text: str, where: str) -> None:
 
 
 def _slug(label: str) -> str:
-    made = re.sub(r"[^a-z0-9]+", "-", label[: 10 * LONGEST_ID].casefold()).strip("-")
-    return made[:LONGEST_ID].rstrip("-") or "item"
+    slug = re.sub(r"[^a-z0-9]+", "-", label[: 10 * LONGEST_ID].casefold()).strip("-")
+    return slug[:LONGEST_ID].rstrip("-") or "item"
 
 
 LONGEST = 1_000_000
@@ -209,8 +209,8 @@ def guide_text_in(path: Path) -> str:
     """What the file of a guide says, to be read by `guide_from`."""
     try:
         with path.open("rb") as file:
-            found = file.read(4 * LONGEST + 4)
-        return found.decode("utf-8-sig")
+            content = file.read(4 * LONGEST + 4)
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise InputError(f"{path} is no text in UTF-8: save it as such") from None
     except OSError as error:
@@ -228,8 +228,8 @@ def guide_from(text: str, name: str) -> Guide:
     front = _front(lines[1:close], name)
     minutes = front.get("minutes")
     if not isinstance(minutes, int | float) or isinstance(minutes, bool) or not 0 < minutes < _A_DAY:
-        found = "is missing" if minutes is None else f"is {str(minutes)[:40]}"
-        raise InputError(f"{name}.md: minutes {found}: say how long an interview takes, as in minutes = 30")
+        mistake = "is missing" if minutes is None else f"is {str(minutes)[:40]}"
+        raise InputError(f"{name}.md: minutes {mistake}: say how long an interview takes, as in minutes = 30")
     return Guide(
         name,
         " ".join(_text_of(front, "title", name).split()) or name,
@@ -271,13 +271,13 @@ def _text_of(front: dict[str, Any], key: str, name: str) -> str:
     return value.strip()
 
 
-def _research(found: object, name: str) -> dict[str, str]:
-    if not isinstance(found, dict) or not all(isinstance(one, str) and one.strip() for one in found.values()):
+def _research(table: object, name: str) -> dict[str, str]:
+    if not isinstance(table, dict) or not all(isinstance(text, str) and text.strip() for text in table.values()):
         raise InputError(f'{name}.md: [research] holds the research questions, each as id = "its text"')
-    for key, words in found.items():
+    for key, words in table.items():
         known_id(key, f"{name}.md, [research]")
         refuse_unseen(words, f"{name}.md, research.{key}")
-    return {key: words.strip() for key, words in found.items()}
+    return {key: words.strip() for key, words in table.items()}
 
 
 def _sections(blocks: Sequence[Block], name: str) -> tuple[Section, ...]:
@@ -296,7 +296,7 @@ def _sections(blocks: Sequence[Block], name: str) -> tuple[Section, ...]:
 
 def _section(block: Block, questions: Sequence[GuideQuestion]) -> Section:
     block.marks.only(PARTS, ("minutes",), block.where)
-    parts = [one for one in PARTS if one in block.marks.words]
+    parts = [part for part in PARTS if part in block.marks.words]
     if len(parts) > 1:
         raise InputError(f"{block.where}: a section is said first or last, not both: leave .opening or .closing")
     try:
@@ -318,7 +318,7 @@ def _question(block: Block) -> GuideQuestion:
     asks = kinds[0] if kinds else Asks.REFERENCE if items or other else Asks.OPEN
     if asks is not Asks.REFERENCE and (items or other):
         raise InputError(f"{block.where}: items to tick (- [ ] …) go with .reference, not with .{asks}: change one")
-    research = dict.fromkeys(one for one in block.marks.value("research").split(",") if one)
+    research = dict.fromkeys(key for key in block.marks.value("research").split(",") if key)
     note = "\n".join(block.note).strip()
     optional = OPTIONAL in block.marks.words
     return GuideQuestion(block.id, block.title, asks, optional, block.probes(), note, items, other, tuple(research))

@@ -60,36 +60,36 @@ def matched(turns: Sequence[tuple[int, str]], guide: Guide, decided: Mapping[int
 
     What somebody has decided, a question or none (""), stands; the others are fitted around it.
     """
-    asked = _Asked(guide)
+    question_weights = _Asked(guide)
     decided = decided or {}
     ways: _Ways = {-1: (0.0, ())}
     for turn, words in turns:
         if turn not in decided:
-            ways = _gone_on(ways, turn, asked.order, asked.scores(words))
-        elif decided[turn] in asked.order:
-            ways = _led(ways, asked.order.index(decided[turn]))
+            ways = _gone_on(ways, turn, question_weights.order, question_weights.scores(words))
+        elif decided[turn] in question_weights.order:
+            ways = _led(ways, question_weights.order.index(decided[turn]))
     return list(max(ways.values(), key=lambda way: way[0])[1])
 
 
 def _gone_on(ways: _Ways, turn: int, order: Sequence[str], scores: Mapping[int, float]) -> _Ways:
     """All ways through one more turn: with no question, or with one that it may ask."""
-    found = dict(ways)
-    for furthest, (total, asked) in ways.items():
+    best = dict(ways)
+    for furthest, (total, path) in ways.items():
         for place, score in scores.items():
             gained = score - ENOUGH - (_AGAIN if place <= furthest else 0.0)
             reached = max(furthest, place)
-            if gained >= 0 and total + gained >= found.get(reached, _NOWHERE)[0]:
-                found[reached] = (total + gained, (*asked, Match(turn, order[place], round(score, 3))))
-    return found
+            if gained >= 0 and total + gained >= best.get(reached, _NOWHERE)[0]:
+                best[reached] = (total + gained, (*path, Match(turn, order[place], round(score, 3))))
+    return best
 
 
 def _led(ways: _Ways, place: int) -> _Ways:
     """All ways through a turn in which a question is asked for certain."""
-    found: _Ways = {}
+    best: _Ways = {}
     for furthest, way in ways.items():
         reached = max(furthest, place)
-        found[reached] = max(way, found.get(reached, _NOWHERE), key=lambda one: one[0])
-    return found
+        best[reached] = max(way, best.get(reached, _NOWHERE), key=lambda candidate: candidate[0])
+    return best
 
 
 class _Asked:
@@ -98,12 +98,12 @@ class _Asked:
     def __init__(self, guide: Guide) -> None:
         self.order = [question.id for question in guide.questions()]
         weights = [_weights(question) for question in guide.questions()]
-        having = Counter(word for one in weights for word in one)
+        having = Counter(word for question in weights for word in question)
         self._rare = {word: 1.0 + math.log((1 + len(weights)) / (1 + count)) for word, count in having.items()}
         """How much a word tells: the fewer questions have it, the more."""
         self._by_word: dict[str, list[tuple[int, float]]] = {}
         self._lengths: list[float] = []
-        self._counts = [len(one) for one in weights]
+        self._counts = [len(question) for question in weights]
         for place, one in enumerate(weights):
             own = {word: weight * self._rare[word] for word, weight in one.items()}
             self._lengths.append(math.sqrt(sum(weight * weight for weight in own.values())))
@@ -129,24 +129,24 @@ class _Asked:
 
 def _weights(question: GuideQuestion) -> dict[str, float]:
     """The words of a question, those of its probes weighing less."""
-    found = {word: _PROBES for probe in question.probes for word in words_of(probe)}
-    return {**found, **dict.fromkeys(words_of(question.text), 1.0)}
+    word_weights = {word: _PROBES for probe in question.probes for word in words_of(probe)}
+    return {**word_weights, **dict.fromkeys(words_of(question.text), 1.0)}
 
 
 def _sentences(text: str) -> Iterator[set[str]]:
     """The words of each sentence, and of each two in a row: a question may follow its own introduction."""
-    found = [words for one in _SENTENCE.findall(text) if (words := words_of(one))]
-    yield from found
-    for first, second in pairwise(found):
+    sentences = [words for sentence in _SENTENCE.findall(text) if (words := words_of(sentence))]
+    yield from sentences
+    for first, second in pairwise(sentences):
         yield first | second
 
 
 def words_of(text: str) -> set[str]:
     """What is compared: beginnings of words that mean something; pairs of signs where no spaces part words."""
-    found: set[str] = set()
+    bigrams: set[str] = set()
     for word in _WORD.findall(text.casefold()):
         if _WITHOUT_SPACES.search(word):
-            found |= {word[place : place + 2] for place in range(max(len(word) - 1, 1))}
+            bigrams |= {word[place : place + 2] for place in range(max(len(word) - 1, 1))}
         elif word not in _COMMON and len(word) > 1:
-            found.add(word[:_STEM])
-    return found
+            bigrams.add(word[:_STEM])
+    return bigrams

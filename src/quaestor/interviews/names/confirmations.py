@@ -27,8 +27,8 @@ def answer(interviews: Interviews, places: Iterable[str], confirmed: bool, actor
         by_interview.setdefault(_parsed(place)[0], set()).add(place)
     chosen = []
     for name, wanted in by_interview.items():
-        held = places_in(interviews, interviews.transcript(name))
-        chosen += [_meant(held, place) for place in sorted(wanted)]
+        current = places_in(interviews, interviews.transcript(name))
+        chosen += [_meant(current, place) for place in sorted(wanted)]
     return _record(interviews, chosen, confirmed, lead)
 
 
@@ -47,7 +47,7 @@ def answer_all(
     lead = require_lead(interviews.coding, actor, "confirm which names are replaced")
     chosen = [proposal for proposal in proposals(interviews, interview, name, OPEN, lead) if proposal.sure or doubtful]
     if confirmed and not (name and doubtful):
-        chosen = [one for one in chosen if not one.also]
+        chosen = [proposal for proposal in chosen if not proposal.also]
     return _record(interviews, chosen, confirmed, lead)
 
 
@@ -63,57 +63,76 @@ def looked_through(interviews: Interviews, interview: str, actor: str | None = N
 def show_as(interviews: Interviews, name: str, shown: str, actor: str | None = None) -> KnownName:
     """Other words for a name, in the places too where it has been replaced."""
     lead = require_lead(interviews.coding, actor, "say which names are replaced")
-    made = change_name(interviews, name, shown=shown, actor=lead)
+    changed_name = change_name(interviews, name, shown=shown, actor=lead)
     for talk in interviews.transcripts():
-        turns = [replacement for turn in talk.turns for replacement in turn.replacements if replacement.name == made.id]
+        turns = [
+            replacement
+            for turn in talk.turns
+            for replacement in turn.replacements
+            if replacement.name == changed_name.id
+        ]
         if turns:
-            _write(interviews, talk, lead, [_said(one, made.shown, confirmed=True) for one in turns])
-    return made
+            _write(
+                interviews,
+                talk,
+                lead,
+                [_said(replacement, changed_name.shown, confirmed=True) for replacement in turns],
+            )
+    return changed_name
 
 
 def _meant(proposals: Sequence[Proposal], place: str) -> Proposal:
     """What is called so: an open place before one that is answered, and no guess where several are open there."""
     _, at, name = _parsed(place)
-    found = [one for one in proposals if one.at == at and name in ("", one.name)]
-    found = [one for one in found if one.state == OPEN] or found
-    if not found:
+    matches = [proposal for proposal in proposals if proposal.at == at and name in ("", proposal.name)]
+    matches = [proposal for proposal in matches if proposal.state == OPEN] or matches
+    if not matches:
         raise InputError(f"nothing is found at {place} any more: look again")
-    if len(found) > 1:
-        whose = join_with_or(one.shown for one in found)
-        raise InputError(f"what stands at {at} is the name of {whose}: say which, as in {at}={found[0].name}")
-    return found[0]
+    if len(matches) > 1:
+        whose = join_with_or(proposal.shown for proposal in matches)
+        raise InputError(f"what stands at {at} is the name of {whose}: say which, as in {at}={matches[0].name}")
+    return matches[0]
 
 
 def _record(interviews: Interviews, chosen: Sequence[Proposal], confirmed: bool, lead: str) -> int:
     """Put answers on record; of a place that is said to be several names the first counts. How many places it were."""
     if confirmed:
-        chosen = list({one.at: one for one in reversed(chosen)}.values())[::-1]
+        chosen = list({proposal.at: proposal for proposal in reversed(chosen)}.values())[::-1]
     names = {name.id: name for name in reversed(all_names(interviews))}
-    for known in {one.name for one in chosen if confirmed}:
+    for known in {proposal.name for proposal in chosen if confirmed}:
         if known in names:
             keep_if_new(interviews, names[known], lead)
-    for interview in dict.fromkeys(one.interview for one in chosen):
+    for interview in dict.fromkeys(proposal.interview for proposal in chosen):
         talk = interviews.transcript(interview)
         _write(
-            interviews, talk, lead, answers_of(talk, [one for one in chosen if one.interview == interview], confirmed)
+            interviews,
+            talk,
+            lead,
+            answers_of(talk, [proposal for proposal in chosen if proposal.interview == interview], confirmed),
         )
-    return len({one.at for one in chosen})
+    return len({proposal.at for proposal in chosen})
 
 
 def answers_of(talk: Transcript, chosen: Iterable[Proposal], confirmed: bool) -> list[dict[str, Any]]:
     """What is recorded where these places of a transcript are replaced, or said to be no names."""
-    said: list[dict[str, Any]] = []
-    for one in chosen:
+    answers: list[dict[str, Any]] = []
+    for proposal in chosen:
         inside = [
             replacement
-            for replacement in talk.turns[one.turn].replacements
-            if one.start <= replacement.start
-            and replacement.end <= one.end
-            and (replacement.start, replacement.end) != (one.start, one.end)
+            for replacement in talk.turns[proposal.turn].replacements
+            if proposal.start <= replacement.start
+            and replacement.end <= proposal.end
+            and (replacement.start, replacement.end) != (proposal.start, proposal.end)
         ]
-        said += [_said(held, held.shown, confirmed=False) for held in inside if confirmed]
-        said.append(_said(Replacement(one.turn, one.start, one.end, one.shown, one.name), one.shown, confirmed))
-    return said
+        answers += [_said(replacement, replacement.shown, confirmed=False) for replacement in inside if confirmed]
+        answers.append(
+            _said(
+                Replacement(proposal.turn, proposal.start, proposal.end, proposal.shown, proposal.name),
+                proposal.shown,
+                confirmed,
+            )
+        )
+    return answers
 
 
 def _said(replacement: Replacement, shown: str, confirmed: bool) -> dict[str, Any]:

@@ -50,8 +50,10 @@ class ErasedNames:
 
     def own_places(self, text: str) -> list[Found]:
         """All places that are or may be one of these names."""
-        found = self.finder.candidates(text)
-        return [one for one in found if one.name in self.ids and not _is_ordinary(text, one)]
+        candidates = self.finder.candidates(text)
+        return [
+            candidate for candidate in candidates if candidate.name in self.ids and not _is_ordinary(text, candidate)
+        ]
 
     def find(self, text: str) -> list[Found]:
         """What is to be replaced in a text: the names, and addresses that hold one."""
@@ -59,9 +61,9 @@ class ErasedNames:
         if not own:
             return []
         return [
-            one
-            for one in resolved(self.finder.candidates(text))
-            if not _is_ordinary(text, one) and any(each.overlaps(one.start, one.end) for each in own)
+            match
+            for match in resolved(self.finder.candidates(text))
+            if not _is_ordinary(text, match) and any(each.overlaps(match.start, match.end) for each in own)
         ]
 
 
@@ -99,12 +101,16 @@ def _erase_in_transcript(
         labels = _new_labels(dict.fromkeys(piece["speaker"] for piece in pieces), erased)
         changed = {}
         for number, piece in enumerate(pieces):
-            text = _overwritten(piece["text"], [one for one in chosen if one.turn == number])
-            said = {**piece, "text": text, "speaker": labels.get(piece["speaker"], piece["speaker"])}
-            if said != piece:
-                changed[number] = said
+            text = _overwritten(piece["text"], [place for place in chosen if place.turn == number])
+            content = {**piece, "text": text, "speaker": labels.get(piece["speaker"], piece["speaker"])}
+            if content != piece:
+                changed[number] = content
         return Rewriting(
-            {entry.number: said for entry in entries if (said := _said_without(entry, labels, erased)) != entry.said},
+            {
+                entry.number: content
+                for entry in entries
+                if (content := _said_without(entry, labels, erased)) != entry.said
+            },
             changed,
             [_replacement(talk, chosen, *by)] if chosen else [],
         )
@@ -123,9 +129,9 @@ def _is_erased(proposal: Proposal, talk: Transcript, erased: ErasedNames) -> boo
     )
 
 
-def _is_ordinary(text: str, found: Found) -> bool:
+def _is_ordinary(text: str, match: Found) -> bool:
     """Whether a place is in doubt since it is a word that people say anyway: it tells nobody's name, and stays."""
-    return not found.sure and _is_ordinary_word(text[found.start : found.end])
+    return not match.sure and _is_ordinary_word(text[match.start : match.end])
 
 
 def _is_ordinary_word(words: str) -> bool:
@@ -141,7 +147,7 @@ def _overwritten(text: str, places: Iterable[Proposal]) -> str:
 def _new_labels(labels: Iterable[str], erased: ErasedNames) -> dict[str, str]:
     """What speakers are called from now on whose label holds a name: no two are called the same."""
     known = set(labels)
-    made: dict[str, str] = {}
+    masked_labels: dict[str, str] = {}
     for label in labels:
         new = without(label, erased.find)
         if new == label:
@@ -150,22 +156,25 @@ def _new_labels(labels: Iterable[str], erased: ErasedNames) -> dict[str, str]:
         while new in known:
             new, number = f"Speaker {number}", number + 1
         known.add(new)
-        made[label] = new
-    return made
+        masked_labels[label] = new
+    return masked_labels
 
 
 def _said_without(entry: Entry, labels: dict[str, str], erased: ErasedNames) -> dict[str, Any]:
     """What an entry about a transcript says, with the new labels, and no name in what is shown instead of others."""
-    said = entry.said
+    content = entry.said
     if entry.kind == "speaker":
-        return {**said, "speaker": labels.get(said["speaker"], said["speaker"])}
+        return {**content, "speaker": labels.get(content["speaker"], content["speaker"])}
     if entry.kind in (REPLACE, HIDE):
-        return {**said, "places": [{**one, "shown": without(one["shown"], erased.find)} for one in said["places"]]}
-    return said
+        return {
+            **content,
+            "places": [{**place, "shown": without(place["shown"], erased.find)} for place in content["places"]],
+        }
+    return content
 
 
 def _replacement(talk: Transcript, chosen: Sequence[Proposal], actor: str, time: str) -> NewEntry:
     """The pseudonym on top of what is overwritten; the key follows from the places, so that it is recorded once."""
-    said = {"places": answers_of(talk, chosen, confirmed=True)}
-    key = hashlib.sha256(f"{talk.interview}\0{canonical(said, REPLACE)}".encode()).hexdigest()[:32]
-    return NewEntry(REPLACE, actor, said, talk.participant, talk.interview, time, key)
+    content = {"places": answers_of(talk, chosen, confirmed=True)}
+    key = hashlib.sha256(f"{talk.interview}\0{canonical(content, REPLACE)}".encode()).hexdigest()[:32]
+    return NewEntry(REPLACE, actor, content, talk.participant, talk.interview, time, key)

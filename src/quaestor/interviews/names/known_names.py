@@ -91,12 +91,14 @@ def add_name(
     if participant:
         interviews.participant(participant)
     known = all_names(interviews)
-    told = _checked_forms(forms)
+    checked_forms = _checked_forms(forms)
     for one in known:
-        if {identity_of(form) for form in told} & {identity_of(form) for form in one.forms} and not one.derived:
+        if {identity_of(form) for form in checked_forms} & {
+            identity_of(form) for form in one.forms
+        } and not one.derived:
             raise InputError(f"this name is known already and shown as {one.shown}: change it there")
     known_name = KnownName(
-        _next_id(interviews, _kind(kind), known), _kind(kind), told, "", participant, _checked_endings(endings)
+        _next_id(interviews, _kind(kind), known), _kind(kind), checked_forms, "", participant, _checked_endings(endings)
     )
     known_name = replace(
         known_name, shown=_checked_shown(shown, known_name, known) or participant or default_shown(known_name)
@@ -143,14 +145,16 @@ def remove_name(interviews: Interviews, name: str, actor: str | None = None) -> 
     return known
 
 
-def name_called(interviews: Interviews, wanted: str) -> KnownName:
+def name_called(interviews: Interviews, name: str) -> KnownName:
     """A name by its id, or by what is shown instead of it."""
     known = all_names(interviews)
-    found = next((one for one in known if wanted in (one.id, one.shown, one.shown.strip("[]"))), None)
-    if found is None:
-        options = suggest(wanted, dict.fromkeys(one.shown for one in known)) or "none yet"
-        raise InputError(f"no name is shown as {wanted!r}, there are: {options}")
-    return found
+    known_name = next(
+        (candidate for candidate in known if name in (candidate.id, candidate.shown, candidate.shown.strip("[]"))), None
+    )
+    if known_name is None:
+        options = suggest(name, dict.fromkeys(known_name.shown for known_name in known)) or "none yet"
+        raise InputError(f"no name is shown as {name!r}, there are: {options}")
+    return known_name
 
 
 def keep_if_new(interviews: Interviews, name: KnownName, lead: str) -> None:
@@ -183,19 +187,24 @@ def _gathered(interviews: Interviews, entries: Sequence[Entry], spoken: Sequence
 
 
 def _told(entry: Entry) -> KnownName:
-    said = entry.said
+    content = entry.said
     return KnownName(
-        said["id"], said["kind"], tuple(said["forms"]), said["shown"], entry.participant, tuple(said.get("endings", ()))
+        content["id"],
+        content["kind"],
+        tuple(content["forms"]),
+        content["shown"],
+        entry.participant,
+        tuple(content.get("endings", ())),
     )
 
 
 def _of_contact(entry: Entry) -> Iterator[KnownName]:
     """A participant by name, and by the addresses and numbers that are theirs alone."""
-    who, said = entry.participant, entry.said
-    if is_searchable(said["name"]):
-        yield _derived(who, PERSON, (said["name"],), who, who)
-    local = said["email"].partition("@")[0]
-    theirs = [said["email"], said["telephone"]]
+    who, contact = entry.participant, entry.said
+    if is_searchable(contact["name"]):
+        yield _derived(who, PERSON, (contact["name"],), who, who)
+    local = contact["email"].partition("@")[0]
+    theirs = [contact["email"], contact["telephone"]]
     if len(local) > _SHORTEST + 1 and local.lower() not in _GENERIC:
         theirs.append(local)
     forms = tuple(their for their in theirs if is_searchable(their))
@@ -204,21 +213,23 @@ def _of_contact(entry: Entry) -> Iterator[KnownName]:
 
 
 def _of_speakers(interviews: Interviews, known: list[KnownName], spoken: Sequence[SpeakerName]) -> list[KnownName]:
-    heard = {words_in(form) for one in known for form in one.forms}
+    heard = {words_in(form) for known_name in known for form in known_name.forms}
     known_names: list[KnownName] = []
-    for one in spoken:
-        words = words_in(one.label)
+    for speaker in spoken:
+        words = words_in(speaker.label)
         if not words or words in heard or sum(map(len, words)) < _SHORTEST:
             continue
         heard.add(words)
-        if one.voice is Voice.PARTICIPANT:
-            known_names.append(_derived(one.participant, PERSON, (one.label,), one.participant, one.participant))
-        elif one.voice is Voice.INTERVIEWER:
-            known_names.append(_derived(INTERVIEWER, PERSON, (one.label,), f"[{INTERVIEWER}]"))
+        if speaker.voice is Voice.PARTICIPANT:
+            known_names.append(
+                _derived(speaker.participant, PERSON, (speaker.label,), speaker.participant, speaker.participant)
+            )
+        elif speaker.voice is Voice.INTERVIEWER:
+            known_names.append(_derived(INTERVIEWER, PERSON, (speaker.label,), f"[{INTERVIEWER}]"))
         else:
-            made = _derived(_next_id(interviews, PERSON, [*known, *known_names]), PERSON, (one.label,), "")
-            whose = interviews.interview(one.interview).participant
-            known_names.append(replace(made, shown=default_shown(made), participant=whose))
+            new_name = _derived(_next_id(interviews, PERSON, [*known, *known_names]), PERSON, (speaker.label,), "")
+            whose = interviews.interview(speaker.interview).participant
+            known_names.append(replace(new_name, shown=default_shown(new_name), participant=whose))
     return known_names
 
 
@@ -235,17 +246,17 @@ def _derived(name: str, kind: str, forms: tuple[str, ...], shown: str, participa
 
 def _next_id(interviews: Interviews, kind: str, known: Iterable[KnownName]) -> str:
     """An id that no name has, and none had for which a place of a transcript was answered."""
-    used = {one.id for one in known}
+    used = {known_name.id for known_name in known}
     answered = [entry for entry in interviews.file.entries() if entry.kind == REPLACE]
-    used |= {place["name"] for one in answered for place in one.said["places"]}
-    numbers = [int(match[1]) for one in used if (match := re.fullmatch(rf"{kind}-(\d+)", one))]
+    used |= {place["name"] for entry in answered for place in entry.said["places"]}
+    numbers = [int(match[1]) for name_id in used if (match := re.fullmatch(rf"{kind}-(\d+)", name_id))]
     return f"{kind}-{max(numbers, default=0) + 1}"
 
 
 def _keep(interviews: Interviews, name: KnownName, lead: str) -> None:
-    said = {"id": name.id, "kind": name.kind, "forms": list(name.forms), "shown": name.shown}
-    said |= {"endings": list(name.endings)} if name.endings else {}
-    interviews.identities.put(NewEntry(NAME, lead, said, name.participant, _about(name.id), interviews.now()))
+    content = {"id": name.id, "kind": name.kind, "forms": list(name.forms), "shown": name.shown}
+    content |= {"endings": list(name.endings)} if name.endings else {}
+    interviews.identities.put(NewEntry(NAME, lead, content, name.participant, _about(name.id), interviews.now()))
 
 
 def _about(name: str) -> str:
@@ -269,17 +280,17 @@ def _kind(kind: str) -> str:
 
 def _checked_forms(forms: Sequence[str]) -> tuple[str, ...]:
     """Forms of a name; a refusal says none of them, since it may end up in a log."""
-    told = tuple(dict.fromkeys(" ".join(form.split()) for form in forms if form.strip()))
-    if not told:
+    unique_forms = tuple(dict.fromkeys(" ".join(form.split()) for form in forms if form.strip()))
+    if not unique_forms:
         raise InputError("no name was given: give at least one form of it")
-    if len(told) > _MOST_FORMS or any(len(one) > _LONGEST for one in told):
+    if len(unique_forms) > _MOST_FORMS or any(len(form) > _LONGEST for form in unique_forms):
         raise InputError(f"a name has at most {_MOST_FORMS} forms of {_LONGEST} characters: give fewer or shorter ones")
-    if not all(map(is_searchable, told)):
+    if not all(map(is_searchable, unique_forms)):
         raise InputError(
             "a form of the name has fewer than two letters, digits or signs, or signs alone, so it cannot be searched "
             "for: write more of it, or leave it out"
         )
-    return told
+    return unique_forms
 
 
 def _checked_endings(endings: Sequence[str]) -> tuple[str, ...]:
@@ -293,7 +304,7 @@ def _checked_shown(shown: str, name: KnownName, known: Iterable[KnownName]) -> s
         raise InputError(f"what is shown has {len(words)} characters: say it in at most {_LONGEST}")
     if words and Finder([name]).names_in(words):
         raise InputError("what is shown instead of the name holds the name itself: choose other words")
-    others = Finder(one for one in known if one.id != name.id)
+    others = Finder(known_name for known_name in known if known_name.id != name.id)
     if words and (names := others.names_in(words)):
         raise InputError(f"what is shown holds another known name, the one of {names[0].shown}: choose other words")
     if words and others.sure_in(words):

@@ -78,10 +78,10 @@ def read_by(interviews: Interviews, name: str, actor: str | None) -> Transcript:
 def _shown(interviews: Interviews, name: str) -> Shown:
     """What a page shows now; where that follows from nothing on record, it is put there first."""
     talk = interviews.transcript(name)
-    wanted = masked(interviews, talk)
+    wanted_transcript = masked(interviews, talk)
     entries = interviews.file.entries(about=name)
-    held = _at(interviews, name, entries)
-    if held.turns != wanted.turns:
+    recorded = _at(interviews, name, entries)
+    if recorded.turns != wanted_transcript.turns:
         places = [
             {
                 "turn": replacement.turn,
@@ -90,14 +90,14 @@ def _shown(interviews: Interviews, name: str) -> Shown:
                 "shown": replacement.shown,
                 "name": replacement.name,
             }
-            for turn, before in zip(wanted.turns, talk.turns, strict=True)
+            for turn, before in zip(wanted_transcript.turns, talk.turns, strict=True)
             for replacement in turn.replacements
             if replacement not in before.replacements
         ]
         (kept,) = interviews.file.add(NewEntry(HIDE, "", {"places": places}, talk.participant, name, interviews.now()))
         entries = [entry for entry in interviews.file.entries(about=name) if entry.number <= kept.number]
-        held = _at(interviews, name, entries)
-    return Shown(held, entries[-1].number)
+        recorded = _at(interviews, name, entries)
+    return Shown(recorded, entries[-1].number)
 
 
 def _at(interviews: Interviews, name: str, entries: Sequence[Entry]) -> Transcript:
@@ -105,33 +105,35 @@ def _at(interviews: Interviews, name: str, entries: Sequence[Entry]) -> Transcri
     interview = interviews.interview(name)
     turns = spoken_turns(interviews.file.pieces(name), entries, interviews.guide_of(interview))
     hidden: dict[int, list[Replacement]] = {}
-    for one in _hidden(entries).values():
-        hidden.setdefault(one.turn, []).append(one)
-    made = tuple(_covered(turn, hidden[turn.number]) if turn.number in hidden else turn for turn in turns)
-    return Transcript(name, interview.participant, interview.guide, interview.version, made)
+    for replacement in _hidden(entries).values():
+        hidden.setdefault(replacement.turn, []).append(replacement)
+    shown_turns = tuple(_covered(turn, hidden[turn.number]) if turn.number in hidden else turn for turn in turns)
+    return Transcript(name, interview.participant, interview.guide, interview.version, shown_turns)
 
 
 def _hidden(entries: Sequence[Entry]) -> _Places:
     """The last word on what is hidden unconfirmed, but for the places that a person answered after it."""
-    found: _Places = {}
+    hidden: _Places = {}
     for entry in since_import(entries):
         if entry.kind not in (HIDE, REPLACE):
             continue
-        places = {(one["turn"], one["start"], one["end"]): one for one in entry.said["places"]}
+        places = {(place["turn"], place["start"], place["end"]): place for place in entry.said["places"]}
         if entry.kind == HIDE:
-            found = {at: Replacement(*at, place["shown"], place["name"]) for at, place in places.items()}
+            hidden = {at: Replacement(*at, place["shown"], place["name"]) for at, place in places.items()}
         else:
-            found = {at: one for at, one in found.items() if at not in places}
-    return found
+            hidden = {at: replacement for at, replacement in hidden.items() if at not in places}
+    return hidden
 
 
 def _without_names(interviews: Interviews, talk: Transcript) -> Transcript:
-    found: dict[int, list[Replacement]] = {}
-    for one in each_once(places_in(interviews, talk)):
-        if one.state == OPEN and one.sure:
-            found.setdefault(one.turn, []).append(Replacement(one.turn, one.start, one.end, one.shown, one.name))
-    turns = [_covered(turn, found[turn.number]) if turn.number in found else turn for turn in talk.turns]
-    return replace(talk, turns=tuple(turns)) if found else talk
+    replacements: dict[int, list[Replacement]] = {}
+    for place in each_once(places_in(interviews, talk)):
+        if place.state == OPEN and place.sure:
+            replacements.setdefault(place.turn, []).append(
+                Replacement(place.turn, place.start, place.end, place.shown, place.name)
+            )
+    turns = [_covered(turn, replacements[turn.number]) if turn.number in replacements else turn for turn in talk.turns]
+    return replace(talk, turns=tuple(turns)) if replacements else talk
 
 
 def _covered(turn: SpokenTurn, more: Sequence[Replacement]) -> SpokenTurn:

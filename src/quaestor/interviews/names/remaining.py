@@ -9,7 +9,7 @@ from quaestor.base.errors import StateError
 from quaestor.coding.codebook import ID, called_without_name, words_in_code
 from quaestor.coding.model.facet_kinds import kind_of
 from quaestor.coding.model.facet_kinds.passages import is_stretches
-from quaestor.coding.model.records import stretches_in
+from quaestor.coding.model.records import read_passages
 from quaestor.coding.model.state import RoundState, State
 from quaestor.coding.session import Where, study_of
 from quaestor.deidentify.finder import Finder
@@ -138,7 +138,7 @@ def _in_answer(answer: object, is_text: bool) -> Iterator[str]:
     if isinstance(answer, str):
         yield from (answer,) if is_text else ()
     elif is_stretches(answer):
-        for stretch in stretches_in(answer):
+        for stretch in read_passages(answer):
             yield from (stretch.memo, *stretch.fields.values())
     elif isinstance(answer, dict):
         yield str(answer.get("reason") or "")

@@ -9,7 +9,7 @@ from itertools import groupby, pairwise
 from quaestor.base.errors import InputError, StateError
 from quaestor.coding.model.facet_kinds.base import Choice
 from quaestor.coding.model.facet_kinds.passages import LONGEST_FIELD, LONGEST_MEMO, require_passage_facet
-from quaestor.coding.model.records import CANNOT_JUDGE, Codebook, Facet, Stretch, stretches_in
+from quaestor.coding.model.records import CANNOT_JUDGE, Codebook, Facet, Passage, read_passages
 from quaestor.coding.model.state import OPEN
 from quaestor.coding.model.views import RaterPlace, rater_place
 from quaestor.coding.rating import choices_of
@@ -239,7 +239,7 @@ def coding_choices(facet: Facet, book: Codebook) -> tuple[Choice, ...]:
     for one in sorted((one for one in offered if one.value not in keyed), key=lambda one: one.value in above):
         keyed[one.value] = next(free, "")
     order = {code: number for number, code in enumerate(book.codes)}
-    way = {one.value: [order[step] for step in book.way(one.value)] for one in offered}
+    way = {one.value: [order[step] for step in book.path(one.value)] for one in offered}
     return tuple(
         Choice(one.value, one.label, keyed[one.value], one.definition, one.group)
         for one in sorted(offered, key=lambda one: way[one.value])
@@ -250,7 +250,7 @@ def _turn(place: RaterPlace, facet: Facet, item: str, turn: SpokenTurn) -> Coded
     own = place.progress.turn_of(item) >= 0
     rating = place.rating(item) if own else None
     answer = rating.answers.get(facet.id) if rating else None
-    marks = marks_of(turn, facet, place.codebook, () if answer == CANNOT_JUDGE else stretches_in(answer))
+    marks = marks_of(turn, facet, place.codebook, () if answer == CANNOT_JUDGE else read_passages(answer))
     text = turn.text
     return CodedTurn(
         turn.number,
@@ -266,7 +266,7 @@ def _turn(place: RaterPlace, facet: Facet, item: str, turn: SpokenTurn) -> Coded
     )
 
 
-def marks_of(turn: SpokenTurn, facet: Facet, book: Codebook, stretches: Iterable[Stretch]) -> tuple[Mark, ...]:
+def marks_of(turn: SpokenTurn, facet: Facet, book: Codebook, stretches: Iterable[Passage]) -> tuple[Mark, ...]:
     """Stretches as they stand in the shown words; what no words are left of is not shown."""
     text = turn.text
     placed = [(passage, turn.to_shown(passage.start, passage.end)) for passage in stretches]

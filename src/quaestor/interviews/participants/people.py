@@ -84,7 +84,7 @@ def change_participant(
 def withdrawn(interviews: Interviews) -> dict[str, str]:
     """Who withdrew, and when, as the journal of the study has it for ever."""
     with interviews.coding.locked_state() as state:
-        return {act.payload["participant"]: act.time for act in state.others if act.kind == WITHDRAW_ACT}
+        return {act.payload["participant"]: act.time for act in state.unhandled_acts if act.kind == WITHDRAW_ACT}
 
 
 def set_contact(interviews: Interviews, pseudonym: str, contact: Contact, actor: str | None = None) -> None:

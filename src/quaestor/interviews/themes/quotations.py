@@ -206,7 +206,7 @@ def _quotations(
         yield Quotation(
             f"{first.item}@{first.start}-{first.end}:{first.code}",
             first.code,
-            book.way(first.code)[0],
+            book.path(first.code)[0],
             first.interview,
             first.participant,
             first.question,
@@ -248,10 +248,10 @@ def _codes_used(book: Codebook, asked: Mapping[str, tuple[str, ...]], used: set[
     places = {code: place for place, code in enumerate(book.codes)}
 
     def place(code: str) -> tuple[bool, list[int]]:
-        return not book.codes[code].active, [places[one] for one in book.way(code)]
+        return not book.codes[code].active, [places[one] for one in book.path(code)]
 
     for code in sorted(used, key=place):
-        root = book.way(code)[0]
+        root = book.path(code)[0]
         yield CodeUsed(code, book.codes[code].name, root, book.codes[root].name, asked.get(code, ()))
 
 

@@ -2,6 +2,6 @@
 
 from quaestor.measures.agreement.confusion import find_confused_items
 from quaestor.measures.agreement.report import agreement, to_json
-from quaestor.measures.agreement.table import RatingTable, rating_table, set_table
+from quaestor.measures.agreement.table import RatingTable, build_rating_table, build_set_table
 
-__all__ = ["RatingTable", "agreement", "find_confused_items", "rating_table", "set_table", "to_json"]
+__all__ = ["RatingTable", "agreement", "find_confused_items", "build_rating_table", "build_set_table", "to_json"]

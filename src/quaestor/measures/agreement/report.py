@@ -14,8 +14,8 @@ from quaestor.measures.agreement.confusion import (
     build_confusion,
     prevalence_index,
 )
-from quaestor.measures.agreement.statistics import STATISTICS, Ratings, codes_in_sets, weigh
-from quaestor.measures.agreement.table import Floats, Patterns, RatingTable, patterns_of
+from quaestor.measures.agreement.statistics import STATISTICS, Ratings, list_codes, choose_weights
+from quaestor.measures.agreement.table import Floats, Patterns, RatingTable, find_patterns
 from quaestor.measures.records import Agreement, CodeAgreement, Estimate, PairAgreement, Scale
 
 _UP_TO = ((0.20, "slight"), (0.40, "fair"), (0.60, "moderate"), (0.80, "substantial"))
@@ -27,8 +27,8 @@ def agreement(table: RatingTable, *, facet: str, scale: Scale = "nominal", seed:
 
     Degenerate data give undefined estimates with a sentence; only a scale that the labels cannot have is refused.
     """
-    weighing = weigh(table, scale)
-    patterns = patterns_of(table)
+    weighing = choose_weights(table, scale)
+    patterns = find_patterns(table)
     both = build_contingency(table) if len(table.raters) == 2 else None
     counts = both.counts if both else None
     ratings = Ratings(patterns, counts, weighing, seed)
@@ -44,7 +44,7 @@ def agreement(table: RatingTable, *, facet: str, scale: Scale = "nominal", seed:
         left_out=len(table.left_out),
         reasons=table.reasons,
         estimates=estimates,
-        bands={name: band(estimate.value) for name, estimate in estimates.items() if STATISTICS[name].is_kappa},
+        bands={name: landis_koch_band(estimate.value) for name, estimate in estimates.items() if STATISTICS[name].is_kappa},
         kappa_kind="cohen" if both else "fleiss",
         weights=weighing.name,
         prevalence=prevalence,
@@ -58,7 +58,7 @@ def agreement(table: RatingTable, *, facet: str, scale: Scale = "nominal", seed:
 
 
 def _codes(table: RatingTable, patterns: Patterns, counts: Floats | None) -> tuple[CodeAgreement, ...]:
-    codes = table.labels if table.sets is None else codes_in_sets(table)
+    codes = table.labels if table.sets is None else list_codes(table)
     held = None if table.sets is None else build_membership(table.sets, codes)
     return compare_codes_of_many(codes, patterns, held) if counts is None else compare_codes_of_two(codes, counts, held)
 
@@ -72,12 +72,12 @@ def _pairs(table: RatingTable) -> tuple[PairAgreement, ...]:
         counted = build_contingency(table, first, second)
         rows = table.ratings[:, [first, second]]
         both = RatingTable((), (counted.first, counted.second), table.labels, rows[(rows >= 0).all(axis=1)], {})
-        percent = percent_agreement(patterns_of(both))
+        percent = percent_agreement(find_patterns(both))
         pairs.append(PairAgreement(counted.first, counted.second, counted.n, percent, cohen_kappa(counted.counts)))
     return tuple(pairs)
 
 
-def band(kappa: float | None) -> str:
+def landis_koch_band(kappa: float | None) -> str:
     """Returns the word of Landis and Koch (1977) for a κ, read at two decimals as in their table."""
     if kappa is None:
         return ""
@@ -95,7 +95,7 @@ def _cautions(
 ) -> tuple[str, ...]:
     """Returns what a reader of the numbers should know before believing them, one sentence each."""
     kappa = estimates["kappa"]
-    found = [f"{rater} shares no item with another rater and is left out." for rater in table.lonely]
+    found = [f"{rater} shares no item with another rater and is left out." for rater in table.isolated_raters]
     if 0 < patterns.n < _FEW:
         found.append(f"With {patterns.n} items the intervals are rough: they are made for large samples.")
     if (skewed := _paradox(table, patterns, estimates, prevalence)) is not None:

@@ -20,41 +20,41 @@ from quaestor.measures.agreement.chance_corrected import (
     percent_agreement,
     quadratic_weights,
 )
-from quaestor.measures.agreement.table import Floats, Patterns, RatingTable, in_order
+from quaestor.measures.agreement.table import Floats, Patterns, RatingTable, sort_labels
 from quaestor.measures.records import Agreement, Estimate, Scale
 
 
 @dataclass(frozen=True, eq=False)
-class Weighing:
+class Weights:
     """How much labels that differ count as agreement."""
 
     name: str
-    weights: Floats | None
+    matrix: Floats | None
     distance: Distance
     """For α."""
     overlap: Floats | None = None
 
 
-def weigh(table: RatingTable, scale: Scale) -> Weighing:
+def choose_weights(table: RatingTable, scale: Scale) -> Weights:
     """Returns the weights of a scale; raises InputError where the labels cannot have it."""
     if table.sets is not None:
         if scale != "nominal":
             raise InputError(f"sets of codes have no {scale} scale: use nominal, or one code an item")
-        held = build_membership(table.sets, codes_in_sets(table))
+        held = build_membership(table.sets, list_codes(table))
         masi = masi_distance(held)
-        return Weighing("masi", 1 - masi, masi, 1 - jaccard_distance(held))
+        return Weights("masi", 1 - masi, masi, 1 - jaccard_distance(held))
     if scale == "ordinal":
         if not table.ordered:
             raise InputError("an ordinal scale needs the order of its labels, and they are words: give their order")
-        return Weighing("linear", linear_weights(np.arange(len(table.labels), dtype=np.float64)), "ordinal")
+        return Weights("linear", linear_weights(np.arange(len(table.labels), dtype=np.float64)), "ordinal")
     if scale == "interval":
-        weights = quadratic_weights(table.values())
-        return Weighing("quadratic", weights, 1 - weights)
-    return Weighing("", None, "nominal")
+        weights = quadratic_weights(table.list_values())
+        return Weights("quadratic", weights, 1 - weights)
+    return Weights("", None, "nominal")
 
 
-def codes_in_sets(table: RatingTable) -> tuple[str, ...]:
-    return in_order({code for members in table.sets or () for code in members})
+def list_codes(table: RatingTable) -> tuple[str, ...]:
+    return sort_labels({code for members in table.sets or () for code in members})
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +64,7 @@ class Ratings:
     patterns: Patterns
     counts: Floats | None
     """Of exactly two raters: how often the first said one thing and the second another."""
-    weighing: Weighing
+    weighing: Weights
     seed: int
 
 
@@ -95,7 +95,7 @@ def _kappa(ratings: Ratings) -> Estimate:
 
 
 def _weighted_kappa(ratings: Ratings) -> Estimate | None:
-    weights = ratings.weighing.weights
+    weights = ratings.weighing.matrix
     if weights is None:
         return None
     if ratings.counts is not None:
@@ -110,7 +110,7 @@ def _overlap(ratings: Ratings) -> Estimate | None:
 
 
 def _ac2(ratings: Ratings) -> Estimate | None:
-    weights = ratings.weighing.weights
+    weights = ratings.weighing.matrix
     return None if weights is None else gwet_ac(ratings.patterns, weights)
 
 
@@ -160,7 +160,7 @@ STATISTICS: dict[str, Statistic] = {
 _USUAL_CHOICES = ("kappa", "alpha", "ac1")
 
 
-def reported_statistics() -> dict[str, str]:
+def list_reportable() -> dict[str, str]:
     """Returns the statistics that a round can report, with their words, the usual choices first."""
     names = sorted(
         (name for name, statistic in STATISTICS.items() if statistic.choice),
@@ -169,7 +169,7 @@ def reported_statistics() -> dict[str, str]:
     return {name: STATISTICS[name].choice for name in names}
 
 
-def shown_estimates(found: Agreement) -> list[tuple[Statistic, Estimate]]:
+def list_shown_estimates(found: Agreement) -> list[tuple[Statistic, Estimate]]:
     """Returns the statistics that apply, in the order in which they are shown."""
     return [
         (statistic, found.estimates[name])

@@ -17,7 +17,7 @@ from quaestor.base.errors import InputError
 TOO_FEW_RATERS = "rated by fewer than two raters"
 CANNOT_JUDGE = "cannot judge"
 MISSING = -1
-MOST_LABELS = 2_000
+MAX_LABELS = 2_000
 """More different labels are text that somebody wrote, not codes that raters chose among."""
 
 NO_CODE = "(none)"
@@ -35,7 +35,7 @@ class RatingTable:
     ratings: NDArray[np.int64]
     left_out: Mapping[str, str]
     """Item → why it is not in the matrix."""
-    lonely: tuple[str, ...] = ()
+    isolated_raters: tuple[str, ...] = ()
     """Raters who share no item with another."""
     ordered: bool = False
     """Whether the order of `labels` means something: they are numbers, or their order was given."""
@@ -46,16 +46,16 @@ class RatingTable:
     def reasons(self) -> dict[str, int]:
         return dict(sorted(Counter(self.left_out.values()).items()))
 
-    def values(self) -> NDArray[np.float64]:
+    def list_values(self) -> NDArray[np.float64]:
         """The labels as numbers, for an interval scale."""
-        numbers = [number_of(label) for label in self.labels]
+        numbers = [parse_number(label) for label in self.labels]
         for label, number in zip(self.labels, numbers, strict=True):
             if number is None:
                 raise InputError(f"an interval scale needs numbers, and {label!r} is none: use ordinal or nominal")
         return np.array(numbers, dtype=np.float64)
 
 
-def rating_table(
+def build_rating_table(
     ratings: Iterable[tuple[str, str, str | None]],
     *,
     order: Sequence[str] = (),
@@ -73,18 +73,18 @@ def rating_table(
         raise InputError(f"the order {', '.join(order)} names a label twice: name each once")
     if unknown := sorted(used.keys() - set(order)) if order else []:
         raise InputError(f"the label {unknown[0]!r} is not in the order {', '.join(order)}: add it there")
-    labels = tuple(order) or (tuple(used) if first_used_first else in_order(used))
-    ordered = bool(order) or all(number_of(label) is not None for label in labels)
+    labels = tuple(order) or (tuple(used) if first_used_first else sort_labels(used))
+    ordered = bool(order) or all(parse_number(label) is not None for label in labels)
     return replace(_table(given, undecided, labels), labels=labels, ordered=ordered)
 
 
-def set_table(
+def build_set_table(
     ratings: Iterable[tuple[str, str, frozenset[str] | None]], *, cannot_judge: Collection[str] = ()
 ) -> RatingTable:
     """The same for raters who may give an item several codes; an empty set says that no code applies."""
     given, undecided = _gather(ratings, frozenset(frozenset([label]) for label in cannot_judge))
-    sets = tuple(sorted(_used(given), key=lambda codes: (len(codes), in_order(codes))))
-    labels = tuple("; ".join(in_order(codes)) or NO_CODE for codes in sets)
+    sets = tuple(sorted(_used(given), key=lambda codes: (len(codes), sort_labels(codes))))
+    labels = tuple("; ".join(sort_labels(codes)) or NO_CODE for codes in sets)
     return replace(_table(given, undecided, sets), labels=labels, sets=sets)
 
 
@@ -122,7 +122,7 @@ def _used(given: Mapping[str, Mapping[str, Label]]) -> dict[Label, None]:
 
 
 def _table(given: Mapping[str, Mapping[str, Label]], undecided: set[str], labels: tuple[Label, ...]) -> RatingTable:
-    if len(labels) > MOST_LABELS:
+    if len(labels) > MAX_LABELS:
         raise InputError(f"there are {len(labels):,} different labels, as in a column of free text: name a facet")
     kept = {item: found for item, found in given.items() if len(found) >= 2}
     left_out = {item: CANNOT_JUDGE if item in undecided else TOO_FEW_RATERS for item in given if item not in kept}
@@ -139,16 +139,16 @@ def _table(given: Mapping[str, Mapping[str, Label]], undecided: set[str], labels
     return RatingTable(tuple(kept), raters, (), matrix, left_out, lonely)
 
 
-def in_order(labels: Iterable[str]) -> tuple[str, ...]:
+def sort_labels(labels: Iterable[str]) -> tuple[str, ...]:
     """Numbers by value, words by the alphabet."""
     found = sorted(labels)
-    numbers = {label: number_of(label) for label in found}
+    numbers = {label: parse_number(label) for label in found}
     if any(number is None for number in numbers.values()):
         return tuple(found)
     return tuple(sorted(found, key=lambda label: numbers[label] or 0.0))
 
 
-def number_of(label: str) -> float | None:
+def parse_number(label: str) -> float | None:
     """The number a label is, if it is a finite one."""
     try:
         number = float(label)
@@ -208,7 +208,7 @@ class Patterns:
         return np.asarray(both / (self.raters * (self.raters - 1)))
 
 
-def patterns_of(table: RatingTable) -> Patterns:
+def find_patterns(table: RatingTable) -> Patterns:
     """The patterns of a table, in an order that depends on neither items nor raters."""
     rows = np.sort(table.ratings, axis=1)
     base = len(table.labels) + 1

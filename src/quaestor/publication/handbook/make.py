@@ -119,7 +119,7 @@ def _plain_entry(
     book: Codebook, code: Code, short: str, measures: Measures, posts: tuple[Post, ...] = (), total: int = 0
 ) -> Entry:
     return Entry(
-        id=code.id, level=book.level(code.id), name=code.name, path=book.way(code.id), definition=code.definition,
+        id=code.id, level=book.level(code.id), name=code.name, path=book.path(code.id), definition=code.definition,
         use=code.use, not_=code.not_, examples=code.examples, measures=measures, posts=posts, posts_total=total,
         short=short if len(short) < len(code.id) else "",
     )  # fmt: skip

@@ -58,7 +58,7 @@ def _round_steps(computed: Computed) -> list[Step]:
     if state is None:
         return []
     steps = [
-        Step(f"{name}, {len(round_state.seats)} raters", len(round_state.plan.items), "items")
+        Step(f"{name}, {len(round_state.slots)} raters", len(round_state.plan.items), "items")
         for name, round_state in state.rounds.items()
     ]
     for name, made in state.published.items():

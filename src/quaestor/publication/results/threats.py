@@ -140,7 +140,7 @@ def _of_round(computed: Computed, state: State, name: str, round_state: RoundSta
     unsettled = len({case.item for case in found if case.decision is None})
     rest = f", {unsettled:,} of them not settled" if unsettled else ""
     differed = f"; they differed on {len(cases):,} of {len(round_state.plan.items):,} items{rest}" if cases else ""
-    return f"Judgement: in {name} {len(round_state.seats)} raters reached {series(said)}{differed}."
+    return f"Judgement: in {name} {len(round_state.slots)} raters reached {series(said)}{differed}."
 
 
 def _alike(agreement: Agreement) -> str:

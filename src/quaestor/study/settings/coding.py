@@ -13,7 +13,7 @@ from pydantic_core import PydanticKnownError
 
 from quaestor.base.names import NOT_IN_URL, fits_url
 from quaestor.base.toml import Name, Seed, Settings
-from quaestor.measures.agreement.statistics import reported_statistics
+from quaestor.measures.agreement.statistics import list_reportable
 
 
 def _facet_kinds() -> Mapping[str, Any]:
@@ -126,7 +126,7 @@ class RoundSettings(Settings):
     @field_validator("statistic")
     @classmethod
     def _can_be_reported(cls, statistic: str) -> str:
-        return _one_of(statistic, reported_statistics())
+        return _one_of(statistic, list_reportable())
 
     @field_validator("round")
     @classmethod

@@ -14,7 +14,7 @@ from quaestor.base.errors import QuaestorError, StateError
 from quaestor.coding.agreement_access import Look, beside_threshold, facets_compared, look_at
 from quaestor.coding.agreement_cache import WorkedOut, agreement_now
 from quaestor.coding.model.rounds import left_by_seat
-from quaestor.coding.model.state import CLOSED, RoundState, Seat, State
+from quaestor.coding.model.state import CLOSED, RoundState, RaterSlot, State
 from quaestor.coding.model.views import require_lead_view
 from quaestor.coding.pages.activity import Done, Waiting, called, latest_acts, waiting_for
 from quaestor.coding.pages.agreement import measure_of
@@ -221,7 +221,7 @@ def _line(sight: Sight, round_state: RoundState) -> RoundLine:
         round_state.simulated,
         round_state.blindness,
         sum(left_by_seat(round_state).values()),
-        tuple(_seated(sight, round_state, seat, timed) for seat in round_state.seats),
+        tuple(_seated(sight, round_state, seat, timed) for seat in round_state.slots),
         hours or None,
         measured,
         _look(sight, round_state, measured),
@@ -239,7 +239,7 @@ def _may_time(sight: Sight, round_state: RoundState) -> bool:
     return True
 
 
-def _seated(sight: Sight, round_state: RoundState, seat: Seat, timed: bool) -> Seated:
+def _seated(sight: Sight, round_state: RoundState, seat: RaterSlot, timed: bool) -> Seated:
     who = " then ".join(called(sight, round_state.plan.round, rater) for rater in seat.raters)
     spent = sum(round_state.seconds.get(rater, 0.0) for rater in seat.raters) / 3600
     return Seated(who, round_state.rated_by(seat), len(seat.items[0]), spent if timed and spent else None)

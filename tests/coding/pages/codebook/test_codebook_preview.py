@@ -15,7 +15,7 @@ from quaestor.coding.codebook import CodebookChanged, change_codebook
 from quaestor.coding.model.codebook.history import UNDO
 from quaestor.coding.model.decisions import decide_agreed, import_published
 from quaestor.coding.model.ratings import give_rating, labels
-from quaestor.coding.model.records import CANNOT_JUDGE, Codebook, Facet, Plan
+from quaestor.coding.model.records import CANNOT_JUDGE, Codebook, Facet, RoundPlan
 from quaestor.coding.model.rounds import close_round, open_round
 from quaestor.coding.model.state import State
 from quaestor.coding.pages.codebook.browser import book_seen, counted, last_version, trees_of, why_no_counts
@@ -55,7 +55,7 @@ def begin_round(
 ) -> None:
     def act(state: State) -> NewAct:
         version = state.history.latest.version
-        plan = Plan(name, "main", ITEMS, facets, raters, codebook=version, measured=facets[0].id, **more)
+        plan = RoundPlan(name, "main", ITEMS, facets, raters, codebook=version, measured=facets[0].id, **more)
         return open_round(state, plan, "lead")
 
     coding.act(act)

@@ -42,7 +42,7 @@ def test_a_piece_without_a_row_has_none() -> None:
 def test_a_file_in_ranges_of_any_size_gives_every_row_once(tmp_path: Path, size: int) -> None:
     path = tmp_path / "Posts.xml"
     path.write_bytes(TEXT)
-    parts = [pieces.load(part) for part in pieces.ranges(str(path), len(TEXT), size)]
+    parts = [pieces.load_chunk(part) for part in pieces.split_file(str(path), len(TEXT), size)]
     ids, rejects = ids_and_rejects(parts)
     assert ids == list(range(1, 120))
     assert rejects == []
@@ -58,7 +58,7 @@ def test_a_stream_in_chunks_of_any_size_gives_every_row_once(sizes: list[int], p
         size = sizes[len(chunks) % len(sizes)]
         chunks.append(TEXT[at : at + size])
         at += size
-    parts = list(pieces.from_stream(chunks, len(TEXT), piece))
+    parts = list(pieces.split_stream(chunks, len(TEXT), piece))
     ids, rejects = ids_and_rejects(parts)
     assert ids == list(range(1, 120))
     assert rejects == []
@@ -83,7 +83,7 @@ def test_a_row_too_large_is_refused_from_a_stream_without_being_held() -> None:
     largest = 0
     ids: list[int] = []
     rejects: list[Reject] = []
-    for part in pieces.from_stream(huge(60, 200 << 20), 10 << 20):
+    for part in pieces.split_stream(huge(60, 200 << 20), 10 << 20):
         largest = max(largest, part.size)
         found, refused = ids_and_rejects([part])
         ids += found
@@ -98,7 +98,7 @@ def test_a_row_too_large_is_refused_from_a_file(tmp_path: Path) -> None:
     path = tmp_path / "Posts.xml"
     with path.open("wb") as file:
         file.writelines(huge(60, 64 << 20))
-    parts = [pieces.load(part) for part in pieces.ranges(str(path), path.stat().st_size)]
+    parts = [pieces.load_chunk(part) for part in pieces.split_file(str(path), path.stat().st_size)]
     ids, rejects = ids_and_rejects(parts)
     assert ids == list(range(1, 120))
     assert [(reject.reason, reject.excerpt[:10]) for reject in rejects] == [("a row larger than 16 MB", '<row Id="9')]
@@ -109,7 +109,7 @@ def test_where_a_stream_breaks_what_came_before_is_kept() -> None:
         yield TEXT[:2_000]
         raise InputError("the archive is damaged")
 
-    ids, rejects = ids_and_rejects(list(pieces.from_stream(breaking(), 1_000)))  # type: ignore[arg-type]
+    ids, rejects = ids_and_rejects(list(pieces.split_stream(breaking(), 1_000)))  # type: ignore[arg-type]
     assert ids == list(range(1, len(ids) + 1))
     assert len(ids) > 5
     assert "the archive is damaged" in [reject.reason for reject in rejects]
@@ -124,7 +124,7 @@ def test_text_grown_a_thousand_times_from_its_archive_is_a_trap() -> None:
     seen = 0
     ids: list[int] = []
     rejects: list[Reject] = []
-    for part in pieces.from_stream(bomb(), 500):  # type: ignore[arg-type]
+    for part in pieces.split_stream(bomb(), 500):  # type: ignore[arg-type]
         seen += part.size
         found, refused = ids_and_rejects([part])
         ids, rejects = ids + found, rejects + refused
@@ -137,5 +137,5 @@ def test_text_grown_a_thousand_times_from_its_archive_is_a_trap() -> None:
 def test_an_empty_file_has_no_pieces(tmp_path: Path) -> None:
     path = tmp_path / "Posts.xml"
     path.write_bytes(b"")
-    assert list(pieces.ranges(str(path), 0)) == []
-    assert ids_and_rejects(list(pieces.from_stream([], 0))) == ([], [])
+    assert list(pieces.split_file(str(path), 0)) == []
+    assert ids_and_rejects(list(pieces.split_stream([], 0))) == ([], [])

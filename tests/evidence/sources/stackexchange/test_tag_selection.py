@@ -50,7 +50,7 @@ def test_a_scan_finds_the_wanted_questions_and_every_answer(
     rows: list[tuple[str, dict[str, object]]], wanted: list[str]
 ) -> None:
     text = ("<posts>\n  " + "\n  ".join(row for row, _ in rows) + "\n</posts>").encode()
-    scan = scan_posts(Chunk.of(0, text), build_tag_filter(tuple(wanted)))
+    scan = scan_posts(Chunk.from_text(0, text), build_tag_filter(tuple(wanted)))
     expected = [
         truth["id"]
         for _, truth in rows
@@ -70,7 +70,7 @@ def test_a_question_is_found_wherever_its_tags_stand_in_the_row() -> None:
             for number, tag in ((1, "java"), (2, "python"), (3, "java"), (4, "python"))
         ]
         text = ("<posts>\n  " + "\n  ".join(rows) + "\n</posts>" + " " * 200).encode()
-        assert scan_posts(Chunk.of(0, text), build_tag_filter(("python",))).ids == [2, 4], padding
+        assert scan_posts(Chunk.from_text(0, text), build_tag_filter(("python",))).ids == [2, 4], padding
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_a_question_is_found_wherever_its_tags_stand_in_the_row() -> None:
 )
 def test_rows_out_of_shape_are_set_aside_to_be_refused(row: str) -> None:
     scan = scan_posts(
-        Chunk.of(0, f'{row}\n<row Id="2" PostTypeId="1" Tags="|tensorflow|" />'.encode()),
+        Chunk.from_text(0, f'{row}\n<row Id="2" PostTypeId="1" Tags="|tensorflow|" />'.encode()),
         build_tag_filter(("tensorflow",)),
     )
     assert scan.ids == [2]
@@ -91,7 +91,7 @@ def test_rows_are_chosen_by_the_ids_they_belong_to() -> None:
       <row Id="10" PostId="11" Text="PostId=&quot;10&quot;" />
       <row Text="order" PostId='12' Id="3" />
     </comments>"""
-    scan = scan_keyed(Chunk.of(0, text), COMMENTS, "PostId", np.array([10, 12]))
+    scan = scan_keyed(Chunk.from_text(0, text), COMMENTS, "PostId", np.array([10, 12]))
     assert scan.rows == 3
     assert [re.findall(rb'\bId="(\d+)"', text[start:end])[0] for start, end in scan.chosen] == [b"1", b"3"]
-    assert scan_keyed(Chunk.of(0, text), COMMENTS, "PostId", np.array([], dtype=np.int64)).chosen == []
+    assert scan_keyed(Chunk.from_text(0, text), COMMENTS, "PostId", np.array([], dtype=np.int64)).chosen == []

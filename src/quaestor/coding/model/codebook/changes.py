@@ -167,13 +167,13 @@ def _move(book: Codebook, payload: Payload) -> Codebook:
     code = replace(_active(book, payload["code"]), parent=str(payload["parent"] or ""))
     if code.parent:
         parent = _active(book, code.parent)
-        if code.id in book.way(parent.id):
+        if code.id in book.path(parent.id):
             raise StateError(f"{code.id!r} cannot be moved below itself: choose another parent")
         if parent.facet != code.facet:
             raise StateError(f"{parent.id!r} belongs to the facet {parent.facet!r}: stay within {code.facet!r}")
     _check_names(book, code)
     moved = _with(book, code)
-    below = [one for one in moved.codes if code.id in moved.way(one)]
+    below = [one for one in moved.codes if code.id in moved.path(one)]
     _check_depth(moved, max(below, key=moved.depth))
     return moved
 

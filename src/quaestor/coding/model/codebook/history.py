@@ -8,7 +8,7 @@ from typing import Any
 
 from quaestor.base.errors import StateError
 from quaestor.coding.model.codebook.changes import CAN_BE_UNDONE, Payload, change
-from quaestor.coding.model.records import ACTIVE, MERGED, RETIRED, SPLIT, WITHDRAWN, Code, Codebook, Difference, Reading
+from quaestor.coding.model.records import ACTIVE, MERGED, RETIRED, SPLIT, WITHDRAWN, Code, Codebook, Difference, CodeInVersion
 
 UNDO = "codebook.undo"
 
@@ -47,7 +47,7 @@ class History:
         self.changes.append((kind, payload))
         self.versions.append(book)
 
-    def read(self, code: str, version: int, item: str = "", answers: Mapping[str, Any] | None = None) -> Reading:
+    def read(self, code: str, version: int, item: str = "", answers: Mapping[str, Any] | None = None) -> CodeInVersion:
         """What a rating with a code is under a version.
 
         Forwards, merged codes lead to what took their place and split codes to the part the split's rule names;
@@ -60,9 +60,9 @@ class History:
             if entry is None:
                 later = latest.get(code)
                 if later is None:
-                    return Reading(None, f"the codebook never had a code {code!r}")
+                    return CodeInVersion(None, f"the codebook never had a code {code!r}")
                 if not later.origin:
-                    return Reading(None, f"{code!r} was added in version {later.since}")
+                    return CodeInVersion(None, f"{code!r} was added in version {later.since}")
                 code = later.origin
             elif entry.status == MERGED:
                 code = entry.into
@@ -71,7 +71,7 @@ class History:
             elif entry.status == WITHDRAWN and entry.origin:
                 code = entry.origin
             else:
-                return Reading(code)
+                return CodeInVersion(code)
 
 
 def undone_in(changes: Sequence[tuple[str, Payload]]) -> set[int]:

@@ -20,7 +20,7 @@ from quaestor.coding.model.facet_kinds.base import (
     code_choice,
     code_choices,
 )
-from quaestor.coding.model.records import CANNOT_JUDGE, Codebook, Facet, Plan, Stretch, stretches_in
+from quaestor.coding.model.records import CANNOT_JUDGE, Codebook, Facet, RoundPlan, Passage, read_passages
 
 KIND = "stretches"
 MOST = 400
@@ -36,12 +36,12 @@ NOTHING = "[]"
 _PARTS = ("start", "end", "code", "memo", "fields", "link")
 
 
-def passage_facet(plan: Plan) -> Facet | None:
+def passage_facet(plan: RoundPlan) -> Facet | None:
     """Returns the facet of a round that codes passages; None where the round rates items as a whole."""
     return next((facet for facet in plan.facets if facet.kind == KIND), None)
 
 
-def require_passage_facet(plan: Plan) -> Facet:
+def require_passage_facet(plan: RoundPlan) -> Facet:
     """Returns the facet of a round that codes passages; raises StateError where there is none."""
     facet = passage_facet(plan)
     if facet is None:
@@ -54,7 +54,7 @@ def checked_stretches(facet: Facet, book: Codebook, given: Any) -> list[dict[str
     values = _read(facet, given)
     if len(values) > MOST:
         raise InputError(f"{facet.id} codes {len(values)} stretches of one item: at most {MOST} can be kept")
-    found: dict[tuple[int, int, str], Stretch] = {}
+    found: dict[tuple[int, int, str], Passage] = {}
     for one in (_checked(facet, book, value) for value in values):
         before = found.get(_place(one))
         found[_place(one)] = replace(one, link=_linked(before, one)) if before else one
@@ -73,7 +73,7 @@ def _read(facet: Facet, given: Any) -> Sequence[Any]:
     return given
 
 
-def _checked(facet: Facet, book: Codebook, given: Any) -> Stretch:
+def _checked(facet: Facet, book: Codebook, given: Any) -> Passage:
     if not isinstance(given, Mapping):
         raise InputError(f"{facet.id} holds {given!r}: a stretch says start, end and code")
     for part in given:
@@ -88,7 +88,7 @@ def _checked(facet: Facet, book: Codebook, given: Any) -> Stretch:
     memo, links = _text(facet, given, "memo", LONGEST_MEMO), links_in(_text(facet, given, "link", _LONGEST_LINKS))
     if longer := next((link for link in links if len(link) > _LONGEST_LINK), ""):
         raise InputError(f"a link of a stretch of {facet.id} has {len(longer):,} characters, at most {_LONGEST_LINK}")
-    return Stretch(start, end, code, memo.strip(), _fields(facet, code, given.get("fields") or {}), " ".join(links))
+    return Passage(start, end, code, memo.strip(), _fields(facet, code, given.get("fields") or {}), " ".join(links))
 
 
 def _is_place(start: int, end: int) -> bool:
@@ -125,7 +125,7 @@ def _fields(facet: Facet, code: str, given: Any) -> dict[str, str]:
     return {name: text for name, text in words.items() if text}
 
 
-def _place(stretch: Stretch) -> tuple[int, int, str]:
+def _place(stretch: Passage) -> tuple[int, int, str]:
     """Two stretches with the same code at the same place are one; words in vivo likewise."""
     return stretch.start, stretch.end, stretch.code
 
@@ -135,7 +135,7 @@ def links_in(link: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(link.split()))
 
 
-def _linked(*several: Stretch) -> str:
+def _linked(*several: Passage) -> str:
     """All links of stretches that became one, so that each passage still holds together."""
     return " ".join(dict.fromkeys(link for one in several for link in links_in(one.link)))
 
@@ -148,13 +148,13 @@ def is_stretches(answer: Any) -> bool:
 def codes_in(answer: Any) -> list[str]:
     """The codes that an answer names, each once; stretches whose words are their own name have none."""
     if is_stretches(answer):
-        return sorted({passage.code for passage in stretches_in(answer) if passage.code})
+        return sorted({passage.code for passage in read_passages(answer) if passage.code})
     return [str(one) for one in answer] if isinstance(answer, list | tuple) else [str(answer)]
 
 
-def in_vivo_in(answer: Any) -> list[Stretch]:
+def in_vivo_in(answer: Any) -> list[Passage]:
     """The stretches of an answer whose words are their own name."""
-    return [passage for passage in stretches_in(answer) if passage.in_vivo] if is_stretches(answer) else []
+    return [passage for passage in read_passages(answer) if passage.in_vivo] if is_stretches(answer) else []
 
 
 def own_words(answer: Any) -> Any:
@@ -176,10 +176,10 @@ def _fields_of(one: Mapping[str, Any]) -> Iterable[str]:
 class _Joined:
     """Stretches of one code that are one, each with the number of the answer that it is from."""
 
-    said: tuple[tuple[int, Stretch], ...]
+    said: tuple[tuple[int, Passage], ...]
 
     @cached_property
-    def whole(self) -> Stretch:
+    def whole(self) -> Passage:
         several = [one for _, one in sorted(self.said, key=lambda one: (one[0], _place(one[1])))]
         return _together(several) if len(several) > 1 else several[0]
 
@@ -197,7 +197,7 @@ def union(answers: Iterable[Any], codes: Iterable[str] | None = None) -> list[di
     found = [
         _Joined(((number, passage),))
         for number, answer in enumerate(answers)
-        for passage in stretches_in(answer)
+        for passage in read_passages(answer)
         if not passage.code or wanted is None or passage.code in wanted
     ]
     while met := _met(found):
@@ -236,17 +236,17 @@ def _joined(joineds: list[_Joined], met: Iterable[tuple[int, int]]) -> list[_Joi
     return joined + [one for place, one in enumerate(joineds) if place not in taken]
 
 
-def _are_one(stretch: Stretch, other: Stretch) -> bool:
+def _are_one(stretch: Passage, other: Passage) -> bool:
     """Whether stretches of one code that overlap are one; words in vivo only at the same place."""
     return bool(stretch.code) or (stretch.start, stretch.end) == (other.start, other.end)
 
 
-def _together(several: Sequence[Stretch]) -> Stretch:
+def _together(several: Sequence[Passage]) -> Passage:
     memo = "; ".join(dict.fromkeys(one.memo for one in several if one.memo))
     names = dict.fromkeys(name for one in several for name in one.fields)
     fields = {name: _said_by_all(one.fields.get(name, "") for one in several) for name in names}
     start, end = min(one.start for one in several), max(one.end for one in several)
-    return Stretch(start, end, several[0].code, memo, fields, _linked(*several))
+    return Passage(start, end, several[0].code, memo, fields, _linked(*several))
 
 
 def _said_by_all(several: Iterable[str]) -> str:
@@ -259,7 +259,7 @@ def _said_by_all(several: Iterable[str]) -> str:
 
 def differing_fields(answer: Any) -> list[str]:
     """The fields for which an answer still holds what each of several raters said."""
-    said = [passage.fields for passage in stretches_in(answer)]
+    said = [passage.fields for passage in read_passages(answer)]
     return list(dict.fromkeys(name for fields in said for name, words in fields.items() if BETWEEN_RATERS in words))
 
 

@@ -79,7 +79,7 @@ def book_seen(sight: Sight, version: int | None = None) -> Codebook:
 
 
 def _rates(round_state: RoundState, name: str) -> bool:
-    return round_state.status == OPEN and round_state.seat_of(name) is not None
+    return round_state.status == OPEN and round_state.slot_of(name) is not None
 
 
 _SHORT = 140

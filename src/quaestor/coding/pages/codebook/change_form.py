@@ -279,7 +279,7 @@ def _parents(act: str, code: Code | None, book: Codebook, chosen: str) -> Iterab
     if act not in ("add", "move"):
         return
     for one in _in_order(book):
-        if act == "move" and code and (one.facet != code.facet or code.id in book.way(one.id)):
+        if act == "move" and code and (one.facet != code.facet or code.id in book.path(one.id)):
             continue
         if book.depth(one.id) < len(book.facets[one.facet].levels):
             yield Choice(one.id, book.path_name(one.id), one.id == chosen)

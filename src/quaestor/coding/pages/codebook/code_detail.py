@@ -89,7 +89,7 @@ def _decisions(state: State, name: str) -> list[Decision]:
 
 def _ratings(state: State, name: str) -> list[Rating]:
     one = state.round(name)
-    found = (one.of_seat(seat, item) for seat in one.seats for item in seat.items[0])
+    found = (one.rating_in_slot(seat, item) for seat in one.slots for item in seat.items[0])
     return [rating for rating in found if rating is not None]
 
 
@@ -121,7 +121,7 @@ def count_items(material: Material, book: Codebook) -> Counts:
                 own.setdefault(read, set()).add(said.item)
     below: dict[str, set[str]] = {}
     for code, items in own.items():
-        for above in book.way(code):
+        for above in book.path(code):
             below.setdefault(above, set()).update(items)
     return Counts(_frozen(own), _frozen(below), len(set().union(*own.values())))
 
@@ -166,7 +166,7 @@ def code_page(book: Codebook, name: str, changes: Sequence[Change], counts: Coun
     return CodePage(
         code=code,
         level=book.level(name),
-        way=tuple(book.codes[one] for one in book.way(name)[:-1]),
+        way=tuple(book.codes[one] for one in book.path(name)[:-1]),
         below=tuple(book.children(name)),
         across=tuple((book.facets[facet].title or facet, book.codes[other]) for facet, other in code.across.items()),
         pointing=tuple(one for one in book.codes.values() if one.active and name in one.across.values()),

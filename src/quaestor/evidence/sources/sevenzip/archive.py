@@ -66,7 +66,7 @@ def _escape_wildcards(name: str) -> str:
 
 
 def run_program(command: list[str]) -> Generator[bytes, None, None]:
-    """Yields the output of a program; kills it when the caller stops reading, and raises ChildProcessError if it fails."""
+    """Yields the output of a program; kills it when the caller stops reading, and raises an error if it fails."""
     # In the C locale bsdtar finds only ASCII names.
     environment = {**os.environ, "LC_ALL": "C.UTF-8"}
     with (
@@ -122,11 +122,11 @@ class SevenZip:
     def stream(
         self, is_selected: Callable[[Member], bool], *, programs: bool = True
     ) -> Iterator[tuple[Member, Iterator[bytes]]]:
-        """Yields each wanted member with its bytes; what the caller leaves unread is skipped.
+        """Yields each selected member with its bytes; bytes that the caller does not read are skipped.
 
-        Damage raises InputError at the index where the good bytes of a member end.
+        Damage raises InputError after the last valid byte of a member.
         """
-        chosen = [entry for entry in self._layout.entries if wanted(entry.member)]
+        chosen = [entry for entry in self._layout.entries if is_selected(entry.member)]
         by_block: dict[int, list[ArchiveEntry]] = {}
         for entry in chosen:
             if entry.member.size:

@@ -31,7 +31,7 @@ class AttributeFields:
     row: Positions
     row_start: Positions
 
-    def slots(self) -> tuple[pa.Array, Positions]:
+    def split_text(self) -> tuple[pa.Array, Positions]:
         """The text cut at every quote, without a copy, and for each attribute the slot of its label.
 
         A label is what stands before a value, quotes included: `" Score="`; its value is the next slot.
@@ -51,7 +51,7 @@ def build_batch(fields: AttributeFields, table: DumpTable) -> tuple[pa.RecordBat
     late = np.zeros(total, dtype=bool)
     if not total:
         return arrow.empty_batch(table.schema), late
-    slots, label = fields.slots()
+    slots, label = fields.split_text()
     names = [name for name, _ in table.attributes]
     which = _recognise(slots.take(arrow.whole_numbers(label)), names)
     late |= _undecodable(fields)

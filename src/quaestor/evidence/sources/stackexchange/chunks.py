@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from quaestor.base.errors import InputError
 from quaestor.base.hashing import map_file
 from quaestor.evidence.sources.protocol import Reject
-from quaestor.evidence.sources.stackexchange.columns import element_end, make_reject
+from quaestor.evidence.sources.stackexchange.columns import find_element_end, build_reject
 
 CHUNK_BYTES = 4 << 20
 LARGEST_ROW = 16 << 20
@@ -59,17 +59,17 @@ class Chunk:
         return self.data[self.begin : self.end]
 
     @classmethod
-    def of(cls, offset: int, text: bytes, rejects: list[Reject] | None = None) -> Chunk:
+    def from_text(cls, offset: int, text: bytes, rejects: list[Reject] | None = None) -> Chunk:
         return cls(offset, text, 0, len(text), rejects or [])
 
 
-def ranges(path: str, size: int, piece: int = CHUNK_BYTES) -> Iterator[FileRange]:
+def split_file(path: str, size: int, piece: int = CHUNK_BYTES) -> Iterator[FileRange]:
     """A plain file as stretches of equal size."""
     for start in range(0, size, piece):
         yield FileRange(path, start, min(start + piece, size))
 
 
-def load(part: FileRange | Chunk) -> Chunk:
+def load_chunk(part: FileRange | Chunk) -> Chunk:
     """The text of a part; a stretch of a file is widened to the end of its last frame.
 
     The file is mapped, not copied: what the page cache holds is looked at where it is.
@@ -83,7 +83,7 @@ def load(part: FileRange | Chunk) -> Chunk:
             base = part.start - part.start % mmap.ALLOCATIONGRANULARITY
             length = min(part.start + reach, size) - base
             if length <= part.start - base:
-                return Chunk.of(part.start, b"")
+                return Chunk.from_text(part.start, b"")
             mapped = map_file(file.fileno(), length, base)
             piece = _frames_of(part, mapped, base, at_end=base + length == size)
             if piece:
@@ -97,7 +97,7 @@ def _frames_of(part: FileRange, mapped: mmap.mmap, base: int, *, at_end: bool) -
     first, limit = part.start - base, min(part.end - base, len(mapped))
     begin = first if part.start == 0 else mapped.find(b"<", first, limit)
     if begin < 0:
-        return Chunk.of(part.end, b"")
+        return Chunk.from_text(part.end, b"")
     close = mapped.find(b"<", limit)
     if close >= 0:
         return Chunk(base + begin, mapped, begin, close)
@@ -110,13 +110,13 @@ def _frames_of(part: FileRange, mapped: mmap.mmap, base: int, *, at_end: bool) -
 
 def _too_large(offset: int, raw: bytes) -> tuple[int, list[Reject]]:
     """What to keep of a frame that is too large: the row, if it is closed early and something follows it."""
-    end = element_end(raw)
+    end = find_element_end(raw)
     if end is None:
-        return 0, [make_reject(offset, f"a row larger than {LARGEST_ROW >> 20} MB", raw)]
-    return end, [make_reject(offset + end, f"more than {LARGEST_ROW >> 20} MB outside any row", raw[end:])]
+        return 0, [build_reject(offset, f"a row larger than {LARGEST_ROW >> 20} MB", raw)]
+    return end, [build_reject(offset + end, f"more than {LARGEST_ROW >> 20} MB outside any row", raw[end:])]
 
 
-def from_stream(chunks: Iterable[bytes], packed_size: int, piece: int = CHUNK_BYTES) -> Iterator[Chunk]:
+def split_stream(chunks: Iterable[bytes], packed_size: int, piece: int = CHUNK_BYTES) -> Iterator[Chunk]:
     """A stream as pieces; where it breaks, what came before it is kept and the break is a reject."""
     held = bytearray()
     offset = 0
@@ -134,12 +134,12 @@ def from_stream(chunks: Iterable[bytes], packed_size: int, piece: int = CHUNK_BY
             while len(held) >= piece:
                 cut = held.rfind(b"<")
                 if cut > 0:
-                    yield Chunk.of(offset, bytes(held[:cut]))
+                    yield Chunk.from_text(offset, bytes(held[:cut]))
                     del held[:cut]
                     offset += cut
                 elif len(held) > LARGEST_ROW:
                     end, rejects = _too_large(offset, bytes(held))
-                    yield Chunk.of(offset, bytes(held[:end]), rejects)
+                    yield Chunk.from_text(offset, bytes(held[:end]), rejects)
                     offset += len(held)
                     held.clear()
                     skipping = True
@@ -147,7 +147,7 @@ def from_stream(chunks: Iterable[bytes], packed_size: int, piece: int = CHUNK_BY
                     break
     except InputError as error:
         broken.append(Reject(offset + len(held), str(error)))
-    yield Chunk.of(offset, bytes(held), broken)
+    yield Chunk.from_text(offset, bytes(held), broken)
 
 
 def _skip(chunk: bytes, offset: int) -> tuple[bytes, int, bool]:

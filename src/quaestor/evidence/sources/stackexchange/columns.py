@@ -21,19 +21,19 @@ _ELEMENT = re.compile(rb"""<row(?:[^"'>]|"[^"]*"|'[^']*')*>""")
 
 
 @dataclass(frozen=True)
-class Parsed:
+class ParsedChunk:
     """What one piece of a table gave; reject offsets count from the beginning of the piece."""
 
     batch: pa.RecordBatch
     rejects: list[Reject] = field(default_factory=list)
 
 
-def parse_chunk(data: bytes, table: DumpTable) -> Parsed:
+def parse_chunk(data: bytes, table: DumpTable) -> ParsedChunk:
     """All rows of a piece that begins at a `<` (or at the file's beginning) and ends where a frame ends."""
-    buffer = xml_scan.padded(data)
+    buffer = xml_scan.pad(data)
     marks = xml_scan.find_marks(buffer, len(data))
     starts = marks.at[marks.less]
-    if (buffer[starts + 1] == ord("!")).any() and (blanked := xml_scan.without_comments(data)) != data:
+    if (buffer[starts + 1] == ord("!")).any() and (blanked := xml_scan.blank_comments(data)) != data:
         return parse_chunk(blanked, table)
     ends = np.append(starts[1:], len(data))
     is_row = xml_scan.begins_with(buffer, starts, xml_scan.ROW_START)
@@ -47,21 +47,21 @@ def parse_chunk(data: bytes, table: DumpTable) -> Parsed:
         batch = batch.filter(arrow.flags(~late))
     rejects = list(_stray_beginning(data, starts))
     if len(fast) == len(starts):
-        return Parsed(batch, rejects)
+        return ParsedChunk(batch, rejects)
     slow = _Careful(data, table, starts, ends)
     slow.read(regular, is_row)
     if slow.rows:
         batch = _in_order(batch, fast, slow.rows, table)
-    return Parsed(batch, rejects + slow.rejects)
+    return ParsedChunk(batch, rejects + slow.rejects)
 
 
 def _stray_beginning(data: bytes, starts: Positions) -> Iterator[Reject]:
     lead = data[: starts[0] if len(starts) else len(data)]
     if lead.removeprefix(b"\xef\xbb\xbf").strip():
-        yield make_reject(0, "text outside any row", lead)
+        yield build_reject(0, "text outside any row", lead)
 
 
-def odd_markup(raw: bytes, table: DumpTable) -> str | None:
+def describe_markup(raw: bytes, table: DumpTable) -> str | None:
     """What is wrong with a frame that is not a row; None for what stands around rows in every dump."""
     name, bracket, rest = raw.partition(b">")
     if raw.startswith(b"<!"):
@@ -72,13 +72,13 @@ def odd_markup(raw: bytes, table: DumpTable) -> str | None:
     return "text outside any row" if rest.strip() else None
 
 
-def element_end(raw: bytes) -> int | None:
+def find_element_end(raw: bytes) -> int | None:
     """Where the row that a text begins with is closed, if it is."""
     element = _ELEMENT.match(raw)
     return element.end() if element else None
 
 
-def make_reject(offset: int, reason: str, raw: bytes) -> Reject:
+def build_reject(offset: int, reason: str, raw: bytes) -> Reject:
     """A reject whose excerpt can be shown, whatever the bytes are."""
     return Reject(int(offset), reason, raw[:REJECT_EXCERPT].decode("utf-8", "backslashreplace"))
 
@@ -103,7 +103,7 @@ def _regular(
 
     last_quote = np.zeros(len(starts), dtype=np.int64)
     last_quote[marks.frame[quotes]] = marks.at[quotes]
-    return regular & xml_scan.closes_well(buffer, last_quote, ends)
+    return regular & xml_scan.is_closed(buffer, last_quote, ends)
 
 
 def _fields(
@@ -118,7 +118,7 @@ def _fields(
     if not entities.known.all():
         extra, becomes, cuts = extra[entities.known], becomes[entities.known], cuts[entities.known]
     buffer[cuts] = becomes
-    text = xml_scan.without(buffer, length, cuts, extra)
+    text = xml_scan.cut_out(buffer, length, cuts, extra)
 
     quotes = np.flatnonzero(marks.quotes & (marks.frame >= 0))
     starts = np.flatnonzero(marks.less)
@@ -151,17 +151,17 @@ class _Careful:
         after_reject = -2
         for frame in np.flatnonzero(~regular).tolist():
             raw = self.data[self.starts[frame] : self.ends[frame]]
-            at, reason = self._row(frame, raw) if is_row[frame] else (0, odd_markup(raw, self.table))
+            at, reason = self._row(frame, raw) if is_row[frame] else (0, describe_markup(raw, self.table))
             if reason is None:
                 continue
             # Markup inside a row that was not escaped belongs to that one bad row.
             if is_row[frame] or after_reject != frame - 1:
-                self.rejects.append(make_reject(self.starts[frame] + at, reason, raw[at:]))
+                self.rejects.append(build_reject(self.starts[frame] + at, reason, raw[at:]))
             after_reject = frame
 
     def _row(self, frame: int, raw: bytes) -> tuple[int, str | None]:
         """Read a row; where something else follows it, that is refused and the row is kept."""
-        end = element_end(raw) or len(raw)
+        end = find_element_end(raw) or len(raw)
         if not raw[:end].endswith(b"/>"):
             end = len(raw)  # an open element: what follows stands inside it
         try:

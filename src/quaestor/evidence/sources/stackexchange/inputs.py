@@ -10,7 +10,7 @@ from pathlib import Path
 
 from quaestor.base.errors import InputError
 from quaestor.evidence.sources.sevenzip import Member, SevenZip, looks_like_sevenzip
-from quaestor.evidence.sources.stackexchange.chunks import CHUNK_BYTES, Chunk, FileRange, from_stream, ranges
+from quaestor.evidence.sources.stackexchange.chunks import CHUNK_BYTES, Chunk, FileRange, split_stream, split_file
 from quaestor.evidence.sources.stackexchange.schema import TABLES, DumpTable
 
 _SNIFF = 64 << 10
@@ -44,11 +44,11 @@ class TableInput:
             return self.member.size
         return self.path.stat().st_size if self.is_plain else 0
 
-    def parts(self, piece: int = CHUNK_BYTES) -> Iterator[FileRange | Chunk]:
+    def split(self, piece: int = CHUNK_BYTES) -> Iterator[FileRange | Chunk]:
         """The text, as ranges of a file or pieces of a stream."""
         if self.is_plain:
-            return ranges(str(self.path), self.size, piece)
-        return from_stream(self._chunks(), self.path.stat().st_size, piece)
+            return split_file(str(self.path), self.size, piece)
+        return split_stream(self._chunks(), self.path.stat().st_size, piece)
 
     def _chunks(self) -> Iterator[bytes]:
         if self.member:
@@ -57,7 +57,7 @@ class TableInput:
         else:
             yield from _gunzip(self.path)
 
-    def beginning(self) -> bytes:
+    def read_beginning(self) -> bytes:
         """The first bytes of the text."""
         if self.is_plain:
             with self.path.open("rb") as file:
@@ -127,7 +127,7 @@ def _in_file(path: Path) -> list[TableInput]:
         return _in_archive(path)
     table = _by_name(path.name) or _by_root(TableInput(TABLES[0], path))
     if table is None:
-        raise InputError(_not_a_table(path.name, TableInput(TABLES[0], path).beginning()))
+        raise InputError(_not_a_table(path.name, TableInput(TABLES[0], path).read_beginning()))
     return [TableInput(table, path)]
 
 
@@ -143,7 +143,7 @@ def _by_name(name: str) -> DumpTable | None:
 
 
 def _by_root(one: TableInput) -> DumpTable | None:
-    root = _root(one.beginning())
+    root = _root(one.read_beginning())
     return next((table for table in TABLES if table.root == root), None)
 
 
@@ -154,7 +154,7 @@ def _root(text: bytes) -> str | None:
 
 def _check_beginning(one: TableInput) -> None:
     """A table begins with its root element; one that was cut at the front may begin with a row."""
-    text = one.beginning()
+    text = one.read_beginning()
     if text.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise InputError(f"{one.name} is UTF-16, dumps are UTF-8: convert it (iconv -f UTF-16 -t UTF-8) and try again")
     if _root(text) not in (one.table.root, "row"):
@@ -168,12 +168,12 @@ def _not_a_table(name: str, text: bytes, table: DumpTable | None = None) -> str:
     return f"{name} is not a table of a Stack Exchange dump: it {found}, expected the element {expected}"
 
 
-def site_name(path: Path) -> str:
+def guess_site(path: Path) -> str:
     """The site a path speaks of: `stackoverflow.com-Posts.7z` and `stackoverflow.com` → `stackoverflow`."""
     path = path.resolve()
     if path.is_dir():
         archives = {
-            site_name(one) for one in path.iterdir() if re.search(r"-\w+(\.7z|\.xml(\.gz)?)$", one.name, flags=re.I)
+            guess_site(one) for one in path.iterdir() if re.search(r"-\w+(\.7z|\.xml(\.gz)?)$", one.name, flags=re.I)
         }
         if len(archives) == 1:
             return archives.pop()

@@ -20,7 +20,7 @@ from quaestor.evidence.sources.protocol import (
     no_progress,
 )
 from quaestor.evidence.sources.stackexchange import workers
-from quaestor.evidence.sources.stackexchange.inputs import TableInput, find_tables, site_name
+from quaestor.evidence.sources.stackexchange.inputs import TableInput, find_tables, guess_site
 from quaestor.evidence.sources.stackexchange.schema import POSTS, TAG_LIST
 from quaestor.evidence.sources.stackexchange.worker_tasks import (
     KeepAll,
@@ -29,7 +29,7 @@ from quaestor.evidence.sources.stackexchange.worker_tasks import (
     KeepSpooledAnswers,
     KeepTagged,
     Spool,
-    spool_path,
+    choose_spool_path,
 )
 from quaestor.evidence.sources.stackexchange.workers import WorkerResult
 from quaestor.study.settings.sources import SourceSettings
@@ -85,7 +85,7 @@ def plan_dump(
 
     return IngestPlan(
         kind="stackexchange",
-        settings={"tags": list(chosen), "site": site or site_name(path)},
+        settings={"tags": list(chosen), "site": site or guess_site(path)},
         files=sorted({table.path for table in inputs}),
         text_sizes={table.table.name: table.size for table in inputs},
         read=read,
@@ -120,20 +120,20 @@ _BELONGS = {
 
 
 def ingest_whole(
-    inputs: list[TableInput], sink: Sink, progress: Progress, count: int | None = None
+    inputs: list[TableInput], sink: Sink, progress: Progress, worker_count: int | None = None
 ) -> Iterator[tuple[TableInput, TableCounts]]:
     """Every row of every table, a table at a time."""
     for one in inputs:
         job = KeepAll(one.table, sink)
-        outcome = workers.run(job, one.parts(), count or workers.default_worker_count(), progress, one.name, one.size)
+        outcome = workers.run(job, one.split(), worker_count or workers.default_worker_count(), progress, one.name, one.size)
         yield one, outcome.counts
 
 
 def ingest_tagged(
-    inputs: list[TableInput], tags: tuple[str, ...], sink: Sink, progress: Progress, count: int | None = None
+    inputs: list[TableInput], tags: tuple[str, ...], sink: Sink, progress: Progress, worker_count: int | None = None
 ) -> Iterator[tuple[TableInput, TableCounts]]:
     """Questions with a wanted tag, all their answers, and the rows of other tables that belong to them."""
-    number = count or workers.default_worker_count()
+    number = worker_count or workers.default_worker_count()
     chosen = WorkerResult()
     for one in sorted(inputs, key=lambda one: one.table != POSTS):
         if one.table == POSTS:
@@ -144,16 +144,16 @@ def ingest_tagged(
         else:
             attribute, kind = _BELONGS[one.table.name]
             job = KeepKeyed(one.table, sink, attribute, chosen.users if kind == "users" else chosen.posts)
-            yield one, workers.run(job, one.parts(), number, progress, one.name, one.size).counts
+            yield one, workers.run(job, one.split(), number, progress, one.name, one.size).counts
 
 
 def _posts(one: TableInput, tags: tuple[str, ...], sink: Sink, progress: Progress, number: int) -> WorkerResult:
     spool = sink.scratch if one.is_plain else None
-    questions = workers.run(KeepTagged(sink, tags, spool), one.parts(_SCANNED), number, progress, one.name, one.size)
+    questions = workers.run(KeepTagged(sink, tags, spool), one.split(_SCANNED), number, progress, one.name, one.size)
     what = f"{one.name}, answers"
     if spool:
-        notes = [Spool(spool_path(spool, lane), one.path) for lane in range(number)]
+        notes = [Spool(choose_spool_path(spool, lane), one.path) for lane in range(number)]
         return questions + workers.run(KeepSpooledAnswers(sink, questions.posts), notes, number, progress, what, 0)
     # A stream cannot be read in places, so it is read again, now that the questions are known.
     job = KeepAnswers(sink, tags, questions.posts)
-    return questions + workers.run(job, one.parts(_SCANNED), number, progress, what, one.size)
+    return questions + workers.run(job, one.split(_SCANNED), number, progress, what, one.size)

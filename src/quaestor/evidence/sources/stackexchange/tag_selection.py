@@ -12,7 +12,7 @@ import pyarrow as pa
 from quaestor.evidence.sources.stackexchange import arrow_buffers as arrow
 from quaestor.evidence.sources.stackexchange import xml_scan
 from quaestor.evidence.sources.stackexchange.chunks import Chunk, Data
-from quaestor.evidence.sources.stackexchange.columns import odd_markup
+from quaestor.evidence.sources.stackexchange.columns import describe_markup
 from quaestor.evidence.sources.stackexchange.row_parser import BadRow, read_attributes, split_tags
 from quaestor.evidence.sources.stackexchange.schema import ANSWER, POSTS, QUESTION, DumpTable
 from quaestor.evidence.sources.stackexchange.xml_scan import Bytes, Flags, Positions
@@ -57,7 +57,7 @@ class PostScan:
     left_ends: Positions = field(default_factory=lambda: np.zeros(0, np.int64))
     question_count: int = 0
     rows: int = 0
-    chunk: Chunk = field(default_factory=lambda: Chunk.of(0, b""))
+    chunk: Chunk = field(default_factory=lambda: Chunk.from_text(0, b""))
 
 
 def scan_posts(piece: Chunk, wanted: TagFilter) -> PostScan:
@@ -104,22 +104,22 @@ class _Rows:
     @classmethod
     def of(cls, piece: Chunk) -> _Rows:
         buffer = np.frombuffer(piece.data, dtype=np.uint8)
-        starts = xml_scan.frame_starts(buffer[piece.begin :], piece.size) + piece.begin
+        starts = xml_scan.find_frames(buffer[piece.begin :], piece.size) + piece.begin
         ends = np.append(starts[1:], piece.end)
         # The last frames may lie too near the end for a look of eight bytes.
         whole = starts <= len(buffer) - 8
         is_row = np.zeros(len(starts), dtype=bool)
-        is_row[whole] = (xml_scan.eight_bytes(buffer, starts[whole]) & _FOUR_BYTES) == _ROW
+        is_row[whole] = (xml_scan.read_eight_bytes(buffer, starts[whole]) & _FOUR_BYTES) == _ROW
         others = _pairs(starts[~is_row], ends[~is_row])
         if any(piece.data[start : start + 4] == b"<!--" for start, _ in others):
             text = piece.text()
-            if (blanked := xml_scan.without_comments(text)) != text:
-                return cls.of(replace(Chunk.of(piece.offset, blanked), rejects=piece.rejects))
+            if (blanked := xml_scan.blank_comments(text)) != text:
+                return cls.of(replace(Chunk.from_text(piece.offset, blanked), rejects=piece.rejects))
         return cls(piece, buffer, starts[is_row], ends[is_row], others)
 
     def stray(self, table: DumpTable) -> list[tuple[int, int]]:
         """Frames that have no place in a table."""
-        return [(start, end) for start, end in self.others if odd_markup(self.piece.data[start:end], table)]
+        return [(start, end) for start, end in self.others if describe_markup(self.piece.data[start:end], table)]
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,7 @@ class _Header:
 
 def _digits(buffer: Bytes, at: Positions) -> tuple[Ids, Positions]:
     """The number that begins at each position and the position behind it."""
-    value = xml_scan.eight_bytes(buffer, at) ^ _ZEROS
+    value = xml_scan.read_eight_bytes(buffer, at) ^ _ZEROS
     other = ((value & _SEVEN_BITS) + _ABOVE_NINE | value) & _TOP_BITS
     count = np.bitwise_count((other & (~other + np.uint64(1))) - np.uint64(1)) >> np.uint8(3)
     # Eight digits, the first in the lowest byte, become four pairs, two fours, one number.
@@ -177,7 +177,7 @@ def _more_digits(buffer: Bytes, number: Ids, at: Positions) -> tuple[Ids, Positi
 
 def _ends_well(buffer: Bytes, ends: Positions) -> Flags:
     """Whether `/>` stands in the last eight bytes of each row."""
-    tail = xml_scan.eight_bytes(buffer, ends - 8)
+    tail = xml_scan.read_eight_bytes(buffer, ends - 8)
     flags = np.zeros(len(ends), dtype=bool)
     for place in range(7):
         flags |= (tail >> np.uint64(8 * place)) & _TWO_BYTES == _CLOSED
@@ -191,7 +191,7 @@ class TagFilter:
     pattern: re.Pattern[bytes]
     cores: tuple[bytes, ...]
 
-    def rows_in(self, text: bytes, limits: npt.NDArray[np.int32]) -> set[int]:
+    def find_rows(self, text: bytes, limits: npt.NDArray[np.int32]) -> set[int]:
         """The rows of a text, cut at the limits, whose tags are wanted.
 
         A few plain texts are looked for first: that is four times as fast as the pattern alone.
@@ -236,10 +236,10 @@ def _tagged(data: Data, starts: Positions, ends: Positions, wanted: TagFilter) -
     tails = slots.take(arrow.whole_numbers(np.arange(0, len(edges) - 1, 2)))
     limits = np.frombuffer(tails.buffers()[1], dtype=np.int32)
     text = tails.buffers()[2].to_pybytes()
-    flags[list(wanted.rows_in(text, limits))] = True
+    flags[list(wanted.find_rows(text, limits))] = True
     # A tail that was cut just behind the space before Tags finds that space at the end of the row before it.
     cut = (
-        xml_scan.eight_bytes(np.frombuffer(data, dtype=np.uint8), edges[0::2].astype(np.int64)) & _SIX_BYTES
+        xml_scan.read_eight_bytes(np.frombuffer(data, dtype=np.uint8), edges[0::2].astype(np.int64)) & _SIX_BYTES
         == _CUT_TAGS
     )
     for row in _rows_to_look_at(text, limits) | set(np.flatnonzero(cut).tolist()):
@@ -269,9 +269,9 @@ def _row_at(limits: npt.NDArray[np.int32], at: Positions) -> Positions:
 def _usual_tags(letters: Bytes) -> Positions:
     """Where ` Tags="|` or ` Tags="&lt;` stands."""
     at = np.flatnonzero(letters[1:-12] == ord("T"))
-    start = xml_scan.eight_bytes(letters, at)
+    start = xml_scan.read_eight_bytes(letters, at)
     new, old = at[start == _NEW_TAGS], at[start == _OLD_TAGS]
-    old = old[xml_scan.eight_bytes(letters, old + 7) & _FOUR_BYTES == _LESS]
+    old = old[xml_scan.read_eight_bytes(letters, old + 7) & _FOUR_BYTES == _LESS]
     return np.concatenate([new, old])
 
 
@@ -333,7 +333,7 @@ class KeyedScan:
 
     chosen: list[tuple[int, int]]
     rows: int
-    chunk: Chunk = field(default_factory=lambda: Chunk.of(0, b""))
+    chunk: Chunk = field(default_factory=lambda: Chunk.from_text(0, b""))
 
 
 def _key_of(raw: bytes, attribute: str) -> tuple[int, bool]:

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from quaestor.evidence.sources.protocol import LEFT_OUT, Reject, RowWriter, Sink, TableCounts
 from quaestor.evidence.sources.stackexchange import arrow_buffers as arrow
-from quaestor.evidence.sources.stackexchange.chunks import Chunk, FileRange, load
+from quaestor.evidence.sources.stackexchange.chunks import Chunk, FileRange, load_chunk
 from quaestor.evidence.sources.stackexchange.columns import parse_chunk
 from quaestor.evidence.sources.stackexchange.schema import ANSWER, OTHER, POSTS, QUESTION, DumpTable
 from quaestor.evidence.sources.stackexchange.tag_selection import (
@@ -37,7 +37,7 @@ _LEFT_OUT = 50
 
 
 @dataclass
-class Writer:
+class ChunkWriter:
     """Parses chosen text into the sink and counts what happened."""
 
     table: DumpTable
@@ -136,15 +136,15 @@ class KeepAll:
     sink: Sink
 
     def start(self, lane: int) -> _KeepAll:
-        return _KeepAll(Writer(self.table, self.sink.open(self.table.name, f"{lane:02}", self.table.schema)))
+        return _KeepAll(ChunkWriter(self.table, self.sink.open(self.table.name, f"{lane:02}", self.table.schema)))
 
 
 @dataclass
 class _KeepAll:
-    writer: Writer
+    writer: ChunkWriter
 
     def take(self, part: Part) -> int:
-        piece = load(part)
+        piece = load_chunk(part)
         self.writer.read(self.writer.write(piece.text(), piece.offset))
         self.writer.counts += TableCounts(notable=_text(part))
         for reject in piece.rejects:
@@ -166,13 +166,13 @@ class KeepTagged:
     def start(self, lane: int) -> _KeepTagged:
         rows = self.sink.open(POSTS.name, f"q{lane:02}", POSTS.schema)
         left = self.sink.open(LEFT_OUT, f"{lane:02}", POSTS.schema)
-        spool = spool_path(self.spool, lane) if self.spool else None
+        spool = choose_spool_path(self.spool, lane) if self.spool else None
         return _KeepTagged(
-            Writer(POSTS, rows, remember=True), SkippedRows(Writer(POSTS, left)), build_tag_filter(self.tags), spool
+            ChunkWriter(POSTS, rows, remember=True), SkippedRows(ChunkWriter(POSTS, left)), build_tag_filter(self.tags), spool
         )
 
 
-def spool_path(folder: Path, lane: int) -> Path:
+def choose_spool_path(folder: Path, lane: int) -> Path:
     return folder / f"answers-{lane:02}.spool"
 
 
@@ -180,10 +180,10 @@ def spool_path(folder: Path, lane: int) -> Path:
 class SkippedRows:
     """A few of the questions that were not wanted, drawn by their ids, to show what a selection leaves out."""
 
-    writer: Writer
+    writer: ChunkWriter
     drawn: list[tuple[int, int, bytes]] = field(default_factory=list)
 
-    def look(self, piece: Chunk, scan: PostScan, shift: int) -> None:
+    def add_examples(self, piece: Chunk, scan: PostScan, shift: int) -> None:
         keys = (scan.left_ids * 48_271 % _PRIME) * 69_621 % _PRIME
         limit = self.drawn[-1][0] if len(self.drawn) >= _LEFT_OUT else _PRIME
         chosen = np.flatnonzero(keys < limit)
@@ -202,19 +202,19 @@ class SkippedRows:
 
 @dataclass
 class _KeepTagged:
-    writer: Writer
+    writer: ChunkWriter
     left: SkippedRows
     wanted: TagFilter
     spool: Path | None
 
     def take(self, part: Part) -> int:
-        scan = scan_posts(load(part), self.wanted)
+        scan = scan_posts(load_chunk(part), self.wanted)
         piece = scan.chunk
         shift = piece.offset - piece.begin
         for start, end in sorted(scan.questions + scan.broken):
             self.writer.add_row(start + shift, piece.data[start:end])
         self.writer.counts += TableCounts(read=scan.rows, notable={"questions_read": scan.question_count} | _text(part))
-        self.left.look(piece, scan, shift)
+        self.left.add_examples(piece, scan, shift)
         for reject in piece.rejects:
             self.writer.reject(reject)
         if self.spool and len(scan.parents):
@@ -248,12 +248,12 @@ class KeepSpooledAnswers:
 
     def start(self, lane: int) -> _KeepSpooledAnswers:
         rows = self.sink.open(POSTS.name, f"r{lane:02}", POSTS.schema)
-        return _KeepSpooledAnswers(Writer(POSTS, rows, remember=True), self.questions)
+        return _KeepSpooledAnswers(ChunkWriter(POSTS, rows, remember=True), self.questions)
 
 
 @dataclass
 class _KeepSpooledAnswers:
-    writer: Writer
+    writer: ChunkWriter
     questions: Ids
 
     def take(self, part: Spool) -> int:
@@ -280,18 +280,18 @@ class KeepAnswers:
 
     def start(self, lane: int) -> _KeepAnswers:
         rows = self.sink.open(POSTS.name, f"r{lane:02}", POSTS.schema)
-        return _KeepAnswers(Writer(POSTS, rows, remember=True), build_tag_filter(self.tags), self.questions)
+        return _KeepAnswers(ChunkWriter(POSTS, rows, remember=True), build_tag_filter(self.tags), self.questions)
 
 
 @dataclass
 class _KeepAnswers:
-    writer: Writer
+    writer: ChunkWriter
     wanted: TagFilter
     questions: Ids
 
     def take(self, part: Part) -> int:
         """What is broken was refused at the first reading."""
-        scan = scan_posts(load(part), self.wanted)
+        scan = scan_posts(load_chunk(part), self.wanted)
         shift = scan.chunk.offset - scan.chunk.begin
         chosen = is_member(scan.parents, self.questions)
         for start, end in zip(scan.answer_starts[chosen].tolist(), scan.answer_ends[chosen].tolist(), strict=True):
@@ -313,17 +313,17 @@ class KeepKeyed:
 
     def start(self, lane: int) -> _KeepKeyed:
         rows = self.sink.open(self.table.name, f"r{lane:02}", self.table.schema)
-        return _KeepKeyed(Writer(self.table, rows), self.attribute, self.ids)
+        return _KeepKeyed(ChunkWriter(self.table, rows), self.attribute, self.ids)
 
 
 @dataclass
 class _KeepKeyed:
-    writer: Writer
+    writer: ChunkWriter
     attribute: str
     ids: Ids
 
     def take(self, part: Part) -> int:
-        scan = scan_keyed(load(part), self.writer.table, self.attribute, self.ids)
+        scan = scan_keyed(load_chunk(part), self.writer.table, self.attribute, self.ids)
         piece = scan.chunk
         shift = piece.offset - piece.begin
         for start, end in scan.chosen:

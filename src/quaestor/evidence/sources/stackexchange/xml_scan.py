@@ -40,7 +40,7 @@ class MarkPositions:
     ampersands: Flags
 
 
-def without_comments(data: bytes) -> bytes:
+def blank_comments(data: bytes) -> bytes:
     """The text with comments blanked; only between rows is it a comment, inside one it is a broken row."""
     blanked: bytearray | None = None
     start = data.find(b"<!--")
@@ -57,14 +57,14 @@ def without_comments(data: bytes) -> bytes:
     return bytes(blanked) if blanked else data
 
 
-def padded(data: bytes) -> Bytes:
+def pad(data: bytes) -> Bytes:
     """The piece as an array one may write to, with zero bytes behind it."""
     buffer = np.zeros(len(data) + PADDING, dtype=np.uint8)
     buffer[: len(data)] = np.frombuffer(data, dtype=np.uint8)
     return buffer
 
 
-def frame_starts(buffer: Bytes, length: int) -> Positions:
+def find_frames(buffer: Bytes, length: int) -> Positions:
     """Where each frame of the piece begins.
 
     Frames are far apart, so eight bytes are asked at once whether one begins among them: twice as fast
@@ -94,7 +94,7 @@ def find_marks(buffer: Bytes, length: int) -> MarkPositions:
     return MarkPositions(at, byte, frame, less, byte == QUOTE, byte == AMPERSAND)
 
 
-def windows(buffer: Bytes, at: Positions, width: int) -> npt.NDArray[np.uint8]:
+def read_windows(buffer: Bytes, at: Positions, width: int) -> npt.NDArray[np.uint8]:
     """The `width` bytes that follow each position, a row for each."""
     view = np.lib.stride_tricks.sliding_window_view(buffer, width)
     rows: npt.NDArray[np.uint8] = view[at]
@@ -102,7 +102,7 @@ def windows(buffer: Bytes, at: Positions, width: int) -> npt.NDArray[np.uint8]:
 
 
 def begins_with(buffer: Bytes, at: Positions, prefix: bytes) -> Flags:
-    flags: Flags = (windows(buffer, at, len(prefix)) == np.frombuffer(prefix, np.uint8)).all(axis=1)
+    flags: Flags = (read_windows(buffer, at, len(prefix)) == np.frombuffer(prefix, np.uint8)).all(axis=1)
     return flags
 
 
@@ -111,9 +111,9 @@ def is_space(bytes_: npt.NDArray[np.uint8]) -> Flags:
     return flags
 
 
-def closes_well(buffer: Bytes, last_quote: Positions, end: Positions) -> Flags:
+def is_closed(buffer: Bytes, last_quote: Positions, end: Positions) -> Flags:
     """Whether ` />` (or `/>`) and then only white space stands between a row's last quote and its end."""
-    tail = windows(buffer, last_quote + 1, _TAIL_LOOK)
+    tail = read_windows(buffer, last_quote + 1, _TAIL_LOOK)
     length = end - last_quote - 1
     spaced = tail[:, 0] == 32
     first = spaced.astype(np.int64)
@@ -161,7 +161,7 @@ def read_entities(buffer: Bytes, at: Positions) -> Entities:
     return Entities(extra.astype(np.int32), becomes, becomes != 0)
 
 
-def eight_bytes(buffer: Bytes, at: Positions) -> npt.NDArray[np.uint64]:
+def read_eight_bytes(buffer: Bytes, at: Positions) -> npt.NDArray[np.uint64]:
     """The eight bytes that follow each position, as one little-endian number."""
     every = np.ndarray((len(buffer) - 7,), dtype="<u8", buffer=buffer, strides=(1,))
     words: npt.NDArray[np.uint64] = every[at]
@@ -170,12 +170,12 @@ def eight_bytes(buffer: Bytes, at: Positions) -> npt.NDArray[np.uint64]:
 
 def starts_with(buffer: Bytes, at: Positions, text: bytes) -> Flags:
     """Whether a text of 8 to 16 bytes stands at each position: two looks of eight bytes that overlap."""
-    ends = eight_bytes(buffer, at + len(text) - 8) == np.uint64(int.from_bytes(text[-8:], "little"))
-    flags: Flags = ends & (eight_bytes(buffer, at) == np.uint64(int.from_bytes(text[:8], "little")))
+    ends = read_eight_bytes(buffer, at + len(text) - 8) == np.uint64(int.from_bytes(text[-8:], "little"))
+    flags: Flags = ends & (read_eight_bytes(buffer, at) == np.uint64(int.from_bytes(text[:8], "little")))
     return flags
 
 
-def without(buffer: Bytes, length: int, cuts: Positions, sizes: Numbers) -> pa.Buffer:
+def cut_out(buffer: Bytes, length: int, cuts: Positions, sizes: Numbers) -> pa.Buffer:
     """The piece with `sizes[i]` bytes left out after each position `cuts[i]`.
 
     Arrow copies the stretches between the cuts at the speed of memory; a boolean index takes three
