@@ -55,9 +55,9 @@ def take_back(study: Study, on_record: Mapping[str, str], copies: Copies, there:
     Their names are erased from what others said and wrote, as the withdrawal did: a backup from before has both.
     """
     listed = ErasedList.beside(study.root / INTERVIEWS_FILE)
-    gone = _together(on_record, listed.read(), *(erased_in(one) for one in (*copies.values(), *there.values())))
-    withdrawn_participants = WithdrawnParticipants(erased={one: set() for one in gone})
-    withdrawn_participants.known = listed.path.exists() or any(not is_empty(one) for one in there.values())
+    gone = _together(on_record, listed.read(), *(erased_in(copy) for copy in (*copies.values(), *there.values())))
+    withdrawn_participants = WithdrawnParticipants(erased={participant: set() for participant in gone})
+    withdrawn_participants.known = listed.path.exists() or any(not is_empty(copy) for copy in there.values())
     withdrawn_participants.names = _erase_names(study, gone, copies, there)
     for copy in copies.values():
         withdrawn_participants.left_out |= leave_out(copy, gone).keys()
@@ -72,18 +72,18 @@ def _erase_names(study: Study, gone: Mapping[str, str], copies: Copies, there: C
     rooms, names = [], dict[str, list[KnownName]]()
     with ExitStack() as opened:
         for files in (copies, there):
-            present = {one for file in files.values() for one in participants_held(file)} & gone.keys()
+            present = {participant for file in files.values() for participant in participants_held(file)} & gone.keys()
             if not present or INTERVIEWS.name not in files:
                 continue
             identities = files.get(IDENTITIES.name) or opened.enter_context(filled(IDENTITIES, 1, (), study.root))
             # What is there may lie under a key that is not at hand: then nobody here can read it, nor change it.
             with suppress(InputError) if files is there else nullcontext():
                 room = Interviews(None, *opened_copies(study, files[INTERVIEWS.name], identities))
-                known = {one: names_of_participant(room, one).names for one in sorted(present)}
+                known = {participant: names_of_participant(room, participant).names for participant in sorted(present)}
                 rooms.append((room, known))
         for _, known in rooms:
-            for participant, told in known.items():
-                names.setdefault(participant, []).extend(told)
+            for participant, known_names in known.items():
+                names.setdefault(participant, []).extend(known_names)
         for room, known in rooms:
             for participant, anywhere in names.items():
                 # Ids of other names are given out in each file for itself.

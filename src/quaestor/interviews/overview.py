@@ -129,10 +129,12 @@ def interviews_if_any(where: Where) -> InterviewsAtAGlance:
 
 def person_line(interviews: Interviews, pseudonym: str, leads: bool) -> PersonLine:
     """One participant."""
-    one = interviews.participant(pseudonym)
-    held = [interview for interview in interviews.interviews() if interview.participant == pseudonym]
+    participant = interviews.participant(pseudonym)
+    own_interviews = [interview for interview in interviews.interviews() if interview.participant == pseudonym]
     known = pseudonym in reachable(interviews) if leads else None
-    return PersonLine(one, consents(interviews)[pseudonym], tuple(_lines(interviews, held, leads)), known)
+    return PersonLine(
+        participant, consents(interviews)[pseudonym], tuple(_lines(interviews, own_interviews, leads)), known
+    )
 
 
 def interview_line(interviews: Interviews, name: str, leads: bool) -> InterviewLine:
@@ -140,10 +142,13 @@ def interview_line(interviews: Interviews, name: str, leads: bool) -> InterviewL
     return _lines(interviews, [interviews.interview(name)], leads)[0]
 
 
-def _lines(interviews: Interviews, held: Sequence[Interview], leads: bool) -> list[InterviewLine]:
+def _lines(interviews: Interviews, listed_interviews: Sequence[Interview], leads: bool) -> list[InterviewLine]:
     answered = consents(interviews)
     coded = coding_steps(interviews) if leads else None
-    return [InterviewLine(one, _in_turn(_steps(interviews, one, answered[one.participant], coded))) for one in held]
+    return [
+        InterviewLine(interview, _in_turn(_steps(interviews, interview, answered[interview.participant], coded)))
+        for interview in listed_interviews
+    ]
 
 
 def _steps(
@@ -151,8 +156,8 @@ def _steps(
 ) -> Iterable[Step]:
     """What has been done for an interview; `now` stands for whatever is not."""
     yield Step("Consent", DONE if consent.accepted else NOW, _of_consent(consent), "participant")
-    held = interview.status == "held" or interview.transcript
-    yield Step("Conversation", DONE if held else NOW, _of_conversation(interview), "interview-conduct")
+    is_held = interview.status == "held" or interview.transcript
+    yield Step("Conversation", DONE if is_held else NOW, _of_conversation(interview), "interview-conduct")
     words = (
         f"{len(interviews.transcript(interview.id).turns):,} turns"
         if interview.transcript
@@ -168,11 +173,11 @@ def _steps(
 
 def _in_turn(steps: Iterable[Step]) -> tuple[Step, ...]:
     """The first step that is not done is the next one, and the others come later."""
-    found, waiting = [], False
+    ordered, waiting = [], False
     for step in steps:
-        found.append(replace(step, state=LATER) if waiting and step.state == NOW else step)
+        ordered.append(replace(step, state=LATER) if waiting and step.state == NOW else step)
         waiting = waiting or step.state == NOW
-    return tuple(found)
+    return tuple(ordered)
 
 
 def _of_consent(consent: Consent) -> str:

@@ -93,30 +93,30 @@ def spoken_turns(pieces: Sequence[Mapping[str, Any]], entries: Sequence[Entry], 
     begins = max((place for place, entry in enumerate(entries) if entry.kind == "transcript"), default=0)
     voices: dict[str, str] = {}
     corrected: dict[int, str] = {}
-    asked: dict[int, str] = {}
+    questions: dict[int, str] = {}
     replaced: dict[tuple[int, int, int], Replacement | None] = {}
     for entry in entries[begins:]:
-        said = entry.said
+        content = entry.said
         if entry.kind == "speaker":
-            voices[said["speaker"]] = said["voice"]
+            voices[content["speaker"]] = content["voice"]
         elif entry.kind == "voice":
-            corrected[said["turn"]] = said["voice"]
+            corrected[content["turn"]] = content["voice"]
         elif entry.kind == "match":
-            asked.update({int(turn): question for turn, question in said["questions"].items()})
+            questions.update({int(turn): question for turn, question in content["questions"].items()})
         elif entry.kind == "replace":
-            for place in said["places"]:
+            for place in content["places"]:
                 at = (place["turn"], place["start"], place["end"])
                 keep = place["confirmed"]
                 replaced[at] = Replacement(*at, place["shown"], place["name"]) if keep else None
     known = {question.id for question in guide.questions()}
     by_turn: dict[int, list[Replacement]] = {}
-    for found in replaced.values():
-        if found is not None:
-            by_turn.setdefault(found.turn, []).append(found)
+    for turn_replacements in replaced.values():
+        if turn_replacements is not None:
+            by_turn.setdefault(turn_replacements.turn, []).append(turn_replacements)
     turns, question = [], ""
     for number, piece in enumerate(pieces):
-        asks = asked.get(number, "") in known
-        question = asked[number] if asks else question
+        asks = questions.get(number, "") in known
+        question = questions[number] if asks else question
         voice = corrected.get(number) or voices.get(piece["speaker"]) or Voice.OTHER
         spans = _apart(by_turn.get(number, ()))
         times = piece.get("start"), piece.get("end"), tuple((at, low, high) for at, low, high in piece.get("cues", ()))
@@ -127,9 +127,9 @@ def spoken_turns(pieces: Sequence[Mapping[str, Any]], entries: Sequence[Entry], 
 def _apart(replacements: Iterable[Replacement]) -> tuple[Replacement, ...]:
     """In the order of their places; of those that overlap the first, and of two that begin together the longer."""
     kept: list[Replacement] = []
-    for one in sorted(replacements, key=lambda each: (each.start, -each.end)):
-        if not kept or one.start >= kept[-1].end:
-            kept.append(one)
+    for replacement in sorted(replacements, key=lambda each: (each.start, -each.end)):
+        if not kept or replacement.start >= kept[-1].end:
+            kept.append(replacement)
     return tuple(kept)
 
 
@@ -195,35 +195,37 @@ class Interviews:
         return participants_in(self.file.entries(about=""))
 
     def participant(self, name: str) -> Participant:
-        found = {one.pseudonym: one for one in self.participants()}
-        if name not in found:
+        by_pseudonym = {participant.pseudonym: participant for participant in self.participants()}
+        if name not in by_pseudonym:
             if name in self.file.erased():
                 raise StateError(f"{name} has withdrawn on {self.file.erased()[name]}: nothing is kept about them")
-            options = suggest(name, found) or "none yet"
+            options = suggest(name, by_pseudonym) or "none yet"
             raise InputError(f"there is no participant {name!r}, there are: {options}")
-        return found[name]
+        return by_pseudonym[name]
 
     # Interviews
 
     def interviews(self) -> list[Interview]:
         """All interviews, in the order of their participants."""
-        found: dict[str, list[Entry]] = {}
+        entries_by_interview: dict[str, list[Entry]] = {}
         for entry in self.file.entries():
             if entry.about:
-                found.setdefault(entry.about, []).append(entry)
+                entries_by_interview.setdefault(entry.about, []).append(entry)
         order = {participant.pseudonym: place for place, participant in enumerate(self.participants())}
-        made = [interview for entries in found.values() if (interview := interview_in(entries)) is not None]
-        return sorted(made, key=lambda one: (order.get(one.participant, len(order)), one.id))
+        interviews = [
+            interview for entries in entries_by_interview.values() if (interview := interview_in(entries)) is not None
+        ]
+        return sorted(interviews, key=lambda interview: (order.get(interview.participant, len(order)), interview.id))
 
     def interview(self, name: str) -> Interview:
-        found = interview_in(self.file.entries(about=name)) if name else None
-        if found is None:
+        interview = interview_in(self.file.entries(about=name)) if name else None
+        if interview is None:
             self._require_not_over(name)
-            options = suggest(name, [one.id for one in self.interviews()]) or "none yet"
+            options = suggest(name, [interview.id for interview in self.interviews()]) or "none yet"
             known = name in {participant.pseudonym for participant in self.participants()}
             plan = f"; plan it with `quaestor interview plan {name}`" if known else ""
             raise InputError(f"there is no interview {name!r}, there are: {options}{plan}")
-        return found
+        return interview
 
     def _require_not_over(self, name: str) -> None:
         """Say what became of an interview that is there no more."""
@@ -239,14 +241,14 @@ class Interviews:
         Asked again with the same key, the same one.
         """
         self.participant(participant)
-        found = usable_guide(guide_file(self.study, guide))
-        kept = self.file.texts.add(f"{GUIDES}{guide}", found.text, self.today())
-        said, sent = {"guide": guide, "version": kept.version}, key or new_key()
+        guide_text = usable_guide(guide_file(self.study, guide))
+        kept = self.file.texts.add(f"{GUIDES}{guide}", guide_text.text, self.today())
+        content, sent = {"guide": guide, "version": kept.version}, key or new_key()
 
         def first(known: Sequence[Entry]) -> list[NewEntry]:
-            taken = {one.about: one.key for one in known if one.kind == "interview"}
-            name = next(one for one in _names(participant) if taken.get(one, sent) == sent)
-            return [NewEntry("interview", actor, said, participant, name, self.now(), sent)]
+            keys_by_name = {entry.about: entry.key for entry in known if entry.kind == "interview"}
+            name = next(candidate for candidate in _names(participant) if keys_by_name.get(candidate, sent) == sent)
+            return [NewEntry("interview", actor, content, participant, name, self.now(), sent)]
 
         return self.interview(self.file.decide(first, participant=participant)[0].about)
 
@@ -255,7 +257,7 @@ class Interviews:
         planned = self.interview(name)
 
         def taken_back(known: Sequence[Entry]) -> list[NewEntry]:
-            if any(one.kind != "interview" for one in known):
+            if any(entry.kind != "interview" for entry in known):
                 raise StateError(f"the interview {name} has begun: what was noted or brought in is not taken back")
             return [NewEntry(_CANCELLED, actor, {}, planned.participant, name, self.now())]
 
@@ -291,10 +293,10 @@ class Interviews:
             raise StateError(f"the interview {name} has no transcript yet: `quaestor interview import {name} FILE`")
         entries = self.file.entries(about=name)
         turns = spoken_turns(self.file.pieces(name), entries, self.guide_of(interview))
-        made = Transcript(name, interview.participant, interview.guide, interview.version, turns)
+        transcript = Transcript(name, interview.participant, interview.guide, interview.version, turns)
         with self._lock:
-            self._transcripts[name] = (head, made)
-        return made
+            self._transcripts[name] = (head, transcript)
+        return transcript
 
     def transcripts(self) -> list[Transcript]:
         return [self.transcript(interview.id) for interview in self.interviews() if interview.transcript]
@@ -306,11 +308,11 @@ class Interviews:
         if known is not None and known[0] == mark:
             kept: _Made = known[1]
             return kept
-        made = make()
+        value = make()
         with self._lock:
             if forgotten == self._forgotten:  # else it may hold words that had to be forgotten meanwhile
-                self._worked_out[what] = (mark, made)
-        return made
+                self._worked_out[what] = (mark, value)
+        return value
 
     def computed_once(self, what: str, mark: object, make: Callable[[], _Made]) -> _Made:
         """The same for what takes a second or more: whoever asks for it meanwhile waits, and it is computed once.
@@ -332,12 +334,12 @@ class Interviews:
 
 def participants_in(entries: Sequence[Entry]) -> list[Participant]:
     """Who takes part, as the last entry about each says it."""
-    found = {
+    by_pseudonym = {
         entry.participant: Participant(entry.participant, **entry.said)
         for entry in entries
         if entry.kind == "participant"
     }
-    return sorted(found.values(), key=lambda one: int(one.pseudonym.removeprefix("P")))
+    return sorted(by_pseudonym.values(), key=lambda participant: int(participant.pseudonym.removeprefix("P")))
 
 
 def interview_in(entries: Sequence[Entry]) -> Interview | None:
@@ -345,7 +347,10 @@ def interview_in(entries: Sequence[Entry]) -> Interview | None:
     first = next((entry for entry in entries if entry.kind == "interview"), None)
     if first is None or any(entry.kind == _CANCELLED for entry in entries):
         return None
-    clocks = sorted((entry for entry in entries if entry.kind == "clock"), key=lambda one: (_moment(one), one.number))
+    clocks = sorted(
+        (entry for entry in entries if entry.kind == "clock"),
+        key=lambda clock_entry: (_moment(clock_entry), clock_entry.number),
+    )
     last = next((clock for clock in reversed(clocks) if clock.said["what"] != "section"), None)
     began = _moment(clocks[0]) if clocks else ""
     ended = last if last is not None and last.said["what"] == "end" else None
@@ -385,8 +390,8 @@ _P = re.compile(r"P(\d+)")
 
 def guide_files(study: Study) -> dict[str, Path]:
     """Interview guides of the study folder by their names."""
-    found = sorted((study.root / "instruments").glob("*.md"))
-    return {path.stem: path for path in found if path.is_file() and _begins_as_one(path)}
+    files = sorted((study.root / "instruments").glob("*.md"))
+    return {path.stem: path for path in files if path.is_file() and _begins_as_one(path)}
 
 
 def _begins_as_one(path: Path) -> bool:
@@ -395,14 +400,14 @@ def _begins_as_one(path: Path) -> bool:
 
 
 def guide_file(study: Study, name: str) -> Path:
-    found = guide_files(study)
+    files = guide_files(study)
     written = {path.stem: path for path in (study.root / "instruments").glob("*.md") if path.is_file()}
-    if name not in found and name in written:
+    if name not in files and name in written:
         return written[name]  # it does not begin as a guide, which is said when it is read
-    if name not in found:
-        options = suggest(name, found) or "none: write instruments/NAME.md"
+    if name not in files:
+        options = suggest(name, files) or "none: write instruments/NAME.md"
         raise InputError(f"there is no interview guide {name!r} in {study.root / 'instruments'}, there are: {options}")
-    return found[name]
+    return files[name]
 
 
 @contextmanager

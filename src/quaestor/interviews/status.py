@@ -35,15 +35,15 @@ def _lines_and_next(request: StatusRequest) -> tuple[list[StatusLine], Next | No
     study = request.study
     interviews: Interviews | None = request.opened.get(FEATURE_NAME)
     try:
-        found = (
+        overview = (
             interviews_at_a_glance(study, interviews, leads=False)
             if interviews
             else interviews_if_any(request.session or study)
         )
     except QuaestorError as error:
         return [StatusLine(_STAGE, "doubtful", str(error))], None
-    lines = [line for person in found.people for line in person.interviews]
-    detail = ", ".join(f"{count:,} {words}" for words, count in found.tally)
+    lines = [line for person in overview.people for line in person.interviews]
+    detail = ", ".join(f"{count:,} {words}" for words, count in overview.tally)
     if lines and all(line.interview.transcript for line in lines):
         return [StatusLine(_STAGE, "done", detail)], _ITEMS if awaits_items(study) else None
     unusable = next((guide_line for guide_line in guide_lines(study, None) if guide_line.why or guide_line.grave), None)
@@ -51,7 +51,7 @@ def _lines_and_next(request: StatusRequest) -> tuple[list[StatusLine], Next | No
         words = f"the guide {unusable.name} {unusable.words}" if unusable.grave else unusable.words
         check = Next("quaestor interview check", f"Mend the guide {unusable.name}", "guides")
         return [StatusLine(_STAGE, "doubtful", words)], check
-    if not found.people:
+    if not overview.people:
         return [StatusLine(_STAGE, "waiting", "nobody takes part yet")], _FIRST
     words = "Go on with the interviews" if lines else "Plan the first interview"
     return [StatusLine(_STAGE, "waiting", detail)], Next("quaestor interview list", words, "interviews")

@@ -84,10 +84,10 @@ def transcript_sheet(
     guide = interviews.guide_of(interview)
     imported = latest_import(since_import(interviews.file.entries(about=name)))
     shown = transcript.turns[(page - 1) * WINDOW : page * WINDOW]
-    asked: dict[str, int] = {}
+    turns_by_question: dict[str, int] = {}
     for turn in transcript.turns:
         if turn.asks:
-            asked.setdefault(turn.question, turn.number)
+            turns_by_question.setdefault(turn.question, turn.number)
     return TranscriptSheet(
         interview,
         guide,
@@ -100,7 +100,7 @@ def transcript_sheet(
         imported.said["format"] if imported else "",
         imported.time[:10] if imported else "",
         tuple(speakers_of(interviews, name)),
-        asked,
+        turns_by_question,
         guide.question(shown[0].question) if shown else None,
     )
 
@@ -155,7 +155,7 @@ def left_out_of(interviews: Interviews, name: str) -> LeftOut:
     if known is None:
         return LeftOut()
     kept = known.said.get("left_out", [])
-    lines = (masked_words(interviews, _in_a_line(one)) for one in kept[:MOST])
+    lines = (masked_words(interviews, _in_a_line(line)) for line in kept[:MOST])
     return LeftOut(
         tuple(line if len(line) <= _LONGEST else f"{line[:_LONGEST].rstrip()} …" for line in lines),
         known.said.get("left_out_count", len(kept)),

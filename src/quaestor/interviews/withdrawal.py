@@ -45,17 +45,17 @@ def withdraw(interviews: Interviews, participant: str, actor: str | None = None,
 
 def withdraw_by_link(interviews: Interviews, code: str) -> Withdrawal:
     """Erase whoever holds a link, and the link with them."""
-    found = asked_by(interviews, code)
-    if found is None:
+    invitee = asked_by(interviews, code)
+    if invitee is None:
         raise InputError("this link leads nowhere: check that it is whole")
-    return _erased(interviews, found.participant, found.participant, BY_LINK)
+    return _erased(interviews, invitee.participant, invitee.participant, BY_LINK)
 
 
 def _erased(interviews: Interviews, participant: str, actor: str, how: str) -> Withdrawal:
     if participant not in interviews.file.erased():
         interviews.participant(participant)
-    held = [interview for interview in interviews.interviews() if interview.participant == participant]
-    names = tuple(one.id for one in held)
+    own_interviews = [interview for interview in interviews.interviews() if interview.participant == participant]
+    names = tuple(interview.id for interview in own_interviews)
     unfinished = participant in interviews.file.erased() and participant not in withdrawn(interviews)
     quoted = unfinished or has_said(interviews, participant)
     day = interviews.today()
@@ -87,8 +87,11 @@ def forget_withdrawn(
     if not erased or not all(key.exists() for key in keys_of(study).values()):
         return
     with open_interviews(study) as interviews:
-        found = [_erase_copies(interviews, ErasedNames(one, tuple(names.get(one, ())))) for one in erased]
-        if any(found) or any(erased.values()):
+        erasures = [
+            _erase_copies(interviews, ErasedNames(participant, tuple(names.get(participant, ()))))
+            for participant in erased
+        ]
+        if any(erasures) or any(erased.values()):
             _unpublish(interviews)
 
 
@@ -105,7 +108,7 @@ def _unpublish(interviews: Interviews) -> bool:
     """
     folder = interviews.study.published
     with interviews.file.held():
-        found = list(folder.iterdir()) if folder.is_dir() else []
-        for one in found:
-            remove(one)
-    return bool(found)
+        files = list(folder.iterdir()) if folder.is_dir() else []
+        for file in files:
+            remove(file)
+    return bool(files)

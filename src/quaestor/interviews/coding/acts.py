@@ -16,7 +16,7 @@ from quaestor.coding.model.facet_kinds.passages import require_passage_facet
 from quaestor.coding.model.ratings import give_rating
 from quaestor.coding.model.records import Passage, read_passages
 from quaestor.coding.model.state import State
-from quaestor.coding.model.views import rater_place
+from quaestor.coding.model.views import build_rater_position
 from quaestor.coding.rating_files import OtherStudy, Said, rated, rating_wanted
 from quaestor.coding.session import CodingSession
 from quaestor.interviews.model.records import SpokenTurn, item_of, place_of
@@ -114,7 +114,7 @@ def reading_wanted(
     def decide(state: State) -> list[NewAct]:
         if said.opened and said.opened != state.round(name).opened:
             raise OtherStudy("this was read in another study")
-        place = rater_place(state, name, rater)
+        place = build_rater_position(state, name, rater)
         facet = require_passage_facet(place.plan).id
         items = [item_of(said.interview, number) for number in range(max(said.first, 0), min(said.last + 1, spoken))]
         left = [item for item in items if place.progress.turn_of(item) >= 0 and place.rating(item) is None]
@@ -172,7 +172,7 @@ def stretches_shown(
     interview, number = place_of(item)
     turn = turn_seen(interviews, interview, number, seen)
     with coding.locked_state() as state:
-        place = rater_place(state, name, rater)
+        place = build_rater_position(state, name, rater)
         rating = place.rating(item)
         answer = rating.answers.get(require_passage_facet(place.plan).id) if rating else ()
     return [_shown(turn, passage) for passage in read_passages(answer)]

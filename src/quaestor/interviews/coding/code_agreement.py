@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from quaestor.base.errors import InputError
 from quaestor.coding.model.facet_kinds.base import Label
 from quaestor.coding.model.facet_kinds.passages import require_passage_facet
-from quaestor.coding.model.ratings import labels
+from quaestor.coding.model.ratings import list_labels
 from quaestor.coding.model.records import CANNOT_JUDGE
 from quaestor.coding.model.views import require_lead_view
 from quaestor.coding.rating_files import note_view
@@ -77,7 +77,7 @@ def agreement_by_code(
         plan, blindness = state.round(name).plan, state.round(name).blindness
         facet = require_passage_facet(plan).id
         book = state.history.at(plan.codebook if version is None else version)
-        ratings: _Labels = labels(state, name, facet, version)
+        ratings: _Labels = list_labels(state, name, facet, version)
     note_view(coding, name, actor or coding.lead)
     if unit == ANSWER:
         ratings = joined(ratings, segments)

@@ -11,7 +11,7 @@ from quaestor.coding.model.decisions import settled
 from quaestor.coding.model.facet_kinds.passages import in_vivo_in, passage_facet, require_passage_facet
 from quaestor.coding.model.records import Decision, Rating, read_passages
 from quaestor.coding.model.state import OPEN, State
-from quaestor.coding.model.views import rater_place
+from quaestor.coding.model.views import build_rater_position
 from quaestor.coding.session import CodingSession
 from quaestor.coding.visibility import Sight, Viewer
 from quaestor.interviews.coding.decided_passages import adoptions, code_now, coded_rounds, last_words
@@ -57,7 +57,7 @@ def round_progress(coding: CodingSession, interviews: Interviews, name: str, rat
     """The transcripts of a round with how far this rater is, in the order of the interviews."""
     known = {interview.id: place for place, interview in enumerate(interviews.interviews())}
     with coding.locked_state() as state:
-        place = rater_place(state, name, rater)
+        place = build_rater_position(state, name, rater)
         facet = require_passage_facet(place.plan)
         is_open = state.round(name).status == OPEN
         counted: dict[str, list[Rating | None]] = {}

@@ -26,9 +26,9 @@ def answer(interviews: Interviews, places: Iterable[str], confirmed: bool, actor
     for place in places:
         by_interview.setdefault(_parsed(place)[0], set()).add(place)
     chosen = []
-    for name, wanted in by_interview.items():
+    for name, chosen_places in by_interview.items():
         current = places_in(interviews, interviews.transcript(name))
-        chosen += [_meant(current, place) for place in sorted(wanted)]
+        chosen += [_meant(current, place) for place in sorted(chosen_places)]
     return _record(interviews, chosen, confirmed, lead)
 
 

@@ -92,11 +92,11 @@ def add_name(
         interviews.participant(participant)
     known = all_names(interviews)
     checked_forms = _checked_forms(forms)
-    for one in known:
+    for existing in known:
         if {identity_of(form) for form in checked_forms} & {
-            identity_of(form) for form in one.forms
-        } and not one.derived:
-            raise InputError(f"this name is known already and shown as {one.shown}: change it there")
+            identity_of(form) for form in existing.forms
+        } and not existing.derived:
+            raise InputError(f"this name is known already and shown as {existing.shown}: change it there")
     known_name = KnownName(
         _next_id(interviews, _kind(kind), known), _kind(kind), checked_forms, "", participant, _checked_endings(endings)
     )
@@ -180,9 +180,9 @@ def _default(kind: str, number: int) -> str:
 
 def _gathered(interviews: Interviews, entries: Sequence[Entry], spoken: Sequence[SpeakerName]) -> list[KnownName]:
     known = [_told(entry) for entry in entries if entry.kind == NAME]
-    for one in entries:
-        if one.kind == "contact":
-            known += _of_contact(one)
+    for entry in entries:
+        if entry.kind == "contact":
+            known += _of_contact(entry)
     return known + _of_speakers(interviews, known, spoken)
 
 

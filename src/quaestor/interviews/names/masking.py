@@ -142,4 +142,4 @@ def _covered(turn: SpokenTurn, more: Sequence[Replacement]) -> SpokenTurn:
         for replacement in turn.replacements
         if not any(new.start < replacement.end and replacement.start < new.end for new in more)
     ]
-    return replace(turn, replacements=tuple(sorted((*replacements, *more), key=lambda one: one.start)))
+    return replace(turn, replacements=tuple(sorted((*replacements, *more), key=lambda replacement: replacement.start)))

@@ -102,10 +102,10 @@ def proposals(
     require_lead(interviews.coding, actor, "see the names in transcripts")
     if state not in STATES:
         raise InputError(f"there is no state {state!r} of a place: it is open, confirmed or refused")
-    wanted = name if name in SHOWN or not name else name_called(interviews, name).id
+    name_id = name if name in SHOWN or not name else name_called(interviews, name).id
     chosen = [interviews.transcript(interview)] if interview else interviews.transcripts()
-    found = [place for talk in chosen for place in places_in(interviews, talk)]
-    return [one for one in found if one.state == state and wanted in ("", one.name)]
+    places = [place for talk in chosen for place in places_in(interviews, talk)]
+    return [place for place in places if place.state == state and name_id in ("", place.name)]
 
 
 def progress_of(interviews: Interviews, interview: str) -> Progress:
@@ -119,8 +119,8 @@ def progress_by_name(interviews: Interviews, actor: str | None = None) -> dict[s
     """The same of each name, by its id, and of each shape of addresses."""
     require_lead(interviews.coding, actor, "see the names in transcripts")
     transcripts = [place for talk in interviews.transcripts() for place in places_in(interviews, talk)]
-    ids = dict.fromkeys([*(name.id for name in all_names(interviews)), *(one.name for one in transcripts)])
-    return {name: _counted([one for one in transcripts if one.name == name]) for name in ids}
+    ids = dict.fromkeys([*(name.id for name in all_names(interviews)), *(place.name for place in transcripts)])
+    return {name: _counted([place for place in transcripts if place.name == name]) for name in ids}
 
 
 def places_in(interviews: Interviews, talk: Transcript, finder: Finder | None = None) -> list[Proposal]:
@@ -128,50 +128,61 @@ def places_in(interviews: Interviews, talk: Transcript, finder: Finder | None = 
     entries = since_import(interviews.file.entries(about=talk.interview))
     finder = finder or finder_of(interviews)
     mark = (entries[0].number if entries else 0, finder)
-    found = interviews.remembered(
+    candidates_by_turn = interviews.remembered(
         f"found/{talk.interview}", mark, lambda: [finder.candidates(turn.raw) for turn in talk.turns]
     )
     refused = _refused(entries)
-    made = []
-    for turn, candidates in zip(talk.turns, found, strict=True):
+    proposals = []
+    for turn, candidates in zip(talk.turns, candidates_by_turn, strict=True):
         none = refused.get(turn.number, {})
         if candidates or turn.replacements or none:
-            made += _of_turn(talk.interview, turn, candidates, none)
-    return made
+            proposals += _of_turn(talk.interview, turn, candidates, none)
+    return proposals
 
 
 def _refused(entries: Iterable[Entry]) -> dict[int, dict[_Place, str]]:
     """By turn the places of which a person said that they are not that name, with what would have been shown."""
-    found: dict[int, dict[_Place, str]] = {}
+    refused_places: dict[int, dict[_Place, str]] = {}
     for entry in entries:
-        for one in entry.said["places"] if entry.kind == REPLACE else ():
-            here, at = found.setdefault(one["turn"], {}), (one["start"], one["end"], one["name"])
+        for place in entry.said["places"] if entry.kind == REPLACE else ():
+            here, at = refused_places.setdefault(place["turn"], {}), (place["start"], place["end"], place["name"])
             here.pop(at, None)
-            if not one["confirmed"]:
-                here[at] = one["shown"]
-    return found
+            if not place["confirmed"]:
+                here[at] = place["shown"]
+    return refused_places
 
 
 def _of_turn(
     interview: str, turn: SpokenTurn, candidates: Sequence[Found], refused: Mapping[_Place, str]
 ) -> list[Proposal]:
     candidates = [candidate for candidate in candidates if not _is_refused(candidate, refused)]
-    held = tuple(replacement for replacement in turn.replacements if not _is_outdated(replacement, candidates))
-    turn = replace(turn, replacements=held)
+    replacements = tuple(replacement for replacement in turn.replacements if not _is_outdated(replacement, candidates))
+    turn = replace(turn, replacements=replacements)
     grown = [_beside(candidate, turn) for candidate in candidates]
-    found = []
-    for fit in fitting(one for one in grown if one is not None):
-        told = [_told(interview, turn, one, OPEN) for one in fit]
-        found += told if len(told) == 1 else [_of_several(one, told) for one in told]
-    taken = {(one.start, one.end) for one in found}
-    replaced = [Found(one.start, one.end, one.name, one.shown, True, "") for one in held]
-    found += [_told(interview, turn, one, CONFIRMED) for one in replaced]
-    answered = [at for at in refused if not any(one.start <= at[0] and at[1] <= one.end for one in held)]
+    proposals = []
+    for fit in fitting(candidate for candidate in grown if candidate is not None):
+        alternatives = [_told(interview, turn, candidate, OPEN) for candidate in fit]
+        proposals += (
+            alternatives
+            if len(alternatives) == 1
+            else [_of_several(alternative, alternatives) for alternative in alternatives]
+        )
+    occupied = {(proposal.start, proposal.end) for proposal in proposals}
+    replaced = [
+        Found(replacement.start, replacement.end, replacement.name, replacement.shown, True, "")
+        for replacement in replacements
+    ]
+    proposals += [_told(interview, turn, match, CONFIRMED) for match in replaced]
+    answered = [
+        at
+        for at in refused
+        if not any(replacement.start <= at[0] and at[1] <= replacement.end for replacement in replacements)
+    ]
     counts = Counter((start, end) for start, end, _ in answered)
     for start, end, name in answered:
-        one = _told(interview, turn, Found(start, end, name, refused[start, end, name], True, ""), REFUSED)
-        found.append(replace(one, named=(start, end) in taken or counts[start, end] > 1))
-    return sorted(found, key=lambda each: each.start)
+        proposal = _told(interview, turn, Found(start, end, name, refused[start, end, name], True, ""), REFUSED)
+        proposals.append(replace(proposal, named=(start, end) in occupied or counts[start, end] > 1))
+    return sorted(proposals, key=lambda each: each.start)
 
 
 def _of_several(proposal: Proposal, proposals: Sequence[Proposal]) -> Proposal:
@@ -181,9 +192,9 @@ def _of_several(proposal: Proposal, proposals: Sequence[Proposal]) -> Proposal:
     return replace(proposal, also=also, named=True, why=words if proposal.sure else f"{proposal.why}, {words}")
 
 
-def _is_refused(one: Found, refused: Iterable[_Place]) -> bool:
+def _is_refused(match: Found, refused: Iterable[_Place]) -> bool:
     """Whether a person said so of this name, here or of a longer place that this is part of."""
-    return any(name == one.name and start <= one.start and one.end <= end for start, end, name in refused)
+    return any(name == match.name and start <= match.start and match.end <= end for start, end, name in refused)
 
 
 def _is_outdated(replacement: Replacement, candidates: Sequence[Found]) -> bool:
@@ -194,49 +205,54 @@ def _is_outdated(replacement: Replacement, candidates: Sequence[Found]) -> bool:
     if replacement.name != INTERVIEWER and not _PSEUDONYM.fullmatch(replacement.name):
         return False
     here = [candidate for candidate in candidates if candidate.overlaps(replacement.start, replacement.end)]
-    again = any((one.start, one.end, one.sure) == (replacement.start, replacement.end, True) for one in here)
-    return again and all(one.name not in (replacement.name, *SHOWN) for one in here)
+    again = any((match.start, match.end, match.sure) == (replacement.start, replacement.end, True) for match in here)
+    return again and all(match.name not in (replacement.name, *SHOWN) for match in here)
 
 
-def _beside(one: Found, turn: SpokenTurn) -> Found | None:
+def _beside(match: Found, turn: SpokenTurn) -> Found | None:
     """What a candidate would replace beside what is replaced already: nothing, itself, or all of both."""
-    start, end = one.start, one.end
+    start, end = match.start, match.end
     covered: set[int] = set()
     for replacement in turn.replacements:
-        if one.overlaps(replacement.start, replacement.end):
+        if match.overlaps(replacement.start, replacement.end):
             start, end = min(start, replacement.start), max(end, replacement.end)
             covered.update(range(replacement.start, replacement.end))
-    if covered and not any(turn.raw[place].isalnum() for place in range(one.start, one.end) if place not in covered):
+    if covered and not any(
+        turn.raw[place].isalnum() for place in range(match.start, match.end) if place not in covered
+    ):
         return None
-    return replace(one, start=start, end=end)
+    return replace(match, start=start, end=end)
 
 
-def _told(interview: str, turn: SpokenTurn, one: Found, state: str) -> Proposal:
-    raw, low, high = turn.raw, max(one.start - _AROUND, 0), min(one.end + _AROUND, len(turn.raw))
-    before = ("… " if low else "") + (raw[low : one.start].split(" ", 1)[-1] if low else raw[: one.start])
+def _told(interview: str, turn: SpokenTurn, match: Found, state: str) -> Proposal:
+    raw, low, high = turn.raw, max(match.start - _AROUND, 0), min(match.end + _AROUND, len(turn.raw))
+    before = ("… " if low else "") + (raw[low : match.start].split(" ", 1)[-1] if low else raw[: match.start])
     cut = high < len(raw)
-    after = (raw[one.end : high].rsplit(" ", 1)[0] if cut else raw[one.end :]) + (" …" if cut else "")
+    after = (raw[match.end : high].rsplit(" ", 1)[0] if cut else raw[match.end :]) + (" …" if cut else "")
     return Proposal(
-        interview, turn.number, one.start, one.end, one.name, one.shown, one.sure, one.why, state, turn.voice,
-        raw[one.start : one.end], before, after,
+        interview, turn.number, match.start, match.end, match.name, match.shown, match.sure, match.why, state, turn.voice,
+        raw[match.start : match.end], before, after,
     )  # fmt: skip
 
 
 def _counted(proposals: Iterable[Proposal]) -> Progress:
-    told = {("doubtful" if one.state == OPEN and not one.sure else one.state, one.at) for one in proposals}
-    counts = Counter(state for state, _ in told)
+    states = {
+        ("doubtful" if proposal.state == OPEN and not proposal.sure else proposal.state, proposal.at)
+        for proposal in proposals
+    }
+    counts = Counter(state for state, _ in states)
     return Progress(counts[OPEN], counts["doubtful"], counts[CONFIRMED], counts[REFUSED])
 
 
 def each_once(proposals: Iterable[Proposal]) -> Iterator[Proposal]:
     """Every place once; where a name is that of several, it is shown as either of them."""
-    asked: set[str] = set()
-    for one in proposals:
-        if not one.also:
-            yield one
-        elif one.at not in asked:
-            asked.add(one.at)
-            yield replace(one, shown=either((one.shown, *one.also)))
+    seen_places: set[str] = set()
+    for proposal in proposals:
+        if not proposal.also:
+            yield proposal
+        elif proposal.at not in seen_places:
+            seen_places.add(proposal.at)
+            yield replace(proposal, shown=either((proposal.shown, *proposal.also)))
 
 
 def still_open(interviews: Interviews) -> Iterator[Proposal]:

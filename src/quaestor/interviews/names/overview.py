@@ -62,25 +62,25 @@ class NamesSheet:
     @property
     def written(self) -> int:
         """How many of these are in words that can be replaced."""
-        return sum(one.kind in WRITTEN for one in self.elsewhere)
+        return sum(place.kind in WRITTEN for place in self.elsewhere)
 
     @property
     def total(self) -> Progress:
-        transcripts = [one for _, one in self.transcripts]
+        transcripts = [progress for _, progress in self.transcripts]
         return Progress(
-            sum(one.open for one in transcripts),
-            sum(one.doubtful for one in transcripts),
-            sum(one.confirmed for one in transcripts),
-            sum(one.refused for one in transcripts),
+            sum(progress.open for progress in transcripts),
+            sum(progress.doubtful for progress in transcripts),
+            sum(progress.confirmed for progress in transcripts),
+            sum(progress.refused for progress in transcripts),
         )
 
     @property
     def all_read(self) -> bool:
         """Whether every transcript was read for names."""
-        return all(one.done for _, one in self.transcripts)
+        return all(progress.done for _, progress in self.transcripts)
 
     def line(self, name: str) -> NameLine | None:
-        return next((one for one in self.lines if one.id == name), None)
+        return next((line for line in self.lines if line.id == name), None)
 
 
 def names_sheet(
@@ -93,15 +93,19 @@ def names_sheet(
 ) -> NamesSheet:
     """The names and a page of their places, for the lead; a page beyond the last is the last."""
     lines = name_lines(interviews, actor)
-    found = proposals(interviews, interview, name, state, actor)
-    pages = max(1, -(-len(found) // WINDOW))
+    matches = proposals(interviews, interview, name, state, actor)
+    pages = max(1, -(-len(matches) // WINDOW))
     page = min(page, pages)
-    transcripts = tuple((one.id, progress_of(interviews, one.id)) for one in interviews.interviews() if one.transcript)
-    elsewhere = tuple(one for one in remaining(interviews) if one.kind != TRANSCRIPT)
-    shown = tuple(found[(page - 1) * WINDOW : page * WINDOW])
-    sure = sum(one.sure and not one.also for one in found)
+    transcripts = tuple(
+        (interview.id, progress_of(interviews, interview.id))
+        for interview in interviews.interviews()
+        if interview.transcript
+    )
+    elsewhere = tuple(place for place in remaining(interviews) if place.kind != TRANSCRIPT)
+    shown = tuple(matches[(page - 1) * WINDOW : page * WINDOW])
+    sure = sum(match.sure and not match.also for match in matches)
     people = tuple(participant.pseudonym for participant in interviews.participants())
-    of = len({one.at for one in found})
+    of = len({match.at for match in matches})
     return NamesSheet(
         tuple(lines), transcripts, shown, of, sure, page, pages, state, name, interview, people, elsewhere
     )
@@ -110,14 +114,14 @@ def names_sheet(
 def name_lines(interviews: Interviews, actor: str | None = None) -> list[NameLine]:
     """Every name with how far it has come; shapes of addresses after them, where some were found."""
     by_id: dict[str, list[KnownName]] = {}
-    for one in names_of(interviews, actor):
-        by_id.setdefault(one.id, []).append(one)
+    for known_name in names_of(interviews, actor):
+        by_id.setdefault(known_name.id, []).append(known_name)
     progress = progress_by_name(interviews, actor)
-    found = [
+    lines = [
         NameLine(name, known[0].shown, known[0].kind, tuple(known), progress.get(name, Progress()))
         for name, known in by_id.items()
     ]
     shapes = [
         NameLine(kind, shown, "by its shape", (), progress[kind]) for kind, shown in SHOWN.items() if kind in progress
     ]
-    return [*found, *shapes]
+    return [*lines, *shapes]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from quaestor.base.errors import StateError
 from quaestor.coding.codebook import ID, called_without_name, words_in_code
-from quaestor.coding.model.facet_kinds import kind_of
+from quaestor.coding.model.facet_kinds import find_kind
 from quaestor.coding.model.facet_kinds.passages import is_stretches
 from quaestor.coding.model.records import read_passages
 from quaestor.coding.model.state import RoundState, State
@@ -36,8 +36,8 @@ def texts_of(interviews: Interviews, finder: Finder) -> Iterator[Text]:
     yield from guide_texts(interviews)
     yield from _in_settings(interviews.study)
     with interviews.coding.locked_state() as state:
-        found = [*_codes(finder, state), *_beside_items(state)]
-    yield from found
+        places = [*_codes(finder, state), *_beside_items(state)]
+    yield from places
 
 
 def guide_texts(interviews: Interviews) -> Iterator[Text]:
@@ -55,8 +55,8 @@ def _words_of(guide: Guide) -> Iterator[tuple[str, str]]:
         yield f"the title of the section {section.id!r}", section.title
         yield f"the words before the section {section.id!r}", section.script
         for question in section.questions:
-            told = (question.text, *question.probes, *(item.label for item in question.items))
-            yield from ((f"the question {question.id!r}", words) for words in told)
+            texts = (question.text, *question.probes, *(item.label for item in question.items))
+            yield from ((f"the question {question.id!r}", words) for words in texts)
 
 
 def _in_settings(study: Study) -> Iterator[Text]:
@@ -77,11 +77,11 @@ def _notes(interviews: Interviews) -> Iterator[Text]:
         for what, words in (("role", person.role), ("field", person.field)):
             yield PARTICIPANT, f"the {what} of {person.pseudonym}", words
     for interview in interviews.interviews():
-        held = conversation(interviews, interview.id)
-        for number, note in enumerate(held.notes, start=1):
+        talk = conversation(interviews, interview.id)
+        for number, note in enumerate(talk.notes, start=1):
             on = f" on the question {note.question!r}" if note.question else ""
             yield NOTE, f"note {number} of {interview.id}{on}", note.text
-        for tick in held.ticks:
+        for tick in talk.ticks:
             if tick.on and tick.other:
                 yield NOTE, f"an item that was added to the question {tick.question!r} of {interview.id}", tick.other
 
@@ -103,7 +103,7 @@ def _codes(finder: Finder, state: State) -> Iterator[Text]:
 def _beside_items(state: State) -> Iterator[Text]:
     """What raters wrote beside turns, as it counts now, and what was decided in words about any item."""
     for name, round_state in state.rounds.items():
-        texts = {facet.id for facet in round_state.plan.facets if kind_of(facet).is_free_text}
+        texts = {facet.id for facet in round_state.plan.facets if find_kind(facet).is_free_text}
         yield from _rated(name, round_state)
         yield from _discussed(name, round_state)
         for (item, facet), decision in round_state.decisions.items():
@@ -116,14 +116,14 @@ def _beside_items(state: State) -> Iterator[Text]:
 
 
 def _rated(name: str, round_state: RoundState) -> Iterator[Text]:
-    texts = {facet.id for facet in round_state.plan.facets if kind_of(facet).is_free_text}
+    texts = {facet.id for facet in round_state.plan.facets if find_kind(facet).is_free_text}
     for rater, items in round_state.ratings.items():
-        for item, given in items.items():
+        for item, ratings in items.items():
             if not is_turn(round_state.plan, item):
                 continue
             where = f"what {rater} wrote beside {item} in the round {name!r}"
-            yield MEMO, where, given[-1].memo
-            for facet, answer in given[-1].answers.items():
+            yield MEMO, where, ratings[-1].memo
+            for facet, answer in ratings[-1].answers.items():
                 yield from ((MEMO, where, words) for words in _in_answer(answer, facet in texts))
 
 
@@ -177,24 +177,28 @@ class Remaining:
 
 def remaining(interviews: Interviews) -> list[Remaining]:
     """Every place where a known name remains, and items that are older than the names."""
-    found = dict.fromkeys(older_items(interviews))
+    stale = dict.fromkeys(older_items(interviews))
     mend = "older than the names: run `quaestor interview items`, `quaestor ingest turns`, `quaestor funnel`"
     return [
         *_in_words(interviews),
-        *(Remaining(ITEMS, f"the items of {one.interview}, which are {mend}", one.shown) for one in found),
+        *(
+            Remaining(ITEMS, f"the items of {stale_item.interview}, which are {mend}", stale_item.shown)
+            for stale_item in stale
+        ),
     ]
 
 
 def _in_words(interviews: Interviews) -> list[Remaining]:
     """The same of what people say and write, from which items are made."""
     remainings = [
-        Remaining(TRANSCRIPT, f"the turn {one.place.partition(':')[0]}", one.shown) for one in still_open(interviews)
+        Remaining(TRANSCRIPT, f"the turn {proposal.place.partition(':')[0]}", proposal.shown)
+        for proposal in still_open(interviews)
     ]
     finder = finder_of(interviews)
     for kind, where, text in [*_shown(interviews), *texts_of(interviews, finder)]:
         named = finder.names_in(text)
         if kind in _WITH_ADDRESSES:
-            named += [one for one in finder.sure_in(text) if not any(one.overlaps(n.start, n.end) for n in named)]
+            named += [match for match in finder.sure_in(text) if not any(match.overlaps(n.start, n.end) for n in named)]
         remainings += [Remaining(kind, where, fromkey) for fromkey in dict.fromkeys(each.shown for each in named)]
     return remainings
 
@@ -220,20 +224,24 @@ def refuse_names_said(interviews: Interviews) -> None:
 def _refuse(remainings: Sequence[Remaining]) -> None:
     if not remainings:
         return
-    told = "; ".join(f"{one.where} ({one.shown})" for one in remainings[:_TOLD])
+    listed_places = "; ".join(f"{place.where} ({place.shown})" for place in remainings[:_TOLD])
     more = f"; and {len(remainings) - _TOLD:,} more" if len(remainings) > _TOLD else ""
     places = "a known name remains" if len(remainings) == 1 else f"known names remain in {len(remainings):,} places"
-    mends = ", ".join(dict.fromkeys(_MENDS[one.kind] for one in remainings))
+    mends = ", ".join(dict.fromkeys(_MENDS[place.kind] for place in remainings))
     raise StateError(
-        f"nothing is published while {places}: {told}{more}. To mend it: {mends}; "
+        f"nothing is published while {places}: {listed_places}{more}. To mend it: {mends}; "
         "`quaestor interview names remaining` lists all"
     )
 
 
 def _shown(interviews: Interviews) -> Iterator[tuple[str, str, str]]:
     """What is shown instead of names; where a name is known no more, what stands in transcripts."""
-    told = {one.shown: one.id for one in all_names(interviews) if not is_own_word(one.id, one.shown)}
-    for shown, name in told.items():
+    ids_by_replacement = {
+        known_name.shown: known_name.id
+        for known_name in all_names(interviews)
+        if not is_own_word(known_name.id, known_name.shown)
+    }
+    for shown, name in ids_by_replacement.items():
         yield SHOWN, f"what is shown instead of the name {name}", shown
     for talk in interviews.transcripts():
         theirs = [
@@ -243,5 +251,5 @@ def _shown(interviews: Interviews) -> Iterator[tuple[str, str, str]]:
             if not is_own_word(replacement.name, replacement.shown)
         ]
         for shown in dict.fromkeys(theirs):
-            if shown not in told:
+            if shown not in ids_by_replacement:
                 yield SHOWN, f"what is shown in the transcript {talk.interview}", shown

@@ -57,8 +57,8 @@ def _changed(interviews: Interviews, written: Mapping[str, Sequence[str]], find:
 
 def without(text: str, find: Find) -> str:
     """A text with what is shown in the place of each name that is found in it."""
-    for one in reversed(find(text)):
-        text = f"{text[: one.start]}{one.shown}{text[one.end :]}"
+    for match in reversed(find(text)):
+        text = f"{text[: match.start]}{match.shown}{text[match.end :]}"
     return text
 
 
@@ -68,13 +68,13 @@ def _in_guides(interviews: Interviews, find: Find) -> int:
     def changed(name: str, text: str) -> str:
         lines = text.splitlines(keepends=True)
         ends = next((place for place, line in enumerate(lines) if place and line.strip() == FENCE), 0)
-        made = "".join(
-            _NOT_READ.sub(lambda one: one[1] or without(one[0], find), line)
+        reworded = "".join(
+            _NOT_READ.sub(lambda match: match[1] or without(match[0], find), line)
             if place > ends
             else _front_without(line, find)
             for place, line in enumerate(lines)
         )
-        return made if _ids(made, name) == _ids(text, name) else text
+        return reworded if _ids(reworded, name) == _ids(text, name) else text
 
     return interviews.file.texts.reword(GUIDES, changed)
 

@@ -81,21 +81,21 @@ def _rows(path: Path, sources: Sequence[str] = ()) -> list[tuple[str, str, str]]
     there = set(pq.read_schema(path).names)
     if not {_ITEM, _BODY} <= there:
         return []
-    columns = [one for one in (_ITEM, _BODY, _QUESTION) if one in there]
+    columns = [column for column in (_ITEM, _BODY, _QUESTION) if column in there]
     table = pq.read_table(path, columns=columns, filters=[("source", "in", list(sources))] if sources else None)
     return [(str(row[_ITEM]), row[_BODY] or "", str(row.get(_QUESTION) or "")) for row in table.to_pylist()]
 
 
 def _older(interviews: Interviews, items: Iterable[tuple[str, str, str]]) -> Iterator[Older]:
     turns = {talk.item(turn.number): (talk.interview, turn) for talk in interviews.transcripts() for turn in talk.turns}
-    asked: dict[str, list[str]] = {}
+    questions_by_item: dict[str, list[str]] = {}
     for item, body, question in items:
         interview, turn = turns.get(item, (item.rpartition("/")[0], None))
         if turn is None or body != as_html(turn.text):
             yield from (Older(interview, shown) for shown in _held(interviews, turn, body))
-        if question not in asked:
-            asked[question] = [name.shown for name in finder_of(interviews).names_in(question)]
-        yield from (Older(interview, shown) for shown in asked[question])
+        if question not in questions_by_item:
+            questions_by_item[question] = [name.shown for name in finder_of(interviews).names_in(question)]
+        yield from (Older(interview, shown) for shown in questions_by_item[question])
 
 
 def _held(interviews: Interviews, turn: SpokenTurn | None, body: str) -> Iterator[str]:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.coding.model.facet_kinds.base import Choice
+from quaestor.coding.model.facet_kinds.base import AnswerChoice
 from quaestor.coding.model.facet_kinds.passages import LONGEST_FIELD, LONGEST_MEMO, require_passage_facet
 from quaestor.coding.model.records import CANNOT_JUDGE, Codebook, Facet, Passage, read_passages
 from quaestor.coding.model.state import OPEN
-from quaestor.coding.model.views import RaterPlace, rater_place
+from quaestor.coding.model.views import RaterPosition, build_rater_position
 from quaestor.coding.rating import choices_of
 from quaestor.coding.session import CodingSession
 from quaestor.interviews.model.records import Guide, SpokenTurn, Transcript, Voice, clock_words, item_of, place_of
@@ -34,9 +34,9 @@ def lanes_of(places: Sequence[tuple[int, int]]) -> list[int]:
     """
     lanes = [0] * len(places)
     ends: list[int] = []
-    for number in sorted(range(len(places)), key=lambda one: (places[one][0], -places[one][1], one)):
+    for number in sorted(range(len(places)), key=lambda index: (places[index][0], -places[index][1], index)):
         start, end = places[number]
-        lane = next((place for place, taken in enumerate(ends) if taken <= start), len(ends))
+        lane = next((place for place, lane_end in enumerate(ends) if lane_end <= start), len(ends))
         ends[lane : lane + 1] = [end]
         lanes[number] = lane
     return lanes
@@ -122,7 +122,7 @@ class CodingSheet:
     interview: str
     participant: str
     answers: tuple[Answer, ...]
-    codes: tuple[Choice, ...]
+    codes: tuple[AnswerChoice, ...]
     page: int
     pages: int
     first: int
@@ -158,7 +158,7 @@ def coding_sheet(
     guide = interviews.guide(transcript.guide, transcript.version)
     windows, items = interviews.remembered(f"windows/{interview}", shown_as.seen, lambda: _laid_out(transcript))
     with coding.locked_state() as state:
-        place = rater_place(state, name, rater)
+        place = build_rater_position(state, name, rater)
         facet = require_passage_facet(place.plan)
         is_open = state.round(name).status == OPEN
         own = [number for number, item in enumerate(items) if place.progress.turn_of(item) >= 0]
@@ -167,7 +167,7 @@ def coding_sheet(
         left = {number for number in own if place.rating(items[number]) is None}
         number = _window(windows, page, turn, left)
         low, high = windows[number]
-        shown = [_turn(place, facet, items[one.number], one) for one in transcript.turns[low:high]]
+        shown = [_turn(place, facet, items[turn_shown.number], turn_shown) for turn_shown in transcript.turns[low:high]]
     return CodingSheet(
         round=name,
         kind=place.plan.kind,
@@ -186,7 +186,7 @@ def coding_sheet(
         last=high - 1,
         done=len(own) - len(left),
         total=len(own),
-        left_here=sum(low <= one < high for one in left),
+        left_here=sum(low <= turn_number < high for turn_number in left),
         seen=shown_as.seen,
     )
 
@@ -197,10 +197,10 @@ def next_transcript(coding: CodingSession, interviews: Interviews, sheet: Coding
         return ""
     known = [interview.id for interview in interviews.interviews()]
     with coding.locked_state() as state:
-        place = rater_place(state, sheet.round, sheet.rater)
+        place = build_rater_position(state, sheet.round, sheet.rater)
         left = {place_of(item)[0] for item in place.progress if place.rating(item) is None}
     here = known.index(sheet.interview)
-    return next((one for one in [*known[here + 1 :], *known[:here]] if one in left), "")
+    return next((interview_id for interview_id in [*known[here + 1 :], *known[:here]] if interview_id in left), "")
 
 
 def _laid_out(transcript: Transcript) -> tuple[list[tuple[int, int]], list[str]]:
@@ -230,23 +230,27 @@ def _window(windows: Sequence[tuple[int, int]], page: int | None, turn: int | No
     return next((number for number, (low, high) in enumerate(windows) if low <= (turn or 0) < high), 0)
 
 
-def coding_choices(facet: Facet, book: Codebook) -> tuple[Choice, ...]:
+def coding_choices(facet: Facet, book: Codebook) -> tuple[AnswerChoice, ...]:
     """The codes by theme; those that nothing lies below get the keys first."""
     offered = choices_of(facet, book, RESERVED)
-    above = {book.codes[one.value].parent for one in offered}
-    keyed = {one.value: one.key for one in offered if one.key and one.key == book.codes[one.value].key}
-    free = iter([one.key for one in offered if one.value not in keyed])
-    for one in sorted((one for one in offered if one.value not in keyed), key=lambda one: one.value in above):
-        keyed[one.value] = next(free, "")
+    above = {book.codes[choice.value].parent for choice in offered}
+    keyed = {
+        choice.value: choice.key for choice in offered if choice.key and choice.key == book.codes[choice.value].key
+    }
+    free = iter([choice.key for choice in offered if choice.value not in keyed])
+    for choice in sorted(
+        (choice for choice in offered if choice.value not in keyed), key=lambda choice: choice.value in above
+    ):
+        keyed[choice.value] = next(free, "")
     order = {code: number for number, code in enumerate(book.codes)}
-    way = {one.value: [order[step] for step in book.path(one.value)] for one in offered}
+    way = {choice.value: [order[step] for step in book.path(choice.value)] for choice in offered}
     return tuple(
-        Choice(one.value, one.label, keyed[one.value], one.definition, one.group)
-        for one in sorted(offered, key=lambda one: way[one.value])
+        AnswerChoice(choice.value, choice.label, keyed[choice.value], choice.definition, choice.group)
+        for choice in sorted(offered, key=lambda choice: way[choice.value])
     )
 
 
-def _turn(place: RaterPlace, facet: Facet, item: str, turn: SpokenTurn) -> CodedTurn:
+def _turn(place: RaterPosition, facet: Facet, item: str, turn: SpokenTurn) -> CodedTurn:
     own = place.progress.turn_of(item) >= 0
     rating = place.rating(item) if own else None
     answer = rating.answers.get(facet.id) if rating else None
@@ -270,27 +274,27 @@ def marks_of(turn: SpokenTurn, facet: Facet, book: Codebook, stretches: Iterable
     """Stretches as they stand in the shown words; what no words are left of is not shown."""
     text = turn.text
     placed = [(passage, turn.to_shown(passage.start, passage.end)) for passage in stretches]
-    kept = [(one, place) for one, place in placed if place[0] < place[1]]
+    kept = [(passage, place) for passage, place in placed if place[0] < place[1]]
     lanes = lanes_of([place for _, place in kept])
     return tuple(
         Mark(
             start,
             end,
-            one.code,
-            book.codes[one.code].name if one.code in book.codes else one.code,
+            passage.code,
+            book.codes[passage.code].name if passage.code in book.codes else passage.code,
             lane,
             text[start:end],
-            one.memo,
-            tuple((name, one.fields.get(name, "")) for name in facet.asks(one.code)),
-            one.link,
+            passage.memo,
+            tuple((name, passage.fields.get(name, "")) for name in facet.asks(passage.code)),
+            passage.link,
         )
-        for (one, (start, end)), lane in zip(kept, lanes, strict=True)
+        for (passage, (start, end)), lane in zip(kept, lanes, strict=True)
     )
 
 
 def _answers(guide: Guide, shown: Sequence[CodedTurn], spoken: Sequence[SpokenTurn]) -> Iterable[Answer]:
     together = zip(shown, spoken, strict=True)
     for question, turns in groupby(together, key=lambda pair: pair[1].question):
-        asked, section = guide.question(question), guide.section_of(question)
-        words = asked.text if asked else ""
-        yield Answer(question, words, section.title if section else "", tuple(one for one, _ in turns))
+        guide_question, section = guide.question(question), guide.section_of(question)
+        words = guide_question.text if guide_question else ""
+        yield Answer(question, words, section.title if section else "", tuple(coded_turn for coded_turn, _ in turns))

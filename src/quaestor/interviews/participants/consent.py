@@ -228,10 +228,10 @@ def make_link(interviews: Interviews, participant: str, actor: str | None = None
     interviews.participant(participant)
     in_force(interviews)
     link = Link(participant, secrets.token_urlsafe(24))
-    said = {"sha256": hash_token(link.code)}
+    content = {"sha256": hash_token(link.code)}
     if key and any(entry.key == key for entry in interviews.file.entries(about="", participant=participant)):
         raise StateError("this link was shown when it was made, and holds: make a new one only if it is lost")
-    interviews.file.put(NewEntry("link", lead, said, participant, "", interviews.now(), key or new_key()))
+    interviews.file.put(NewEntry("link", lead, content, participant, "", interviews.now(), key or new_key()))
     return link
 
 
@@ -248,17 +248,17 @@ def asked_by(interviews: Interviews | None, code: str) -> Asked | None:
 
 def answer_by_link(interviews: Interviews, code: str, what: str, version: int | None) -> Consent:
     """Accept or decline what the page showed; where it is in force no more, it is to be read anew."""
-    found = asked_by(interviews, code)
-    if found is None or what not in (ACCEPTED, DECLINED):
+    invitee = asked_by(interviews, code)
+    if invitee is None or what not in (ACCEPTED, DECLINED):
         raise InputError("this link leads nowhere: check that it is whole")
     require_shown(interviews, version)
-    _record(interviews, found.participant, what, found.agreement.version, BY_LINK, found.participant)
-    return consent_of(interviews, found.participant)
+    _record(interviews, invitee.participant, what, invitee.agreement.version, BY_LINK, invitee.participant)
+    return consent_of(interviews, invitee.participant)
 
 
 def _record(interviews: Interviews, participant: str, what: str, version: int, how: str, actor: str) -> None:
-    said = {"what": what, "agreement": version, "how": how}
-    interviews.file.add(NewEntry("consent", actor, said, participant, "", interviews.now()))
+    content = {"what": what, "agreement": version, "how": how}
+    interviews.file.add(NewEntry("consent", actor, content, participant, "", interviews.now()))
 
 
 def _consent(entries: Sequence[Entry], newest: int | None) -> Consent:
@@ -266,8 +266,8 @@ def _consent(entries: Sequence[Entry], newest: int | None) -> Consent:
     last = next((entry for entry in reversed(entries) if entry.kind == "consent"), None)
     if last is None:
         return Consent(newest=newest, linked=linked)
-    said = last.said
-    return Consent(said["what"], said["agreement"], said["how"], last.time[:10], newest, linked)
+    content = last.said
+    return Consent(content["what"], content["agreement"], content["how"], last.time[:10], newest, linked)
 
 
 def _text(path: Path) -> str:

@@ -53,8 +53,8 @@ def add_participant(
     gone = [*interviews.file.erased(), *interviews.file.listed(), *withdrawn(interviews)]
 
     def first(known: Sequence[Entry]) -> list[NewEntry]:
-        sent = next((one for one in known if key and one.key == key), None)
-        name = sent.participant if sent else next_pseudonym([*(one.participant for one in known), *gone])
+        sent = next((entry for entry in known if key and entry.key == key), None)
+        name = sent.participant if sent else next_pseudonym([*(entry.participant for entry in known), *gone])
         return [_entry(interviews, Participant(name, about.role, about.years, about.field, synthetic), actor, key)]
 
     return participants_in(interviews.file.decide(first, about=""))[0]
@@ -91,23 +91,23 @@ def set_contact(interviews: Interviews, pseudonym: str, contact: Contact, actor:
     """How to reach somebody from now on; of what was known before nothing stays."""
     lead = require_lead(interviews.coding, actor, "keep how to reach participants")
     interviews.participant(pseudonym)
-    said = asdict(_checked(contact))
-    if not any(said.values()):
+    content = asdict(_checked(contact))
+    if not any(content.values()):
         interviews.identities.drop(pseudonym, _CONTACT)
         return
-    interviews.identities.put(NewEntry(_CONTACT, lead, said, pseudonym, "", interviews.now()))
+    interviews.identities.put(NewEntry(_CONTACT, lead, content, pseudonym, "", interviews.now()))
 
 
 def hand_over_contact(interviews: Interviews, pseudonym: str, contact: Contact, actor: str) -> None:
     """What an interviewer was told about how to reach somebody, put beside what the lead knows; it is not read back."""
     interviews.participant(pseudonym)
-    said = {name: words for name, words in asdict(_checked(contact)).items() if words}
-    if not said:
+    content = {name: words for name, words in asdict(_checked(contact)).items() if words}
+    if not content:
         raise InputError("nothing was given: write an e-mail address, a telephone number, or how else to reach them")
     known = _known_contact(interviews, pseudonym)
-    more = [one for one in (known.more, said.get("more", "")) if one]
-    told = {**asdict(known), **said, "more": "\n".join(dict.fromkeys(more))}
-    interviews.identities.put(NewEntry(_CONTACT, actor, told, pseudonym, "", interviews.now()))
+    more = [text for text in (known.more, content.get("more", "")) if text]
+    merged = {**asdict(known), **content, "more": "\n".join(dict.fromkeys(more))}
+    interviews.identities.put(NewEntry(_CONTACT, actor, merged, pseudonym, "", interviews.now()))
 
 
 def contact_of(interviews: Interviews, pseudonym: str, actor: str | None = None) -> Contact:
@@ -128,7 +128,7 @@ def reachable(interviews: Interviews) -> frozenset[str]:
 
 
 def _entry(interviews: Interviews, participant: Participant, actor: str, key: str) -> NewEntry:
-    said = {
+    content = {
         "role": participant.role,
         "years": participant.years,
         "field": participant.field,
@@ -136,8 +136,8 @@ def _entry(interviews: Interviews, participant: Participant, actor: str, key: st
     }
     by, now = actor or interviews.coding.lead, interviews.now()
     if key:
-        return NewEntry("participant", by, said, participant.pseudonym, "", now, key)
-    return NewEntry("participant", by, said, participant.pseudonym, "", now)
+        return NewEntry("participant", by, content, participant.pseudonym, "", now, key)
+    return NewEntry("participant", by, content, participant.pseudonym, "", now)
 
 
 def _line(what: str, text: str) -> str:
@@ -160,17 +160,17 @@ def _checked(contact: Contact) -> Contact:
     """The same, tidied; a refusal names the field and never what stands in it."""
     more = contact.more.strip()
     name, email = _line("name", contact.name), _line("e-mail address", contact.email)
-    made = Contact(name, email, _line("telephone number", contact.telephone), more)
-    if made.name and not is_searchable(made.name):
+    checked = Contact(name, email, _line("telephone number", contact.telephone), more)
+    if checked.name and not is_searchable(checked.name):
         raise InputError(
             "the name has fewer than two letters, digits or signs, or signs alone, so it cannot be searched for in "
             "transcripts: write more of it, or leave it out"
         )
-    if made.email and not _EMAIL.fullmatch(made.email):
+    if checked.email and not _EMAIL.fullmatch(checked.email):
         raise InputError("the e-mail address is not written as one: give it as somebody@example.org")
     if len(more) > _LONGEST_MORE:
         raise InputError(f"the further notes have {len(more):,} characters: keep them below {_LONGEST_MORE:,}")
-    return made
+    return checked
 
 
 def years_from(text: str) -> float | None:

@@ -26,9 +26,9 @@ _EVERYWHERE = (THEMES, MATRIX, SATURATION, TOGETHER, QUOTATIONS)
 """Tables that every study has: a question or a code may be called the same."""
 
 
-def interview_tables(themes: Themes, taken: Collection[str] = ()) -> list[Table]:
+def interview_tables(themes: Themes, used_ids: Collection[str] = ()) -> list[Table]:
     """Every table, in the order in which they are read; names that are taken elsewhere get a word before them."""
-    names = set(taken)
+    names = set(used_ids)
 
     def free(name: str) -> str:
         while name in names:
@@ -54,9 +54,9 @@ class Behind:
     """Its row and its column, as a reader sees them."""
 
 
-def quotations_behind(themes: Themes, cell: str, taken: Collection[str] = ()) -> Behind:
+def quotations_behind(themes: Themes, cell: str, used_ids: Collection[str] = ()) -> Behind:
     """The quotations behind `TABLE:ROW:COLUMN`."""
-    tables = {table.id: table for table in interview_tables(themes, taken)}
+    tables = {table.id: table for table in interview_tables(themes, used_ids)}
     name, _, rest = cell.partition(":")
     if name not in tables:
         raise InputError(f"there is no table {name!r} of interviews, allowed: {_some(name, tables)}")
@@ -64,18 +64,18 @@ def quotations_behind(themes: Themes, cell: str, taken: Collection[str] = ()) ->
     columns = [column.key for column in table.columns]
     fitting = sorted((key for key in columns if rest.endswith(f":{key}")), key=len)
     if not fitting:
-        given = rest.rpartition(":")[2]
-        raise InputError(f"table {name} has no column {given!r}, allowed: {_some(given, columns)}")
+        column_name = rest.rpartition(":")[2]
+        raise InputError(f"table {name} has no column {column_name!r}, allowed: {_some(column_name, columns)}")
     row = rest.removesuffix(f":{fitting[-1]}")
-    rows = {one.key: _row_title(group, one) for group in table.groups for one in group.rows}
+    rows = {row.key: _row_title(group, row) for group in table.groups for row in group.rows}
     if row not in rows:
         raise InputError(f"table {name} has no row {row!r}, allowed: {_some(row, rows)}")
-    found = table.cell(row, fitting[-1])
-    if found is None or found.selection is None:
+    cell_found = table.cell(row, fitting[-1])
+    if cell_found is None or cell_found.selection is None:
         raise StateError(f"the cell {cell} counts no quotations: there is no list behind it")
     title = next(column.title for column in table.columns if column.key == fitting[-1])
     place = f"{rows[row]}, {title}"
-    return Behind(tuple(selected(themes, found.selection)), found.selection, table.title, place)
+    return Behind(tuple(selected(themes, cell_found.selection)), cell_found.selection, table.title, place)
 
 
 def _row_title(group: Group, row: Row) -> str:

@@ -58,11 +58,11 @@ def pairs(themes: Themes) -> list[Pair]:
         for part in quotation.parts
     ]
     words = character_overlap(stretches, len(places))
-    found = []
+    code_pairs = []
     for (at, first), (to, second) in combinations(enumerate(themes.codes), 2):
         if not by_turn.counts[at, to] and not by_answer.counts[at, to]:
             continue
-        found.append(
+        code_pairs.append(
             Pair(
                 first,
                 second,
@@ -75,7 +75,15 @@ def pairs(themes: Themes) -> list[Pair]:
                 _known(words.jaccard[at, to]),
             )
         )
-    return sorted(found, key=lambda one: (-len(one.turns), -len(one.answers), one.first.path, one.second.path))
+    return sorted(
+        code_pairs,
+        key=lambda code_pair: (
+            -len(code_pair.turns),
+            -len(code_pair.answers),
+            code_pair.first.path,
+            code_pair.second.path,
+        ),
+    )
 
 
 def _known(value: float) -> float | None:
@@ -84,10 +92,10 @@ def _known(value: float) -> float | None:
 
 def _on_the_same_words(themes: Themes, first: str, second: str) -> Iterator[str]:
     own, others = themes_with(themes, first), themes_with(themes, second)
-    for one, against in [*((one, others) for one in own), *((other, own) for other in others)]:
-        mine, theirs = one[1], [part for _, parts in against for part in parts]
+    for quotation, against in [*((quotation, others) for quotation in own), *((other, own) for other in others)]:
+        mine, theirs = quotation[1], [part for _, parts in against for part in parts]
         if any(a[0] == b[0] and a[1] < b[2] and b[1] < a[2] for a in mine for b in theirs):
-            yield one[0]
+            yield quotation[0]
 
 
 def themes_with(themes: Themes, code: str) -> list[tuple[str, list[tuple[str, int, int]]]]:
@@ -101,8 +109,8 @@ def themes_with(themes: Themes, code: str) -> list[tuple[str, list[tuple[str, in
 
 def together_table(themes: Themes) -> Table:
     """Codes that occur together, counted in turns, in answers and on the same words."""
-    found = pairs(themes)
-    rows = [_pair_row(themes, one) for one in found[:_MOST_PAIRS]]
+    code_pairs = pairs(themes)
+    rows = [_pair_row(themes, code_pair) for code_pair in code_pairs[:_MOST_PAIRS]]
     columns = (
         Column("turns", "turns", ("", "Jaccard"), numbers=("", "Jaccard")),
         Column("answers", "answers", ("", "Jaccard"), numbers=("", "Jaccard")),
@@ -113,8 +121,8 @@ def together_table(themes: Themes) -> Table:
         "Jaccard is the part of all turns, answers or characters with either code that has both.",
         *base_notes(themes),
     ]
-    if len(found) > _MOST_PAIRS:
-        notes.insert(0, f"The {_MOST_PAIRS} most frequent of {len(found):,} pairs.")
+    if len(code_pairs) > _MOST_PAIRS:
+        notes.insert(0, f"The {_MOST_PAIRS} most frequent of {len(code_pairs):,} pairs.")
     return Table(TOGETHER, "Codes that occur together", "codes", columns, (Group("", tuple(rows)),), notes=tuple(notes))
 
 
@@ -134,11 +142,11 @@ def _pair_row(themes: Themes, pair: Pair) -> Row:
 
 def _of_pair(themes: Themes, pair: Pair, unit: str) -> list[str]:
     """The quotations of both codes in the turns, or the answers, that have both."""
-    wanted, shared = {pair.first.id, pair.second.id}, set(pair.turns if unit == TURN else pair.answers)
+    codes_wanted, shared = {pair.first.id, pair.second.id}, set(pair.turns if unit == TURN else pair.answers)
     return [
         quotation.id
         for quotation in themes.quotations
-        if quotation.code in wanted and shared & set(units_of(quotation, unit))
+        if quotation.code in codes_wanted and shared & set(units_of(quotation, unit))
     ]
 
 
@@ -200,9 +208,9 @@ def saturation_table(themes: Themes) -> Table:
 def stop_in_words(stop: StoppingPoint) -> str:
     """What a rule says, as a sentence."""
     rule = stop.rule
-    said = f"{rule.name} ({rule.base} + {rule.run})"
+    rule_text = f"{rule.name} ({rule.base} + {rule.run})"
     if stop.undefined:
-        return f"{said}: cannot be told yet, {stop.undefined}."
+        return f"{rule_text}: cannot be told yet, {stop.undefined}."
     if stop.reached is None:
-        return f"{said}: not reached, the last {rule.run} interviews add {percent(stop.shares[-1])}."
-    return f"{said}: reached after {stop.reached} interviews, as the {rule.run} after them show."
+        return f"{rule_text}: not reached, the last {rule.run} interviews add {percent(stop.shares[-1])}."
+    return f"{rule_text}: reached after {stop.reached} interviews, as the {rule.run} after them show."

@@ -53,8 +53,8 @@ def _code_map(themes: Themes) -> Figure:
 
 def _together(themes: Themes) -> Figure:
     """Of the codes that meet others most often, in the order of the codebook."""
-    _, found = occurrences(themes, TURN)
-    counts = co_occurrence(found).counts
+    _, matrix = occurrences(themes, TURN)
+    counts = co_occurrence(matrix).counts
     meets = counts.sum(axis=1) - counts.diagonal()
     best = np.argsort(-meets, kind="stable")[:_MOST_CODES]
     chosen = sorted(place for place in best.tolist() if meets[place])

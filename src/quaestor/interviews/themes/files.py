@@ -29,8 +29,8 @@ def write_themes(interviews: Interviews, themes: Themes, folder: Path) -> list[P
     written = [path for table in interview_tables(themes) for path in write_table(table, folder / "tables")]
     written += [path for figure in figures_of(themes) for path in write_figure(figure, folder / "figures")]
     whole = folder / "themes.json"
-    told = {**themes_json(themes), "quotations": [quotation_json(quotation) for quotation in themes.quotations]}
-    write_atomically(whole, (json.dumps(told, ensure_ascii=False, indent=2) + "\n").encode())
+    document = {**themes_json(themes), "quotations": [quotation_json(quotation) for quotation in themes.quotations]}
+    write_atomically(whole, (json.dumps(document, ensure_ascii=False, indent=2) + "\n").encode())
     return [*written, whole]
 
 
@@ -130,7 +130,7 @@ def quotation_json(quotation: Quotation) -> dict[str, Any]:
 
 def quotations_of(themes: Themes, code: str) -> tuple[str, list[Quotation]]:
     """The name of a code, or of a theme, and its quotations."""
-    names = {one.theme: one.theme_name for one in themes.codes} | {one.id: one.path for one in themes.codes}
+    names = {code.theme: code.theme_name for code in themes.codes} | {code.id: code.path for code in themes.codes}
     if code not in names:
         raise InputError(f"nobody's words were given a code {code!r}, there are: {_some(code, list(names))}")
     return names[code], themes.of(code)

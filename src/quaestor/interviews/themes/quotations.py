@@ -46,10 +46,10 @@ def unnamed_themes(interviews: Interviews, themes: Themes) -> Themes:
     )
 
 
-def _other_ids(named: Iterable[str], taken: Mapping[str, str]) -> dict[str, str]:
+def _other_ids(named: Iterable[str], used_ids: Mapping[str, str]) -> dict[str, str]:
     """Every id as it is shown: the one it has, since an id is made of a name, or one that tells nothing."""
-    free = (one for number in range(1, 2 * len(taken) + 2) if (one := f"code-{number}") not in taken)
-    return {code: code for code in taken} | {code: next(free) for code in named}
+    free = (candidate for number in range(1, 2 * len(used_ids) + 2) if (candidate := f"code-{number}") not in used_ids)
+    return {code: code for code in used_ids} | {code: next(free) for code in named}
 
 
 def _code(code_used: CodeUsed, ids: Mapping[str, str], words: Mapping[str, str]) -> CodeUsed:
@@ -77,10 +77,10 @@ _OTHER = "other"
 
 def themes_of(interviews: Interviews, rounds: Sequence[str] = (), actor: str | None = None) -> Themes:
     """What the closed rounds that coded transcripts come to, or those named; a rater who looks is on record."""
-    found = coded_stretches(interviews, rounds, actor)
-    if not found.rounds:
+    coded = coded_stretches(interviews, rounds, actor)
+    if not coded.rounds:
         raise StateError(NOTHING)
-    return _gathered(interviews, found)
+    return _gathered(interviews, coded)
 
 
 def themes_seen(interviews: Interviews, viewer: Viewer) -> Themes:
@@ -94,8 +94,8 @@ def themes_seen(interviews: Interviews, viewer: Viewer) -> Themes:
     rounds, is_lead = [name for name in whys if name not in hidden], viewer.role is Role.LEAD
 
     def gathered() -> Themes:
-        found = decided_stretches(interviews, rounds)
-        return _gathered(interviews, found) if is_lead else _without_names(interviews, found)
+        coded = decided_stretches(interviews, rounds)
+        return _gathered(interviews, coded) if is_lead else _without_names(interviews, coded)
 
     # What raters say in an open round changes neither `changed` nor, without words beside a turn, the files.
     mark = (changed, interviews.version(), interviews.study.settings.study.seed)
@@ -147,12 +147,12 @@ def _gathered(interviews: Interviews, coded: Coded, shown: Mapping[str, Transcri
     transcripts = shown or {transcript.interview: transcript for transcript in interviews.transcripts()}
     counted = [passage for passage in coded.stretches if passage.code]
     questions = {name: _questions(interviews, transcript) for name, transcript in transcripts.items()}
-    asked = _asked(state, coded.rounds)
-    quotations = tuple(_quotations(book, counted, transcripts, questions, segments_of(interviews), asked))
-    codes = tuple(_codes_used(book, asked, {quotation.code for quotation in quotations}))
+    fields_by_code = _asked(state, coded.rounds)
+    quotations = tuple(_quotations(book, counted, transcripts, questions, segments_of(interviews), fields_by_code))
+    codes = tuple(_codes_used(book, fields_by_code, {quotation.code for quotation in quotations}))
     facets = {require_passage_facet(state.round(name).plan).codes for name in coded.rounds}
     offered = [code.id for facet in facets for code in book.active(facet) if not book.children(code.id)]
-    unused = [code for code in offered if code not in {one.id for one in codes}]
+    unused = [code for code in offered if code not in {code_used.id for code_used in codes}]
     synthetic = {participant.pseudonym for participant in interviews.participants() if participant.synthetic}
     order = tuple((name, transcripts[name].participant) for name in _in_order(interviews, coded.interviews))
     return Themes(
@@ -177,10 +177,10 @@ def _gathered(interviews: Interviews, coded: Coded, shown: Mapping[str, Transcri
 
 def _in_order(interviews: Interviews, coded: Sequence[str]) -> list[str]:
     """As they were held, where the desk knows when each began; else by participant."""
-    held = {interview.id: interview.began for interview in interviews.interviews()}
-    if not all(held[name] for name in coded):
+    start_times = {interview.id: interview.began for interview in interviews.interviews()}
+    if not all(start_times[name] for name in coded):
         return list(coded)
-    return sorted(coded, key=lambda name: held[name])
+    return sorted(coded, key=lambda name: start_times[name])
 
 
 def _questions(interviews: Interviews, transcript: Transcript) -> dict[str, str]:
@@ -198,7 +198,7 @@ def _quotations(
 ) -> Iterator[Quotation]:
     """One for each stretch; those that were coded as one are one, however many turns they cross."""
     for several in coded_as_one(stretches):
-        ordered = sorted(several, key=lambda one: (one.turn, one.start))
+        ordered = sorted(several, key=lambda passage: (passage.turn, passage.start))
         first, last = ordered[0], ordered[-1]
         spoken = transcripts[first.interview].turns
         start, _ = spoken[first.turn].to_shown(first.start, first.end)
@@ -212,11 +212,14 @@ def _quotations(
             first.question,
             questions[first.interview].get(first.question, ""),
             tuple(
-                Part(one.item, one.turn, one.start, one.end, one.words, answers.get(one.item, "")) for one in ordered
+                Part(
+                    passage.item, passage.turn, passage.start, passage.end, passage.words, answers.get(passage.item, "")
+                )
+                for passage in ordered
             ),
             _fields(ordered, asked.get(first.code, ())),
-            " ".join(one.memo for one in ordered if one.memo),
-            len({rater for one in ordered for rater in one.raters}),
+            " ".join(passage.memo for passage in ordered if passage.memo),
+            len({rater for passage in ordered for rater in passage.raters}),
             _said(spoken, first.turn - 1),
             spoken[first.turn].text[:start],
             spoken[last.turn].text[end:],
@@ -226,8 +229,8 @@ def _quotations(
 
 def _fields(several: Sequence[CodedStretch], asked: Sequence[str]) -> dict[str, str]:
     """What was said more, in the order in which the code asks for it; of several parts the first that says it."""
-    said = {name: words for one in reversed(several) for name, words in one.fields.items() if words}
-    return {name: said[name] for name in dict.fromkeys((*asked, *said)) if name in said}
+    values = {name: words for passage in reversed(several) for name, words in passage.fields.items() if words}
+    return {name: values[name] for name in dict.fromkeys((*asked, *values)) if name in values}
 
 
 def _said(turns: Sequence[SpokenTurn], number: int) -> Said | None:
@@ -236,11 +239,11 @@ def _said(turns: Sequence[SpokenTurn], number: int) -> Said | None:
 
 def _asked(state: State, rounds: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """By code what it asks for more; what a merged code asked for, the one that took its place asks for."""
-    found: dict[str, tuple[str, ...]] = {}
+    fields_by_code: dict[str, tuple[str, ...]] = {}
     for code, names in (field for name in rounds for field in require_passage_facet(state.round(name).plan).fields):
         now = state.history.read(code, state.history.latest.version, "", {}).code or code
-        found[now] = tuple(dict.fromkeys((*found.get(now, ()), *names)))
-    return found
+        fields_by_code[now] = tuple(dict.fromkeys((*fields_by_code.get(now, ()), *names)))
+    return fields_by_code
 
 
 def _codes_used(book: Codebook, asked: Mapping[str, tuple[str, ...]], used: set[str]) -> Iterator[CodeUsed]:
@@ -248,7 +251,7 @@ def _codes_used(book: Codebook, asked: Mapping[str, tuple[str, ...]], used: set[
     places = {code: place for place, code in enumerate(book.codes)}
 
     def place(code: str) -> tuple[bool, list[int]]:
-        return not book.codes[code].active, [places[one] for one in book.path(code)]
+        return not book.codes[code].active, [places[step] for step in book.path(code)]
 
     for code in sorted(used, key=place):
         root = book.path(code)[0]
@@ -258,16 +261,16 @@ def _codes_used(book: Codebook, asked: Mapping[str, tuple[str, ...]], used: set[
 def _references(interviews: Interviews, book: Codebook, quotations: Sequence[Quotation]) -> Iterator[Reference]:
     """Every question with items to refer to, by the last guide that has it."""
     left_out = declined(interviews)
-    held = [interview for interview in interviews.interviews() if interview.participant not in left_out]
-    talks = {one.id: conversation(interviews, one.id) for one in held}
-    people = {one.id: one.participant for one in held}
-    asked: dict[str, tuple[str, list[tuple[str, str]], bool]] = {}
-    for one in held:
-        for question in interviews.guide_of(one).questions():
+    interviews_kept = [interview for interview in interviews.interviews() if interview.participant not in left_out]
+    talks = {interview.id: conversation(interviews, interview.id) for interview in interviews_kept}
+    people = {interview.id: interview.participant for interview in interviews_kept}
+    reference_questions: dict[str, tuple[str, list[tuple[str, str]], bool]] = {}
+    for interview in interviews_kept:
+        for question in interviews.guide_of(interview).questions():
             if question.asks is Asks.REFERENCE:
                 items = [(item.code, item.label) for item in question.items]
-                asked[question.id] = (question.text, items, question.other)
-    for name, (text, items, other) in asked.items():
+                reference_questions[question.id] = (question.text, items, question.other)
+    for name, (text, items, other) in reference_questions.items():
         named = _named(book, [code for code, _ in items], quotations)
         tallies = [
             ReferenceTally(code, label, _ticking(talks, people, name, code), *named.get(code, ((), ())))
@@ -278,25 +281,29 @@ def _references(interviews: Interviews, book: Codebook, quotations: Sequence[Quo
             everybody = {who for _, several in added for who in several}
             of_all = tuple(fromkey for fromkey in dict.fromkeys(people.values()) if fromkey in everybody)
             tallies.append(ReferenceTally(_OTHER, "other", of_all, *named.get(_OTHER, ((), ()))))
-        reached = dict.fromkeys(people[one] for one, talk in talks.items() if talk.state_of(name) == ASKED)
+        reached = dict.fromkeys(
+            people[interview_id] for interview_id, talk in talks.items() if talk.state_of(name) == ASKED
+        )
         yield Reference(name, text, tuple(reached), tuple(tallies), tuple(added))
 
 
 def _ticking(talks: Mapping[str, Conversation], people: Mapping[str, str], question: str, item: str) -> tuple[str, ...]:
-    found = (people[name] for name, talk in talks.items() if any(tick.item == item for tick in talk.ticked(question)))
-    return tuple(dict.fromkeys(found))
+    mentioning = (
+        people[name] for name, talk in talks.items() if any(tick.item == item for tick in talk.ticked(question))
+    )
+    return tuple(dict.fromkeys(mentioning))
 
 
 def _others(
     talks: Mapping[str, Conversation], people: Mapping[str, str], question: str
 ) -> list[tuple[str, tuple[str, ...]]]:
     """What was added in words, the same words together."""
-    found: dict[str, tuple[str, list[str]]] = {}
+    additions: dict[str, tuple[str, list[str]]] = {}
     for name, talk in talks.items():
         for tick in talk.ticked(question):
             if words := " ".join(tick.other.split()):
-                found.setdefault(words.casefold(), (words, []))[1].append(people[name])
-    return [(words, tuple(dict.fromkeys(who))) for words, who in found.values()]
+                additions.setdefault(words.casefold(), (words, []))[1].append(people[name])
+    return [(words, tuple(dict.fromkeys(who))) for words, who in additions.values()]
 
 
 def _named(

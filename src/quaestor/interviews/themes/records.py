@@ -162,7 +162,7 @@ class Themes:
         return tuple(dict.fromkeys(participant for _, participant in self.interviews))
 
     def code(self, name: str) -> CodeUsed | None:
-        return next((one for one in self.codes if one.id == name), None)
+        return next((code for code in self.codes if code.id == name), None)
 
     def of(self, code: str) -> list[Quotation]:
         """The quotations of a code, or of all codes of a theme."""
@@ -182,21 +182,25 @@ def columns_of(themes: Themes) -> DecidedItems:
         CODE: [(code.id, code.path) for code in themes.codes],
         PARTICIPANT: [(participant, participant) for participant in themes.participants],
         INTERVIEW: [(name, name) for name, _ in themes.interviews],
-        QUESTION: list({one.question: (one.question, one.asked) for one in several if one.question}.values()),
-        TURN: _as_they_are([one.item for one in several]),
-        QUOTATION: _as_they_are([one.id for one in several]),
+        QUESTION: list(
+            {
+                quotation.question: (quotation.question, quotation.asked) for quotation in several if quotation.question
+            }.values()
+        ),
+        TURN: _as_they_are([quotation.item for quotation in several]),
+        QUOTATION: _as_they_are([quotation.id for quotation in several]),
     }
     values: dict[str, list[str | None]] = {
-        THEME: [one.theme for one in several],
-        CODE: [one.code for one in several],
-        PARTICIPANT: [one.participant for one in several],
-        INTERVIEW: [one.interview for one in several],
-        QUESTION: [one.question or None for one in several],
-        TURN: [one.item for one in several],
-        QUOTATION: [one.id for one in several],
+        THEME: [quotation.theme for quotation in several],
+        CODE: [quotation.code for quotation in several],
+        PARTICIPANT: [quotation.participant for quotation in several],
+        INTERVIEW: [quotation.interview for quotation in several],
+        QUESTION: [quotation.question or None for quotation in several],
+        TURN: [quotation.item for quotation in several],
+        QUOTATION: [quotation.id for quotation in several],
     }
-    made = {name: build_attribute(name, values[name], order[name]) for name in order}
-    return DecidedItems(tuple(one.id for one in several), made, {})
+    attributes = {name: build_attribute(name, values[name], order[name]) for name in order}
+    return DecidedItems(tuple(quotation.id for quotation in several), attributes, {})
 
 
 def _as_they_are(keys: Sequence[str]) -> list[tuple[str, str]]:
@@ -206,19 +210,19 @@ def _as_they_are(keys: Sequence[str]) -> list[tuple[str, str]]:
 def selected(themes: Themes, selection: Selection) -> list[Quotation]:
     """The quotations behind a cell."""
     chosen = columns_of(themes).build_mask(selection.conditions)
-    return [quotation for quotation, wanted in zip(themes.quotations, chosen.tolist(), strict=True) if wanted]
+    return [quotation for quotation, is_chosen in zip(themes.quotations, chosen.tolist(), strict=True) if is_chosen]
 
 
 def in_words(themes: Themes, selection: Selection) -> str:
     """What the quotations behind a cell have in common; which ones they are, their list shows."""
     columns = columns_of(themes)
-    told = []
+    parts = []
     for name, keys in selection.conditions:
         if name == QUOTATION:
             continue
         titles = [columns.get_attribute(name).get_title(key) for key in keys]
-        told.append(f"{name} {' or '.join(titles)}" if len(titles) <= _LISTED else f"one of {len(titles)} {name}s")
-    return ", ".join(told) or ("all quotations" if not selection.conditions else "these quotations")
+        parts.append(f"{name} {' or '.join(titles)}" if len(titles) <= _LISTED else f"one of {len(titles)} {name}s")
+    return ", ".join(parts) or ("all quotations" if not selection.conditions else "these quotations")
 
 
 def of(attribute: str, *keys: str) -> Selection:
@@ -229,22 +233,22 @@ def mentions(themes: Themes) -> Codes:
     """How often each participant's words were given each code: a row for each code, a column for each participant."""
     rows = {code.id: place for place, code in enumerate(themes.codes)}
     columns = {participant: place for place, participant in enumerate(themes.participants)}
-    found = np.zeros((len(rows), len(columns)), np.int64)
+    counts = np.zeros((len(rows), len(columns)), np.int64)
     for quotation in themes.quotations:
-        found[rows[quotation.code], columns[quotation.participant]] += 1
-    return found
+        counts[rows[quotation.code], columns[quotation.participant]] += 1
+    return counts
 
 
 def occurrences(themes: Themes, unit: str) -> tuple[list[str], Flags]:
     """Units (turns, answers) and which codes occur in each."""
-    places = {one.id: place for place, one in enumerate(themes.codes)}
+    places = {code.id: place for place, code in enumerate(themes.codes)}
     pairs = [(name, places[quotation.code]) for quotation in themes.quotations for name in units_of(quotation, unit)]
     units = list(dict.fromkeys(name for name, _ in pairs))
     at = {name: place for place, name in enumerate(units)}
-    found = np.zeros((len(units), len(places)), bool)
+    occurrences = np.zeros((len(units), len(places)), bool)
     for name, code in pairs:
-        found[at[name], code] = True
-    return units, found
+        occurrences[at[name], code] = True
+    return units, occurrences
 
 
 def units_of(quotation: Quotation, unit: str) -> list[str]:
@@ -258,7 +262,7 @@ def codes_by_interview(themes: Themes) -> Flags:
     """Which codes occur in each interview, in the order in which interviews were held."""
     rows = {name: place for place, (name, _) in enumerate(themes.interviews)}
     places = {code.id: place for place, code in enumerate(themes.codes)}
-    found = np.zeros((len(rows), len(places)), bool)
+    mentions = np.zeros((len(rows), len(places)), bool)
     for quotation in themes.quotations:
-        found[rows[quotation.interview], places[quotation.code]] = True
-    return found
+        mentions[rows[quotation.interview], places[quotation.code]] = True
+    return mentions

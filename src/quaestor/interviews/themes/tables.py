@@ -72,7 +72,7 @@ def themes_table(themes: Themes) -> Table:
         own = themes.of(theme)
         rows = []
         if [code.id for code in codes] != [theme]:
-            whole_theme = share(len({one.participant for one in own}), everybody)
+            whole_theme = share(len({quotation.participant for quotation in own}), everybody)
             rows.append(Row(theme, "any of these", _cells(whole_theme, len(own), of(THEME, theme)), total=True))
         for code in codes:
             title = code.name if code.id != theme else f"{name}, no further"
@@ -108,23 +108,23 @@ def _cells(share: Share, times: int, selection: Selection) -> tuple[Cell, ...]:
 
 def matrix_table(themes: Themes) -> Table:
     """How often each participant speaks of each code."""
-    found = mentions(themes)
-    rows = {code.id: found[place] for place, code in enumerate(themes.codes)}
+    mention_matrix = mentions(themes)
+    rows = {code.id: mention_matrix[place] for place, code in enumerate(themes.codes)}
     groups = []
     for theme, name, codes in by_theme(themes):
         made = []
-        for one in codes:
+        for code in codes:
             cells = [
-                _times(int(times), of(CODE, one.id).narrowed(PARTICIPANT, who))
-                for who, times in zip(themes.participants, rows[one.id].tolist(), strict=True)
+                _times(int(times), of(CODE, code.id).narrowed(PARTICIPANT, who))
+                for who, times in zip(themes.participants, rows[code.id].tolist(), strict=True)
             ]
-            cells.append(_times(int(rows[one.id].sum()), of(CODE, one.id)))
-            title = one.name if one.id != theme else f"{name}, no further"
-            made.append(Row(_key(one, codes), title, tuple(cells)))
+            cells.append(_times(int(rows[code.id].sum()), of(CODE, code.id)))
+            title = code.name if code.id != theme else f"{name}, no further"
+            made.append(Row(_key(code, codes), title, tuple(cells)))
         groups.append(Group(name, tuple(made)))
     bottom = [
         _times(int(times), of(PARTICIPANT, who))
-        for who, times in zip(themes.participants, found.sum(axis=0).tolist(), strict=True)
+        for who, times in zip(themes.participants, mention_matrix.sum(axis=0).tolist(), strict=True)
     ]
     total = Row("all", "all codes", (*bottom, _times(len(themes.quotations), Selection())), total=True)
     columns = (
@@ -196,8 +196,8 @@ def _tally(reference_tally: ReferenceTally, reached: int, coded: int, everybody:
 
 
 def _part(number: int, of_all: int, selection: Selection | None = None) -> Cell:
-    found = share(number, of_all)
-    return Cell((whole(number), percent(found.value)), (number, found.value), selection)
+    estimate = share(number, of_all)
+    return Cell((whole(number), percent(estimate.value)), (number, estimate.value), selection)
 
 
 def _people(who: Sequence[str]) -> Cell:
@@ -210,13 +210,13 @@ def field_tables(themes: Themes) -> list[Table]:
     for code in themes.codes:
         if code.fields:
             asking.setdefault((code.theme, code.fields), []).append(code)
-    found: list[Table] = []
+    tables: list[Table] = []
     for (theme, fields), codes in asking.items():
-        said = [quotation for code in codes for quotation in themes.quotations if quotation.code == code.id]
-        if len(codes) > 1 and (counted := _by_first_field(themes, theme, codes, said)) is not None:
-            found.append(counted)
-        found.append(_listing(themes, theme, fields, codes, said))
-    return found
+        quotations = [quotation for code in codes for quotation in themes.quotations if quotation.code == code.id]
+        if len(codes) > 1 and (counted := _by_first_field(themes, theme, codes, quotations)) is not None:
+            tables.append(counted)
+        tables.append(_listing(themes, theme, fields, codes, quotations))
+    return tables
 
 
 def _listing(
@@ -224,13 +224,17 @@ def _listing(
 ) -> Table:
     """One row a quotation, under its code where there are several."""
     alone = len(codes) == 1
-    beside = {} if alone else {one.id: found for one in said if (found := _beside(themes, one))}
+    beside = (
+        {} if alone else {quotation.id: also_coded for quotation in said if (also_coded := _beside(themes, quotation))}
+    )
     groups = []
     for code in codes:
         rows = []
-        for number, one in enumerate((one for one in said if one.code == code.id), start=1):
-            more = (_also(themes, beside.get(one.id, [])),) if beside else ()
-            rows.append(Row(f"{one.code}-{number}", one.participant, (*_said_cells(fields, one), *more)))
+        for number, quotation in enumerate((quotation for quotation in said if quotation.code == code.id), start=1):
+            more = (_also(themes, beside.get(quotation.id, [])),) if beside else ()
+            rows.append(
+                Row(f"{quotation.code}-{number}", quotation.participant, (*_said_cells(fields, quotation), *more))
+            )
         groups.append(Group("" if alone else code.name, tuple(rows)))
     columns = (
         *(Column(f"field {field}", field, numeric=False) for field in fields),
@@ -258,9 +262,9 @@ def _and(names: Sequence[str]) -> str:
 
 
 def _notes(themes: Themes, fields: Sequence[str], said: Sequence[Quotation]) -> tuple[str, ...]:
-    differ = any(BETWEEN_RATERS in one.fields.get(field, "") for one in said for field in fields)
-    told = f"{_begun(DIFFER)}: they gave the same code and say different things of it, and nobody has decided."
-    return (*([told] if differ else []), *base_notes(themes))
+    differ = any(BETWEEN_RATERS in quotation.fields.get(field, "") for quotation in said for field in fields)
+    note = f"{_begun(DIFFER)}: they gave the same code and say different things of it, and nobody has decided."
+    return (*([note] if differ else []), *base_notes(themes))
 
 
 def _beside(themes: Themes, quotation: Quotation) -> list[Quotation]:
@@ -277,22 +281,22 @@ def _also(themes: Themes, beside: Sequence[Quotation]) -> Cell:
 def _by_first_field(themes: Themes, theme: str, codes: Sequence[CodeUsed], said: Sequence[Quotation]) -> Table | None:
     """Codes of a theme by what was said in their first field, such as the importance of defects; none if too many."""
     field = codes[0].fields[0]
-    found: dict[str, str] = {}
-    for key, title in (_value(one, field) for one in said):
-        found.setdefault(key, title)
+    titles: dict[str, str] = {}
+    for key, title in (_value(quotation, field) for quotation in said):
+        titles.setdefault(key, title)
     last = [f"{field} {title}" for title in (UNSAID, DIFFER)]
-    ordered = [*sorted(found.keys() - set(last), key=_on_scale), *(key for key in last if key in found)]
-    if len(found.keys() - set(last)) > _MOST_VALUES:
+    ordered = [*sorted(titles.keys() - set(last), key=_on_scale), *(key for key in last if key in titles)]
+    if len(titles.keys() - set(last)) > _MOST_VALUES:
         return None
     rows = []
     for code in codes:
-        own = [one for one in said if one.code == code.id]
-        cells = [_quoted([one for one in own if _value(one, field)[0] == key]) for key in ordered]
-        people = {one.participant for one in own}
+        own = [quotation for quotation in said if quotation.code == code.id]
+        cells = [_quoted([quotation for quotation in own if _value(quotation, field)[0] == key]) for key in ordered]
+        people = {quotation.participant for quotation in own}
         cells += [_quoted(own), Cell((whole(len(people)),), (len(people),), of(CODE, code.id))]
         rows.append(Row(code.id, code.name, tuple(cells)))
     columns = (
-        *(Column(key, found[key], spanner=field, numbers=("",)) for key in ordered),
+        *(Column(key, titles[key], spanner=field, numbers=("",)) for key in ordered),
         Column("mentions", "mentions", numbers=("",)),
         Column("participants", "participants"),
     )
@@ -319,7 +323,7 @@ def _value(quotation: Quotation, field: str) -> tuple[str, str]:
 
 def _quoted(several: Sequence[Quotation]) -> Cell:
     number = len(several)
-    opens = of(QUOTATION, *(one.id for one in several)) if several else None
+    opens = of(QUOTATION, *(quotation.id for quotation in several)) if several else None
     return Cell((whole(number) if number else NOTHING,), (number,), opens)
 
 
@@ -333,7 +337,7 @@ def quotations_table(themes: Themes) -> Table:
     for _, _, codes in by_theme(themes):
         for code in codes:
             own = [quotation for quotation in themes.quotations if quotation.code == code.id]
-            rows = tuple(_quotation_row(number, one) for number, one in enumerate(own, start=1))
+            rows = tuple(_quotation_row(number, quotation) for number, quotation in enumerate(own, start=1))
             groups.append(Group(code.path, rows))
     columns = tuple(
         Column(key, title, numeric=False)

@@ -31,14 +31,14 @@ def turns_of(
 ) -> tuple[RecordedTurn, ...]:
     """Turns with the words of their utterances, put together with a space or a line break; or each `apart`."""
     longest = 0 if apart else LONGEST_TURN
-    found = [
+    readers = [
         _turn(group, joint) for group in _by_speaker((utterance for utterance in utterances if utterance.text), longest)
     ]
-    if not found:
+    if not readers:
         raise InputError(f"{where} has no words that anybody says: is it the transcript?")
-    if len(found) > MOST:
-        raise InputError(f"{where} has {len(found):,} turns, over {MOST:,}: nobody talks for that long")
-    return tuple(found)
+    if len(readers) > MOST:
+        raise InputError(f"{where} has {len(readers):,} turns, over {MOST:,}: nobody talks for that long")
+    return tuple(readers)
 
 
 def _by_speaker(utterances: Iterable[Utterance], longest: int) -> Iterator[list[Utterance]]:
@@ -56,15 +56,15 @@ def _by_speaker(utterances: Iterable[Utterance], longest: int) -> Iterator[list[
 
 def _turn(group: Sequence[Utterance], joint: str) -> RecordedTurn:
     cues, place = [], 0
-    for one in group:
-        if one.start is not None:
-            cues.append(CuePlace(place, one.start, one.end))
-        place += len(one.text) + len(joint)
-    starts = [one.start for one in group if one.start is not None]
-    ends = [one.end for one in group if one.end is not None]
+    for turn in group:
+        if turn.start is not None:
+            cues.append(CuePlace(place, turn.start, turn.end))
+        place += len(turn.text) + len(joint)
+    starts = [turn.start for turn in group if turn.start is not None]
+    ends = [turn.end for turn in group if turn.end is not None]
     return RecordedTurn(
         group[0].speaker,
-        joint.join(one.text for one in group),
+        joint.join(turn.text for turn in group),
         min(starts, default=None),
         max(ends, default=None),
         tuple(cues) if len(group) > 1 else (),
@@ -96,10 +96,12 @@ def transcript_in(
         raise InputError(f"there is no format {format!r}, allowed: {suggest(format, FORMATS)}")
     if data.startswith(_OLD_WORD):
         raise InputError(f"{name} is an old Word document: save it as .docx or as text")
-    speakers = tuple(dict.fromkeys(one for label in named if (one := " ".join(label.split()).rstrip(":：").rstrip())))
+    speakers = tuple(
+        dict.fromkeys(speaker for label in named if (speaker := " ".join(label.split()).rstrip(":：").rstrip()))
+    )
     if data.startswith(_ZIP) or format == "docx":
         return _document(data, name, format, speakers, encoding, apart)
-    text, told = decoded(data, name, encoding)
+    text, encoding_found = decoded(data, name, encoding)
     require_few_lines(text, name)
     lines = lines_of(text)
     chosen = format or _format_of(lines)
@@ -109,8 +111,10 @@ def transcript_in(
         utterances, beside = (from_webvtt if chosen == "webvtt" else from_subrip)(lines, speakers)
     _require_all(speakers, utterances, name)
     joint = "\n" if chosen == "text" else " "
-    doubtful = not encoding and told == FALLBACK and is_misread(text)
-    return ReadTranscript(chosen, told, turns_of(utterances, joint, name, apart=apart), tuple(beside), doubtful)
+    doubtful = not encoding and encoding_found == FALLBACK and is_misread(text)
+    return ReadTranscript(
+        chosen, encoding_found, turns_of(utterances, joint, name, apart=apart), tuple(beside), doubtful
+    )
 
 
 def _document(
@@ -129,7 +133,7 @@ def _document(
 def _require_all(named: Collection[str], utterances: Sequence[Utterance], where: str) -> None:
     """Whoever is named as a speaker must be one: a letter too many would give all their words to somebody else."""
     speakers = {utterance.speaker for utterance in utterances}
-    missing = [one for one in named if one not in speakers]
+    missing = [speaker for speaker in named if speaker not in speakers]
     if missing:
         raise InputError(
             f"nobody is called {join_with_or(map(repr, missing))} in {where}: write speakers just as the file has them"
@@ -143,5 +147,5 @@ def _format_of(lines: list[str]) -> str:
         return "webvtt"
     numbered = len(filled) > 1 and filled[0].strip().isdecimal() and timing(filled[1]) is not None
     bare = len(filled) > 1 and timing(filled[0]) is not None and "," in filled[0]
-    below = any(one.strip().isdecimal() and timing(two) is not None and "," in two for one, two in pairwise(filled))
+    below = any(line.strip().isdecimal() and timing(two) is not None and "," in two for line, two in pairwise(filled))
     return "srt" if numbered or bare or below else "text"

@@ -40,7 +40,10 @@ def document_lines(data: bytes, where: str, named: tuple[str, ...] = ()) -> tupl
             waiting += lines_of(block)
             continue
         marked = [unmarked(cell.strip()) for cell in block]
-        cells, begins = [one.text for one in marked], next((one.start for one in marked if one.start is not None), None)
+        cells, begins = (
+            [cell.text for cell in marked],
+            next((cell.start for cell in marked if cell.start is not None), None),
+        )
         filled = _filled(cells)[place in counted :]
         header = None if isinstance(before, str) else header
         if isinstance(before, str) and len(filled) > 1 and all(cell.lower() in _HEADER for cell in filled):
@@ -65,14 +68,14 @@ def _filled(cells: Sequence[str]) -> list[str]:
 
 def _counted(blocks: Sequence[str | list[str]]) -> frozenset[int]:
     """Places of rows of tables that number all their rows; the number is nobody's word."""
-    found: set[int] = set()
-    for is_table, group in groupby(enumerate(blocks), key=lambda one: isinstance(one[1], list)):
+    table_rows: set[int] = set()
+    for is_table, group in groupby(enumerate(blocks), key=lambda numbered: isinstance(numbered[1], list)):
         rows = [(place, filled[0].rstrip(".")) for place, cells in group if len(filled := _filled(cells)) > 2]
         if is_table and rows and all(number.isdecimal() and len(number) < 7 for _, number in rows):
             numbers = [int(number) for _, number in rows]
             running = numbers[0] < 2 and numbers == list(range(numbers[0], numbers[0] + len(rows)))
-            found |= {place for place, _ in rows} if running else set()
-    return frozenset(found)
+            table_rows |= {place for place, _ in rows} if running else set()
+    return frozenset(table_rows)
 
 
 def _since(row: Line, start: float | None) -> Line:
@@ -101,15 +104,15 @@ def _about(lines: list[Line], named: tuple[str, ...]) -> frozenset[int]:
 def _row_under(header: list[str], cells: list[str]) -> Line:
     """A row of a table that says what its columns are: whatever stands in the column of speakers is one."""
     speaker = next((place for place, column in enumerate(header) if column in _SPEAKER), -1)
-    label, start, said = "", None, list[str]()
+    label, start, paragraphs = "", None, list[str]()
     for place, (column, cell) in enumerate(zip(header, cells, strict=True)):
         if place == speaker:
             label = " ".join(cell.rstrip(":：").split())
         elif column in _TIME and _is_time(cell):
             start = _begins(cell) if start is None else start
         elif cell and not (column in _COUNT and cell.isdecimal()):
-            said.append(cell)
-    words = "\n".join(said)
+            paragraphs.append(cell)
+    words = "\n".join(paragraphs)
     return Line(words, Opening(label, words, start, SURE) if label else None, start)
 
 

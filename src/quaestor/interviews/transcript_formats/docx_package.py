@@ -30,11 +30,11 @@ def symbol(font: str, char: str) -> str:
     """What a symbol shows; where its font is not known, the character as it is written, and nothing for none."""
     try:
         code = int(char, 16)
-        found = chr(code)
+        character = chr(code)
     except (ValueError, OverflowError):
         return ""
     place = code - _PLACES.start if code in _PLACES else code
-    known = _SHOWN.get(font.strip().lower(), {}).get(place, found)
+    known = _SHOWN.get(font.strip().lower(), {}).get(place, character)
     return known if known.isprintable() or code in _PLACES else ""
 
 
@@ -104,7 +104,7 @@ class DocumentReader:
             case "br" | "cr":
                 self.put("\n")
             case "sym":
-                self.put(symbol(*(_attribute(attributes, one) for one in ("font", "char"))))
+                self.put(symbol(*(_attribute(attributes, attribute) for attribute in ("font", "char"))))
             case "noBreakHyphen":
                 self.put("\N{NON-BREAKING HYPHEN}")
             case "p":
@@ -216,33 +216,33 @@ def unpacked(data: bytes, where: str) -> tuple[list[str | list[str]], list[str]]
 
 def _main_part(archive: zipfile.ZipFile, allowed: Allowance) -> str:
     """Where the text is: there where the relations of the package lead, mostly in `word/document.xml`."""
-    found = [_PART]
+    parts = [_PART]
 
     def start(name: str, attributes: dict[str, str]) -> None:
         allowed.take_element(1)
         if name.endswith(" Relationship") and attributes.get("Type", "").endswith(_MAIN):
-            found.append(normpath(attributes.get("Target", "")).lstrip("/"))
+            parts.append(normpath(attributes.get("Target", "")).lstrip("/"))
 
     parser = expat.ParserCreate(namespace_separator=" ")
     parser.StartElementHandler = start
     if _RELATIONS in archive.namelist():
         _parse(archive, _RELATIONS, parser, allowed)
-    return next(part for part in (*reversed(found), _PART) if part == _PART or part in archive.namelist())
+    return next(part for part in (*reversed(parts), _PART) if part == _PART or part in archive.namelist())
 
 
 def _notes(archive: zipfile.ZipFile, folder: str, allowed: Allowance) -> list[str]:
     """What stands beside the text, said once each: a header is a part of its own for every kind of page."""
-    found: dict[str, list[str]] = {kind: [] for kind in _BESIDE}
+    notes: dict[str, list[str]] = {kind: [] for kind in _BESIDE}
     for part in sorted(archive.namelist()):
         place, _, name = part.rpartition("/")
         named = _PART_NAME.fullmatch(name)
         if place != folder or named is None or named["kind"] not in _BESIDE:
             continue
         for block in _paragraphs(archive, part, allowed):
-            words = " | ".join(" ".join(one.split()) for one in ([block] if isinstance(block, str) else block))
-            found[named["kind"]] += [f"{_BESIDE[named['kind']]}: {words}"] if words.strip(" |") else []
-    beside = [note for kind in ("footnotes", "endnotes", "comments") for note in found[kind]]
-    return [*beside, *dict.fromkeys([*found["header"], *found["footer"]])]
+            words = " | ".join(" ".join(cell.split()) for cell in ([block] if isinstance(block, str) else block))
+            notes[named["kind"]] += [f"{_BESIDE[named['kind']]}: {words}"] if words.strip(" |") else []
+    beside = [note for kind in ("footnotes", "endnotes", "comments") for note in notes[kind]]
+    return [*beside, *dict.fromkeys([*notes["header"], *notes["footer"]])]
 
 
 def _paragraphs(archive: zipfile.ZipFile, part: str, allowed: Allowance) -> list[str | list[str]]:
@@ -262,15 +262,15 @@ def _parse(archive: zipfile.ZipFile, part: str, parser: expat.XMLParserType, all
     info = archive.getinfo(part)
     if info.compress_type not in _METHODS or info.flag_bits & _ENCRYPTED:
         raise zipfile.BadZipFile
-    given = 0
+    size = 0
     with archive.open(info) as file:
         while chunk := file.read(_CHUNK):
-            given += len(chunk)
+            size += len(chunk)
             allowed.bytes -= len(chunk)
             if allowed.bytes < 0:
                 raise InputError(f"{allowed.where} has over {MOST_BYTES:,} bytes when unpacked: save it as text")
             parser.Parse(chunk, False)
-            if given - parser.CurrentByteIndex > _LONGEST_TAG:
+            if size - parser.CurrentByteIndex > _LONGEST_TAG:
                 raise ValueError("a tag without an end")
         parser.Parse(b"", True)
 

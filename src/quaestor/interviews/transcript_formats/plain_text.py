@@ -68,7 +68,7 @@ def lines_with_openings(lines: Sequence[str], named: tuple[str, ...] = ()) -> li
     heads = heads_among(filled, openings, named)
     times = _lines_of_times(filled, openings, heads)
     under_times = _named_under_times(filled, list(times), named)
-    found: list[Line] = []
+    turn_lines: list[Line] = []
     start: float | None = None
     for place, (line, gap) in enumerate(written):
         if place in times:
@@ -79,9 +79,9 @@ def lines_with_openings(lines: Sequence[str], named: tuple[str, ...] = ()) -> li
         if opening is not None:
             begins = start if opening.start is None else opening.start
             opening = replace(opening, start=begins, apart=gap or start is not None)
-        found.append(Line(line.text, opening, start))
+        turn_lines.append(Line(line.text, opening, start))
         start = None
-    return found
+    return turn_lines
 
 
 def _written(lines: Sequence[str]) -> Iterator[tuple[Line, bool]]:
@@ -107,21 +107,23 @@ def _unquoted(lines: Sequence[str], named: tuple[str, ...]) -> Sequence[str]:
 
 def _lines_of_times(lines: Sequence[str], openings: Sequence[Opening | None], heads: Heads) -> dict[int, float]:
     """By place when the words below begin: where a file begins so or does it throughout, and never goes back."""
-    found = {place: times[0] for place, line in enumerate(lines) if (times := timing(line)) is not None}
-    if not found and not any(opening is not None and opening.way == SURE for opening in openings):
-        found = {place: stamp_seconds(line) or 0.0 for place, line in enumerate(lines) if _ALONE.fullmatch(line)}
+    times_by_line = {place: times[0] for place, line in enumerate(lines) if (times := timing(line)) is not None}
+    if not times_by_line and not any(opening is not None and opening.way == SURE for opening in openings):
+        times_by_line = {
+            place: stamp_seconds(line) or 0.0 for place, line in enumerate(lines) if _ALONE.fullmatch(line)
+        }
         begun = {*heads, *(place for place, opening in enumerate(openings) if opening is not None)}
-        if _between_turns(found, lines, begun):
-            return found
-    throughout = len(found) > 1 and (0 in found or len(found) >= _TIMES_ABOVE * len(lines))
-    return found if throughout and list(found.values()) == sorted(found.values()) else {}
+        if _between_turns(times_by_line, lines, begun):
+            return times_by_line
+    throughout = len(times_by_line) > 1 and (0 in times_by_line or len(times_by_line) >= _TIMES_ABOVE * len(lines))
+    return times_by_line if throughout and list(times_by_line.values()) == sorted(times_by_line.values()) else {}
 
 
-def _between_turns(found: dict[int, float], lines: Sequence[str], begun: Collection[int]) -> bool:
+def _between_turns(times_by_line: dict[int, float], lines: Sequence[str], begun: Collection[int]) -> bool:
     """Whether times stand above turns now and then, as Google Meet has them every few minutes."""
-    whole = all(lines[place].count(":") == 2 and place + 1 in begun for place in found)
-    times = list(found.values())
-    return bool(found) and whole and times == sorted(set(times))
+    whole = all(lines[place].count(":") == 2 and place + 1 in begun for place in times_by_line)
+    times = list(times_by_line.values())
+    return bool(times_by_line) and whole and times == sorted(set(times))
 
 
 def _named_under_times(lines: Sequence[str], timed: Sequence[int], named: Collection[str] = ()) -> frozenset[int]:
@@ -148,7 +150,7 @@ def _shapes_of_times(lines: Sequence[Line], speakers: Speakers) -> frozenset[_Sh
     begun = [_TIMED.fullmatch(line.text) for line in lines]
     shapes = Counter(_shape(timed["time"]) for timed in begun if timed)
     often = [shape for shape, count in shapes.items() if count >= _THROUGHOUT * len(lines)]
-    found: list[_Shape] = []
+    shapes_found: list[_Shape] = []
     for shape in often:
         times: list[float] = []
         for line, timed in zip(lines, begun, strict=True):
@@ -157,8 +159,8 @@ def _shapes_of_times(lines: Sequence[Line], speakers: Speakers) -> frozenset[_Sh
                 times += [] if opening.start is None else [opening.start]
             elif timed and _shape(timed["time"]) == shape:
                 times.append(stamp_seconds(timed["time"]) or 0.0)
-        found += [shape] if (shapes[shape] > 1 or shape == _FROM_TO) and times == sorted(times) else []
-    return frozenset(found)
+        shapes_found += [shape] if (shapes[shape] > 1 or shape == _FROM_TO) and times == sorted(times) else []
+    return frozenset(shapes_found)
 
 
 def _shape(time: str) -> _Shape:
@@ -171,7 +173,7 @@ def _shape_after_names(lines: Sequence[Line], speakers: Speakers) -> _Shape | No
     heads = [line.opening for line in lines if speakers.open(line.opening)]
     begun = [timed for head in heads if head.start is None and (timed := _TIMED.fullmatch(head.rest))]
     shapes = Counter(_shape(timed["time"]) for timed in begun)
-    shape, count = max(shapes.items(), key=lambda one: one[1], default=(None, 0))
+    shape, count = max(shapes.items(), key=lambda pair: pair[1], default=(None, 0))
     times = [stamp_seconds(timed["time"]) or 0.0 for timed in begun if _shape(timed["time"]) == shape]
     return shape if count > 1 and 2 * count >= len(heads) and times == sorted(set(times)) else None
 
@@ -216,11 +218,11 @@ Heads = dict[int, Opening]
 
 def heads_among(lines: Sequence[str], openings: Sequence[Opening | None], named: Collection[str] = ()) -> Heads:
     """By place the lines that name somebody in the way of the file; where it writes names with a colon, none."""
-    found = [_timed(lines, named), _alone(lines, named), _tabbed(lines, named)]
+    readings = [_timed(lines, named), _alone(lines, named), _tabbed(lines, named)]
     sure = any(opening is not None and opening.way == SURE for opening in openings)
     spoken = Counter(opening.label for opening in openings if opening is not None)
     usual = sum(count for label, count in spoken.items() if named or count > 1 or is_word_for_a_speaker(label))
-    best = max(found, key=len)
+    best = max(readings, key=len)
     if sure or len(best) <= usual:
         return {}
     return {place: head for place, head in best.items() if openings[place] is None}
@@ -241,12 +243,12 @@ def _timed(lines: Sequence[str], named: Collection[str]) -> Heads:
 
 def _alone(lines: Sequence[str], named: Collection[str]) -> Heads:
     """`**Name**` above the words; the bare name only of those who are named."""
-    found = {
+    labels = {
         place: Opening(label, "", None, SURE)
         for place, line in enumerate(lines)
         if (label := _called(line)) and (label in named or _BOLD.fullmatch(line))
     }
-    return _above_words(_of_speakers(found, named), len(lines), named)
+    return _above_words(_of_speakers(labels, named), len(lines), named)
 
 
 def _tabbed(lines: Sequence[str], named: Collection[str]) -> Heads:

@@ -127,17 +127,17 @@ def names_in(label: str) -> tuple[str, ...]:
         )
     first, *others = (_COUNTED.sub("", part) for part in _APART.split(core))
     telling = [other for other in others if any(len(word) >= _TELLING for word in re.findall(r"[^\W\d_]+", other))]
-    return tuple(dict.fromkeys(one for one in (first, *telling) if one and not _is_nobodys(one)))
+    return tuple(dict.fromkeys(label for label in (first, *telling) if label and not _is_nobodys(label)))
 
 
 def _parted(label: str) -> tuple[str, list[str]]:
     """A label without what stands beside it, and that, the last first."""
     core, asides = " ".join(label.split()), list[str]()
     while len(core) <= _LONGEST and (aside := _ASIDE.search(core)):
-        said, before = (aside["round"] or aside["square"] or "").strip(), core[: aside.start()].rstrip()
+        note, before = (aside["round"] or aside["square"] or "").strip(), core[: aside.start()].rstrip()
         if not before:
-            return said, asides
-        asides.append(said)
+            return note, asides
+        asides.append(note)
         core = before
     return core, asides
 
@@ -197,7 +197,9 @@ def _ways(named: tuple[str, ...] = ()) -> _Ways:
 
     Spaces are never given back (`*+`): two runs of them beside each other would be parted in every way, for hours.
     """
-    literal = "|".join(r"\s++".join(map(re.escape, one.split())) for one in sorted(named, key=len, reverse=True))
+    literal = "|".join(
+        r"\s++".join(map(re.escape, speaker.split())) for speaker in sorted(named, key=len, reverse=True)
+    )
     label, boxed = literal or _LABEL, literal or _BOXED
     return _Ways(
         re.compile(
@@ -211,14 +213,14 @@ def _ways(named: tuple[str, ...] = ()) -> _Ways:
 
 def openings_of(lines: Sequence[str], named: tuple[str, ...] = ()) -> list[Opening | None]:
     """How each line may begin; behind the mark of a list stands what somebody lists, unless all turns are listed."""
-    found = [_behind_mark(line.strip(), named) for line in lines]
-    begun = [(opening.label, is_item) for opening, is_item in found if opening is not None]
+    openings = [_behind_mark(line.strip(), named) for line in lines]
+    begun = [(opening.label, is_item) for opening, is_item in openings if opening is not None]
     counts = Counter(label for label, _ in begun)
     usual = {label for label in counts if is_word_for_a_speaker(label)}
     telling = [is_item for label, is_item in begun if counts[label] >= _ONCE_MORE or label in usual]
     often = bool(named or usual) or 2 * sum(is_item for _, is_item in begun) >= len(lines)
     all_listed = often and all(telling or (is_item for _, is_item in begun))
-    return [opening if all_listed or not is_item else None for opening, is_item in found]
+    return [opening if all_listed or not is_item else None for opening, is_item in openings]
 
 
 def _behind_mark(line: str, named: tuple[str, ...]) -> tuple[Opening | None, bool]:
@@ -232,10 +234,10 @@ def opening_of(line: str, named: tuple[str, ...] = ()) -> Opening | None:
     """Whom a line may name before its words; whether it does, the whole file says, or whoever named the speakers."""
     ways = _ways(named)
     text, way = _unmarked(line.strip(), ways)
-    found = ways.heading.fullmatch(text) or ways.spoken.fullmatch(text)
-    if found is None:
+    match = ways.heading.fullmatch(text) or ways.spoken.fullmatch(text)
+    if match is None:
         return None
-    parts = found.groupdict()
+    parts = match.groupdict()
     stamp = parts.get("before") or parts["after"]
     label = " ".join((parts["label"] or parts["boxed"]).split())
     if not named:
@@ -282,12 +284,14 @@ def speakers_among(openings: Sequence[Opening | None], named: Collection[str] = 
     """Who speaks, judged by how all places begin at which a turn may begin; those named, where some are."""
     if named:
         return Speakers(frozenset(named))
-    found = [opening for opening in openings if opening is not None]
-    sure, marked, plain = (Counter(one.label for one in found if one.way == way) for way in (SURE, MARKED, PLAIN))
+    present = [opening for opening in openings if opening is not None]
+    sure, marked, plain = (
+        Counter(opening.label for opening in present if opening.way == way) for way in (SURE, MARKED, PLAIN)
+    )
     by_mark = _accepted(marked, len(openings), 1)
     accepted = _accepted(plain, len(openings), _ONCE_MORE)
-    by_colon = accepted - _compared([one for one in found if one.way == PLAIN], accepted)
-    times_marked, times_plain = sum(marked[one] for one in by_mark), sum(plain[one] for one in by_colon)
+    by_colon = accepted - _compared([opening for opening in present if opening.way == PLAIN], accepted)
+    times_marked, times_plain = sum(marked[label] for label in by_mark), sum(plain[label] for label in by_colon)
     # A file has its way of naming speakers: what stands only here and there in another way is somebody's words.
     if sure and sure.total() >= times_marked + times_plain:
         return Speakers(frozenset(sure), set_apart=True)
@@ -302,7 +306,7 @@ def _accepted(counts: Counter[str], places: int, enough: int) -> frozenset[str]:
     """Those that are speakers: usual words for one, names that come often enough, or all where all lines have one."""
     usual = {label: count for label, count in counts.items() if not is_ordinary(label)}
     share = sum(usual.values()) / max(places, 1)
-    found = {
+    accepted_labels = {
         label
         for label, count in usual.items()
         if is_word_for_a_speaker(label)
@@ -310,24 +314,24 @@ def _accepted(counts: Counter[str], places: int, enough: int) -> frozenset[str]:
         or (is_name_like(label) and (count >= enough or share >= _OFTEN))
     }
     # "Question: … Answer: …" from beginning to end is a conversation; a question here and there is none.
-    found |= {
+    accepted_labels |= {
         label
         for label, count in counts.items()
         if label not in usual and count >= _AGAIN_AND_AGAIN and count / places >= _OFTEN / 2
     }
-    return frozenset(found)
+    return frozenset(accepted_labels)
 
 
 def _compared(openings: Sequence[Opening], accepted: Collection[str]) -> frozenset[str]:
     """Labels that are rather what somebody lists, where two speakers already open most turns."""
     usual = [opening for opening in openings if is_word_for_a_speaker(opening.label)]
-    if len({one.label for one in usual}) < _ONCE_MORE or 2 * len(usual) <= len(openings):
+    if len({opening.label for opening in usual}) < _ONCE_MORE or 2 * len(usual) <= len(openings):
         return _amid_turns(openings, accepted)
     others = [opening for opening in openings if not is_word_for_a_speaker(opening.label)]
     counts = Counter(other.label for other in others)
     apart = {other.label for other in others if other.apart}
     often = max(_AGAIN_AND_AGAIN, len(usual) / 4)
-    if 2 * sum(one.apart for one in usual) > len(usual):
+    if 2 * sum(opening.apart for opening in usual) > len(usual):
         return frozenset(counts.keys() - apart)
     return frozenset(label for label, count in counts.items() if count < often)
 

@@ -92,7 +92,7 @@ def _webvtt_cues(lines: Sequence[str]) -> tuple[list[_Cue], list[str]]:
             cues[-1].lines += above
         cues += _cues_in(below)
     worded = [name for name in names.values() if len(name.split()) > 1]
-    return cues, [one for one in (*beside, *worded) if one.strip() not in ("", "WEBVTT")]
+    return cues, [line for line in (*beside, *worded) if line.strip() not in ("", "WEBVTT")]
 
 
 def _is_beside(line: str, cues: Sequence[_Cue]) -> bool:
@@ -102,7 +102,7 @@ def _is_beside(line: str, cues: Sequence[_Cue]) -> bool:
     note = _NOTE.fullmatch(line)
     if not cues or (note and (not (note["said"] or "").strip() or note["about"])):
         return True
-    last = next((one.rstrip() for one in reversed(cues[-1].lines) if one.strip()), "")
+    last = next((line.rstrip() for line in reversed(cues[-1].lines) if line.strip()), "")
     return note is not None and (not last or last.endswith(_ENDED))
 
 
@@ -144,8 +144,8 @@ def _without_styles(text: str) -> str:
 def _resolved(text: str) -> str:
     """With the characters that entities stand for; a name that stands for none is somebody's words."""
 
-    def character(found: re.Match[str]) -> str:
-        return unescape(found[0]) if found[0][1] == "#" or found[0][1:] in html5 else found[0]
+    def character(match: re.Match[str]) -> str:
+        return unescape(match[0]) if match[0][1] == "#" or match[0][1:] in html5 else match[0]
 
     return _ENTITY.sub(character, text)
 
@@ -153,7 +153,7 @@ def _resolved(text: str) -> str:
 def _has_voices(texts: Sequence[str]) -> bool:
     """Whether a file marks who speaks: most cues begin with a voice, or the first does and others where it changes."""
     begun = [_VOICE.match(text.lstrip()) for text in texts if text.strip()]
-    named = [found is not None and not found["end"] for found in begun]
+    named = [match is not None and not match["end"] for match in begun]
     return 2 * sum(named) > len(named) or named[:1] == [True]
 
 
@@ -184,18 +184,18 @@ def _labelled(cues: Sequence[_Cue], named: tuple[str, ...]) -> list[Utterance]:
     openings = iter(openings_of([line for lines in filled for line in lines], named))
     read = [[(line, next(openings)) for line in lines] for lines in filled]
     first = [lines[0][1] for lines in read if lines]
-    speakers = speakers_among([None if one is None else replace(one, apart=True) for one in first], named)
+    speakers = speakers_among([None if opening is None else replace(opening, apart=True) for opening in first], named)
     utterances: list[Utterance] = []
     speaker = ""
     for cue, lines in zip(cues, read, strict=True):
-        said: list[str] = []
+        words: list[str] = []
         for line, opening in lines:
             if speakers.open(opening):
-                utterances.append(_utterance(cue, speaker, "\n".join(said)))
-                speaker, said = opening.label, [opening.rest]
+                utterances.append(_utterance(cue, speaker, "\n".join(words)))
+                speaker, words = opening.label, [opening.rest]
             else:
-                said.append(line)
-        utterances.append(_utterance(cue, speaker, "\n".join(said)))
+                words.append(line)
+        utterances.append(_utterance(cue, speaker, "\n".join(words)))
     return utterances
 
 
@@ -230,15 +230,15 @@ def cue_names(lines: Sequence[str]) -> dict[int, str]:
 def _numbers(lines: Sequence[str], above: Sequence[int | None]) -> dict[int, str]:
     """Numbers above all cues; where some have none, those that are awaited, and any other is said by somebody."""
     written = [0 if place is None else _number(lines[place]) for place in above]
-    found: dict[int, str] = {}
+    labels: dict[int, str] = {}
     awaited = written[0]
     for count, (place, number) in enumerate(zip(above, written, strict=True)):
         apart = place is not None and not _is_words(lines, place - 1)
         if place is not None and number and (number in (awaited, written[0] + count) or (apart and all(written))):
-            found[place] = lines[place].strip()
+            labels[place] = lines[place].strip()
             awaited = number
         awaited += 1
-    return found
+    return labels
 
 
 def _number(line: str) -> int:
@@ -260,5 +260,5 @@ def _is_words(lines: Sequence[str], place: int) -> bool:
 def _shape(line: str) -> str:
     """How a program makes names of cues: one word with digits in it, which alone differ."""
     word = line.strip()
-    made = any(letter.isdecimal() for letter in word) and not _NUMBER.fullmatch(word) and len(word.split()) == 1
-    return _MADE.sub("0", word) if made else ""
+    is_id = any(letter.isdecimal() for letter in word) and not _NUMBER.fullmatch(word) and len(word.split()) == 1
+    return _MADE.sub("0", word) if is_id else ""

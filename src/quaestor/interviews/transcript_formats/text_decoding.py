@@ -89,17 +89,17 @@ def _as_told(data: bytes, where: str, encoding: str) -> tuple[str, str]:
     return text, name
 
 
-def _encoding_named(wanted: str) -> str:
+def _encoding_named(name: str) -> str:
     """An encoding by the name it has here or in any other program."""
     try:
-        codec = codecs.lookup(wanted.strip()).name
+        codec = codecs.lookup(name.strip()).name
     except (LookupError, ValueError):
         codec = ""
     codec = _ALSO.get(codec, codec)
-    known = {codecs.lookup(one).name: name for name, (one, _) in ENCODINGS.items()}
+    known = {codecs.lookup(codec).name: name for name, (codec, _) in ENCODINGS.items()}
     if codec not in known:
-        options = suggest(wanted, ENCODINGS)
-        raise InputError(f"there is no encoding {wanted!r}, allowed: {options}; or save the file as UTF-8")
+        options = suggest(name, ENCODINGS)
+        raise InputError(f"there is no encoding {name!r}, allowed: {options}; or save the file as UTF-8")
     return known[codec]
 
 

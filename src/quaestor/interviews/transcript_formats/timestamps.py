@@ -29,8 +29,8 @@ def seconds(written: str) -> float:
 
 def stamp_end(stamp: str) -> float | None:
     """The second time in a stamp that has two."""
-    found = _FIRST.findall(stamp)
-    return seconds(found[1]) if len(found) > 1 else None
+    parts = _FIRST.findall(stamp)
+    return seconds(parts[1]) if len(parts) > 1 else None
 
 
 def stamp_seconds(stamp: str | None) -> float | None:
@@ -54,8 +54,8 @@ def unmarked(line: str) -> Unmarked:
     if not parts:
         return Unmarked(line)
     words, behind = [text.strip()], parts[2::3]
-    for one in behind:
-        words.append(one if one.startswith(_CLOSING) or not words[-1] or not one.strip() else f" {one.strip()}")
+    for rest in behind:
+        words.append(rest if rest.startswith(_CLOSING) or not words[-1] or not rest.strip() else f" {rest.strip()}")
     times = [seconds(f"{time}.{tenths or 0}") for time, tenths in zip(parts[::3], parts[1::3], strict=True)]
     first = times[0] if not text.strip() or text.rstrip().rstrip("*_ ").endswith((":", "：")) else None
     return Unmarked("".join(words).strip(), first, None if behind[-1].strip() else times[-1])

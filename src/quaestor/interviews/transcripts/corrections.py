@@ -62,29 +62,29 @@ class Rematched:
 def speakers_of(interviews: Interviews, name: str) -> list[Speaker]:
     """Who speaks in a transcript, in the order in which they first do."""
     transcript = interviews.transcript(name)
-    said = {
-        one.said["speaker"]: (Voice(one.said["voice"]), one.said.get("how", "") == BY_HAND)
-        for one in since_import(interviews.file.entries(about=name))
-        if one.kind == "speaker"
+    voices = {
+        entry.said["speaker"]: (Voice(entry.said["voice"]), entry.said.get("how", "") == BY_HAND)
+        for entry in since_import(interviews.file.entries(about=name))
+        if entry.kind == "speaker"
     }
     places: dict[str, list[int]] = {}
     for place, piece in enumerate(interviews.file.pieces(name)):
         places.setdefault(piece["speaker"], []).append(place)
-    found = []
+    names = []
     for number, (label, turns) in enumerate(places.items(), start=1):
-        voice, by_hand = said.get(label, (Voice.OTHER, False))
+        voice, by_hand = voices.get(label, (Voice.OTHER, False))
         words = [transcript.turns[place].text.split() for place in turns]
         first = " ".join(words[0][:_BEGINS]) + (" …" if len(words[0]) > _BEGINS else "")
-        found.append(Speaker(number, label, voice, by_hand, len(turns), sum(map(len, words)), first))
-    return found
+        names.append(Speaker(number, label, voice, by_hand, len(turns), sum(map(len, words)), first))
+    return names
 
 
 def names_of_speakers(interviews: Interviews) -> list[SpeakerName]:
     """The names by which transcripts call people; words for a speaker, such as Guest 2, are none."""
-    found = []
+    speakers = []
     for interview in interviews.interviews():
         if interview.transcript:
-            found += [
+            speakers += [
                 SpeakerName(
                     label,
                     interview.id,
@@ -94,15 +94,21 @@ def names_of_speakers(interviews: Interviews) -> list[SpeakerName]:
                 for speaker in speakers_of(interviews, interview.id)
                 for label in names_in(speaker.label)
             ]
-    return found
+    return speakers
 
 
 def set_speaker(interviews: Interviews, name: str, speaker: str, voice: str, actor: str | None = None) -> Speaker:
     """Say whose voice a speaker is, called by label or number; where questions are asked is worked out again."""
-    one = _speaker_named(speakers_of(interviews, name), speaker, name)
-    _add(interviews, name, "speaker", {"speaker": one.label, "voice": voice_named(voice), "how": BY_HAND}, actor)
+    speaker_named = _speaker_named(speakers_of(interviews, name), speaker, name)
+    _add(
+        interviews,
+        name,
+        "speaker",
+        {"speaker": speaker_named.label, "voice": voice_named(voice), "how": BY_HAND},
+        actor,
+    )
     match_again(interviews, name, actor)
-    return next(found for found in speakers_of(interviews, name) if found.label == one.label)
+    return next(candidate for candidate in speakers_of(interviews, name) if candidate.label == speaker_named.label)
 
 
 def set_voice(interviews: Interviews, name: str, turn: int, voice: str, actor: str | None = None) -> None:
@@ -116,7 +122,7 @@ def set_question(interviews: Interviews, name: str, turn: int, question: str, ac
     """Say which question of the guide a turn asks; none where it is empty."""
     transcript = interviews.transcript(name)
     _require_turn(transcript, turn)
-    known = [one.id for one in interviews.guide(transcript.guide, transcript.version).questions()]
+    known = [question.id for question in interviews.guide(transcript.guide, transcript.version).questions()]
     if question and question not in known:
         options = suggest(question, known)
         raise InputError(f"there is no question {question!r} in the guide {transcript.guide!r}, there are: {options}")
@@ -129,23 +135,23 @@ def match_again(interviews: Interviews, name: str, actor: str | None = None) -> 
     guide = interviews.guide(transcript.guide, transcript.version)
     decided = decided_by_hand(interviews, name)
     turns = [(turn.number, turn.raw) for turn in transcript.turns if turn.voice is Voice.INTERVIEWER]
-    found = {one.turn: one.question for one in matched(turns, guide, decided)}
+    found = {match.turn: match.question for match in matched(turns, guide, decided)}
     before = {turn.number: turn.question for turn in transcript.turns if turn.asks and turn.number not in decided}
     changed = {turn: found.get(turn, "") for turn in {*found, *before} if found.get(turn, "") != before.get(turn, "")}
     if changed:
         questions = {str(turn): question for turn, question in sorted(changed.items())}
         _add(interviews, name, "match", {"questions": questions, "how": MATCHED}, actor)
-    asked = {turn.question for turn in interviews.transcript(name).turns if turn.asks}
-    return Rematched(len(asked), len(changed))
+    matched_questions = {turn.question for turn in interviews.transcript(name).turns if turn.asks}
+    return Rematched(len(matched_questions), len(changed))
 
 
 def decided_by_hand(interviews: Interviews, name: str) -> Mapping[int, str]:
     """Turns of which a person said which question they ask, or that they ask none."""
     return {
         int(turn): question
-        for one in since_import(interviews.file.entries(about=name))
-        if one.kind == "match" and one.said["how"] == BY_HAND
-        for turn, question in one.said["questions"].items()
+        for entry in since_import(interviews.file.entries(about=name))
+        if entry.kind == "match" and entry.said["how"] == BY_HAND
+        for turn, question in entry.said["questions"].items()
     }
 
 
@@ -156,12 +162,12 @@ def voice_named(text: str) -> Voice:
         raise InputError(f"there is no voice {text!r}, allowed: {suggest(text, Voice)}") from None
 
 
-def _speaker_named(speakers: list[Speaker], wanted: str, name: str) -> Speaker:
+def _speaker_named(speakers: list[Speaker], label: str, name: str) -> Speaker:
     for speaker in speakers:
-        if wanted in (speaker.label, speaker.shown) or wanted == str(speaker.number):
+        if label in (speaker.label, speaker.shown) or label == str(speaker.number):
             return speaker
     options = join_with_or(f"{speaker.number} ({speaker.shown})" for speaker in speakers)
-    raise InputError(f"nobody is called {wanted!r} in the transcript of {name}, there are: {options}")
+    raise InputError(f"nobody is called {label!r} in the transcript of {name}, there are: {options}")
 
 
 def _require_turn(transcript: Transcript, turn: int) -> None:

@@ -52,29 +52,29 @@ class _Part:
 def proposed_voices(turns: Sequence[RecordedTurn], guide: Guide) -> dict[str, Voice]:
     """Whose voice each speaker is: by what the file calls them, else by who asks and who answers."""
     parts = _parts(turns, guide)
-    found = {speaker: voice for speaker in parts if (voice := _called(speaker)) is not None}
+    voices = {speaker: voice for speaker in parts if (voice := _called(speaker)) is not None}
     most = max(
-        (part.words for speaker, part in parts.items() if found.get(speaker) is not Voice.INTERVIEWER), default=0
+        (part.words for speaker, part in parts.items() if voices.get(speaker) is not Voice.INTERVIEWER), default=0
     )
-    for speaker, voice in list(found.items()):
+    for speaker, voice in list(voices.items()):
         if voice is Voice.PARTICIPANT and parts[speaker].words < _HARDLY * most:
-            found[speaker] = Voice.OTHER  # a guest who looked in
-    open_ones = {speaker: part for speaker, part in parts.items() if speaker not in found and speaker}
-    if Voice.INTERVIEWER not in found.values() and (len(open_ones) > 1 or Voice.PARTICIPANT in found.values()):
+            voices[speaker] = Voice.OTHER  # a guest who looked in
+    open_ones = {speaker: part for speaker, part in parts.items() if speaker not in voices and speaker}
+    if Voice.INTERVIEWER not in voices.values() and (len(open_ones) > 1 or Voice.PARTICIPANT in voices.values()):
         asker = max(
             open_ones, key=lambda open_one: (open_ones[open_one].asking, -open_ones[open_one].words), default=""
         )
         if asker and open_ones[asker].asking > 0:
-            found[asker] = Voice.INTERVIEWER
-    left = [open_one for open_one in open_ones if open_one not in found]
-    if left and Voice.PARTICIPANT not in found.values():
-        found[max(left, key=lambda one: open_ones[one].words)] = Voice.PARTICIPANT
-    for one in left:
-        asks = open_ones[one].guide > 0 and open_ones[one].asking >= _ASKS_MOSTLY
-        found.setdefault(one, Voice.INTERVIEWER if asks else Voice.OTHER)
+            voices[asker] = Voice.INTERVIEWER
+    left = [open_one for open_one in open_ones if open_one not in voices]
+    if left and Voice.PARTICIPANT not in voices.values():
+        voices[max(left, key=lambda label: open_ones[label].words)] = Voice.PARTICIPANT
+    for label in left:
+        asks = open_ones[label].guide > 0 and open_ones[label].asking >= _ASKS_MOSTLY
+        voices.setdefault(label, Voice.INTERVIEWER if asks else Voice.OTHER)
     if "" in parts:  # a file that names nobody is the participant's, until somebody says otherwise turn by turn
-        found[""] = Voice.PARTICIPANT if len(parts) == 1 else Voice.OTHER
-    return found
+        voices[""] = Voice.PARTICIPANT if len(parts) == 1 else Voice.OTHER
+    return voices
 
 
 def _called(speaker: str) -> Voice | None:
@@ -87,14 +87,14 @@ def _called(speaker: str) -> Voice | None:
 
 
 def _parts(turns: Sequence[RecordedTurn], guide: Guide) -> dict[str, _Part]:
-    asked = {one.turn for one in matched([(number, turn.text) for number, turn in enumerate(turns)], guide)}
+    asking_turns = {match.turn for match in matched([(number, turn.text) for number, turn in enumerate(turns)], guide)}
     parts: dict[str, _Part] = {}
     for number, turn in enumerate(turns):
         part = parts.setdefault(turn.speaker, _Part())
         part.turns += 1
         part.words += len(turn.text.split())
         part.questions += "?" in turn.text or "？" in turn.text or "؟" in turn.text
-        part.guide += number in asked
+        part.guide += number in asking_turns
     return parts
 
 
@@ -181,15 +181,15 @@ def take_in(
     read = transcript_in(data, file, format, named, encoding, apart=apart)
     guide = interviews.guide_of(interview)
     voices = proposed_voices(read.turns, guide)
-    said = {"format": read.format, "encoding": read.encoding, "sha256": sha256, "turns": len(read.turns)}
-    said |= {"words": read.words, "left_out": [line[:500] for line in read.left_out[:100]]}
-    said |= {"left_out_count": len(read.left_out), "doubtful": read.doubtful}
+    content = {"format": read.format, "encoding": read.encoding, "sha256": sha256, "turns": len(read.turns)}
+    content |= {"words": read.words, "left_out": [line[:500] for line in read.left_out[:100]]}
+    content |= {"left_out_count": len(read.left_out), "doubtful": read.doubtful}
     who, about = actor or interviews.coding.lead, (interview.participant, name, interviews.now())
     interviews.file.put_pieces(
         name,
         interview.participant,
         [_piece(turn) for turn in read.turns],
-        NewEntry("transcript", who, said, *about),
+        NewEntry("transcript", who, content, *about),
         *(
             NewEntry("speaker", who, {"speaker": speaker, "voice": voice, "how": PROPOSED}, *about)
             for speaker, voice in voices.items()
@@ -197,7 +197,7 @@ def take_in(
         NewEntry("match", who, {"questions": _matches(read, voices, guide), "how": MATCHED}, *about),
     )
     interviews.forget()
-    return _told(interviews, name, said, new=True, replaced=known is not None)
+    return _told(interviews, name, content, new=True, replaced=known is not None)
 
 
 def latest_import(entries: Sequence[Entry]) -> Entry | None:
@@ -243,15 +243,15 @@ def _given_out(interviews: Interviews, name: str) -> str:
 
 
 def _piece(turn: RecordedTurn) -> dict[str, Any]:
-    made = {"speaker": turn.speaker, "text": turn.text, "start": turn.start, "end": turn.end}
-    return {**made, "cues": [[cue.place, cue.start, cue.end] for cue in turn.cues]} if turn.cues else made
+    piece = {"speaker": turn.speaker, "text": turn.text, "start": turn.start, "end": turn.end}
+    return {**piece, "cues": [[cue.place, cue.start, cue.end] for cue in turn.cues]} if turn.cues else piece
 
 
 def _matches(read: ReadTranscript, voices: Mapping[str, Voice], guide: Guide) -> dict[str, str]:
     spoken = [
         (number, turn.text) for number, turn in enumerate(read.turns) if voices[turn.speaker] is Voice.INTERVIEWER
     ]
-    return {str(one.turn): one.question for one in matched(spoken, guide)}
+    return {str(match.turn): match.question for match in matched(spoken, guide)}
 
 
 def _told(interviews: Interviews, name: str, said: Mapping[str, Any], *, new: bool, replaced: bool = False) -> Imported:
