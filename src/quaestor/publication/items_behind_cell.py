@@ -28,8 +28,10 @@ def items_behind(study: Study, cell: str) -> tuple[list[ExampleItem], str]:
         results = computed.results
         # Interviews are asked directly: their cells count quotations, which no other feature has.
         if cell.partition(":")[0] not in (*own, FINDING) and (themes := themes_to_publish(computed.coding)) is not None:
-            found = quotations_behind(themes, cell, own)
-            return [_quoted(quotation) for quotation in found.quotations], quotations_in_words(themes, found.selection)
+            behind = quotations_behind(themes, cell, own)
+            return [_quoted(quotation) for quotation in behind.quotations], quotations_in_words(
+                themes, behind.selection
+            )
     if results is None:
         raise StateError("nothing has been decided yet")
     if cell.startswith(f"{FINDING}:"):
@@ -69,9 +71,9 @@ def _quoted(quotation: Quotation) -> ExampleItem:
 
 
 def _example(results: Results, item: str) -> ExampleItem:
-    one = results.known[item]
-    created = one.created.date().isoformat() if one.created else ""
-    return ExampleItem(item, one.title, one.tags, created, one.score, one.views, link=one.link)
+    facts = results.known[item]
+    created = facts.created.date().isoformat() if facts.created else ""
+    return ExampleItem(item, facts.title, facts.tags, created, facts.score, facts.views, link=facts.link)
 
 
 def in_words(results: Results, selection: Selection) -> str:

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from quaestor.base.errors import QuaestorError, SettingsError, StateError
 from quaestor.base.names import suggest
 from quaestor.coding.agreement import round_agreement
-from quaestor.coding.model.facet_kinds import kind_of
+from quaestor.coding.model.facet_kinds import find_kind
 from quaestor.coding.model.state import CLOSED, State
-from quaestor.coding.model.views import asks_first, require_lead_view
+from quaestor.coding.model.views import needs_consent, require_lead_view
 from quaestor.coding.rating_files import note_view
 from quaestor.coding.session import CodingSession, open_coding
 from quaestor.evidence.funnel import last_result
@@ -53,11 +53,11 @@ class Publication:
 @contextmanager
 def computed_of(study: Study, *, needs_results: bool = True) -> Iterator[Computed]:
     """What a study has to compute from; the journal stays open inside."""
-    found = last_result(study) if study.settings.funnel.steps and study.settings.sources else None
+    funnel = last_result(study) if study.settings.funnel.steps and study.settings.sources else None
     if not has_journal(study):
         if needs_results:
             raise StateError("nothing has been decided yet: rate and settle a round first, or `quaestor replicate` one")
-        yield Computed(study, funnel=found[0] if found else None)
+        yield Computed(study, funnel=funnel[0] if funnel else None)
         return
     with open_coding(study) as coding:
         _note_views(coding)
@@ -67,7 +67,7 @@ def computed_of(study: Study, *, needs_results: bool = True) -> Iterator[Compute
             if needs_results:
                 raise
             results = None
-        yield Computed(study, results, coding, found[0] if found else None, tuple(_agreements(coding.state)))
+        yield Computed(study, results, coding, funnel[0] if funnel else None, tuple(_agreements(coding.state)))
 
 
 def rounds_shown_to_lead(state: State, lead: str) -> list[str]:
@@ -75,7 +75,7 @@ def rounds_shown_to_lead(state: State, lead: str) -> list[str]:
     return [
         name
         for name, round_state in state.rounds.items()
-        if round_state.status == CLOSED and asks_first(state, name, lead)
+        if round_state.status == CLOSED and needs_consent(state, name, lead)
     ]
 
 
@@ -91,7 +91,7 @@ def _agreements(state: State) -> Iterator[tuple[str, Agreement]]:
     for name, round_state in state.rounds.items():
         if round_state.status == CLOSED:
             for facet in round_state.plan.facets:
-                if kind_of(facet).is_compared:
+                if find_kind(facet).is_compared:
                     yield name, round_agreement(state, name, facet.id)
 
 
@@ -162,8 +162,8 @@ def _alternatives(publication: Publication, printed: Printed) -> Alternatives:
     computed = publication.computed
     if computed.results is None or computed.coding is None:
         return {}
-    found: dict[str, Mapping[Key, float | str | None]] = {}
-    found["Spearman's ρ"] = _other_coefficient(publication, printed)
+    values: dict[str, Mapping[Key, float | str | None]] = {}
+    values["Spearman's ρ"] = _other_coefficient(publication, printed)
     latest = computed.coding.state.history.latest.version
     for version in range(1, latest):
         try:
@@ -175,8 +175,8 @@ def _alternatives(publication: Publication, printed: Printed) -> Alternatives:
             }
         except QuaestorError:
             continue  # items of that version cannot be counted this way
-        found[f"version {version} of the codebook"] = cells_by_name(printed, tables)
-    return found
+        values[f"version {version} of the codebook"] = cells_by_name(printed, tables)
+    return values
 
 
 def _other_coefficient(publication: Publication, printed: Printed) -> dict[Key, float | str | None]:
@@ -188,7 +188,9 @@ def _other_coefficient(publication: Publication, printed: Printed) -> dict[Key, 
         for row in printed.tables[layout.table]:
             for column in row.cells:
                 other = column[: -len("_r")] + "_rho" if column.endswith("_r") else ""
-                found = next((one for one in table.rows() if one.title.casefold() == row.name.casefold()), None)
-                cell = table.cell(found.key, other) if found is not None and other else None
+                matching_row = next(
+                    (candidate for candidate in table.rows() if candidate.title.casefold() == row.name.casefold()), None
+                )
+                cell = table.cell(matching_row.key, other) if matching_row is not None and other else None
                 cells[layout.table, row.name, column] = cell.values[0] if cell is not None and cell.values else None
     return cells

@@ -25,9 +25,9 @@ class GuardedPublication:
     @contextmanager
     def placing(self) -> Iterator[None]:
         """Refuses where somebody has withdrawn since; nobody does as long as this lasts."""
-        with ExitStack() as held:
+        with ExitStack() as locks:
             for placing in self._placing:
-                held.enter_context(placing())
+                locks.enter_context(placing())
             yield
 
 

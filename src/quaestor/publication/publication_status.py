@@ -104,11 +104,13 @@ class Standing:
     @property
     def stale(self) -> tuple[str, ...]:
         """What there is and no longer holds."""
-        return tuple(one.name for one in self.published if one.made is not None and not one.holds)
+        return tuple(
+            publication.name for publication in self.published if publication.made is not None and not publication.holds
+        )
 
     @property
     def missing(self) -> tuple[str, ...]:
-        return tuple(one.name for one in self.published if one.made is None)
+        return tuple(publication.name for publication in self.published if publication.made is None)
 
 
 def standing(study: Study, state: State) -> Standing:
@@ -125,7 +127,7 @@ def without(standing: Standing, withheld: Collection[str]) -> Standing:
     """The same for those who may not read all of it."""
     if not withheld:
         return standing
-    published = tuple(one for one in standing.published if one.name not in withheld)
+    published = tuple(publication for publication in standing.published if publication.name not in withheld)
     return Standing(published) if "report" in withheld else replace(standing, published=published)
 
 

@@ -45,11 +45,11 @@ class Remaking:
 
     def _listen(self, beside: Beside) -> None:
         last = Remade()
-        for told in beside.told():
-            if isinstance(told, str):
-                self._told = Remade(True, told)
-            elif isinstance(told, Failed):
-                last = Remade(failed=told.why)
+        for message in beside.told():
+            if isinstance(message, str):
+                self._told = Remade(True, message)
+            elif isinstance(message, Failed):
+                last = Remade(failed=message.why)
         self._told = last
 
     def wait(self) -> Remade:

@@ -266,14 +266,14 @@ def back_up_study(study: Study, file: Path | None = None, clock: Clock = exact_n
         files = [opened.enter_context(part.form.opened(study.root / part.file)) for part in found]
         opened.enter_context(explained(journal.database))
         with ExitStack() as looked:
-            with ExitStack() as held:
-                held.enter_context(journal.database.writing())
+            with ExitStack() as locks:
+                locks.enter_context(journal.database.writing())
                 for one in files:
-                    held.enter_context(one.writing())
+                    locks.enter_context(one.writing())
                 acts = opened.enter_context(journal.database.reading())
                 head_of(acts)  # from here on it sees what is there now
-                still = [looked.enter_context(one.still()) for one in files]
-            copies = [opened.enter_context(closing(copied(one))) for one in still]
+                still = [looked.enter_context(file.still()) for file in files]
+            copies = [opened.enter_context(closing(copied(snapshot))) for snapshot in still]
         parts = [Part(part.name, part.form.version, lines_of(copy)) for part, copy in zip(found, copies, strict=True)]
         return write_backup(rows(acts), target, format_timestamp(clock()), parts)
 
@@ -292,14 +292,14 @@ def restore_study(study: Study, file: Path, replacing: bool = False, clock: Cloc
     with open_backup(file) as backup, prepare_restore(study, backup, replacing, format_file_stamp(clock())) as beside:
         report = restore_from(backup, store_address(study), beside, replacing, backups_of(study), clock)
         left_out = beside.left_out
-        unknown = [name for one in left_out.values() for name in one.unknown]
+        unknown = [name for withdrawn in left_out.values() for name in withdrawn.unknown]
         restored = StudyRestored(
             replace(report, damaged=(*report.damaged, *beside.damaged.values())),
             beside.counts(),
-            sum(one.responses for one in left_out.values()),
+            sum(withdrawn.responses for withdrawn in left_out.values()),
             backup.report.made if unknown else None,
             tuple(unknown),
-            tuple(name for one in left_out.values() for name in one.participants),
+            tuple(name for withdrawn in left_out.values() for name in withdrawn.participants),
         )
     for feature in features():
         if feature.backup and feature.name in left_out:

@@ -62,12 +62,12 @@ def list_topics() -> tuple[Topic, ...]:
 
 def find_topic(name: str) -> Topic:
     """Returns a page by its name or the last part of it; raises InputError with the nearest names."""
-    wanted = name.strip().strip("/").removesuffix(".md").removeprefix("docs/")
+    topic_name = name.strip().strip("/").removesuffix(".md").removeprefix("docs/")
     by_name = {topic.name: topic for topic in list_topics()}
     by_last_part = {topic.name.rpartition("/")[2]: topic for topic in list_topics()}
-    topic = by_name.get(wanted) or by_last_part.get(wanted)
+    topic = by_name.get(topic_name) or by_last_part.get(topic_name)
     if topic is None:
-        nearest = join_with_or(sort_by_similarity(wanted, by_last_part)[:5])
+        nearest = join_with_or(sort_by_similarity(topic_name, by_last_part)[:5])
         raise InputError(f"there is no documentation on {name!r}; nearest topics: {nearest}; list all: `quaestor docs`")
     return topic
 

@@ -117,9 +117,9 @@ def store_address(study: Study, environment: Mapping[str, str] = os.environ) -> 
 def _filled_in(address: str, file: Path, environment: Mapping[str, str]) -> str:
     """A password stays out of git as `${NAME}`, and may contain what would otherwise end it."""
 
-    def value(found: re.Match[str]) -> str:
-        if found[1] not in environment:
-            raise SettingsError(f"{file}: store.address names ${{{found[1]}}}, which is not set: set it and try again")
-        return environment[found[1]] if found[0] == address else quote(environment[found[1]], safe="")
+    def value(match: re.Match[str]) -> str:
+        if match[1] not in environment:
+            raise SettingsError(f"{file}: store.address names ${{{match[1]}}}, which is not set: set it and try again")
+        return environment[match[1]] if match[0] == address else quote(environment[match[1]], safe="")
 
     return _VARIABLE.sub(value, address)

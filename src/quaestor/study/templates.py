@@ -45,13 +45,13 @@ def new_study(folder: Path, template: str) -> Path:
         raise InputError(f"{folder} is already there and not empty: name a new folder")
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".quaestor-", dir=folder.parent) as aside:
-        made = Path(aside) / "study"
-        shutil.copytree(source, made, ignore=shutil.ignore_patterns(*_TEMPLATE_ONLY))
-        shutil.copyfile(bundled_studies() / _IGNORED, made / ".gitignore")
-        _name_it(made / "study.toml", folder.resolve().name)
+        staged = Path(aside) / "study"
+        shutil.copytree(source, staged, ignore=shutil.ignore_patterns(*_TEMPLATE_ONLY))
+        shutil.copyfile(bundled_studies() / _IGNORED, staged / ".gitignore")
+        _name_it(staged / "study.toml", folder.resolve().name)
         if folder.exists():
             folder.rmdir()
-        os.replace(made, folder)
+        os.replace(staged, folder)
     return folder
 
 

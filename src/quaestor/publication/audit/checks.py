@@ -25,10 +25,13 @@ _ELSEWHERE = re.compile(r"\(([^()]*?)\s+in\s[^()]*\)")
 
 def checks_of(printed: Printed) -> tuple[Check, ...]:
     """Everything that printed figures say of each other, and whether they agree."""
-    found = [*_sums(printed), *_said_twice(printed)]
+    checks = [*_sums(printed), *_said_twice(printed)]
     for check in printed.settings.checks:
-        found += [replace(one, note=one.note or check.note) for one in _KINDS[check.kind](printed, check)]
-    return tuple(found)
+        checks += [
+            replace(check_result, note=check_result.note or check.note)
+            for check_result in _KINDS[check.kind](printed, check)
+        ]
+    return tuple(checks)
 
 
 def _number(text: str) -> float | None:
@@ -74,7 +77,7 @@ def _sums_of_rows(printed: Printed, layout: PrintedTable, rows: tuple[PrintedRow
     if grand is not None and len(groups) > 2:
         whole = _number(grand.cells[column])
         if whole is not None and None not in totals:
-            parts = [one or 0.0 for one in totals]
+            parts = [total or 0.0 for total in totals]
             note = printed.note_on((layout.table, grand.name, column))
             name = f"table {layout.table}, {grand.name}, {column}"
             yield _sum(f"{name}: its groups add up to it", parts, whole, note)
@@ -90,9 +93,9 @@ def _sum(statement: str, parts: list[float], whole: float, note: str = "") -> Ch
     return Check("sum", statement, _same(total, whole), f"{_shown(total)} against {_shown(whole)}", note)
 
 
-def _same(one: float, other: float) -> bool:
+def _same(first: float, other: float) -> bool:
     """Tenths do not add up exactly in floats: 0.1 and 0.2 are 0.3 on a page."""
-    return math.isclose(one, other, rel_tol=1e-12, abs_tol=1e-9)
+    return math.isclose(first, other, rel_tol=1e-12, abs_tol=1e-9)
 
 
 def _shown(number: float) -> str:
@@ -137,15 +140,17 @@ def _check_share(printed: Printed, asked: PrintedCheck) -> Iterator[Check]:
     if not base:
         yield Check("share", asked.check, False, f"{_shown(part)} of 0 is no share, printed {share:g}%")
         return
-    found = 100 * part / base
-    holds = compared(share, decimals, found) != DIFFERS
-    words = f"{_shown(part)} of {_shown(base)} is {found:.{max(0, decimals)}f}%, printed {share:g}%"
+    percentage = 100 * part / base
+    holds = compared(share, decimals, percentage) != DIFFERS
+    words = f"{_shown(part)} of {_shown(base)} is {percentage:.{max(0, decimals)}f}%, printed {share:g}%"
     yield Check("share", asked.check, holds, words)
 
 
 def _check_kappa(printed: Printed, asked: PrintedCheck) -> Iterator[Check]:
     kappa, decimals = _cell_or_number(printed, asked.kappa)
-    items, disagreements = (int(_cell_or_number(printed, one)[0]) for one in (asked.items, asked.disagreements))
+    items, disagreements = (
+        int(_cell_or_number(printed, reference)[0]) for reference in (asked.items, asked.disagreements)
+    )
     kept = int(_cell_or_number(printed, asked.kept)[0]) if asked.kept is not None else None
     bounds = kappa_range(items, disagreements, kept)
     half = 0.5 * 10.0**-decimals

@@ -29,12 +29,12 @@ _NOISE = 1e-9
 
 def numbers_in(printed: str) -> list[tuple[float, int]]:
     """Every number of a printed text with its decimals: `81.7% (81.6% in the text)` has two."""
-    found = []
+    cells = []
     for match in _NUMBER.finditer(printed):
         text = match.group().replace(",", "").replace("−", "-").lower()
         digits, _, exponent = text.partition("e")
-        found.append((float(text), len(digits.partition(".")[2]) - int(exponent or 0)))
-    return found
+        cells.append((float(text), len(digits.partition(".")[2]) - int(exponent or 0)))
+    return cells
 
 
 def number_alone(printed: str) -> float | int | None:
@@ -106,9 +106,9 @@ def explained(cells: Sequence[AuditCell], alternatives: Alternatives) -> tuple[A
             words |= {key: f"{words[key]}, or {line}" if key in words else line for key, line in lines.items()}
     for cell in cells:
         if cell.verdict == DIFFERS and cell.key not in words:
-            found = _otherwise(cell, alternatives)
-            if found:
-                words[cell.key] = found
+            explanation = _otherwise(cell, alternatives)
+            if explanation:
+                words[cell.key] = explanation
     return tuple(replace(cell, explanation=words.get(cell.key, "")) for cell in cells)
 
 
@@ -121,8 +121,8 @@ def _exchanged(cells: Sequence[AuditCell], *, by_row: bool) -> dict[Key, str]:
     for cell in cells:
         line, place = (cell.row, cell.column) if by_row else (cell.column, cell.row)
         lines.setdefault(line, {})[place] = cell
-    differing = [name for name, line in lines.items() if any(one.verdict == DIFFERS for one in line.values())]
-    found: dict[Key, str] = {}
+    differing = [name for name, line in lines.items() if any(cell.verdict == DIFFERS for cell in line.values())]
+    notes: dict[Key, str] = {}
     what = "rows" if by_row else "columns"
     pairs = [
         (first, second)
@@ -134,8 +134,8 @@ def _exchanged(cells: Sequence[AuditCell], *, by_row: bool) -> dict[Key, str]:
         if rivals[first] == rivals[second] == 1:
             words = f"the {what} {first!r} and {second!r} are printed in each other's place"
             both = (*lines[first].values(), *lines[second].values())
-            found |= {cell.key: words for cell in both if cell.verdict == DIFFERS}
-    return found
+            notes |= {cell.key: words for cell in both if cell.verdict == DIFFERS}
+    return notes
 
 
 def _fits(printed: Mapping[str, AuditCell], computed: Mapping[str, AuditCell]) -> bool:

@@ -47,7 +47,7 @@ class Printed:
     _cells: dict[Key, str] = field(default_factory=dict, compare=False, repr=False)
 
     def layout(self, table: str) -> PrintedTable:
-        return next(one for one in self.settings.tables if one.table == table)
+        return next(printed_table for printed_table in self.settings.tables if printed_table.table == table)
 
     def cell(self, name: str) -> str:
         """What is printed at `TABLE:ROW:COLUMN`."""
@@ -58,9 +58,9 @@ class Printed:
 
     def _near(self, name: str) -> str:
         table = split_cell(name)[0]
-        options = [":".join(one) for one in self.every_cell() if one[0] == table]
+        options = [":".join(key) for key in self.every_cell() if key[0] == table]
         if not options:
-            return f"its tables: {join_with_or(dict.fromkeys(one[0] for one in self.every_cell()))}"
+            return f"its tables: {join_with_or(dict.fromkeys(key[0] for key in self.every_cell()))}"
         return f"near it: {join_with_or(sort_by_similarity(name, options)[:3])}"
 
     def every_cell(self) -> Collection[Key]:
@@ -111,9 +111,9 @@ def split_cell(name: str) -> Key:
 def _cells_of(check: PrintedCheck) -> Iterator[str]:
     """The cells a check speaks of."""
     yield from (*check.of, *check.less)
-    for given in (check.among, check.equals, check.items, check.disagreements, check.kept, check.kappa):
-        if isinstance(given, str):
-            yield given
+    for reference in (check.among, check.equals, check.items, check.disagreements, check.kept, check.kappa):
+        if isinstance(reference, str):
+            yield reference
 
 
 def _concerns(note: PrintedNote, key: Key) -> bool:
@@ -182,18 +182,18 @@ def _cells(folder: Path, settings: PrintedSettings, known: Collection[str]) -> d
         return {}
     path = folder / Path(settings.cells).name
     _require(path, ("table", "row", "column", "printed"))
-    found: dict[str, dict[str, dict[str, str]]] = {}
+    tables: dict[str, dict[str, dict[str, str]]] = {}
     for number, row in read_rows(path):
         if row["table"] in known:
             raise InputError(
                 f"{path}, row {number}: table {row['table']!r} has a file of its own: leave one of the two"
             )
-        cells = found.setdefault(row["table"], {}).setdefault(row["row"], {})
+        cells = tables.setdefault(row["table"], {}).setdefault(row["row"], {})
         _require_new(path, number, "column", row["column"], row["column"] in cells)
         cells[row["column"]] = row["printed"]
     return {
         table: tuple(PrintedRow(name, name, "", False, cells) for name, cells in rows.items())
-        for table, rows in found.items()
+        for table, rows in tables.items()
     }
 
 

@@ -95,9 +95,9 @@ def _cell(table: str, row: PrintedRow, column: str, text: str, place: _Place | N
     if place is not None and is_title:
         computed = place.title
     elif place is not None and column in place.cells:
-        found = place.cells[column]
-        computed = found.values[0] if found.values else None
-        cited = f"{table}:{place.key}:{column}" if found.selection is not None else ""
+        cell = place.cells[column]
+        computed = cell.values[0] if cell.values else None
+        cited = f"{table}:{place.key}:{column}" if cell.selection is not None else ""
     text = text if row.legible or numbers_in(text) else ""
     return AuditCell(table, row.name, column, text, computed, verdict_of(text, computed), cell=cited)
 
@@ -168,20 +168,22 @@ def _compared(
 
 def _names(text: str) -> set[str]:
     """The names of a list such as `a, b and c`, whatever their order and spelling."""
-    return {_plain(one) for one in re.split(r",|;|\sand\s", text) if one.strip()}
+    return {_plain(part) for part in re.split(r",|;|\sand\s", text) if part.strip()}
 
 
 def _several(text: str, value: Value, values: list[Value]) -> tuple[float | str | None, str]:
     """A claim with several numbers is compared with its own value and those behind it that have no claim."""
     place = values.index(value)
     numbers = numbers_in(text)
-    behind = takewhile(lambda one: not one.claim, values[place + 1 :])
-    found = [one.number for one in (value, *behind)][: len(numbers)]
-    if len(found) < len(numbers) or None in found:
+    behind = takewhile(lambda later: not later.claim, values[place + 1 :])
+    computed_numbers = [claimed.number for claimed in (value, *behind)][: len(numbers)]
+    if len(computed_numbers) < len(numbers) or None in computed_numbers:
         return None, NOT_COMPUTABLE
-    shown = ", ".join(f"{number:.2f}" for number in found if number is not None)
-    pairs = zip(numbers, found, strict=True)
-    verdicts = [compared(one, decimals, number) for (one, decimals), number in pairs if number is not None]
+    shown = ", ".join(f"{number:.2f}" for number in computed_numbers if number is not None)
+    pairs = zip(numbers, computed_numbers, strict=True)
+    verdicts = [
+        compared(printed_number, decimals, number) for (printed_number, decimals), number in pairs if number is not None
+    ]
     order = (DIFFERS, ROUNDING, MATCH)
     return shown, next(verdict for verdict in order if verdict in verdicts)
 
@@ -190,8 +192,8 @@ def _funnel_cells(printed: Printed, computed: Computed) -> Iterator[AuditCell]:
     """Steps are compared in their order: a page words them its own way."""
     steps = computed.funnel.steps if computed.funnel is not None else ()
     for number, (step, text) in enumerate(printed.funnel):
-        found = float(steps[number].kept) if number < len(steps) else None
-        yield AuditCell(FUNNEL, step, "posts", text, found, verdict_of(text, found))
+        count = float(steps[number].kept) if number < len(steps) else None
+        yield AuditCell(FUNNEL, step, "posts", text, count, verdict_of(text, count))
 
 
 def cells_by_name(printed: Printed, tables: Computable) -> dict[Key, float | str | None]:
@@ -226,7 +228,7 @@ def audit_json(audit: Audit) -> dict[str, Any]:
 
 
 def _cell_json(cell: AuditCell) -> dict[str, Any]:
-    said: dict[str, Any] = {
+    document: dict[str, Any] = {
         "table": cell.table,
         "row": cell.row,
         "column": cell.column,
@@ -235,11 +237,11 @@ def _cell_json(cell: AuditCell) -> dict[str, Any]:
         "verdict": cell.verdict,
     }
     if cell.base is not None:
-        said["base"] = cell.base
+        document["base"] = cell.base
     for key in ("note", "explanation", "cell"):
         if getattr(cell, key):
-            said[key] = getattr(cell, key)
-    return said
+            document[key] = getattr(cell, key)
+    return document
 
 
 def _printed_json(text: str) -> int | float | str | None:

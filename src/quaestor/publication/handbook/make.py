@@ -130,8 +130,8 @@ def _entry(study: Study, results: Results, code: Code) -> Entry:
     key = results.keys[code.id]
     chosen = decided.build_mask(((book.level(code.id), (key,)),))
     known = [results.known[decided.items[place]] for place in np.flatnonzero(chosen)]
-    known.sort(key=lambda one: (-(one.views or 0), one.item))
-    posts = tuple(_post(one) for one in known[:MOST_POSTS])
+    known.sort(key=lambda post: (-(post.views or 0), post.item))
+    posts = tuple(_post(post) for post in known[:MOST_POSTS])
     return _plain_entry(book, code, key, _measures(study, decided, chosen), posts, len(known))
 
 

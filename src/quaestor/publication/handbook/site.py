@@ -129,7 +129,7 @@ def _environment(shelf: Shelf) -> Environment:
 
 def _place(shelf: Shelf, entry: Entry) -> str:
     """`Object in data processing`."""
-    above = " › ".join(one.name for one in shelf.way(entry))
+    above = " › ".join(ancestor.name for ancestor in shelf.way(entry))
     return f"{entry.level} in {above}" if above else entry.level
 
 
@@ -144,8 +144,8 @@ def _popular_and_hard(shelf: Shelf) -> list[Entry]:
         for entry in book.entries
         if entry.level == level and entry.measures.views is not None and entry.measures.days is not None
     ]
-    hard = [one for one in above if one[0] > book.days_middle and one[1] > book.views_middle]
-    return [entry for _, _, entry in sorted(hard, key=lambda one: (-one[0], -one[1]))]
+    hard = [ranked for ranked in above if ranked[0] > book.days_middle and ranked[1] > book.views_middle]
+    return [entry for _, _, entry in sorted(hard, key=lambda ranked: (-ranked[0], -ranked[1]))]
 
 
 def _missing(entry: Entry) -> list[str]:
@@ -170,7 +170,9 @@ def _by_views(post: Post) -> tuple[bool, int, str, str]:
 def _by_letter(shelf: Shelf) -> list[tuple[str, list[Entry]]]:
     """All codes from A to Z; what begins with no letter of these stands first."""
     letters: dict[str, list[Entry]] = {}
-    for entry in sorted(shelf.book.entries, key=lambda one: (_sorted_as(one.name), one.path)):
+    for entry in sorted(
+        shelf.book.entries, key=lambda handbook_entry: (_sorted_as(handbook_entry.name), handbook_entry.path)
+    ):
         first = _sorted_as(entry.name)[:1].upper()
         letters.setdefault(first if "A" <= first <= "Z" else "#", []).append(entry)
     return sorted(letters.items())
@@ -237,10 +239,10 @@ def _make_searchable(site: Path, tell: Callable[[str, int, int], None]) -> None:
     done = subprocess.run(command, cwd=site, env=environment, capture_output=True, text=True, check=False)
     index = site / "pagefind"
     if done.returncode or not (index / "pagefind-entry.json").is_file():
-        said = (done.stderr or done.stdout).strip().splitlines()
-        if any("No module named" in line or "FileNotFoundError" in line for line in said):
+        output = (done.stderr or done.stdout).strip().splitlines()
+        if any("No module named" in line or "FileNotFoundError" in line for line in output):
             raise MissingDependency("the search of the handbook needs pagefind: run `pip install 'pagefind[bin]'`")
-        reason = said[-1] if said else f"it ended with {done.returncode}"
+        reason = output[-1] if output else f"it ended with {done.returncode}"
         raise StateError(
             f"pagefind made no search index of {site} ({reason}): free disk space and memory and try again"
         )

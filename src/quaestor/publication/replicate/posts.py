@@ -15,7 +15,7 @@ from quaestor.base.names import suggest
 from quaestor.base.toml import read_toml
 from quaestor.coding.codebook import CODEBOOK_FILE
 from quaestor.coding.model.codebook.file import read_codebook
-from quaestor.coding.model.decisions import import_published
+from quaestor.coding.model.decisions import build_published_act
 from quaestor.coding.model.records import Codebook
 from quaestor.coding.session import CodingSession, open_coding
 from quaestor.evidence.ingest import ingest_source
@@ -49,8 +49,8 @@ class Labels:
         if len(parts) < 3 or parts[-1] not in self.phases:
             raise InputError(f"the label {label!r} does not end with an object and a phase")
         verb, thing, phase = parts[0], self.thing(parts[-2]), self.phases[parts[-1]]
-        wanted = thing.casefold()
-        childs = [code for code in book.children(phase) if wanted.endswith(code.name.casefold())]
+        name = thing.casefold()
+        childs = [code for code in book.children(phase) if name.endswith(code.name.casefold())]
         if not childs:
             raise InputError(f"the label {label!r} names no object of {phase}")
         return verb, max(childs, key=lambda code: len(code.name)).id
@@ -71,7 +71,7 @@ def read_labels(folder: Path) -> Labels:
     if not path.exists():
         raise InputError(f"{path} does not exist: this study does not say how published labels are read")
     raw = read_toml(path, InputError)
-    moves = [(f"codebook.{one['kind']}", {key: one[key] for key in one if key != "kind"}) for one in raw["moves"]]
+    moves = [(f"codebook.{move['kind']}", {key: move[key] for key in move if key != "kind"}) for move in raw["moves"]]
     return Labels(folder / raw["codebook"], raw["phases"], raw["words"], moves, raw.get("source", {}))
 
 
@@ -126,11 +126,13 @@ def load_labels(name: str, data: Path, folder: Path, tell: Callable[[str], None]
 def _require_columns(labels: Labels, data: Path) -> None:
     """Tell of the file that was given, before anything is made of it."""
     there = read_header(data)
-    for name, said in labels.source["columns"].items():
-        wanted = said.get("from", name)
-        if wanted not in there:
-            near = suggest(wanted, there)
-            raise InputError(f"{data} has no column {wanted!r}, its columns: {near}: give the file as it was published")
+    for name, column in labels.source["columns"].items():
+        source_column = column.get("from", name)
+        if source_column not in there:
+            near = suggest(source_column, there)
+            raise InputError(
+                f"{data} has no column {source_column!r}, its columns: {near}: give the file as it was published"
+            )
 
 
 def _point_to(folder: Path, labels: Labels, file: str) -> None:
@@ -162,10 +164,10 @@ def _decide(study: Study, labels: Labels) -> tuple[Unread, ...]:
         _change(coding, "codebook.import", labels.payload())
         book = coding.state.history.latest
         entries, unread = _entries(labels, book, rows)
-        act = import_published(LABELS, coding.lead, str(labels.source["name"]), entries, book.version)
+        act = build_published_act(LABELS, coding.lead, str(labels.source["name"]), entries, book.version)
         coding.act(lambda state: act)
-        for kind, said in labels.moves:
-            _change(coding, kind, said)
+        for kind, payload in labels.moves:
+            _change(coding, kind, payload)
     return tuple(unread)
 
 

@@ -142,8 +142,8 @@ def tables_of(surveys: Surveys, printed: Printed) -> tuple[Table, ...]:
     """The printed tables that count answers, computed anew."""
     if printed.settings.answers is None:
         return ()
-    asked = asked_of(surveys, printed.settings.answers.survey)
-    return figure_tables(printed, figures_of(printed, asked.questionnaire), asked)
+    questionnaire = asked_of(surveys, printed.settings.answers.survey)
+    return figure_tables(printed, figures_of(printed, questionnaire.questionnaire), questionnaire)
 
 
 def _survey_of(folder: Path) -> str | None:

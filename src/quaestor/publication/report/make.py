@@ -97,8 +97,8 @@ def build_report(study: Study, tell: Tell, *, with_audit: bool = True) -> Report
 def _report(publication: Publication, parts: Sequence[ReportPart], tell: Tell, *, has_audit: bool) -> Report:
     computed, results = publication.computed, publication.computed.results
     about = computed.study.settings.study
-    made = [f"{len(results.decided):,} decided items"] if results is not None else []
-    made += [part.made_from for part in parts]
+    origins = [f"{len(results.decided):,} decided items"] if results is not None else []
+    origins += [part.made_from for part in parts]
     return Report(
         title=about.title or about.name,
         description=about.description,
@@ -113,7 +113,7 @@ def _report(publication: Publication, parts: Sequence[ReportPart], tell: Tell, *
         threats=threats_of(computed if results is not None else replace(computed, funnel=None)),
         missing=publication.missing,
         columns=item_columns(results) if results is not None else None,
-        generated_by=f"Made by quaestor {__version__} from {' and '.join(made)}",
+        generated_by=f"Made by quaestor {__version__} from {' and '.join(origins)}",
         address=computed.study.settings.report.address,
         has_audit=has_audit,
         quotations=next((part.quotations for part in parts if part.quotations is not None), None),
@@ -121,17 +121,17 @@ def _report(publication: Publication, parts: Sequence[ReportPart], tell: Tell, *
 
 
 def _notices(results: Results | None) -> list[str]:
-    found: list[str] = []
+    notes: list[str] = []
     if results is None:
-        return found
+        return notes
     if results.synthetic:
-        said = f"{results.synthetic[:1].upper()}{results.synthetic[1:]}"
-        found.append(f"{said}. No number here says anything about the world.")
+        sentence = f"{results.synthetic[:1].upper()}{results.synthetic[1:]}"
+        notes.append(f"{sentence}. No number here says anything about the world.")
     if results.coded.simulated:
-        found.append("The raters were simulated.")
+        notes.append("The raters were simulated.")
     if results.coded.source:
-        found.append(f"The codes are published labels ({results.coded.source}), not ratings of this study.")
-    return found
+        notes.append(f"The codes are published labels ({results.coded.source}), not ratings of this study.")
+    return notes
 
 
 def _facts(publication: Publication) -> list[Fact]:
@@ -146,9 +146,9 @@ def _facts(publication: Publication) -> list[Fact]:
     years = results.decided.get_attribute(YEAR).keys
     if years:
         facts.append(Fact(f"{years[0]}–{years[-1]}", "years"))
-    held = sum(finding.holds for finding in publication.findings)
+    holding = sum(finding.holds for finding in publication.findings)
     if publication.findings:
-        facts.append(Fact(f"{held} of {len(publication.findings)}", "findings supported"))
+        facts.append(Fact(f"{holding} of {len(publication.findings)}", "findings supported"))
     return facts
 
 
@@ -156,21 +156,22 @@ def _sections(publication: Publication, tell: Tell) -> list[Section]:
     if publication.computed.results is None:
         return []
     computed, results = publication.computed, publication.results
-    asked = {table.table: table for table in computed.study.settings.tables}
+    settings_by_table = {table.table: table for table in computed.study.settings.tables}
     tables = publication.tables
 
     def chosen(*kinds: str, folded: bool = False) -> tuple[Table, ...]:
         return tuple(
             table
             for name, table in tables.items()
-            if asked[name].kind in kinds and (bool(asked[name].where) == folded or asked[name].kind != "counts")
+            if settings_by_table[name].kind in kinds
+            and (bool(settings_by_table[name].where) == folded or settings_by_table[name].kind != "counts")
         )
 
-    def drawn(*found: Figure | None) -> tuple[Figure, ...]:
-        made = tuple(figure for figure in found if figure is not None)
-        for figure in made:
+    def drawn(*figures: Figure | None) -> tuple[Figure, ...]:
+        present = tuple(figure for figure in figures if figure is not None)
+        for figure in present:
             tell(f"figure {figure.name}: {figure.title}")
-        return made
+        return present
 
     sections = [
         Section(
@@ -216,11 +217,13 @@ def item_columns(results: Results) -> ItemColumns | None:
         return None
     items = []
     for item in decided.items:
-        one = results.known[item]
-        created = one.created.date().isoformat() if one.created else ""
-        days = None if one.response_days is None else round(one.response_days, 4)
-        link = "" if results.synthetic else one.link  # the address of an invented post is that of another's
-        items.append(ListedItem(item, one.title, link, one.author, one.licence, created, one.views, one.score, days))
+        facts = results.known[item]
+        created = facts.created.date().isoformat() if facts.created else ""
+        days = None if facts.response_days is None else round(facts.response_days, 4)
+        link = "" if results.synthetic else facts.link  # the address of an invented post is that of another's
+        items.append(
+            ListedItem(item, facts.title, link, facts.author, facts.licence, created, facts.views, facts.score, days)
+        )
     attributes = {
         name: (attribute.keys, attribute.titles, tuple(attribute.codes.tolist()))
         for name, attribute in decided.attributes.items()

@@ -34,11 +34,11 @@ def items_script(report: Report, tables: Iterable[Table]) -> str:
     if report.columns is None and report.quotations is None:
         return ""
     quoted = {table.id for section in report.sections if section.quoted for table in (*section.tables, *section.folded)}
-    told = {table.id: _of_table(table, quoted=table.id in quoted) for table in tables}
+    documents = {table.id: _of_table(table, quoted=table.id in quoted) for table in tables}
     data: dict[str, Any] = {
         **_of_columns(report.columns or ItemColumns((), {})),
         **({"quotations": _of_columns(report.quotations)} if report.quotations is not None else {}),
-        "tables": {**told, "finding": _of_findings(report.findings)},
+        "tables": {**documents, "finding": _of_findings(report.findings)},
     }
     return f"window.quaestorItems = {json.dumps(data, ensure_ascii=True, separators=(',', ':'))};\n"
 
@@ -90,12 +90,12 @@ def _of_findings(findings: Iterable[Finding]) -> dict[str, Any]:
         "title": "Findings",
         "anchor": "findings",
         "titles": {
-            f"{one.finding}:{value.name}": f"Finding {one.finding}: {value.claim or value.name}"
-            for one, value in opened
+            f"{finding.finding}:{value.name}": f"Finding {finding.finding}: {value.claim or value.name}"
+            for finding, value in opened
         },
         "cells": {
-            f"{one.finding}:{value.name}": _conditions(value.selection)
-            for one, value in opened
+            f"{finding.finding}:{value.name}": _conditions(value.selection)
+            for finding, value in opened
             if value.selection is not None
         },
     }
@@ -138,8 +138,8 @@ def write_report(report: Report, folder: Path, tell: Callable[[str], None]) -> N
         report=report,
         linked=linked,
         tables=tables,
-        table=lambda one: Markup(to_html(one, item_address if linked else None)),  # noqa: S704 - escaped there
-        figure=lambda one: Markup(svg_of(one)),  # noqa: S704 - drawn here
+        table=lambda table: Markup(to_html(table, item_address if linked else None)),  # noqa: S704 - escaped there
+        figure=lambda figure: Markup(svg_of(figure)),  # noqa: S704 - drawn here
         value_address=_value_address if linked else None,
     )
     write_atomically(folder / "index.html", page.encode("utf-8"))
@@ -168,16 +168,16 @@ def _elsewhere(address: str) -> Callable[[str, str, str], str]:
 
 def environment() -> Environment:
     """Templates that escape whatever they are given."""
-    made = Environment(
+    environment = Environment(
         loader=FileSystemLoader(_HERE / "templates"),
         autoescape=select_autoescape(default=True),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.globals["sentence"] = sentence_parts
-    made.filters["safe_name"] = safe_name
-    return made
+    environment.globals["sentence"] = sentence_parts
+    environment.filters["safe_name"] = safe_name
+    return environment
 
 
 def _value_address(finding: Finding, value: Value) -> str:
@@ -186,23 +186,23 @@ def _value_address(finding: Finding, value: Value) -> str:
 
 def sentence_parts(finding: Finding) -> list[tuple[str, Value | None]]:
     """A finding's sentence cut at its values, so that each can open its items."""
-    found: dict[int, Value] = {}
+    values_by_position: dict[int, Value] = {}
     for value in finding.values:
         whole = rf"(?<![\w.,-]){re.escape(value.shown)}(?![\w%]|[.,]\d)"  # 7 is neither in 27 nor in -7 nor in 7.5%
-        taken = (match.start() for match in re.finditer(whole, finding.sentence) if value.shown)
-        place = next((start for start in taken if start not in found), None)
+        positions = (match.start() for match in re.finditer(whole, finding.sentence) if value.shown)
+        place = next((start for start in positions if start not in values_by_position), None)
         if place is not None:
-            found[place] = value
+            values_by_position[place] = value
     parts: list[tuple[str, Value | None]] = []
     end = 0
-    for place, value in sorted(found.items(), key=lambda pair: pair[0]):
+    for place, value in sorted(values_by_position.items(), key=lambda pair: pair[0]):
         parts += [(finding.sentence[end:place], None), (value.shown, value)]
         end = place + len(value.shown)
     return [*parts, (finding.sentence[end:], None)]
 
 
 def _findings(findings: Iterable[Finding]) -> str:
-    said = [
+    lines = [
         {
             "finding": finding.finding,
             "sentence": finding.sentence,
@@ -215,7 +215,7 @@ def _findings(findings: Iterable[Finding]) -> str:
         }
         for finding in findings
     ]  # fmt: skip
-    return json.dumps(said, indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(lines, indent=2, ensure_ascii=False) + "\n"
 
 
 def write_audit_page(audit: Audit, folder: Path, *, title: str, generated_by: str, linked: bool) -> Path:

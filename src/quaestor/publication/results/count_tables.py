@@ -40,12 +40,12 @@ def base_note(part: Part, results: Results) -> str:
 def without_value(part: Part, asked: PublishedTableSettings) -> list[str]:
     """What no row or column of a table could take, and stands in its totals alone."""
     names = [*asked.rows, *([asked.columns] if asked.columns is not None else [])]
-    found = []
+    notes = []
     for name in names:
         missing = int((part.decided.get_attribute(name).codes == NONE).sum())
         if missing and not (asked.unplaced and name in asked.rows):
-            found.append(f"Without {name}, and so in the totals alone: {missing}.")
-    return found
+            notes.append(f"Without {name}, and so in the totals alone: {missing}.")
+    return notes
 
 
 def group_title(key: str, title: str) -> str:
@@ -59,13 +59,13 @@ def grouped_rows(results: Results, part: Part, asked: PublishedTableSettings) ->
         return [("", ordered(part, asked, part.decided.get_attribute(asked.rows[0])))]
     first, second = (part.decided.get_attribute(name) for name in asked.rows)
     groups = _present(part.decided, asked, first)
-    found = [(group, _within(results, part, asked, first, group, second)) for group in groups]
-    if second.keys and not any(rows for _, rows in found):
+    groups_with_rows = [(group, _within(results, part, asked, first, group, second)) for group in groups]
+    if second.keys and not any(rows for _, rows in groups_with_rows):
         raise InputError(
             f"{second.name} neither stands below {first.name} in the codebook nor lies across it: "
             "make one of the two the columns"
         )
-    return found
+    return groups_with_rows
 
 
 def ordered(part: Part, asked: PublishedTableSettings, attribute: Attribute) -> list[str]:
@@ -97,10 +97,12 @@ def _within(
 def _lies_across(results: Results, first: Attribute, group: str, key: str) -> bool:
     """Whether the codebook says that a code of the tree belongs to a code of another facet."""
     book = results.coded.book
-    facet = next((one.id for one in book.facets.values() if first.name in one.levels), "")
+    facet = next(
+        (codebook_facet.id for codebook_facet in book.facets.values() if first.name in codebook_facet.levels), ""
+    )
     code = next((code for code, cited in results.keys.items() if cited == key), None)
-    said = book.codes[code].across.get(facet) if code is not None else None
-    return said is not None and book.at_level(said, first.name) == group
+    value = book.codes[code].across.get(facet) if code is not None else None
+    return value is not None and book.at_level(value, first.name) == group
 
 
 def counts_table(results: Results, asked: PublishedTableSettings) -> Table:
@@ -173,11 +175,11 @@ class _Cells:
             return (total,)
         codes = self.columns.codes[chosen]
         counts = np.bincount(codes[codes != NONE], minlength=len(self.columns.keys))
-        made = [
+        cells = [
             self._cell(int(count), selection.narrowed(self.columns.name, key))
             for key, count in zip(self.columns.keys, counts, strict=True)
         ]
-        return (*made, total)
+        return (*cells, total)
 
     def _cell(self, count: int, selection: Selection) -> Cell:
         if not self.asked.shares:

@@ -10,7 +10,7 @@ from typing import Any
 from quaestor.base.errors import StateError
 from quaestor.coding.model.codebook.file import read_codebook
 from quaestor.coding.model.codebook.history import History
-from quaestor.coding.model.decisions import decided, kept
+from quaestor.coding.model.decisions import find_decisions, list_kept
 from quaestor.coding.model.facet_kinds.confirm import NO
 from quaestor.coding.model.phrase_placement import Placing, read_placing
 from quaestor.coding.model.records import CANNOT_JUDGE, Codebook, Decision
@@ -68,7 +68,7 @@ def coded_items(study: Study, state: State, version: int | None = None) -> Coded
     book = history.at(version) if version is not None else history.latest
     carry = _carried_over(study, book, history.latest.version)
     placing = Placing.of(carry.book, read_placing(study.root / PLACING_FILE))
-    found: dict[str, Coded] = {}
+    coded_by_item: dict[str, Coded] = {}
     places: dict[tuple[str, tuple[str, str] | None], Coded] = {}
     left_out: dict[str, int] = {}
     rejected = 0
@@ -87,10 +87,12 @@ def coded_items(study: Study, state: State, version: int | None = None) -> Coded
         phrase = _phrase(phrases.get(item))
         if (code, phrase) not in places:
             places[code, phrase] = _placed(carry.book, placing, code, phrase)
-        found[item] = places[code, phrase]
+        coded_by_item[item] = places[code, phrase]
     every = [*codes.values(), *phrases.values(), *confirmed.values()]
-    source = next((one.source for one in codes.values() if one.source), "")
-    return CodedItems(carry.book, found, left_out, any(one.simulated for one in every), source, rejected)
+    source = next((coded_item.source for coded_item in codes.values() if coded_item.source), "")
+    return CodedItems(
+        carry.book, coded_by_item, left_out, any(decision.simulated for decision in every), source, rejected
+    )
 
 
 def results_can_be_made(study: Study, state: State) -> bool:
@@ -99,7 +101,11 @@ def results_can_be_made(study: Study, state: State) -> bool:
     if results.code is None:
         return False
     try:
-        return all(_decisions(state, *one.split(".")) for one in (results.code, results.phrase, results.confirm) if one)
+        return all(
+            _decisions(state, *reference.split("."))
+            for reference in (results.code, results.phrase, results.confirm)
+            if reference
+        )
     except NothingDecided:
         return False
 
@@ -111,34 +117,34 @@ def _decisions(state: State, name: str, facet: str) -> dict[str, Decision]:
         raise NothingDecided(f"the round {name!r} has not been opened: open it, rate and settle it first")
     if round_state is not None and round_state.status != CLOSED:
         raise NothingDecided(f"the round {name!r} is still open: close and settle it first")
-    found = decided(state, name, facet)
-    if not found:
+    decisions = find_decisions(state, name, facet)
+    if not decisions:
         raise NothingDecided(
             f"the round {name!r} has no decision on {facet!r} yet: `quaestor decisions agree {name}` records what "
             "raters agree on, then settle the rest"
         )
-    return found
+    return decisions
 
 
 def _wanted(study: Study, state: State, codes: Mapping[str, Decision]) -> list[str]:
     """The items that are to have a code: what the last round of the funnel kept, where one decides."""
     rounds = [step.round for step in study.settings.funnel.steps if step.round and step.round in state.rounds]
-    chosen = kept(state, rounds[-1]) if rounds else None
+    chosen = list_kept(state, rounds[-1]) if rounds else None
     return sorted(chosen if chosen is not None else codes)
 
 
 def _answers(state: State, name: str) -> dict[str, dict[str, Any]]:
     """By item all that a round decided about it: the rules of a split code go by it."""
-    found: dict[str, dict[str, Any]] = {}
+    answers_by_item: dict[str, dict[str, Any]] = {}
     round_state = state.rounds.get(name)
     every = (
         [decision[-1] for decision in round_state.decisions.values()]
         if round_state is not None
         else state.published[name].values()
     )
-    for made in every:
-        found.setdefault(made.item, {})[made.facet] = made.answer
-    return found
+    for decision in every:
+        answers_by_item.setdefault(decision.item, {})[decision.facet] = decision.answer
+    return answers_by_item
 
 
 def _code(
@@ -193,11 +199,11 @@ def _placed(book: Codebook, placing: Placing, code: str, phrase: tuple[str, str]
     whys = {} if place.code else {book.codes[core].facet: place.why}
     words = placing.words
     others = ((words.types, placing.object_type(thing)), (words.operations, placing.operation(verb, thing)))
-    for facet, found in others:
-        if found.code is None:
-            whys[facet] = found.why
+    for facet, answers in others:
+        if answers.code is None:
+            whys[facet] = answers.why
         else:
-            across.setdefault(facet, found.code)
+            across.setdefault(facet, answers.code)
     return Coded(core, place.code, phrase, across, whys)
 
 
@@ -214,9 +220,9 @@ def _named(book: Codebook, tree: str, name: str) -> str | None:
     """A code by its id or the names on its way, as a rater wrote it."""
     if name in book.codes:
         return name
-    wanted = " ".join(name.replace("›", " ").replace("/", " ").casefold().split())
+    normal = " ".join(name.replace("›", " ").replace("/", " ").casefold().split())
     for code in book.active(tree):
-        if book.path_name(code.id).replace(" › ", " ").casefold() == wanted:
+        if book.path_name(code.id).replace(" › ", " ").casefold() == normal:
             return code.id
     return None
 

@@ -61,8 +61,8 @@ def _round_steps(computed: Computed) -> list[Step]:
         Step(f"{name}, {len(round_state.slots)} raters", len(round_state.plan.items), "items")
         for name, round_state in state.rounds.items()
     ]
-    for name, made in state.published.items():
-        steps.append(Step(f"published decisions: {name}", len({item for item, _ in made}), "items"))
+    for name, decisions in state.published.items():
+        steps.append(Step(f"published decisions: {name}", len({item for item, _ in decisions}), "items"))
     return steps
 
 
@@ -88,10 +88,10 @@ def forest_figure(computed: Computed) -> Figure | None:
     """The agreement of every closed round on every facet."""
     rows = [
         Estimate(
-            f"{name}: {found.facet}",
-            found.kappa.value, found.kappa.low, found.kappa.high, found.n, found.band, found.kappa.undefined,
+            f"{name}: {agreement.facet}",
+            agreement.kappa.value, agreement.kappa.low, agreement.kappa.high, agreement.n, agreement.band, agreement.kappa.undefined,
         )
-        for name, found in computed.agreements
+        for name, agreement in computed.agreements
     ]  # fmt: skip
     return draw_forest(rows) if rows else None
 
@@ -102,8 +102,8 @@ def discrepancy_figure(computed: Computed) -> Figure | None:
     name = phrase.partition(".")[0] if phrase else ""
     if state is None or name not in state.rounds:
         return None
-    found = curves(state.rounds[name])
-    return draw_discrepancy(found) if found else None
+    set_curves = curves(state.rounds[name])
+    return draw_discrepancy(set_curves) if set_curves else None
 
 
 def by_year_figure(computed: Computed, results: Results) -> Figure | None:
@@ -149,11 +149,11 @@ def heat_map_figure(computed: Computed, results: Results) -> Figure | None:
     rows, columns = (results.decided.get_attribute(name) for name in heat_map)
     counts = count_pairs(rows.codes, len(rows.keys), columns.codes, len(columns.keys))
     bases = counts.sum(axis=0)
-    made = [
+    points = [
         Column(title, int(base), tuple(count / base if base else None for count in column.tolist()))
         for title, base, column in zip(columns.titles, bases.tolist(), counts.T, strict=True)
     ]
-    return draw_heat_map(rows.titles, made, title=f"Share of each {heat_map[0]} among the posts of a {heat_map[1]}")
+    return draw_heat_map(rows.titles, points, title=f"Share of each {heat_map[0]} among the posts of a {heat_map[1]}")
 
 
 def popularity_figure(computed: Computed, results: Results) -> Figure | None:
@@ -161,7 +161,7 @@ def popularity_figure(computed: Computed, results: Results) -> Figure | None:
     if len(levels) < 2:
         return None
     seed = computed.study.settings.study.seed
-    places = [Place(*one) for one in _objects(computed, results, levels[0], levels[1]) if one[2]]
+    places = [Place(*values) for values in _objects(computed, results, levels[0], levels[1]) if values[2]]
     views, days = (summary(results.decided.get_numbers(name), seed).median for name in (_VIEWS, _DAYS))
     return draw_popularity_difficulty(places, median_views=views, median_days=days)
 
@@ -177,11 +177,11 @@ def trend_figure(computed: Computed, results: Results) -> Figure | None:
     trends = []
     for place, title in enumerate(attribute.titles):
         shares = yearly_shares(when, (attribute.codes == place)[dated])
-        found = trend(shares)
+        trend_test = trend(shares)
         points = tuple(
             Share(share.year, share.share, share.low, share.high, share.of)
             for share in shares
             if share.share is not None and share.low is not None and share.high is not None
         )
-        trends.append(Trend(title, points, found.direction))
+        trends.append(Trend(title, points, trend_test.direction))
     return draw_trend(trends, title=f"Share of each {level} by year with 95% intervals")

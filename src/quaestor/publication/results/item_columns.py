@@ -63,7 +63,7 @@ def results_from(study: Study, state: State, version: int | None = None, like: R
         ),
     }
     decided = DecidedItems(tuple(items), attributes, _numbers(study, rows))
-    note = "; ".join(one for one in list_notes(study) if "synthetic" in one.casefold())
+    note = "; ".join(note for note in list_notes(study) if "synthetic" in note.casefold())
     return Results(decided, coded, known, cited, len(coded.items) - len(items), note)
 
 
@@ -83,8 +83,8 @@ def cited_keys(book: Codebook, tree: str, given: Mapping[str, str] | None = None
             else:
                 key = f"{above}{'.' if depth > _LETTERED else ''}{number}" if above else code.id
             known = given.get(book.path_name(code.id).casefold()) if given is not None else None
-            wanted = known or (key if given is None else code.id)
-            cited[code.id] = code.id if wanted in cited.values() else wanted
+            code_key = known or (key if given is None else code.id)
+            cited[code.id] = code.id if code_key in cited.values() else code_key
             lettered = bool(code.key) if depth == 1 else bool(above)
             walk(book.children(code.id), key if lettered else "", depth + 1)
 
@@ -96,7 +96,7 @@ def _levels(book: Codebook, tree: str, codes: Sequence[Coded], cited: dict[str, 
     """One attribute a level of the tree; an item above a level has none of its values."""
     if tree not in book.facets:
         raise StateError(f"the codebook has no facet {tree!r}: name one of {', '.join(book.facets)} as results.tree")
-    found = {}
+    attributes = {}
     for level in book.facets[tree].levels:
         values = [_at_level(book, code, level) for code in codes]
         at = book.active(tree, level)
@@ -108,8 +108,8 @@ def _levels(book: Codebook, tree: str, codes: Sequence[Coded], cited: dict[str, 
         order = [(cited.setdefault(code.id, code.id), _titled(code)) for code in at]
         attribute = build_attribute(level, [cited[value] if value else None for value in values], order)
         parents = tuple(cited.get(code.parent, "") for code in at)
-        found[level] = replace(attribute, parents=parents)
-    return found
+        attributes[level] = replace(attribute, parents=parents)
+    return attributes
 
 
 def _titled(code: Code) -> str:
@@ -117,12 +117,12 @@ def _titled(code: Code) -> str:
 
 
 def _at_level(book: Codebook, coded: Coded, level: str) -> str | None:
-    found = book.at_level(coded.code, level)
-    return found if found is not None or coded.place is None else book.at_level(coded.place, level)
+    code_at_level = book.at_level(coded.code, level)
+    return code_at_level if code_at_level is not None or coded.place is None else book.at_level(coded.place, level)
 
 
 def _across(book: Codebook, tree: str, codes: Sequence[Coded]) -> dict[str, Attribute]:
-    found = {}
+    attributes = {}
     for facet in book.facets.values():
         if facet.id == tree:
             continue
@@ -132,24 +132,24 @@ def _across(book: Codebook, tree: str, codes: Sequence[Coded]) -> dict[str, Attr
                 book.at_level(code.across[facet.id], level) if facet.id in code.across else None for code in codes
             ]
             attribute = build_attribute(level, values, [(code.id, code.name) for code in at])
-            found[level] = replace(attribute, parents=tuple(code.parent for code in at))
-    return found
+            attributes[level] = replace(attribute, parents=tuple(code.parent for code in at))
+    return attributes
 
 
-def _from_evidence(study: Study, rows: Sequence[ItemFacts], taken: Iterable[str]) -> dict[str, Attribute]:
-    found = {YEAR: build_attribute(YEAR, [str(row.created.year) if row.created else None for row in rows])}
+def _from_evidence(study: Study, rows: Sequence[ItemFacts], used_names: Iterable[str]) -> dict[str, Attribute]:
+    attributes = {YEAR: build_attribute(YEAR, [str(row.created.year) if row.created else None for row in rows])}
     for name, attribute in study.settings.attributes.items():
-        if name in taken:
+        if name in used_names:
             raise SettingsError(
                 f"{study.file}: attributes.{name} has the name of a level or of the year: choose another"
             )
         if attribute.column is not None:
-            found[name] = build_attribute(name, [row.columns[attribute.column] or None for row in rows])
+            attributes[name] = build_attribute(name, [row.columns[attribute.column] or None for row in rows])
             continue
         patterns = {family: study.settings.families[family] for family in attribute.first_of}
         order = [(family, family) for family in attribute.first_of]
-        found[name] = build_attribute(name, [_first_family(row.tags, patterns) for row in rows], order)
-    return found
+        attributes[name] = build_attribute(name, [_first_family(row.tags, patterns) for row in rows], order)
+    return attributes
 
 
 def _first_family(tags: Sequence[str], families: Mapping[str, Sequence[str]]) -> str | None:
@@ -168,8 +168,8 @@ def _numbers(study: Study, rows: Sequence[ItemFacts]) -> dict[str, Floats]:
         "response_days": [row.response_days for row in rows],
         "first_answer_days": [row.first_answer_days for row in rows],
     }
-    found = {}
+    numbers = {}
     for name, values in columns.items():
         array = np.array([np.nan if value is None else value for value in values], np.float64)
-        found[name] = np.round(array, decimals) if decimals is not None and name.endswith("_days") else array
-    return found
+        numbers[name] = np.round(array, decimals) if decimals is not None and name.endswith("_days") else array
+    return numbers

@@ -63,9 +63,9 @@ def summaries_table(results: Results, asked: PublishedTableSettings, seed: int) 
 
 def _never_accepted(days: Floats, selection: Selection) -> Cell:
     """The share of items without an accepted answer, with Wilson's interval."""
-    found = share(int(np.isnan(days).sum()), len(days))
-    bounds = [None if bound is None else 100 * bound for bound in (found.low, found.high)]
-    return Cell((percent(found.value), interval(bounds[0], bounds[1], 1)), (found.value,), selection)
+    unanswered = share(int(np.isnan(days).sum()), len(days))
+    bounds = [None if bound is None else 100 * bound for bound in (unanswered.low, unanswered.high)]
+    return Cell((percent(unanswered.value), interval(bounds[0], bounds[1], 1)), (unanswered.value,), selection)
 
 
 def _table(
@@ -102,12 +102,12 @@ def _row(
 ) -> Row:  # fmt: skip
     chosen = part.decided.build_mask(conditions)
     selection = Selection((*part.selection.conditions, *conditions))
-    made: list[Cell] = []
+    row_cells: list[Cell] = []
     for measure in asked.measures:
-        found = summary(part.decided.get_numbers(measure)[np.flatnonzero(chosen)], seed)
-        if found.how:
-            ways.add(found.how)
-        made += cells(measure, found, selection.narrowed(measure, ANY_VALUE))
+        numbers = summary(part.decided.get_numbers(measure)[np.flatnonzero(chosen)], seed)
+        if numbers.how:
+            ways.add(numbers.how)
+        row_cells += cells(measure, numbers, selection.narrowed(measure, ANY_VALUE))
     if asked.kind == "summaries" and _ANSWER in asked.measures:
-        made.append(_never_accepted(part.decided.get_numbers(_ANSWER)[np.flatnonzero(chosen)], selection))
-    return Row(key, title, tuple(made), total=total)
+        row_cells.append(_never_accepted(part.decided.get_numbers(_ANSWER)[np.flatnonzero(chosen)], selection))
+    return Row(key, title, tuple(row_cells), total=total)

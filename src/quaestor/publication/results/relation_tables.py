@@ -74,10 +74,10 @@ def correlations_table(results: Results, asked: PublishedTableSettings, kind: st
 
 def _both(first: Correlation, second: Correlation, selection: Selection) -> list[Cell]:
     cells = []
-    for one in (first, second):
-        star = ("*",) if one.p is not None and one.p < SIGNIFICANT else ()
-        cells.append(Cell((decimal(one.value),), (one.value,), selection, star))
-        cells.append(Cell((probability(one.p),), (one.p,), selection))
+    for name in (first, second):
+        star = ("*",) if name.p is not None and name.p < SIGNIFICANT else ()
+        cells.append(Cell((decimal(name.value),), (name.value,), selection, star))
+        cells.append(Cell((probability(name.p),), (name.p,), selection))
     return cells
 
 
@@ -94,22 +94,22 @@ def measures_table(results: Results, asked: PublishedTableSettings) -> Table:
     rows, reasons = [], []
     for first, second in combinations(asked.measures, 2):
         x, y = part.decided.get_numbers(first), part.decided.get_numbers(second)
-        found = (pearson(x, y), spearman(x, y))
+        correlations = (pearson(x, y), spearman(x, y))
         selection = part.selection.narrowed(first, ANY_VALUE).narrowed(second, ANY_VALUE)
-        cells = [Cell((whole(found[0].n),), (found[0].n,), selection)]
-        for one in found:
-            star = ("*",) if one.p is not None and one.p < SIGNIFICANT else ()
-            cells.append(Cell((decimal(one.value),), (one.value,), selection, star))
-            cells.append(Cell((interval(one.low, one.high),), (), selection))
-            cells.append(Cell((probability(one.p),), (one.p,), selection))
-        if found[0].undefined and found[0].value is None:
-            reasons.append(f"{title_of(first)} and {title_of(second).lower()}: {found[0].undefined}.")
+        cells = [Cell((whole(correlations[0].n),), (correlations[0].n,), selection)]
+        for correlation in correlations:
+            star = ("*",) if correlation.p is not None and correlation.p < SIGNIFICANT else ()
+            cells.append(Cell((decimal(correlation.value),), (correlation.value,), selection, star))
+            cells.append(Cell((interval(correlation.low, correlation.high),), (), selection))
+            cells.append(Cell((probability(correlation.p),), (correlation.p,), selection))
+        if correlations[0].undefined and correlations[0].value is None:
+            reasons.append(f"{title_of(first)} and {title_of(second).lower()}: {correlations[0].undefined}.")
         rows.append(Row(f"{first}-{second}", f"{title_of(first)} – {title_of(second).lower()}", tuple(cells)))
     note = "Pearson's r follows the few largest values of a heavy tail; Spearman's ρ goes by ranks."
     notes = (base_note(part, results), note, *reasons, asked.note)
     return Table(
         asked.table, asked.title, asked.stub or "measures", columns, (Group("", tuple(rows)),), _STAR,
-        tuple(one for one in notes if one),
+        tuple(note for note in notes if note),
     )  # fmt: skip
 
 
@@ -122,13 +122,13 @@ def comparison_table(results: Results, asked: PublishedTableSettings) -> Table:
     groups, notes = [], [base_note(part, results)]
     for measure in asked.measures:
         values = part.decided.get_numbers(measure)
-        found = kruskal_wallis(values, attribute.codes, len(attribute.keys))
-        said = found.undefined or (
-            f"H = {decimal(found.statistic)}, df = {found.df}, p {_equals(found.p)}, n = {found.n}"
+        test = kruskal_wallis(values, attribute.codes, len(attribute.keys))
+        sentence = test.undefined or (
+            f"H = {decimal(test.statistic)}, df = {test.df}, p {_equals(test.p)}, n = {test.n}"
         )
-        notes.append(f"{title_of(measure)}, Kruskal–Wallis: {said}.")
+        notes.append(f"{title_of(measure)}, Kruskal–Wallis: {sentence}.")
         rows = []
-        for pair in found.pairs:
+        for pair in test.pairs:
             first, second = attribute.keys[pair.first], attribute.keys[pair.second]
             delta = cliffs_delta(values[attribute.codes == pair.first], values[attribute.codes == pair.second])
             selection = part.selection.narrowed(attribute.name, first, second)
@@ -165,19 +165,19 @@ def association_table(results: Results, asked: PublishedTableSettings, seed: int
     for name in asked.rows:
         attribute = part.decided.get_attribute(name)
         counts = count_pairs(attribute.codes, len(attribute.keys), across.codes, len(across.keys))
-        found = association(counts, seed)
+        result = association(counts, seed)
         selection = part.selection.narrowed(attribute.name, ANY_VALUE).narrowed(across.name, ANY_VALUE)
-        star = ("*",) if found.p is not None and found.p < SIGNIFICANT else ()
+        star = ("*",) if result.p is not None and result.p < SIGNIFICANT else ()
         cells = (
-            Cell((whole(found.n),), (found.n,), selection),
-            Cell((found.test or ABSENT,), (), selection),
-            Cell((decimal(found.statistic),), (found.statistic,), selection),
-            Cell((ABSENT if found.df is None else whole(found.df),), (found.df,), selection),
-            Cell((probability(found.p),), (found.p,), selection, star),
-            Cell((decimal(found.cramers_v),), (found.cramers_v,), selection),
+            Cell((whole(result.n),), (result.n,), selection),
+            Cell((result.test or ABSENT,), (), selection),
+            Cell((decimal(result.statistic),), (result.statistic,), selection),
+            Cell((ABSENT if result.df is None else whole(result.df),), (result.df,), selection),
+            Cell((probability(result.p),), (result.p,), selection, star),
+            Cell((decimal(result.cramers_v),), (result.cramers_v,), selection),
         )
-        if found.undefined:
-            notes.append(f"{name}: {found.undefined}.")
+        if result.undefined:
+            notes.append(f"{name}: {result.undefined}.")
         rows.append(Row(name, f"{name} × {across.name}", cells))
     return Table(asked.table, asked.title, asked.stub or "attributes", columns, (Group("", tuple(rows)),), _STAR,
                  (*notes, *([asked.note] if asked.note else [])))  # fmt: skip
@@ -202,19 +202,19 @@ def _trend(part: Part, attribute: Attribute, years: Attribute, place: int) -> Ro
     dated = years.codes != NONE
     when = np.array([int(key) for key in years.keys], np.float64)[years.codes[dated]]
     shares = yearly_shares(when, (attribute.codes == place)[dated], [int(key) for key in years.keys])
-    found = trend(shares)
+    trend_test = trend(shares)
     selection = part.selection.narrowed(attribute.name, attribute.keys[place])
     by_year = {str(share.year): share for share in shares}
     cells = [
-        Cell((percent(one.share), interval(one.low and 100 * one.low, one.high and 100 * one.high, 1)),
-             (one.share,), selection.narrowed(YEAR, year))
+        Cell((percent(count.share), interval(count.low and 100 * count.low, count.high and 100 * count.high, 1)),
+             (count.share,), selection.narrowed(YEAR, year))
         for year in years.keys
-        for one in [by_year[year]]
+        for count in [by_year[year]]
     ]  # fmt: skip
-    star = ("*",) if found.p is not None and found.p < SIGNIFICANT else ()
+    star = ("*",) if trend_test.p is not None and trend_test.p < SIGNIFICANT else ()
     cells += [
-        Cell((decimal(found.tau),), (found.tau,), selection),
-        Cell((probability(found.p),), (found.p,), selection, star),
-        Cell((found.direction or ABSENT,), (), selection),
+        Cell((decimal(trend_test.tau),), (trend_test.tau,), selection),
+        Cell((probability(trend_test.p),), (trend_test.p,), selection, star),
+        Cell((trend_test.direction or ABSENT,), (), selection),
     ]
     return Row(attribute.keys[place], attribute.titles[place], tuple(cells))

@@ -70,16 +70,16 @@ def codes_table(results: Results, asked: PublishedTableSettings) -> Table:
         cells = (Cell((codes[key].definition,)), Cell((whole(count),), (count,), selection))
         rows.append(Row(key, codes[key].name, cells))
     columns = (Column("definition", "Definition", numeric=False), Column("posts", "Posts"))
-    notes = tuple(one for one in (base_note(part, results), asked.note) if one)
+    notes = tuple(note for note in (base_note(part, results), asked.note) if note)
     return Table(asked.table, asked.title, stub_of(asked), columns, (Group("", tuple(rows)),), notes=notes)
 
 
 def items_of_cell(study: Study, results: Results, cell: str) -> tuple[list[str], Selection]:
     """The items behind `TABLE:ROW:COLUMN`, and the selection that finds them."""
     table_id, _, rest = cell.partition(":")
-    settings = {one.table: one for one in study.settings.tables}
+    settings = {table_settings.table: table_settings for table_settings in study.settings.tables}
     table = make_table(study, results, settings[table_id]) if table_id in settings else None
-    columns = [one.key for one in table.columns] if table is not None else []
+    columns = [table_column.key for table_column in table.columns] if table is not None else []
     # Both a row and a column may hold colons, so a column that the table has decides where the row ends.
     column = next((key for key in columns if rest.endswith(f":{key}")), rest.rpartition(":")[2])
     row = rest[: -len(column) - 1]
@@ -87,12 +87,12 @@ def items_of_cell(study: Study, results: Results, cell: str) -> tuple[list[str],
         raise InputError(f"{cell!r} names no cell: write TABLE:ROW:COLUMN, for example 3:D1:tensorflow")
     if table is None:
         raise InputError(f"there is no table {table_id!r}, allowed: {suggest(table_id, settings)}")
-    rows = [one.key for one in table.rows()]
-    for what, given, allowed in (("row", row, rows), ("column", column, columns)):
-        if given not in allowed:
-            options = sort_by_similarity(given, allowed)
+    rows = [table_row.key for table_row in table.rows()]
+    for what, key, allowed in (("row", row, rows), ("column", column, columns)):
+        if key not in allowed:
+            options = sort_by_similarity(key, allowed)
             shown = join_with_or(options[:6]) + (" …" if len(options) > 6 else "")
-            raise InputError(f"table {table_id} has no {what} {given!r}, allowed: {shown}")
+            raise InputError(f"table {table_id} has no {what} {key!r}, allowed: {shown}")
     counted = table.cell(row, column)
     if counted is None or counted.selection is None:
         raise StateError(f"the cell {cell} is not counted from decided items: there is no list behind it")
@@ -163,11 +163,11 @@ def filter_table(study: Study, asked: PublishedTableSettings, seed: int) -> Tabl
         values = population.numbers[measure]
         cells: list[Cell] = []
         for chosen in (values, values[population.passed]):
-            one = summary(chosen, seed)
+            numbers = summary(chosen, seed)
             cells += [
-                Cell((whole(one.n),), (one.n,)),
-                Cell((decimal(one.median),), (one.median,)),
-                Cell((interval(one.low, one.high),)),
+                Cell((whole(numbers.n),), (numbers.n,)),
+                Cell((decimal(numbers.median),), (numbers.median,)),
+                Cell((interval(numbers.low, numbers.high),)),
             ]
         delta = cliffs_delta(values[~population.passed], values[population.passed])
         cells.append(Cell((decimal(delta.value),), (delta.value,)))

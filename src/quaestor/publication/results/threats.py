@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from quaestor.coding.model.decisions import disagreements
+from quaestor.coding.model.decisions import list_disagreements
 from quaestor.coding.model.state import CLOSED, RoundState, State
 from quaestor.measures.item_columns import NONE
 from quaestor.measures.records import Agreement
@@ -47,7 +47,7 @@ def placements_of(computed: Computed) -> tuple[Placement, ...]:
     if results is None:
         return ()
     tables = [table for table in computed.study.settings.tables if table.unplaced]
-    return tuple(_placement(results, one) for one in tables)
+    return tuple(_placement(results, table) for table in tables)
 
 
 def _placement(results: Results, asked: PublishedTableSettings) -> Placement:
@@ -69,7 +69,7 @@ def _facet(results: Results, asked: PublishedTableSettings) -> str:
 def _unplaced(results: Results, item: str, facet: str) -> Unplaced:
     coded, known = results.coded.items[item], results.known[item]
     verb, thing = coded.phrase
-    label = ", ".join(one for one in (verb, thing, results.coded.book.path_name(coded.code)) if one)
+    label = ", ".join(part for part in (verb, thing, results.coded.book.path_name(coded.code)) if part)
     return Unplaced(item, label, coded.whys.get(facet, ""), known.title, known.link)
 
 
@@ -94,14 +94,14 @@ def _of_selection(computed: Computed) -> Iterator[str]:
         if steps[0].entered
         else "Selection: the source holds no question."
     )
-    for step, asked in zip(steps, computed.study.settings.funnel.steps, strict=False):
-        if asked.accepted_answer and step.entered:
+    for step, step_settings in zip(steps, computed.study.settings.funnel.steps, strict=False):
+        if step_settings.accepted_answer and step.entered:
             yield (
                 f"Selection: questions without an accepted answer ({step.dropped:,}, "
                 f"{percent(step.dropped / step.entered)} of those that came so far) are left out, and with them "
                 "perhaps the hardest: how long they would take is unknown."
             )
-        if (asked.kind or asked.not_kind) and step.entered:
+        if (step_settings.kind or step_settings.not_kind) and step.entered:
             yield (
                 f"Selection: the step “{step.step}” goes by patterns in the wording and kept "
                 f"{percent(step.kept / step.entered)}; a question worded otherwise is missed."
@@ -125,22 +125,22 @@ def _of_raters(computed: Computed) -> Iterator[str]:
         yield f"Judgement: the raters of {series(simulated)} were simulated: nothing is learnt about people from them."
     for note in computed.blindness_notes():
         yield f"Judgement: {note[0].lower()}{note[1:]}"
-    for name, one in state.rounds.items():
-        if one.status == CLOSED:
-            yield _of_round(computed, state, name, one)
+    for name, round_state in state.rounds.items():
+        if round_state.status == CLOSED:
+            yield _of_round(computed, state, name, round_state)
         else:
             yield f"Judgement: the round {name} is still open, its numbers may change."
 
 
 def _of_round(computed: Computed, state: State, name: str, round_state: RoundState) -> str:
     """One sentence on a closed round: how alike its raters judged, and what became of their differences."""
-    said = [_alike(found) for of, found in computed.agreements if of == name]
-    found = disagreements(state, name)
-    cases = {case.item for case in found}
-    unsettled = len({case.item for case in found if case.decision is None})
+    sentences = [_alike(agreement) for of, agreement in computed.agreements if of == name]
+    disputed = list_disagreements(state, name)
+    cases = {case.item for case in disputed}
+    unsettled = len({case.item for case in disputed if case.decision is None})
     rest = f", {unsettled:,} of them not settled" if unsettled else ""
     differed = f"; they differed on {len(cases):,} of {len(round_state.plan.items):,} items{rest}" if cases else ""
-    return f"Judgement: in {name} {len(round_state.slots)} raters reached {series(said)}{differed}."
+    return f"Judgement: in {name} {len(round_state.slots)} raters reached {series(sentences)}{differed}."
 
 
 def _alike(agreement: Agreement) -> str:
@@ -158,8 +158,8 @@ def _of_results(computed: Computed) -> Iterator[str]:
     yield from _left_out(results)
     partly = [placement for placement in placements_of(computed) if placement.unplaced and placement.share is not None]
     if partly:
-        told = [f"{percent(one.share)} of table {one.table}" for one in partly]
-        yield f"Measurement: words place only {series(told)} in a line; the others are counted as placed by no words."
+        shares = [f"{percent(placement.share)} of table {placement.table}" for placement in partly]
+        yield f"Measurement: words place only {series(shares)} in a line; the others are counted as placed by no words."
 
 
 def _left_out(results: Results) -> Iterator[str]:

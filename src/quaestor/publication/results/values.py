@@ -10,8 +10,8 @@ from itertools import pairwise
 import numpy as np
 
 from quaestor.base.errors import InputError, QuaestorError, StateError
-from quaestor.coding.model.decisions import disagreements
-from quaestor.coding.model.decisions import kept as kept_items
+from quaestor.coding.model.decisions import list_disagreements
+from quaestor.coding.model.decisions import list_kept as kept_items
 from quaestor.coding.model.rounds import blindness_notes
 from quaestor.coding.model.state import CLOSED, State
 from quaestor.coding.session import CodingSession
@@ -52,18 +52,20 @@ class Computed:
 def value_of(computed: Computed, asked: ValueSettings) -> Value:
     """A value, and whether it is what its sentence needs."""
     try:
-        found = _KINDS[asked.kind](computed, asked)
+        value = _KINDS[asked.kind](computed, asked)
     except (_Missing, StateError) as error:
-        found = _unknown(asked, str(error))
+        value = _unknown(asked, str(error))
     except InputError as error:
         what = asked.claim or asked.name
         raise InputError(f"{computed.study.file}: the value {what!r} of a finding or quantity: {error}") from None
-    if not found.known:
-        return replace(found, holds=False)
-    wanted = (
+    if not value.known:
+        return replace(value, holds=False)
+    expectation = (
         computed.results.decided.get_attribute(asked.of or "") if asked.are and computed.results is not None else None
     )
-    return _judged(found, asked, tuple(wanted.get_title(key) for key in asked.are) if wanted is not None else asked.are)
+    return _judged(
+        value, asked, tuple(expectation.get_title(key) for key in asked.are) if expectation is not None else asked.are
+    )
 
 
 def _unknown(asked: ValueSettings, why: str) -> Value:
@@ -132,7 +134,7 @@ def _rank(computed: Computed, asked: ValueSettings) -> Value:
     value = Value(asked.name, asked.claim, series(titles), names=tuple(ranked), unit=NAMES,
                   selection=Selection(conditions))  # fmt: skip
     compared = order[: asked.top + 1] if asked.in_order else order[asked.top - 1 : asked.top + 1]
-    tie = next(((one, two) for one, two in pairwise(compared) if sizes[one] == sizes[two]), None)
+    tie = next(((first, two) for first, two in pairwise(compared) if sizes[first] == sizes[two]), None)
     if tie is not None and asked.are:
         names = series([attribute.get_title(key) for key in tie])
         return replace(value, holds=False, why=f"{names} are level, so there is no such order")
@@ -158,23 +160,29 @@ def _correlation(computed: Computed, asked: ValueSettings) -> Value:
     chosen = decided.build_mask(where)
     printed = computed.study.settings.measures.correlation
     measure = pearson if printed == "pearson" else spearman
-    found = measure(decided.get_numbers(asked.measure or "")[chosen], decided.get_numbers(asked.against or "")[chosen])
-    if found.value is None:
-        return _unknown(asked, found.undefined)
+    correlation = measure(
+        decided.get_numbers(asked.measure or "")[chosen], decided.get_numbers(asked.against or "")[chosen]
+    )
+    if correlation.value is None:
+        return _unknown(asked, correlation.undefined)
     both = ((asked.measure or "", (ANY_VALUE,)), (asked.against or "", (ANY_VALUE,)))
-    value = Value(asked.name, asked.claim, decimal(found.value), found.value, selection=Selection((*where, *both)))
-    if asked.significant and (found.p is None or found.p >= SIGNIFICANT):
-        return replace(value, holds=False, why=f"p is {decimal(found.p, 3)}, not below {SIGNIFICANT}")
+    value = Value(
+        asked.name, asked.claim, decimal(correlation.value), correlation.value, selection=Selection((*where, *both))
+    )
+    if asked.significant and (correlation.p is None or correlation.p >= SIGNIFICANT):
+        return replace(value, holds=False, why=f"p is {decimal(correlation.p, 3)}, not below {SIGNIFICANT}")
     return value
 
 
 def _agreement(computed: Computed, asked: ValueSettings) -> Value:
     coding, name = _round(computed, asked)
     facet = asked.facet or coding.state.rounds[name].plan.measured
-    found = next((one for of, one in computed.agreements if of == name and one.facet == facet), None)
-    if found is None or found.kappa.value is None:
+    agreement = next(
+        (candidate for of, candidate in computed.agreements if of == name and candidate.facet == facet), None
+    )
+    if agreement is None or agreement.kappa.value is None:
         return _unknown(asked, f"the agreement of {name} is not defined")
-    return Value(asked.name, asked.claim, decimal(found.kappa.value), found.kappa.value)
+    return Value(asked.name, asked.claim, decimal(agreement.kappa.value), agreement.kappa.value)
 
 
 def _round(computed: Computed, asked: ValueSettings) -> tuple[CodingSession, str]:
@@ -190,8 +198,8 @@ def _round(computed: Computed, asked: ValueSettings) -> tuple[CodingSession, str
 def _of_round(count: Callable[[State, str], int]) -> Callable[[Computed, ValueSettings], Value]:
     def value(computed: Computed, asked: ValueSettings) -> Value:
         coding, name = _round(computed, asked)
-        found = count(coding.state, name)
-        return Value(asked.name, asked.claim, str(found), found)
+        number = count(coding.state, name)
+        return Value(asked.name, asked.claim, str(number), number)
 
     return value
 
@@ -205,10 +213,10 @@ def _kept(state: State, name: str) -> int:
 
 def _step(computed: Computed, asked: ValueSettings) -> Value:
     steps = computed.funnel.steps if computed.funnel is not None else ()
-    found = next((step.kept for step in steps if step.step == asked.step), None)
-    if found is None:
+    kept = next((step.kept for step in steps if step.step == asked.step), None)
+    if kept is None:
         raise _Missing(f"the funnel has no result of the step {asked.step!r}")
-    return Value(asked.name, asked.claim, str(found), found)
+    return Value(asked.name, asked.claim, str(kept), kept)
 
 
 def _posts(key: str) -> Callable[[Computed, ValueSettings], Value]:
@@ -216,8 +224,8 @@ def _posts(key: str) -> Callable[[Computed, ValueSettings], Value]:
         entry = read_post_counts(computed.study)
         if entry is None:
             raise _Missing("no dump has been read")
-        found = int(entry.notable.get(f"{key}_read", entry.notable.get(key, 0)))
-        return Value(asked.name, asked.claim, str(found), found)
+        number = int(entry.notable.get(f"{key}_read", entry.notable.get(key, 0)))
+        return Value(asked.name, asked.claim, str(number), number)
 
     return value
 
@@ -231,7 +239,7 @@ _KINDS: Mapping[str, Callable[[Computed, ValueSettings], Value]] = {
     "correlation": _correlation,
     "agreement": _agreement,
     "disagreements": _of_round(
-        lambda state, name: len({disagreement.item for disagreement in disagreements(state, name)})
+        lambda state, name: len({disagreement.item for disagreement in list_disagreements(state, name)})
     ),
     "round_items": _of_round(lambda state, name: len(state.rounds[name].plan.items)),
     "sets": _of_round(lambda state, name: len(state.rounds[name].sets)),

@@ -86,7 +86,7 @@ class RoundItems(Settings):
 
     @model_validator(mode="after")
     def _come_from_one_place(self) -> Self:
-        if sum(bool(one) for one in (self.after, self.sample, self.kept_by, self.again)) != 1:
+        if sum(bool(source) for source in (self.after, self.sample, self.kept_by, self.again)) != 1:
             raise ValueError("items come from one place: give after, sample, kept_by or again")
         if self.size is not None and self.again is None:
             raise ValueError("size goes with again: how many items of an earlier round are rated again")

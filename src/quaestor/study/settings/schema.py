@@ -100,11 +100,11 @@ class StudySettings(Settings):
                     raise ValueError(_unknown(f"attributes.{name}.first_of", family, self.families))
         if self.results.source is not None and self.results.source not in self.sources:
             raise ValueError(_unknown("results.source", self.results.source, self.sources))
-        tables = [one.table for one in self.tables]
+        tables = [table.table for table in self.tables]
         for number, table in enumerate(tables):
             if table in tables[:number]:
                 raise ValueError(f"tables[{number}]: two tables are called {table!r}, give each a name of its own")
-        numbers = [one.finding for one in self.findings]
+        numbers = [finding.finding for finding in self.findings]
         for number, finding in enumerate(numbers):
             if finding in numbers[:number]:
                 raise ValueError(f"findings[{number}]: two findings are called {finding!r}, give each its own")
@@ -151,12 +151,12 @@ class StudySettings(Settings):
         return {**bundled_kinds(), **self.kinds}
 
 
-def _unknown(key: str, found: str, allowed: Any) -> str:
-    options = sort_by_similarity(found, allowed)
+def _unknown(key: str, value: str, allowed: Any) -> str:
+    options = sort_by_similarity(value, allowed)
     return (
-        f"{key} is {found!r}, allowed: {join_with_or(options)}"
+        f"{key} is {value!r}, allowed: {join_with_or(options)}"
         if options
-        else f"{key} is {found!r}, but none is defined"
+        else f"{key} is {value!r}, but none is defined"
     )
 
 
@@ -171,7 +171,7 @@ def read_settings(path: Path) -> StudySettings:
 
 def explain(error: ErrorDetails, model: type[BaseModel], raw: Mapping[str, Any] | None = None) -> str:
     """One validation error of a file as a sentence: key, what was found, what is allowed."""
-    kind, location, found = error["type"], error["loc"], error["input"]
+    kind, location, value = error["type"], error["loc"], error["input"]
     key = _key(location)
     context: dict[str, Any] = error.get("ctx", {})
     if kind == "extra_forbidden":
@@ -180,7 +180,7 @@ def explain(error: ErrorDetails, model: type[BaseModel], raw: Mapping[str, Any] 
     if kind == "missing":
         return f"{key} is missing: add it"
     if kind in ("literal_error", "union_tag_invalid"):
-        tag = context.get("tag", found)
+        tag = context.get("tag", value)
         options = [
             part.strip(" '\"")
             for part in str(context.get("expected") or context["expected_tags"]).replace(" or ", ", ").split(",")
@@ -193,7 +193,7 @@ def explain(error: ErrorDetails, model: type[BaseModel], raw: Mapping[str, Any] 
         text = str(context["error"])
         return text if not location else f"{key}: {text}"
     message = _TYPES.get(kind) or error["msg"][:1].lower() + error["msg"][1:]
-    return f"{key} is {_shown(found)}, {message}"
+    return f"{key} is {_shown(value)}, {message}"
 
 
 _TYPES = {
@@ -212,10 +212,10 @@ _TYPES = {
 }
 
 
-def _shown(found: Any) -> str:
-    if isinstance(found, bool):
-        return str(found).lower()
-    text = repr(found)
+def _shown(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    text = repr(value)
     return text if len(text) <= 80 else f"{text[:77]}…"
 
 

@@ -52,12 +52,12 @@ def load_source_kind(name: str) -> Any:
     declared = next((target for kind, target in _declared_kinds() if kind == name), None)
     if declared is not None:
         return EntryPoint(name, declared, GROUP).load()()
-    found = entry_points(group=GROUP)[name]
+    entry_point = entry_points(group=GROUP)[name]
     try:
-        return found.load()()
+        return entry_point.load()()
     except Exception as error:  # the code of a stranger can fail in any way
         raise SettingsError(
-            f"the source kind {name!r} cannot be loaded from {found.value} ({error}): update or remove the package"
+            f"the source kind {name!r} cannot be loaded from {entry_point.value} ({error}): update or remove the package"
         ) from error
 
 
