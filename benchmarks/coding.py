@@ -57,7 +57,7 @@ def _read_anew(folder: Path) -> None:
         for _ in range(3):
             coding = coding_session(_study(folder), journal)
             started, spent = time.perf_counter(), time.process_time()
-            given = coding.state.round("main").given
+            given = coding.state.round("main").rating_count
             seconds.append(time.perf_counter() - started)
             processor.append(time.process_time() - spent)
     print(

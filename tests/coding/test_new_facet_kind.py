@@ -14,9 +14,9 @@ from quaestor.base.table_files import format_csv
 from quaestor.coding.agreement_access import agreement_of_rounds
 from quaestor.coding.codebook import import_codebook
 from quaestor.coding.disagreements import disagreements_of, settle_agreed
-from quaestor.coding.model.decisions import decided
+from quaestor.coding.model.decisions import find_decisions
 from quaestor.coding.model.facet_kinds import FACET_KINDS
-from quaestor.coding.model.facet_kinds.base import Choice, FacetKind, Label, ReplaceText
+from quaestor.coding.model.facet_kinds.base import AnswerChoice, FacetKind, Label, ReplaceText
 from quaestor.coding.model.free_text_fields import WALKS
 from quaestor.coding.model.records import Codebook, Facet
 from quaestor.coding.pages.disagreements import Filter, case_of, look_at_disagreements, settle_case
@@ -38,12 +38,12 @@ class Stars(FacetKind):
 
     name = "stars"
 
-    def read(self, facet: Facet, book: Codebook, given: Any) -> dict[str, Any]:
-        if isinstance(given, Mapping):
-            return dict(given)
-        stars, _, remark = str(given).partition(":")
+    def read(self, facet: Facet, book: Codebook, answer: Any) -> dict[str, Any]:
+        if isinstance(answer, Mapping):
+            return dict(answer)
+        stars, _, remark = str(answer).partition(":")
         if stars.strip() not in ("1", "2", "3"):
-            raise InputError(f"{facet.id} is {given!r}, allowed: 1, 2 or 3")
+            raise InputError(f"{facet.id} is {answer!r}, allowed: 1, 2 or 3")
         return {"stars": int(stars), "remark": remark.strip()}
 
     def label(self, facet: Facet, answer: Any) -> Label | None:
@@ -52,8 +52,8 @@ class Stars(FacetKind):
     def write(self, answer: Any) -> str:
         return f"{answer['stars']}: {answer['remark']}" if answer["remark"] else str(answer["stars"])
 
-    def choices(self, facet: Facet, book: Codebook) -> tuple[Choice, ...]:
-        return tuple(Choice(str(number), "★" * number) for number in (1, 2, 3))
+    def choices(self, facet: Facet, book: Codebook) -> tuple[AnswerChoice, ...]:
+        return tuple(AnswerChoice(str(number), "★" * number) for number in (1, 2, 3))
 
     def hint(self, facet: Facet, book: Codebook) -> str:
         return "1, 2 or 3"
@@ -138,7 +138,7 @@ def test_a_disagreement_is_shown_decided_and_exported(study: Study) -> None:
     assert settle_agreed(study, "stars", None) == 11
     assert disagreements_of(study, "stars", None, open_only=False, item=None, answer=None)[0]["decision"] == "2"
     with open_coding(study) as coding:
-        assert decided(coding.state, "stars", "quality")[ITEMS[0]].answer == {"stars": 2, "remark": ""}
+        assert find_decisions(coding.state, "stars", "quality")[ITEMS[0]].answer == {"stars": 2, "remark": ""}
         assert {row["answer"] for row in export_decisions(coding.state, "stars")} == {"1", "2", "3"}
 
 
@@ -158,7 +158,7 @@ def test_exported_ratings_and_decisions_are_read_back(study: Study, tmp_path: Pa
         rating = round_state.current("rater-2", ITEMS[0])
         assert rating is not None
         assert rating.answers == {"quality": {"stars": 2, "remark": "a typo"}}
-        assert decided(coding.state, "published", "quality")[ITEMS[1]].answer == "1"
+        assert find_decisions(coding.state, "published", "quality")[ITEMS[1]].answer == "1"
 
 
 def test_its_free_text_is_found(study: Study) -> None:

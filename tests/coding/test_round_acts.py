@@ -12,7 +12,7 @@ from tests.support.small_study import ITEMS, small_study
 from quaestor.base.errors import StateError
 from quaestor.coding import round_acts as rounds
 from quaestor.coding.codebook import change_codebook, import_codebook
-from quaestor.coding.model.rounds import missing
+from quaestor.coding.model.rounds import list_missing
 from quaestor.coding.model.state import RoundState
 from quaestor.coding.rating_files import rate
 from quaestor.coding.round_acts import (
@@ -108,7 +108,7 @@ def test_an_act_tells_of_its_round_without_reading_its_ratings(
     one = coding.state.round("again")
     rate(coding, "again", "rater-1", one.plan.items[0], {"relevance": "keep"})
     rate(coding, "again", "rater-1", one.plan.items[0], {"relevance": "exclude: crash"})
-    expected = (len(missing(one)), len(one.all_ratings()))
+    expected = (len(list_missing(one)), len(one.all_ratings()))
 
     def read(_: object) -> None:
         raise AssertionError("every rating is read")

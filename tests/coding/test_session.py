@@ -17,7 +17,7 @@ from quaestor.base.table_files import ExportTable, write_table
 from quaestor.coding.agreement_access import agreement_of_rounds
 from quaestor.coding.codebook import change_codebook, codebook_at, import_codebook
 from quaestor.coding.disagreements import break_tie, disagreements_of, settle_agreed, settle_item
-from quaestor.coding.model.decisions import decide_agreed
+from quaestor.coding.model.decisions import build_agreed_act
 from quaestor.coding.model.rounds import close_round
 from quaestor.coding.model.state import State
 from quaestor.coding.phrases import adopt_objects, ask_reread, curves_of, proposed_objects, unify_words, words_of
@@ -424,7 +424,7 @@ def test_the_state_of_a_fresh_journal_is_empty(tmp_path: Path) -> None:
         assert coding.state == State()
         assert isinstance(coding, Session)
         with pytest.raises(StateError, match="the round 'main' has not been opened, opened so far: none"):
-            coding.act(lambda state: decide_agreed(state, "main", "lead"))
+            coding.act(lambda state: build_agreed_act(state, "main", "lead"))
 
 
 def test_a_stranger_writes_nothing_into_a_round_that_goes_set_by_set(tmp_path: Path) -> None:

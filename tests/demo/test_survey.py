@@ -9,7 +9,7 @@ from tests.support.small_study import small_study
 from tests.support.small_survey import answered
 
 from quaestor.coding.session import open_coding
-from quaestor.demo.survey import SURVEY, open_demo_survey, survey_so_far
+from quaestor.demo.survey import SURVEY, open_demo_survey, count_survey_responses
 from quaestor.study.folder import Study
 from quaestor.surveys.lifecycle import open_surveys
 
@@ -26,21 +26,21 @@ FORMS = {
 @pytest.fixture
 def study(tmp_path: Path) -> Study:
     made = small_study(tmp_path / "demo")
-    assert survey_so_far(made) is None
+    assert count_survey_responses(made) is None
     with open_coding(made) as coding:
         open_demo_survey(coding, seed=7)
     return made
 
 
 def bars(study: Study) -> dict[str, tuple[int, list[int]]]:
-    so_far = survey_so_far(study)
+    so_far = count_survey_responses(study)
     assert so_far is not None
     return {one.id: (one.base, [bar.count for bar in one.bars]) for one in so_far.questions}
 
 
 def test_what_was_planted_is_found(study: Study) -> None:
     assert bars(study) == {"uses-onnx": (92, [39, 53]), "problems": (54, [22, 19, 19, 6])}
-    so_far = survey_so_far(study)
+    so_far = count_survey_responses(study)
     assert so_far is not None
     assert (so_far.simulated, so_far.people) == (92, 0)
     assert so_far.questions[0].bars[0].share == 39 / 92
@@ -52,7 +52,7 @@ def test_the_visitor_answers_and_the_bars_move(study: Study) -> None:
         _, response = answered(surveys, SURVEY, FORMS)
         assert response.standing == "finished"
     assert bars(study) == {"uses-onnx": (93, [40, 53]), "problems": (55, [22, 20, 19, 7])}
-    so_far = survey_so_far(study)
+    so_far = count_survey_responses(study)
     assert so_far is not None
     assert (so_far.simulated, so_far.people) == (92, 1)
 

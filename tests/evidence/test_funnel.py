@@ -18,7 +18,7 @@ from quaestor.coding.session import open_coding
 from quaestor.demo.coding import SIMULATED_RATER, ROUND, SIZE
 from quaestor.demo.folder import VISITOR, drop_used_links, create_join_links
 from quaestor.demo.run import run_demo
-from quaestor.demo.survey import SURVEY, survey_so_far
+from quaestor.demo.survey import SURVEY, count_survey_responses
 from quaestor.evidence.funnel import dropped_at_file, last_result, run_funnel
 from quaestor.evidence.ingest import ingest_source
 from quaestor.evidence.items import content_hash
@@ -80,7 +80,7 @@ def test_one_round_of_the_demo_is_open_and_waits_for_the_visitor(demo: Study) ->
 def test_the_survey_of_the_demo_is_open_and_answered_as_printed(demo: Study) -> None:
     with open_surveys(demo) as surveys:
         assert surveys.is_open(SURVEY)
-    so_far = survey_so_far(demo)
+    so_far = count_survey_responses(demo)
     assert so_far is not None
     assert (so_far.simulated, so_far.people) == (92, 0)
     assert [bar.count for bar in so_far.questions[0].bars] == [39, 53]

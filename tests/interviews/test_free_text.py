@@ -16,7 +16,7 @@ from quaestor.coding.agreement import round_agreement, to_json
 from quaestor.coding.disagreements import settle_agreed, settle_item
 from quaestor.coding.model.records import Facet, Practice
 from quaestor.coding.model.rounds import open_round
-from quaestor.coding.model.state import State, plan_payload
+from quaestor.coding.model.state import State, write_plan
 from quaestor.coding.rating_files import Said, export_ratings, import_decisions, import_ratings, rate, rating_wanted
 from quaestor.coding.round_acts import close_by_name, open_by_name
 from quaestor.coding.round_setup import add_round
@@ -321,7 +321,7 @@ def test_what_an_older_act_refers_to_is_read_by_the_form_of_its_ids(tmp_path: Pa
     study = coded_study(tmp_path)
     with open_interviews(study) as interviews:
         coding = interviews.coding
-        plan = plan_payload(replace(coding.state.round(ROUND).plan, round="older"))
+        plan = write_plan(replace(coding.state.round(ROUND).plan, round="older"))
         del plan["origin"]
         interviews.file.words.store([NewText("then", 0, ("P1",), MEMO)])
         rating = {"round": "older", "item": FIRST[0], "answers": {"themes": []}, "memo": "kept:0"}

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from quaestor.base.errors import QuaestorError
-from quaestor.coding.model.decisions import comment_on, decide, decide_agreed, tie_comment
+from quaestor.coding.model.decisions import build_comment_act, build_decision_act, build_agreed_act, tie_comment
 from quaestor.coding.model.phrases import SAME_MEANING, ask_to_reread, unify
 from quaestor.coding.model.ratings import give_rating
 from quaestor.coding.model.records import Facet, RoundPlan
@@ -99,10 +99,10 @@ def try_something(table: Table, dice: random.Random, actors: list[str]) -> None:
     tries = [
         lambda: give_rating(state, "main", actor, item, anything(dice), now=NOW, memo="hint", seconds=9),
         lambda: give_rating(state, "main", actor, item, anything(dice), now=NOW, unsure=("phase",)),
-        lambda: comment_on(state, "main", actor, item, "relevance", "it is a crash"),
+        lambda: build_comment_act(state, "main", actor, item, "relevance", "it is a crash"),
         lambda: tie_comment(state, "main", actor, item, "relevance", "keep"),
-        lambda: decide(state, "main", actor, item, "relevance", "keep", "discussion"),
-        lambda: decide_agreed(state, "main", actor),
+        lambda: build_decision_act(state, "main", actor, item, "relevance", "keep", "discussion"),
+        lambda: build_agreed_act(state, "main", actor),
         lambda: unify(state, "main", actor, "verb", ["read"], "load", SAME_MEANING, "same"),
         lambda: ask_to_reread(state, "main", actor, item),
         lambda: replace_rater(state, "main", "lead", "second", "third"),

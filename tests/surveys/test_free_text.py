@@ -30,7 +30,7 @@ from quaestor.base.errors import InputError, StateError
 from quaestor.base.table_files import ExportTable, write_table
 from quaestor.coding.codebook import change_codebook
 from quaestor.coding.model.ratings import give_rating
-from quaestor.coding.model.state import plan_payload
+from quaestor.coding.model.state import write_plan
 from quaestor.coding.rating_files import Said, export_ratings, import_ratings, rate, rating_wanted
 from quaestor.coding.session import CodingSession, open_coding
 from quaestor.store.records import NewAct
@@ -257,7 +257,7 @@ def test_raters_respondents_and_backups_never_wait_for_each_other_for_good(coded
 
 def older_plan(coding: CodingSession, name: str) -> NewAct:
     """A round as it was opened before plans said where their items come from."""
-    plan = plan_payload(replace(coding.state.round(MAIN).plan, round=name))
+    plan = write_plan(replace(coding.state.round(MAIN).plan, round=name))
     del plan["origin"]
     return NewAct("round.open", "lead", {"plan": plan})
 

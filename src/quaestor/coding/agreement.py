@@ -8,9 +8,9 @@ from pathlib import Path
 
 from quaestor.base.errors import InputError
 from quaestor.base.names import join_with_or, sort_by_similarity, suggest
-from quaestor.coding.model.facet_kinds import kind_of
+from quaestor.coding.model.facet_kinds import find_kind
 from quaestor.coding.model.facet_kinds.base import Label, allowed_choices
-from quaestor.coding.model.ratings import drift_labels, labels
+from quaestor.coding.model.ratings import drift_labels, list_labels
 from quaestor.coding.model.records import CANNOT_JUDGE, EVIDENCE
 from quaestor.coding.model.state import State
 from quaestor.evidence.table_rows import read_header, read_rows
@@ -69,7 +69,7 @@ def round_agreement(
     asked = asked_of(state, name, facet, version=version, level=level)
     if against and facet not in [other.id for other in state.round(against).plan.facets]:
         raise InputError(f"the round {against!r} asks no {facet!r}: it cannot be compared with {name!r}")
-    found = drift_labels(state, name, against, facet) if against else labels(state, name, facet, version, level)
+    found = drift_labels(state, name, against, facet) if against else list_labels(state, name, facet, version, level)
     return agreement_on(asked, table_of(asked, found), seed=seed)
 
 
@@ -93,7 +93,7 @@ def asked_of(state: State, name: str, facet: str, *, version: int | None = None,
     if facet not in names:
         raise InputError(f"the round {name!r} asks no {facet!r}, allowed: {suggest(facet, names)}")
     asked = one.plan.facet(facet)
-    kind = kind_of(asked)
+    kind = find_kind(asked)
     if not kind.is_compared:
         raise InputError(f"{facet!r} is free text, which raters cannot agree on: code it in a round of its own")
     book = state.history.at(one.plan.codebook if version is None else version)

@@ -12,9 +12,9 @@ from typing import Any, Literal
 from quaestor.base.errors import StateError
 from quaestor.coding.agreement import round_agreement, statistic
 from quaestor.coding.agreement_cache import WorkedOut, agreement_now
-from quaestor.coding.model.facet_kinds import kind_of
+from quaestor.coding.model.facet_kinds import find_kind
 from quaestor.coding.model.state import CLOSED, RoundState, State
-from quaestor.coding.model.views import asks_first, require_lead_view
+from quaestor.coding.model.views import needs_consent, require_lead_view
 from quaestor.coding.rating_files import note_view
 from quaestor.coding.session import CodingSession, Where, open_coding
 from quaestor.measures.records import Agreement
@@ -139,7 +139,7 @@ def look_at(state: State, name: str, actor: str, lead: str) -> Look:
         one = require_lead_view(state, name, actor, lead)
     except StateError as refusal:
         return Look("not yet", _why_not(state.round(name), actor, str(refusal)))
-    if not asks_first(state, name, actor):
+    if not needs_consent(state, name, actor):
         return Look("now")
     if one.status == CLOSED:
         return Look("ask", "Your look goes on record. The round can then be reopened only as not blind.")
@@ -165,7 +165,7 @@ def require_look(coding: CodingSession, name: str, actor: str) -> RoundState:
     """The round, for those who may see its agreement, and who are on record from now on."""
     with coding.locked_state() as state:
         one = require_lead_view(state, name, actor, coding.lead)
-        if asks_first(state, name, actor):
+        if needs_consent(state, name, actor):
             raise StateError(f"the agreement of {name!r} is seen by those who say so: open its page and look")
     note_view(coding, name, actor)
     return one
@@ -173,7 +173,7 @@ def require_look(coding: CodingSession, name: str, actor: str) -> RoundState:
 
 def facets_compared(round_state: RoundState, level: str = "") -> list[str]:
     """The facets of a round that raters can agree on."""
-    return [facet.id for facet in round_state.plan.facets if kind_of(facet).is_compared and (facet.codes or not level)]
+    return [facet.id for facet in round_state.plan.facets if find_kind(facet).is_compared and (facet.codes or not level)]
 
 
 def seen(

@@ -9,7 +9,7 @@ from typing import Any
 from quaestor.base.errors import QuaestorError
 from quaestor.coding.agreement import Agreement, AskedFacet, RatingTable, agreement_on, asked_of, table_of
 from quaestor.coding.model.facet_kinds.base import Label
-from quaestor.coding.model.ratings import labels_of_seat
+from quaestor.coding.model.ratings import list_slot_labels
 from quaestor.coding.model.state import CLOSED, RoundState
 from quaestor.coding.session import CodingSession
 
@@ -57,14 +57,14 @@ def agreement_now(
     with coding.locked_state() as state:
         one = state.round(name)
         asked = asked_of(state, name, facet, version=version, level=level)
-        wanted = _Wanted(name, facet, version, level, state.head, one.given, _depends(one))
-        known = one.memory.get(wanted.key)
+        wanted = _Wanted(name, facet, version, level, state.head, one.rating_count, _depends(one))
+        known = one.cache.get(wanted.key)
         if known is not None and known[0] == wanted.depends:
             return _told(known[1])
-        if not wait and one.given > LARGE:
-            if _is_due(one, known) and ("at work", wanted.key) not in one.memory:
+        if not wait and one.rating_count > LARGE:
+            if _is_due(one, known) and ("at work", wanted.key) not in one.cache:
                 work = threading.Thread(target=_beside, args=(coding, asked, wanted), daemon=True)
-                one.memory["at work", wanted.key] = work
+                one.cache["at work", wanted.key] = work
                 work.start()
             return _told(known[1]) if known else None
     return _told(_work_out(coding, asked, wanted))
@@ -73,11 +73,11 @@ def agreement_now(
 def _depends(round_state: RoundState) -> tuple[Any, ...]:
     """All that can change what was worked out; a rating that is on record never does."""
     seats = tuple((len(seat.raters), len(seat.items[0])) for seat in round_state.slots)
-    return round_state.given, len(round_state.unifications), seats, round_state.status
+    return round_state.rating_count, len(round_state.unifications), seats, round_state.status
 
 
 def _is_due(round_state: RoundState, known: Any) -> bool:
-    return known is None or round_state.status == CLOSED or round_state.given > known[0][0] * (1 + _SHARE)
+    return known is None or round_state.status == CLOSED or round_state.rating_count > known[0][0] * (1 + _SHARE)
 
 
 def _told(found: WorkedOut | QuaestorError) -> WorkedOut:
@@ -91,7 +91,7 @@ def _beside(coding: CodingSession, asked: AskedFacet, wanted: _Wanted) -> None:
         _work_out(coding, asked, wanted)
     finally:
         with coding.locked_state() as state:
-            state.round(wanted.round).memory.pop(("at work", wanted.key), None)
+            state.round(wanted.round).cache.pop(("at work", wanted.key), None)
 
 
 def _work_out(coding: CodingSession, asked: AskedFacet, wanted: _Wanted) -> WorkedOut | QuaestorError:
@@ -103,7 +103,7 @@ def _work_out(coding: CodingSession, asked: AskedFacet, wanted: _Wanted) -> Work
     except QuaestorError as refusal:
         worked_out = refusal
     with coding.locked_state() as state:
-        state.round(wanted.round).memory[wanted.key] = wanted.depends, worked_out
+        state.round(wanted.round).cache[wanted.key] = wanted.depends, worked_out
     return worked_out
 
 
@@ -117,7 +117,7 @@ def _labels(coding: CodingSession, wanted: _Wanted) -> list[tuple[str, str, Labe
                 return found
             seat = one.slots[place]
             items = seat.items[0][start : start + _AT_ONCE]
-            found += labels_of_seat(
+            found += list_slot_labels(
                 state, one, seat, wanted.facet, items, version=wanted.version, level=wanted.level, until=wanted.until
             )
         start += _AT_ONCE

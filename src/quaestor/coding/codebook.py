@@ -10,7 +10,7 @@ from typing import Any
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.files import write_atomically
 from quaestor.coding.model.codebook.file import read_codebook, write_codebook
-from quaestor.coding.model.codebook.history import differences, undone_in
+from quaestor.coding.model.codebook.history import list_differences, list_undone
 from quaestor.coding.model.facet_kinds.passages import KIND
 from quaestor.coding.model.records import Code, Codebook, CodeFacet, Difference, RoundPlan
 from quaestor.coding.model.state import State
@@ -131,7 +131,7 @@ def change_codebook(
                     f"the codebook has changed since you looked (version {at} then, {version} now), and nothing was "
                     "done: look at what this would move now, and confirm it again"
                 )
-            book = state.history.then(kind, payload)
+            book = state.history.preview_change(kind, payload)
             refuse_rules_that_fit_nothing(state, kind, payload)
             refuse_names_in_codebook(names, state.history.latest, book)
             return NewAct(kind, who, payload, book.version)
@@ -149,7 +149,7 @@ def codebook_at(study: Where, version: int | None) -> Codebook:
 def codebook_differences(study: Where, before: int, after: int | None) -> list[Difference]:
     with open_coding(study) as coding:
         history = coding.state.history
-        return differences(history.at(before), history.latest if after is None else history.at(after))
+        return list_differences(history.at(before), history.latest if after is None else history.at(after))
 
 
 def save_codebook(book: Codebook, path: Path) -> None:
@@ -190,7 +190,7 @@ def changes(study: Where) -> list[dict[str, Any]]:
     """Every change with its number, in words."""
     with open_coding(study) as coding:
         acts = [act for act in coding.journal.acts() if act.kind.startswith("codebook.")]
-        undone = undone_in(coding.state.history.changes)
+        undone = list_undone(coding.state.history.changes)
     return [
         {
             "version": number,

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from quaestor.coding.agreement_access import require_look, seen
-from quaestor.coding.model.answers import summarise
+from quaestor.coding.model.answers import summarise_answer
 from quaestor.coding.model.records import Codebook, Facet
 from quaestor.coding.model.state import RoundState
 from quaestor.coding.session import CodingSession
@@ -176,7 +176,7 @@ def _opinions(round_state: RoundState, item: str, facet: Facet, book: Codebook) 
         rating = round_state.rating_in_slot(seat, item)
         if rating is not None and facet.id in rating.answers:
             given = rating.answers[facet.id]
-            words = named(summarise(facet, given), facet, book).name
+            words = named(summarise_answer(facet, given), facet, book).name
             found.append(Opinion(rating.rater, words, facet.id in rating.unsure, rating.memo))
     return tuple(found)
 

@@ -8,19 +8,19 @@ from typing import Any
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import join_with_or
-from quaestor.coding.model.answers import checked_answer, write_cell
+from quaestor.coding.model.answers import check_answer, write_cell
 from quaestor.coding.model.decisions import (
     TIE_BREAKER,
-    comment_on,
-    decide,
-    decide_agreed,
-    disagreements,
+    build_comment_act,
+    build_decision_act,
+    build_agreed_act,
+    list_disagreements,
     is_simulated,
     tie_comment,
 )
 from quaestor.coding.model.records import Decision, RoundPlan, TieCase
 from quaestor.coding.model.state import State
-from quaestor.coding.model.views import disagreements_for, tie_view
+from quaestor.coding.model.views import list_visible_disagreements, list_tie_cases
 from quaestor.coding.rating_files import note_view
 from quaestor.coding.session import CodingSession, Where, open_coding
 from quaestor.store.records import Act, NewAct
@@ -37,7 +37,7 @@ def disagreements_of(
         if who == plan.tie_breaker:
             found = _for_tie_breaker(coding, name, who)
         else:
-            shown = disagreements_for(state, name, who, coding.lead)
+            shown = list_visible_disagreements(state, name, who, coding.lead)
             note_view(coding, name, who)
             found = [
                 {
@@ -65,7 +65,7 @@ def disagreements_of(
 
 def tie_cases(coding: CodingSession, name: str, actor: str) -> list[TieCase]:
     """The cases of a round for its tie-breaker, who is on record as having seen ratings once there is one."""
-    cases = tie_view(coding.state, name, actor)
+    cases = list_tie_cases(coding.state, name, actor)
     if cases:
         note_view(coding, name, actor)
     return cases
@@ -75,7 +75,7 @@ def _for_tie_breaker(coding: CodingSession, name: str, who: str) -> list[dict[st
     state = coding.state
     plan = state.round(name).plan
     made = {
-        (disagreement.item, disagreement.facet): disagreement.decision for disagreement in disagreements(state, name)
+        (disagreement.item, disagreement.facet): disagreement.decision for disagreement in list_disagreements(state, name)
     }
     return [
         {
@@ -101,7 +101,7 @@ def _end(plan: RoundPlan, decision: Decision | None) -> dict[str, str]:
 
 def settle_agreed(study: Where, name: str, actor: str | None) -> int:
     with open_coding(study) as coding:
-        made = coding.act(lambda state: decide_agreed(state, name, actor or coding.lead))
+        made = coding.act(lambda state: build_agreed_act(state, name, actor or coding.lead))
         return sum(len(act.payload["decisions"]) for act in made)
 
 
@@ -113,7 +113,7 @@ def comment_on_item(
 
         def act(state: State) -> NewAct:
             asked = _facet(state, name, facet)
-            return _keyed(comment_on(state, name, actor, item, asked, text, lead=coding.lead), key)
+            return _keyed(build_comment_act(state, name, actor, item, asked, text, lead=coding.lead), key)
 
         def same(state: State, known: Act) -> bool:
             said = {"round": name, "item": item, "facet": _facet(state, name, facet), "text": text}
@@ -144,7 +144,7 @@ def break_tie(
             said = _keyed(tie_comment(state, name, actor, item, asked, answer, text), key)
             if not settling:
                 return [said]
-            return [said, decide(state, name, actor, item, asked, answer, TIE_BREAKER, text, lead=coding.lead)]
+            return [said, build_decision_act(state, name, actor, item, asked, answer, TIE_BREAKER, text, lead=coding.lead)]
 
         def same(state: State, known: Act) -> bool:
             asked = _facet(state, name, facet)
@@ -182,7 +182,7 @@ def settle_item(
                     "This was settled while you were looking at it: read what was decided, and settle it anew if that "
                     "is not right."
                 )
-            return _keyed(decide(state, name, who, item, asked, answer, how, reason, lead=coding.lead), key)
+            return _keyed(build_decision_act(state, name, who, item, asked, answer, how, reason, lead=coding.lead), key)
 
         def same(state: State, known: Act) -> bool:
             asked = _facet(state, name, facet)
@@ -213,7 +213,7 @@ def _same(known: Act, kind: str, actor: str, said: Mapping[str, Any], together: 
 
 def _checked(state: State, name: str, facet: str, answer: Any) -> Any:
     plan = state.round(name).plan
-    return checked_answer(plan.facet(facet), state.history.at(plan.codebook), answer)
+    return check_answer(plan.facet(facet), state.history.at(plan.codebook), answer)
 
 
 def _facet(state: State, name: str, facet: str | None) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import join_with_or, sort_by_similarity
-from quaestor.coding.model.decisions import decided
+from quaestor.coding.model.decisions import find_decisions
 from quaestor.coding.model.phrases import (
     agreed_phrases,
     ask_to_reread,
@@ -22,9 +22,9 @@ from quaestor.coding.model.phrases import (
     word_counts,
     words_before,
 )
-from quaestor.coding.model.rounds import missing
+from quaestor.coding.model.rounds import list_missing
 from quaestor.coding.model.state import CLOSED, OPEN, RoundState, State
-from quaestor.coding.model.views import asks_first, require_lead_view
+from quaestor.coding.model.views import needs_consent, require_lead_view
 from quaestor.coding.rating_files import note_view
 from quaestor.coding.session import CodingSession, Where, open_coding, require_lead, require_part
 from quaestor.render.figures.records import SetCurve
@@ -75,7 +75,7 @@ def _complete(coding: CodingSession, name: str, actor: str) -> RoundState:
     if part and one.plan.blind and one.status == OPEN:
         if not one.plan.set_size:
             raise StateError(f"{actor!r} rates in {name!r} and sees the others' words when it is closed")
-        if missing(one):
+        if list_missing(one):
             raise StateError(f"set {one.set} of {name!r} is not complete: words are compared when all have rated it")
     if part and one.status == OPEN:
         coding.act(lambda state: compare(state, name, actor))
@@ -143,7 +143,7 @@ def objects_by_round(study: Where, name: str, actor: str) -> dict[str, list[Prop
 
 def _is_in_sight(state: State, name: str, lead: str) -> bool:
     """Whether the lead sees a closed round whole, and looking puts nothing on record."""
-    if state.round(name).status != CLOSED or asks_first(state, name, lead):
+    if state.round(name).status != CLOSED or needs_consent(state, name, lead):
         return False
     try:
         require_lead_view(state, name, lead, lead)
@@ -160,7 +160,7 @@ def _proposed(state: State, name: str, phases: str, at_least: int) -> list[Propo
     facet = next((facet for facet in sorted_into.plan.facets if facet.codes), None)
     if facet is None:
         raise InputError(f"the round {phases!r} decides no code of the codebook")
-    rows = propose_objects(agreed_phrases(one), decided(state, phases, facet.id), at_least)
+    rows = propose_objects(agreed_phrases(one), find_decisions(state, phases, facet.id), at_least)
     book, simulated = state.history.latest, is_simulated(one)
     return [
         ProposedObject(
@@ -198,7 +198,7 @@ def adopt_objects(study: Where, name: str, phases: str, chosen: Sequence[str], a
                     "name": one.object,
                     "definition": f"Proposed from {one.count} phrases of the round {name}.",
                 }
-                state.history.then("codebook.add", payload)
+                state.history.preview_change("codebook.add", payload)
                 made.append(NewAct("codebook.add", who, payload, book.version + number))
             return made
 

@@ -8,14 +8,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from quaestor.coding.model.answers import write_cell
-from quaestor.coding.model.facet_kinds import kind_of
-from quaestor.coding.model.facet_kinds.base import Choice
-from quaestor.coding.model.facet_kinds.passages import passage_facet, require_passage_facet
+from quaestor.coding.model.facet_kinds import find_kind
+from quaestor.coding.model.facet_kinds.base import AnswerChoice
+from quaestor.coding.model.facet_kinds.passages import find_passage_facet, require_passage_facet
 from quaestor.coding.model.phrase_proposals.proposal import propose
-from quaestor.coding.model.ratings import practise, to_practise
+from quaestor.coding.model.ratings import practise, list_untried_practice
 from quaestor.coding.model.records import CANNOT_JUDGE, Codebook, Facet, RaterView
 from quaestor.coding.model.state import State
-from quaestor.coding.model.views import rater_view
+from quaestor.coding.model.views import build_rater_view
 from quaestor.coding.rating_files import rate
 from quaestor.coding.session import CodingSession, open_coding
 from quaestor.evidence.item_texts import mask_item_text, read_item_texts
@@ -34,8 +34,8 @@ _RESERVED = set("umsbz0/")
 def next_for(study: Study, name: str, rater: str) -> dict[str, Any]:
     """The next item of a rater with all that is asked of it."""
     with open_coding(study) as coding:
-        view = rater_view(coding.state, name, rater)
-        trying = [one.item for one in to_practise(coding.state.round(name), rater)]
+        view = build_rater_view(coding.state, name, rater)
+        trying = [one.item for one in list_untried_practice(coding.state.round(name), rater)]
     item = trying[0] if trying else view.left[0] if view.left else None
     shown = read_item_texts(study, [item] if item else []).get(item or "")
     if shown:
@@ -60,12 +60,12 @@ def next_for(study: Study, name: str, rater: str) -> dict[str, Any]:
 
 
 def _asked(facet: Facet, view: RaterView, item: str | None) -> dict[str, Any]:
-    proposed = view.proposals.get(item or "", {}) if kind_of(facet).confirms_proposal else {}
+    proposed = view.proposals.get(item or "", {}) if find_kind(facet).confirms_proposal else {}
     return {
         "facet": facet.id,
         "kind": facet.kind,
         "question": facet.question,
-        "allowed": f"{kind_of(facet).hint(facet, view.codebook)}   or: {CANNOT_JUDGE}",
+        "allowed": f"{find_kind(facet).hint(facet, view.codebook)}   or: {CANNOT_JUDGE}",
         "proposed": [f"{name}: {proposed[name]}" for name in sorted(proposed, key=_place)],
     }
 
@@ -76,12 +76,12 @@ def _place(name: str) -> tuple[int, str]:
     return (triplet.index(name) if name in triplet else len(triplet), name)
 
 
-def choices_of(facet: Facet, book: Codebook, reserved: str = "") -> tuple[Choice, ...]:
+def choices_of(facet: Facet, book: Codebook, reserved: str = "") -> tuple[AnswerChoice, ...]:
     """What can be chosen and by which key; `reserved` are keys that do something else on this page alone."""
-    return _keyed(kind_of(facet).choices(facet, book), reserved)
+    return _keyed(find_kind(facet).choices(facet, book), reserved)
 
 
-def _keyed(choices: Sequence[Choice], reserved: str = "") -> tuple[Choice, ...]:
+def _keyed(choices: Sequence[AnswerChoice], reserved: str = "") -> tuple[AnswerChoice, ...]:
     """A key for each choice: its own, where the codebook gives one that does nothing else, else the next one free."""
     acts = set(reserved) or _RESERVED
     own = {one.value: one.key for one in choices if one.key and one.key not in acts}
@@ -89,7 +89,7 @@ def _keyed(choices: Sequence[Choice], reserved: str = "") -> tuple[Choice, ...]:
     keyed = []
     for one in choices:
         key = own.get(one.value) or (free.pop(0) if free else "")
-        keyed.append(Choice(one.value, one.label, key, one.definition, one.group))
+        keyed.append(AnswerChoice(one.value, one.label, key, one.definition, one.group))
     return tuple(keyed)
 
 
@@ -108,9 +108,9 @@ def give_one(
     """Record a rating; what a machine would have said is told now that it can no longer lead anybody."""
     with open_coding(study) as coding:
         rate(coding, name, rater, item, answers, unsure=unsure, memo=memo, seconds=seconds, key=key)
-        view = rater_view(coding.state, name, rater)
+        view = build_rater_view(coding.state, name, rater)
     proposal = ""
-    if any(kind_of(facet).unifies_words for facet in view.facets):
+    if any(find_kind(facet).unifies_words for facet in view.facets):
         shown = read_item_texts(study, [item]).get(item)
         found = propose(shown.title) if shown else None
         proposal = f"{found.verb}, {found.object} ({found.certainty})" if found else ""
@@ -121,7 +121,7 @@ def try_one(study: Study, name: str, rater: str, item: str, answers: Mapping[str
     """Try a practice item and hear what would have been right."""
     with open_coding(study) as coding:
         told = tried(coding, name, rater, item, answers)
-        return {"item": item, **told, "left": len(to_practise(coding.state.round(name), rater))}
+        return {"item": item, **told, "left": len(list_untried_practice(coding.state.round(name), rater))}
 
 
 def tried(coding: CodingSession, name: str, rater: str, item: str, answers: Mapping[str, Any]) -> dict[str, Any]:
@@ -155,7 +155,7 @@ def plain_text(body: str) -> str:
 def codes_passages(coding: CodingSession, name: str) -> bool:
     """Whether the raters of a round code passages of transcripts."""
     with coding.locked_state() as state:
-        return passage_facet(state.round(name).plan) is not None
+        return find_passage_facet(state.round(name).plan) is not None
 
 
 def require_passages(coding: CodingSession, name: str) -> None:

@@ -13,13 +13,13 @@ from quaestor.base.clock import parse_utc
 from quaestor.base.errors import InputError, QuaestorError, StateError
 from quaestor.base.names import suggest
 from quaestor.base.table_files import FILE_FORMATS, ExportTable, format_table
-from quaestor.coding.model.answers import checked_answers, write_cell
-from quaestor.coding.model.decisions import import_published
-from quaestor.coding.model.facet_kinds import kind_of
+from quaestor.coding.model.answers import check_answers, write_cell
+from quaestor.coding.model.decisions import build_published_act
+from quaestor.coding.model.facet_kinds import find_kind
 from quaestor.coding.model.ratings import give_rating
 from quaestor.coding.model.records import Facet, Rating
 from quaestor.coding.model.state import OPEN, RoundState, State
-from quaestor.coding.model.views import asks_first, require_lead_view, unblinding
+from quaestor.coding.model.views import needs_consent, require_lead_view, build_unblind_act
 from quaestor.coding.session import CodingSession, Where, open_coding
 from quaestor.evidence.erasure import find_origin
 from quaestor.evidence.table_rows import read_rows
@@ -84,7 +84,7 @@ def rating_wanted(coding: CodingSession, name: str, rater: str, said: Said) -> P
 
     def same(state: State, known: Act) -> bool:
         plan = state.round(name).plan
-        answers = checked_answers(plan, state.history.at(plan.codebook), said.answers)
+        answers = check_answers(plan, state.history.at(plan.codebook), said.answers)
         told = {"unsure": [], "memo": "", **known.payload}
         asked = {"round": name, "item": said.item, "answers": answers, "unsure": sorted(said.unsure)}
         if known.kind != "rating" or known.actor != rater or not asked.items() <= told.items():
@@ -111,7 +111,7 @@ def import_ratings(coding: CodingSession, name: str, path: Path, rater: str | No
     """
     plan = coding.state.round(name).plan
     facets = [facet.id for facet in plan.facets]
-    texts = [facet.id for facet in plan.facets if kind_of(facet).is_free_text]
+    texts = [facet.id for facet in plan.facets if find_kind(facet).is_free_text]
     rows = list(read_rows(path, exact=("memo", *texts)))
     _check_columns(path, rows[0][1] if rows else {}, ["item", *([] if rater else ["rater"]), *facets])
     _check_rows(path, rows, facets, rater)
@@ -259,9 +259,9 @@ def _rows(round_state: RoundState, ratings: Iterable[Rating], superseded: bool, 
 def note_view(coding: CodingSession, name: str, actor: str) -> None:
     """Put on record that somebody now sees what the raters of a round said; there is no way back."""
     with coding.locked_state() as state:
-        due = unblinding(state, name, actor) is not None
+        due = build_unblind_act(state, name, actor) is not None
     if due:
-        coding.act(lambda state: unblinding(state, name, actor))
+        coding.act(lambda state: build_unblind_act(state, name, actor))
 
 
 def export_decisions(state: State, name: str, words: Told = as_written) -> list[dict[str, str]]:
@@ -321,7 +321,7 @@ def import_decisions(coding: CodingSession, name: str, path: Path, actor: str, s
         raise InputError(f"{name!r} is a round of this study: give published decisions another name")
     key = f"published/{name}/{hashlib.sha256(path.read_bytes()).hexdigest()[:24]}"
     version = coding.state.history.latest.version
-    act = import_published(name, actor, source or path.name, entries, version)
+    act = build_published_act(name, actor, source or path.name, entries, version)
     payload = {**act.payload, "origin": find_origin(coding.study)}
     coding.act(lambda state: NewAct(act.kind, act.actor, payload, act.codebook, key), key)
     return len(entries)
@@ -342,7 +342,7 @@ def needs_record(state: State, name: str, actor: str, lead: str) -> bool:
     if one.slot_of(actor) and one.plan.blind and one.status == OPEN:
         return False  # they get their own
     require_lead_view(state, name, actor, lead)
-    return asks_first(state, name, actor)
+    return needs_consent(state, name, actor)
 
 
 @dataclass(frozen=True)

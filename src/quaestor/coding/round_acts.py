@@ -13,14 +13,14 @@ from quaestor.base.names import suggest
 from quaestor.coding.agreement import statistic
 from quaestor.coding.agreement_cache import agreement_now
 from quaestor.coding.model.answers import write_cell
-from quaestor.coding.model.decisions import decided, kept
-from quaestor.coding.model.facet_kinds import kind_of
+from quaestor.coding.model.decisions import find_decisions, list_kept
+from quaestor.coding.model.facet_kinds import find_kind
 from quaestor.coding.model.phrases import agreed_phrases
-from quaestor.coding.model.ratings import hours
+from quaestor.coding.model.ratings import count_hours
 from quaestor.coding.model.records import Facet, RoundPlan, Practice
 from quaestor.coding.model.rounds import (
     close_round,
-    left_by_seat,
+    count_left_by_rater,
     next_set,
     open_round,
     reopen_round,
@@ -29,7 +29,7 @@ from quaestor.coding.model.rounds import (
     waive_gate,
 )
 from quaestor.coding.model.state import CLOSED, RoundState, State
-from quaestor.coding.model.views import rater_view
+from quaestor.coding.model.views import build_rater_view
 from quaestor.coding.session import CodingSession, Where, open_coding, require_lead, require_part
 from quaestor.evidence.erasure import drop_withdrawn, find_origin
 from quaestor.evidence.funnel import read_passed, step_number
@@ -117,7 +117,7 @@ def known_items(state: State, round_settings: RoundSettings) -> KnownItems:
     items: tuple[str, ...] = ()
     earlier = round_settings.items.kept_by or round_settings.items.again
     if round_settings.items.kept_by is not None:
-        found = kept(state, round_settings.items.kept_by)
+        found = list_kept(state, round_settings.items.kept_by)
         if found is None:
             raise StateError(
                 f"{round_settings.round!r} takes what {round_settings.items.kept_by!r} keeps, which is not settled yet"
@@ -161,15 +161,15 @@ def _proposals(state: State, round_settings: RoundSettings, items: tuple[str, ..
             )
         for facet in before.plan.facets:
             answers: Mapping[str, Any]
-            if kind_of(facet).unifies_words:
+            if find_kind(facet).unifies_words:
                 phrases = agreed_phrases(before)
                 answers = {item: {"verb": verb, "object": thing} for item, (verb, thing) in phrases.items()}
             else:
-                answers = {item: made.answer for item, made in decided(state, name, facet.id).items()}
+                answers = {item: made.answer for item, made in find_decisions(state, name, facet.id).items()}
             for item in items:
                 if item in answers:
                     found[item][facet.id] = write_cell(facet, answers[item])
-                    if kind_of(facet).unifies_words:
+                    if find_kind(facet).unifies_words:
                         found[item]["object"] = answers[item]["object"]
     return found
 
@@ -224,7 +224,7 @@ def _standing(state: State, name: str | None) -> _Standing | None:
 def gate(coding: CodingSession, name: str) -> tuple[Agreement | None, bool | None]:
     """The agreement of a closed round, and whether the statistic fixed beforehand reached its threshold."""
     one = coding.state.round(name)
-    if one.status != CLOSED or not kind_of(one.plan.facet(one.plan.measured)).is_compared:
+    if one.status != CLOSED or not find_kind(one.plan.facet(one.plan.measured)).is_compared:
         return None, None
     worked_out = agreement_now(coding, name, one.plan.measured)
     if worked_out is None:
@@ -247,9 +247,9 @@ def summary(round_state: RoundState) -> dict[str, Any]:
         "set": round_state.set,
         "sets": len(round_state.sets),
         "codebook": round_state.plan.codebook,
-        "missing": sum(left_by_seat(round_state).values()),
-        "ratings": round_state.given,
-        "hours": {rater: round(spent, 3) for rater, spent in hours(round_state).items()}
+        "missing": sum(count_left_by_rater(round_state).values()),
+        "ratings": round_state.rating_count,
+        "hours": {rater: round(spent, 3) for rater, spent in count_hours(round_state).items()}
         if round_state.status == CLOSED
         else {},
         "simulated": round_state.simulated,
@@ -354,7 +354,7 @@ def deadline_by_name(study: Where, name: str, actor: str | None, until: str) -> 
 def items_for(study: Where, name: str, rater: str, *, left_only: bool) -> list[dict[str, Any]]:
     """A rater's items in the rater's own order."""
     with open_coding(study) as coding:
-        view = rater_view(coding.state, name, rater)
+        view = build_rater_view(coding.state, name, rater)
     return [{"item": item, "rated": item not in view.left} for item in view.items if item in view.left or not left_only]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from quaestor.coding.model.decisions import kept
+from quaestor.coding.model.decisions import list_kept
 from quaestor.coding.session import Where, open_coding, study_of
 
 _KEPT: dict[Path, tuple[tuple[int, list[str]], dict[str, list[str]]]] = {}
@@ -26,7 +26,7 @@ class JournalOutcomes:
             known = _KEPT.get(root)
             if known is None or known[0] != head:
                 state = coding.state
-                outcomes = {name: kept(state, name) for name in rounds if name in state.rounds}
+                outcomes = {name: list_kept(state, name) for name in rounds if name in state.rounds}
                 known = head, {name: sorted(items) for name, items in outcomes.items() if items is not None}
                 _KEPT[root] = known
         return known[1]

@@ -15,7 +15,7 @@ import tomlkit
 from pydantic import ValidationError
 
 from quaestor.base.errors import InputError, QuaestorError, SettingsError, StateError
-from quaestor.coding.model.assignment import assigned
+from quaestor.coding.model.assignment import assign_items
 from quaestor.coding.model.facet_kinds.keep import Keep
 from quaestor.coding.model.records import RoundPlan
 from quaestor.coding.model.rounds import open_round
@@ -277,7 +277,7 @@ def preview_round(study: Study, coding: CodingSession | None, round_settings: Ro
         return Preview(codebook=version, pace=pace, like=like, hindrance=str(refusal))
     with coding.locked_state() if coding else nullcontext(State()) as state:
         hindrance = _hindrance(state, plan, study.settings.study.lead)
-    own = assigned(plan)
+    own = assign_items(plan)
     shares = tuple(
         Share(rater, len(items), None if pace is None else len(items) * pace / 3600)
         for rater, items in zip(plan.raters, own, strict=True)

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from quaestor.coding.agreement import Agreement, statistic
 from quaestor.coding.agreement_cache import agreement_now
 from quaestor.coding.codebook import CODEBOOK_FILE
-from quaestor.coding.model.decisions import disagreements
-from quaestor.coding.model.rounds import is_complete, left_by_seat
+from quaestor.coding.model.decisions import list_disagreements
+from quaestor.coding.model.rounds import is_complete, count_left_by_rater
 from quaestor.coding.model.state import CLOSED, OPEN, RoundState, State
 from quaestor.study.contributions import Next, StatusLine, StatusPart, StatusRequest
 from quaestor.study.folder import Study
@@ -94,7 +94,7 @@ def _round(state: State, round_state: RoundState, gates: Gates) -> tuple[StatusL
 
 def _open(round_state: RoundState, count: str) -> tuple[StatusLine, Next | None]:
     name = round_state.plan.round
-    left = left_by_seat(round_state)
+    left = count_left_by_rater(round_state)
     missing = sum(left.values())
     sets = f", set {round_state.set} of {len(round_state.sets)}" if round_state.plan.set_size else ""
     stage = StatusLine(f"round {name}", "waiting", f"open, {count}{sets}, {missing:,} ratings missing")
@@ -110,10 +110,10 @@ def _open(round_state: RoundState, count: str) -> tuple[StatusLine, Next | None]
 
 def _settling(state: State, round_state: RoundState, count: str) -> tuple[StatusLine, Next | None]:
     name = round_state.plan.round
-    waiting = sum(disagreement.decision is None for disagreement in disagreements(state, name))
+    waiting = sum(disagreement.decision is None for disagreement in list_disagreements(state, name))
     made = _most_decided(round_state)
     if not round_state.final and not is_complete(round_state):
-        missing = sum(left_by_seat(round_state).values())
+        missing = sum(count_left_by_rater(round_state).values())
         stage = StatusLine(
             f"round {name}", "waiting", f"closed, {count}, {made:,} decided, {missing:,} ratings missing"
         )
@@ -132,9 +132,9 @@ def _settling(state: State, round_state: RoundState, count: str) -> tuple[Status
 
 def _most_decided(round_state: RoundState) -> int:
     """How many items are decided, on the facet with most; counted once for each decision."""
-    known = round_state.memory.get("decided")
+    known = round_state.cache.get("decided")
     if known is None or known[0] != round_state.decided_at:
         counted = Counter(facet for _, facet in round_state.decisions)
-        known = round_state.memory["decided"] = round_state.decided_at, max(counted.values(), default=0)
+        known = round_state.cache["decided"] = round_state.decided_at, max(counted.values(), default=0)
     made: int = known[1]
     return made

@@ -12,9 +12,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from quaestor.base.errors import StateError
-from quaestor.coding.model.decisions import settled
+from quaestor.coding.model.decisions import is_settled_round
 from quaestor.coding.model.state import CLOSED, RoundState, State
-from quaestor.coding.model.views import asks_first, require_lead_view, unblinding
+from quaestor.coding.model.views import needs_consent, require_lead_view, build_unblind_act
 from quaestor.people.roles import Permission, Role, can
 from quaestor.store.records import NewAct
 
@@ -55,7 +55,7 @@ class Sight:
         one = self.state.round(name)
         if self.viewer.role is Role.LEAD:
             return self._why_not(name) or self._why_not_yet(name)
-        if one.status != CLOSED or not settled(self.state, name):
+        if one.status != CLOSED or not is_settled_round(self.state, name):
             return (
                 f"what the raters said in {name} can be seen when it is closed, no rating is missing (or it is final) "
                 "and every disagreement is settled"
@@ -67,7 +67,7 @@ class Sight:
         return [
             act
             for name in names
-            if not self.why_no_ratings(name) and (act := unblinding(self.state, name, self.viewer.name)) is not None
+            if not self.why_no_ratings(name) and (act := build_unblind_act(self.state, name, self.viewer.name)) is not None
         ]
 
     def why_no_disagreements(self, name: str) -> str:
@@ -91,7 +91,7 @@ class Sight:
 
     def _why_not_yet(self, name: str) -> str:
         """What the lead has to do before ratings are shown, because a look goes on record."""
-        if not asks_first(self.state, name, self.viewer.name):
+        if not needs_consent(self.state, name, self.viewer.name):
             return ""
         if self.state.round(name).status == CLOSED:
             return f"open the disagreements of {name} to see what its raters said, which is put on record"

@@ -1,4 +1,4 @@
-"""Where a demo lives: it makes room for the next one, and takes nobody else's place."""
+"""The demo's folder and the links to join it; only an earlier demo is ever replaced."""
 
 from __future__ import annotations
 
@@ -18,23 +18,26 @@ _MARKER_FILE = ".quaestor-demo"
 
 
 def require_free_folder(folder: Path) -> None:
-    """Refuses a folder that holds anything but an earlier demo."""
+    """Raises InputError if the folder contains anything but an earlier demo."""
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder} is a file: name another folder")
     if folder.exists() and any(folder.iterdir()) and not (folder / _MARKER_FILE).exists():
-        raise InputError(f"{folder} is there and not an earlier demo: name another folder")
+        raise InputError(f"{folder} exists and is not an earlier demo: name another folder")
 
 
 def create_demo_folder(folder: Path, template: str) -> None:
-    """A new study that bears the demo's mark from its first moment, so that an interrupted one is in nobody's way."""
+    """Creates the study and replaces an earlier demo.
+
+    The study has its marker file before it is moved into place, so that an interrupted demo can be replaced too.
+    """
     require_free_folder(folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".quaestor-", dir=folder.parent) as aside:
-        made = new_study(Path(aside) / "new", template)
-        (made / _MARKER_FILE).touch()
+    with tempfile.TemporaryDirectory(prefix=".quaestor-", dir=folder.parent) as temporary:
+        study_folder = new_study(Path(temporary) / "new", template)
+        (study_folder / _MARKER_FILE).touch()
         if folder.exists():
-            os.replace(folder, Path(aside) / "old")
-        os.replace(made, folder)
+            os.replace(folder, Path(temporary) / "old")
+        os.replace(study_folder, folder)
 
 
 VISITOR = "visitor"
@@ -42,24 +45,24 @@ VISITOR = "visitor"
 
 @dataclass(frozen=True)
 class JoinLinks:
-    """The one-time links into the demo, as tokens; none where a link has been used."""
+    """The tokens of the one-time links to join the demo; None once a link is used."""
 
     visitor: str | None
     lead: str | None
 
 
 def create_join_links(study: Study, clock: Clock = exact_now) -> JoinLinks:
-    """New links for the visitor and the lead; earlier ones end."""
+    """Creates links for the visitor and the lead; earlier ones become invalid."""
     return JoinLinks(invite(study, VISITOR, Role.RATER, clock=clock)[0], create_lead_token(study, clock))
 
 
 def drop_used_links(study: Study, doors: JoinLinks, clock: Clock = exact_now) -> JoinLinks:
-    """The links that can still be used."""
+    """Returns the links that can still be used."""
     return JoinLinks(*(find_usable_link(study, token, clock) for token in (doors.visitor, doors.lead)))
 
 
 def find_usable_link(study: Study, token: str | None, clock: Clock = exact_now) -> str | None:
-    """A link that can still be used; none where it has been."""
+    """Returns the link if it can still be used, otherwise None."""
     if token is None:
         return None
     with open_directory(study) as directory:

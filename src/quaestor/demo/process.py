@@ -1,4 +1,4 @@
-"""The demo in a process of its own, so that the desk answers at once however busy the makers are."""
+"""Builds the demo in a separate process, so that the desk stays responsive."""
 
 from __future__ import annotations
 
@@ -15,45 +15,45 @@ from pathlib import Path
 from typing import Any
 
 from quaestor.base.errors import Interrupted, QuaestorError, StateError
-from quaestor.demo.progress import Event, DemoFailed, DemoFinished, StepAdvanced, SendEvent
+from quaestor.demo.progress import DemoFailed, DemoFinished, Event, SendEvent, StepAdvanced
 
 BuildDemo = Callable[[Path, int, SendEvent], None]
 _EVENT_INTERVAL = 0.1
 _STOP_TIMEOUT = 10
 
 
-def build_in_this_process(folder: Path, seed: int, tell: SendEvent) -> None:
-    """The demo; what it needs is loaded in its own process alone, so that the page is not kept waiting."""
+def build_in_this_process(folder: Path, seed: int, send: SendEvent) -> None:
+    """Builds the demo; its imports are local, so that the serving process does not load them and starts at once."""
     from quaestor.demo.run import build_demo
 
-    build_demo(folder, seed, tell)
+    build_demo(folder, seed, send)
 
 
 class DemoProcess:
-    """Makes the demo beside whoever asks for it; what it tells can be read as it goes."""
+    """A separate process that builds the demo and sends its events."""
 
-    def __init__(self, folder: Path, seed: int, make: BuildDemo = build_in_this_process) -> None:
+    def __init__(self, folder: Path, seed: int, build: BuildDemo = build_in_this_process) -> None:
         context: Any = multiprocessing.get_context("spawn")
-        self._ours, theirs = context.Pipe(duplex=False)
-        self._process = context.Process(target=_work, args=(make, folder, seed, theirs))
+        self._receiver, sender = context.Pipe(duplex=False)
+        self._process = context.Process(target=_work, args=(build, folder, seed, sender))
         self._is_stopped = False
-        with _uninterrupted():
+        with _ignore_interrupts():
             self._process.start()
-        theirs.close()
+        sender.close()
 
     def events(self) -> Iterator[Event]:
-        """Everything that is told, to a failure or to the end; nothing more once it is stopped."""
+        """Yields every event up to a failure or the end; ends without an event when the process is stopped."""
         last: Event | None = None
         with contextlib.suppress(EOFError, OSError):
             while not isinstance(last, (DemoFinished, DemoFailed)):
-                last = self._ours.recv()
+                last = self._receiver.recv()
                 yield last
         if not isinstance(last, (DemoFinished, DemoFailed)) and not self._is_stopped:
-            words = "the process that makes the demo ended before its work was done: free some memory and try again"
-            yield DemoFailed(StateError(words))
+            message = "the process that builds the demo ended unexpectedly: free some memory and try again"
+            yield DemoFailed(StateError(message))
 
     def stop(self) -> None:
-        """End it wherever it is, giving it time to put away what it had half done."""
+        """Ends the process, giving it time to clean up."""
         self._is_stopped = True
         self._process.terminate()
         self._process.join(_STOP_TIMEOUT)
@@ -63,8 +63,8 @@ class DemoProcess:
 
 
 @contextlib.contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """A process that begins in here never hears of an interrupt, which is its parent's to handle."""
+def _ignore_interrupts() -> Iterator[None]:
+    """A process started inside ignores Ctrl+C, which its parent handles."""
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         yield
@@ -72,48 +72,48 @@ def _uninterrupted() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _work(make: BuildDemo, folder: Path, seed: int, pipe: Connection) -> None:
-    signal.signal(signal.SIGTERM, _stopped)
-    # Who reads the dump in parallel is ended by the same signal, and has nothing to put away.
+def _work(build: BuildDemo, folder: Path, seed: int, pipe: Connection) -> None:
+    signal.signal(signal.SIGTERM, _stop)
+    # The processes that read the dump in parallel get the same signal and have nothing to clean up.
     os.register_at_fork(after_in_child=lambda: signal.signal(signal.SIGTERM, signal.SIG_DFL))
     threading.Thread(target=_follow_parent, daemon=True).start()
-    tell = _told_through(pipe)
+    send = _build_sender(pipe)
     try:
-        make(folder, seed, tell)
+        build(folder, seed, send)
     except (Interrupted, BrokenPipeError):
         sys.exit(Interrupted.exit_code)
     except (QuaestorError, OSError) as error:
-        tell(DemoFailed(error))
+        send(DemoFailed(error))
 
 
-def _stopped(number: int, frame: object) -> None:
-    """The first signal ends the work; another must not disturb what is being put away."""
+def _stop(number: int, frame: object) -> None:
+    """Ends the work at the first signal; a second signal must not disturb the cleanup."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     raise Interrupted("interrupted")
 
 
 def _follow_parent() -> None:
-    """Nobody is left to make the demo for once the process that asked for it is gone."""
+    """Ends this process when its parent has ended."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()
         os.kill(os.getpid(), signal.SIGTERM)
 
 
-def _told_through(pipe: Connection) -> SendEvent:
-    """Sends what is told; how far a step has come is told ten times a second at most."""
-    moved = 0.0
-    sending = threading.Lock()
+def _build_sender(pipe: Connection) -> SendEvent:
+    """Returns a function that sends events, with at most ten `StepAdvanced` a second."""
+    last_advance = 0.0
+    lock = threading.Lock()
 
-    def tell(event: Event) -> None:
-        nonlocal moved
-        with sending:
+    def send(event: Event) -> None:
+        nonlocal last_advance
+        with lock:
             if not isinstance(event, StepAdvanced):
-                moved = 0.0
-            elif time.monotonic() < moved + _EVENT_INTERVAL:
+                last_advance = 0.0
+            elif time.monotonic() < last_advance + _EVENT_INTERVAL:
                 return
             else:
-                moved = time.monotonic()
+                last_advance = time.monotonic()
             pipe.send(event)
 
-    return tell
+    return send

@@ -1,4 +1,4 @@
-"""The way of the demo: what its makers tell as they go, and what has been done, is under way and is to come."""
+"""The progress of the demo: its steps, the events that report them, and the state they add up to."""
 
 from __future__ import annotations
 
@@ -29,26 +29,26 @@ STEPS = {
     "audit": "The audit",
     "handbook": "The handbook",
 }
-"""Every step in its order, as it is called before there is anything to say about it."""
+"""The steps in order, with the title that is shown until a step has a message."""
 
 
 @dataclass(frozen=True)
 class StepStarted:
-    """A step is under way, and those before it are done."""
+    """A step started; the step before it is done."""
 
     step: str
 
 
 @dataclass(frozen=True)
 class StepMessage:
-    """A sentence about what the step under way found."""
+    """A sentence about the result of the current step."""
 
     text: str
 
 
 @dataclass(frozen=True)
 class StepAdvanced:
-    """How far the step under way has come; nobody knows where there is no total."""
+    """The current step advanced; a total of 0 means that it is unknown."""
 
     label: str
     done: int
@@ -58,19 +58,19 @@ class StepAdvanced:
 
 @dataclass(frozen=True)
 class RoundOpened:
-    """The visitor's round is open: whoever wants to rate can come in."""
+    """The visitor's round is open for rating."""
 
 
 @dataclass(frozen=True)
 class SurveyOpened:
-    """A survey is open: whoever looks at the demo can answer it."""
+    """The survey is open for anybody with the link."""
 
     name: str
 
 
 @dataclass(frozen=True)
 class Indicator:
-    """A quantity by which a participant of an interview judges models, and where they draw the line."""
+    """A quantity by which an interview participant judges models, and its threshold."""
 
     quantity: str
     threshold: str
@@ -79,25 +79,25 @@ class Indicator:
 
 @dataclass(frozen=True)
 class InterviewsCoded:
-    """What was planted in interviews beside what two raters made of them; they have a desk of their own."""
+    """The interviews are coded: the planted codes compared with the codes that two raters found."""
 
     planted: int
-    """Codes that somebody speaks of."""
+    """The number of planted codes."""
     recovered: int
     more: int
-    """Codes that came out and were not planted: both raters erred alike."""
+    """Codes that both raters assigned by mistake."""
     new_planted: tuple[int, ...]
-    """Codes that each interview adds."""
+    """The number of new codes by interview."""
     new_recovered: tuple[int, ...]
     stopped: int | None
-    """The interview after which nothing new was said; none where that cannot be told."""
+    """The interview after which no new code came up; None if there is none."""
     indicators: tuple[Indicator, ...]
     indicators_planted: int
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """What was planted in a step of the funnel beside what was found there."""
+    """The planted and the measured number of items after a funnel step."""
 
     step: str
     planted: int
@@ -110,21 +110,21 @@ class Comparison:
 
 @dataclass(frozen=True)
 class FunnelCompared:
-    """The whole funnel beside what was planted."""
+    """The funnel was compared with the planted numbers."""
 
     steps: tuple[Comparison, ...]
 
 
 @dataclass(frozen=True)
 class DemoFinished:
-    """Everything is done, and what was planted has been found."""
+    """The demo is complete and its results match the plan."""
 
     sentences: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class DemoFailed:
-    """The demo cannot go on."""
+    """The demo stopped with an error."""
 
     error: QuaestorError | OSError
 
@@ -136,32 +136,42 @@ class DemoFailed:
         return str(self.error)
 
 
-Event = StepStarted | StepMessage | StepAdvanced | RoundOpened | SurveyOpened | InterviewsCoded | FunnelCompared | DemoFinished | DemoFailed
+Event = (
+    StepStarted
+    | StepMessage
+    | StepAdvanced
+    | RoundOpened
+    | SurveyOpened
+    | InterviewsCoded
+    | FunnelCompared
+    | DemoFinished
+    | DemoFailed
+)
 SendEvent = Callable[[Event], None]
 
 
 @dataclass(frozen=True)
 class ProgressReporter:
-    """What the makers of the demo speak to."""
+    """Sends the events of the demo's steps."""
 
     send: SendEvent
 
     def begin(self, step: str) -> None:
         self.send(StepStarted(step))
 
-    def say(self, words: str) -> None:
-        self.send(StepMessage(words))
+    def say(self, text: str) -> None:
+        self.send(StepMessage(text))
 
-    def progress(self, what: str, done: int, total: int) -> None:
-        self.send(StepAdvanced(what, done, total, in_bytes=True))
+    def progress(self, label: str, done: int, total: int) -> None:
+        self.send(StepAdvanced(label, done, total, in_bytes=True))
 
-    def count(self, what: str, done: int = 0, total: int = 0) -> None:
-        self.send(StepAdvanced(what, done, total))
+    def count(self, label: str, done: int = 0, total: int = 0) -> None:
+        self.send(StepAdvanced(label, done, total))
 
 
 @dataclass(frozen=True)
 class DemoStep:
-    """One step as it is shown."""
+    """The state of a step."""
 
     step: str
     title: str
@@ -173,13 +183,13 @@ class DemoStep:
 
 @dataclass(frozen=True)
 class DemoProgress:
-    """The whole way, as far as it has been told."""
+    """The state of the whole demo after the events so far."""
 
     steps: tuple[DemoStep, ...] = field(default=tuple(DemoStep(step, title) for step, title in STEPS.items()))
     index: int = -1
     is_open: bool = False
     survey: str = ""
-    """The survey that can be answered; empty before there is one."""
+    """The name of the open survey; empty before it is open."""
     interviews: InterviewsCoded | None = None
     comparisons: tuple[Comparison, ...] = ()
     finished: DemoFinished | None = None
@@ -191,18 +201,18 @@ class DemoProgress:
 
     @property
     def number(self) -> int:
-        """The step under way, counted from one; none has begun at 0."""
+        """The number of the current step, from 1; 0 before the first."""
         return self.index + 1
 
     def apply(self, event: Event) -> DemoProgress:
-        """The way once something more has been told."""
+        """Returns the state after an event."""
         match event:
             case StepStarted(step):
-                return replace(self._end_step("done"), place=list(STEPS).index(step))._change_step(state="running")
-            case StepMessage(words):
-                return self._change_step(sentences=(*self.steps[self.index].sentences, words))
-            case StepAdvanced(what, done, total):
-                return self._change_step(what=what, share=min(1.0, done / total) if total else None)
+                return replace(self._end_step("done"), index=list(STEPS).index(step))._change_step(state="running")
+            case StepMessage(text):
+                return self._change_step(sentences=(*self.steps[self.index].sentences, text))
+            case StepAdvanced(label, done, total):
+                return self._change_step(label=label, share=min(1.0, done / total) if total else None)
             case RoundOpened():
                 return replace(self, is_open=True)
             case SurveyOpened(name):
@@ -210,35 +220,39 @@ class DemoProgress:
             case InterviewsCoded():
                 return replace(self, interviews=event)
             case FunnelCompared(steps):
-                return replace(self, compared=steps)
+                return replace(self, comparisons=steps)
             case DemoFinished():
                 return replace(self._end_step("done"), finished=event)
             case DemoFailed():
                 return replace(self._end_step("failed"), failure=event.message)
 
     def _end_step(self, state: Literal["done", "failed"]) -> DemoProgress:
-        return self._change_step(state=state, what="", share=None)
+        return self._change_step(state=state, label="", share=None)
 
     def _change_step(self, **changes: object) -> DemoProgress:
-        """The same way with the step under way changed."""
-        changed = (replace(one, **changes) if at == self.index else one for at, one in enumerate(self.steps))  # type: ignore[arg-type]
+        """Returns the state with the current step changed."""
+        changed = (
+            replace(step, **changes) if index == self.index else step  # type: ignore[arg-type]
+            for index, step in enumerate(self.steps)
+        )
         return replace(self, steps=tuple(changed))
 
 
 def build_event_printer(say: Callable[[str], None], progress: Progress) -> SendEvent:
-    """The way as lines for a terminal: a numbered one for each step, what more there is to say below it."""
-    way = DemoProgress()
+    """Returns a function that prints events for a terminal: one numbered line per step, further messages below it."""
+    state = DemoProgress()
 
-    def tell(event: Event) -> None:
-        nonlocal way
-        way = way.apply(event)
+    def print_event(event: Event) -> None:
+        nonlocal state
+        state = state.apply(event)
         match event:
-            case StepMessage(words):
-                say(f"{way.number}. {words}" if len(way.steps[way.index].sentences) == 1 else f"   {words}")
-            case StepAdvanced(what, done, total, in_bytes=True):
-                progress(what, done, total)
+            case StepMessage(text):
+                is_first = len(state.steps[state.index].sentences) == 1
+                say(f"{state.number}. {text}" if is_first else f"   {text}")
+            case StepAdvanced(label, done, total, in_bytes=True):
+                progress(label, done, total)
             case FunnelCompared(steps):
-                for line in _table(steps):
+                for line in _format_table(steps):
                     say(line)
             case DemoFinished(sentences):
                 for line in sentences:
@@ -246,13 +260,14 @@ def build_event_printer(say: Callable[[str], None], progress: Progress) -> SendE
             case _:
                 pass
 
-    return tell
+    return print_event
 
 
-def _table(compared: tuple[Comparison, ...]) -> list[str]:
-    widest = max((len(one.step) for one in compared), default=0)
-    head = f"{'':{widest}}  {'planted':>9}  {'found':>9}"
+def _format_table(comparisons: tuple[Comparison, ...]) -> list[str]:
+    width = max((len(row.step) for row in comparisons), default=0)
+    head = f"{'':{width}}  {'planted':>9}  {'found':>9}"
     rows = [
-        f"{one.step:{widest}}  {one.planted:>9,}  {one.measured:>9,} {'=' if one.is_same else '≠'}" for one in compared
+        f"{row.step:{width}}  {row.planted:>9,}  {row.measured:>9,} {'=' if row.is_same else '≠'}"
+        for row in comparisons
     ]
     return [head, *rows]

@@ -1,4 +1,4 @@
-"""The whole product on synthetic evidence, each part through the door a person uses."""
+"""Builds the demo: a complete study on synthetic evidence, with the functions that the commands use."""
 
 from __future__ import annotations
 
@@ -18,8 +18,17 @@ from quaestor.demo.coding import (
 )
 from quaestor.demo.folder import VISITOR, create_demo_folder
 from quaestor.demo.interviews import build_demo_interviews
-from quaestor.demo.progress import FunnelCompared, Comparison, DemoFinished, RoundOpened, SurveyOpened, SendEvent, ProgressReporter, build_event_printer
-from quaestor.demo.survey import SURVEY, WATCHED, open_demo_survey, survey_so_far
+from quaestor.demo.progress import (
+    Comparison,
+    DemoFinished,
+    FunnelCompared,
+    ProgressReporter,
+    RoundOpened,
+    SendEvent,
+    SurveyOpened,
+    build_event_printer,
+)
+from quaestor.demo.survey import SHOWN_QUESTIONS, SURVEY, count_survey_responses, open_demo_survey
 from quaestor.evidence.funnel import run_funnel, write_funnel_svg
 from quaestor.evidence.ingest import ingest_source
 from quaestor.evidence.records import FunnelResult
@@ -37,7 +46,7 @@ STUDY = "dl-implementation-issues"
 
 @dataclass(frozen=True)
 class DemoOutcome:
-    """What the demo found beside what was planted."""
+    """The results of the demo and the planted numbers."""
 
     funnel: FunnelResult
     planted: tuple[int, ...]
@@ -47,116 +56,118 @@ class DemoOutcome:
 
     @property
     def matches_plan(self) -> bool:
-        """Whether the computed steps found what was planted; raters may err, and the demo says how often."""
+        """Whether the computed funnel steps match the plan; raters may err, so their step is not compared."""
         return tuple(step.kept for step in self.funnel.steps)[: len(self.planted)] == self.planted
 
 
 def run_demo(folder: Path, seed: int, say: Callable[[str], None], progress: Progress) -> DemoOutcome:
-    """The whole demo, told in lines as they are printed."""
+    """Builds the demo and prints its progress as lines."""
     return build_demo(folder, seed, build_event_printer(say, progress))
 
 
-def build_demo(folder: Path, seed: int, tell: SendEvent) -> DemoOutcome:
-    """Dump, study, ingest, funnel, rounds, report; an earlier demo in the folder makes room, anything else does not.
+def build_demo(folder: Path, seed: int, send: SendEvent) -> DemoOutcome:
+    """Builds dump, study, evidence, funnel, rounds and report; replaces an earlier demo in the folder.
 
-    The visitor's round opens as soon as there is something to rate; what comes later goes on beside it.
+    The visitor's round opens as soon as there is something to rate, while the later steps are still running.
     """
-    teller = ProgressReporter(tell)
-    teller.begin("study")
+    reporter = ProgressReporter(send)
+    reporter.begin("study")
     create_demo_folder(folder, STUDY)
-    teller.say(f"A new study in {folder}, from the bundled {STUDY}")
-    truth = _gather(folder, seed, teller)
+    reporter.say(f"A new study in {folder}, from the bundled {STUDY}")
+    truth = _prepare_evidence(folder, seed, reporter)
     study = add_visitor_round(open_study(folder))
     with open_coding(study) as coding:
-        teller.begin("codebook")
+        reporter.begin("codebook")
         book = import_bundled_codebook(coding, folder / CODEBOOK_FILE)
-        teller.say(f"The codebook, {len(book.codes):,} codes in {len(book.facets)} facets")
-        teller.begin("your-turn")
-        yours = open_visitor_round(coding, seed).plan
-        teller.say(
-            f"Your round of {len(yours.items)} posts is open for the rater {VISITOR!r}; two simulated raters go on"
+        reporter.say(f"The codebook, {len(book.codes):,} codes in {len(book.facets)} facets")
+        reporter.begin("your-turn")
+        plan = open_visitor_round(coding, seed).plan
+        reporter.say(
+            f"Your round of {len(plan.items)} posts is open for the rater {VISITOR!r}; simulated raters do the rest"
         )
-        tell(RoundOpened())
-        teller.begin("survey")
-        teller.say(_surveyed(coding, seed))
-        tell(SurveyOpened(SURVEY))
-        teller.begin("interviews")
-        tell(build_demo_interviews(folder, seed, teller.say, teller.count))
-        coded = run_rounds(coding, seed, teller)
+        send(RoundOpened())
+        reporter.begin("survey")
+        reporter.say(_run_survey(coding, seed))
+        send(SurveyOpened(SURVEY))
+        reporter.begin("interviews")
+        send(build_demo_interviews(folder, seed, reporter.say, reporter.count))
+        coded = run_rounds(coding, seed, reporter)
     write_svg(draw_round_curves(coded.curves, "phrases", simulated=True), study.published)
-    outcome = _publish(study, truth, coded, teller)
-    tell(FunnelCompared(_compared(outcome)))
+    outcome = _publish(study, truth, coded, reporter)
+    send(FunnelCompared(_compare_funnel(outcome)))
     if not outcome.matches_plan:
-        raise StateError("the funnel did not find what was planted: please report this with the seed")
-    tell(DemoFinished(_conclusion(outcome)))
+        raise StateError("the funnel does not match the planted numbers: please report this with the seed")
+    send(DemoFinished(_conclude(outcome)))
     return outcome
 
 
-def _gather(folder: Path, seed: int, teller: ProgressReporter) -> Truth:
-    """A dump whose truth is known, its evidence, and the funnel over it."""
-    teller.begin("dump")
-    truth = synthesise(folder / "dump", posts=None, seed=seed, like=STUDY, progress=teller.progress)
-    teller.say(f"A synthetic dump, seed {seed}: {truth.questions:,} questions, {truth.answers:,} answers, eight tables")
-    teller.begin("ingest")
+def _prepare_evidence(folder: Path, seed: int, reporter: ProgressReporter) -> Truth:
+    """Writes the dump, ingests it, runs the funnel, and returns the planted truth."""
+    reporter.begin("dump")
+    truth = synthesise(folder / "dump", posts=None, seed=seed, like=STUDY, progress=reporter.progress)
+    reporter.say(
+        f"A synthetic dump, seed {seed}: {truth.questions:,} questions, {truth.answers:,} answers, eight tables"
+    )
+    reporter.begin("ingest")
     study = open_study(folder)
-    manifest = ingest_source(study, "stackoverflow", progress=teller.progress).manifest
+    manifest = ingest_source(study, "stackoverflow", progress=reporter.progress).manifest
     rate = manifest.text_bytes / 1e6 / max(manifest.seconds, 0.001)
-    teller.say(f"Ingested {manifest.text_bytes / 1e6:,.0f} MB in {manifest.seconds:.1f} s ({rate:,.0f} MB/s), by tag")
-    teller.begin("funnel")
+    reporter.say(f"Ingested {manifest.text_bytes / 1e6:,.0f} MB in {manifest.seconds:.1f} s ({rate:,.0f} MB/s), by tag")
+    reporter.begin("funnel")
     result = run_funnel(study)
-    teller.say(f"The funnel, {len(result.steps)} steps; a fifth waits for two raters")
+    reporter.say(f"The funnel, {len(result.steps)} steps; another step waits for two raters")
     return truth
 
 
-def _surveyed(coding: CodingSession, seed: int) -> str:
-    """The survey opened and answered, and whether what was planted is found in the answers."""
+def _run_survey(coding: CodingSession, seed: int) -> str:
+    """Opens the survey, adds simulated responses, and checks that the counts match the plan."""
     planted = open_demo_survey(coding, seed)
-    so_far = survey_so_far(coding.study)
-    found = {one.id: tuple(bar.count for bar in one.bars) for one in so_far.questions} if so_far else {}
-    if any(found.get(name) != tuple(planted.truth[name].counts.values()) for name in WATCHED):
-        raise StateError("the survey did not find what was planted: please report this with the seed")
+    so_far = count_survey_responses(coding.study)
+    counts = {question.id: tuple(bar.count for bar in question.bars) for question in so_far.questions} if so_far else {}
+    if any(counts.get(name) != tuple(planted.truth[name].counts.values()) for name in SHOWN_QUESTIONS):
+        raise StateError("the survey does not match the planted numbers: please report this with the seed")
     uses = planted.truth["uses-onnx"]
     return (
         f"A survey is open, with {planted.responses} synthetic responses: {uses.counts['yes']} of {uses.answered} use "
-        f"ONNX, {planted.truth['problems'].answered} say what goes wrong, as planted"
+        f"ONNX and {planted.truth['problems'].answered} report problems, as planted"
     )
 
 
-def _publish(study: Study, truth: Truth, coded: CodingOutcome, teller: ProgressReporter) -> DemoOutcome:
-    """Report, audit and handbook from what was decided."""
-    teller.begin("report")
+def _publish(study: Study, truth: Truth, coded: CodingOutcome, reporter: ProgressReporter) -> DemoOutcome:
+    """Builds report, audit and handbook from the decisions."""
+    reporter.begin("report")
     result = run_funnel(study)
-    drawing = write_funnel_svg(study, result)
-    published = build_report(study, teller.count)
-    held = f"{published.held} of {published.findings} findings hold"
-    teller.say(f"The report: {published.tables} tables, {published.figures} figures, {held}")
-    for words in published.failures:
-        teller.say(words)
-    teller.begin("audit")
+    figure = write_funnel_svg(study, result)
+    published = build_report(study, reporter.count)
+    findings = f"{published.held} of {published.findings} findings hold"
+    reporter.say(f"The report: {published.tables} tables, {published.figures} figures, {findings}")
+    for failure in published.failures:
+        reporter.say(failure)
+    reporter.begin("audit")
     if published.audit is not None:
         counts = published.audit.summary()
-        teller.say(
+        reporter.say(
             f"The audit against the printed figures: of {counts['cells']:,} cells {counts['match']:,} match, "
             f"{counts['rounding']:,} up to rounding, {counts['differs']:,} differ"
         )
-    teller.begin("handbook")
-    book, built = make_handbook(study, teller.count)
-    teller.say(f"The handbook: {built.pages:,} pages, {len(book.entries):,} codes, searchable")
+    reporter.begin("handbook")
+    book, built = make_handbook(study, reporter.count)
+    reporter.say(f"The handbook: {built.pages:,} pages, {len(book.entries):,} codes, searchable")
     planted = tuple(step.leaving for step in truth.funnel)
-    return DemoOutcome(result, planted, drawing, coded, published)
+    return DemoOutcome(result, planted, figure, coded, published)
 
 
-def _compared(outcome: DemoOutcome) -> tuple[Comparison, ...]:
+def _compare_funnel(outcome: DemoOutcome) -> tuple[Comparison, ...]:
     planted = (*outcome.planted, outcome.coded.planted)
     return tuple(
         Comparison(step.step, count, step.kept) for step, count in zip(outcome.funnel.steps, planted, strict=True)
     )
 
 
-def _conclusion(outcome: DemoOutcome) -> tuple[str, ...]:
+def _conclude(outcome: DemoOutcome) -> tuple[str, ...]:
     coded = outcome.coded
     return (
-        f"The last step is what two simulated raters decided: {coded.correct:,} of {coded.planted:,} planted posts are "
-        f"among the {coded.kept:,} kept",
-        f"The funnel and the curves are drawn in {outcome.figure.parent}",
+        f"The last step was decided by two simulated raters: the {coded.kept:,} posts they kept include "
+        f"{coded.correct:,} of the {coded.planted:,} planted ones",
+        f"Figures of the funnel and the curves are in {outcome.figure.parent}",
     )

@@ -1,4 +1,4 @@
-"""The demo's survey: answered by simulated respondents, and open for whoever looks at the demo."""
+"""The demo's survey: answered by simulated respondents, and open to the visitor."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from quaestor.synth.simulated_respondents import SimulatedSurvey, bundled_plan, 
 
 SURVEY = "onnx"
 STUDY, INSTRUMENT = "onnx-interoperability", "fielded"
-WATCHED = ("uses-onnx", "problems")
-"""Questions whose answers the page of the demo shows as they come in."""
+SHOWN_QUESTIONS = ("uses-onnx", "problems")
+"""The questions whose answers the demo's page shows live."""
 
 
 @dataclass(frozen=True)
 class Bar:
-    """How many chose an option, of all who answered its question."""
+    """The number and share of responses that chose an option."""
 
     label: str
     count: int
@@ -34,8 +34,8 @@ class Bar:
 
 
 @dataclass(frozen=True)
-class Watched:
-    """One question as it has been answered so far."""
+class AnsweredQuestion:
+    """The answers to a question so far."""
 
     id: str
     text: str
@@ -44,16 +44,16 @@ class Watched:
 
 
 @dataclass(frozen=True)
-class SurveySoFar:
-    """What has come in: from simulated respondents, and from people."""
+class SurveyCounts:
+    """The finished responses so far, from simulated respondents and from people."""
 
     simulated: int
     people: int
-    questions: tuple[Watched, ...]
+    questions: tuple[AnsweredQuestion, ...]
 
 
 def open_demo_survey(coding: CodingSession, seed: int) -> SimulatedSurvey:
-    """The survey of the bundled study, with the printed answers planted; anybody with the link can answer it."""
+    """Opens the bundled survey with simulated responses that match the published counts."""
     _add_questionnaire(coding.study)
     with AnswerFile(answers_path(coding.study)) as answers:
         surveys = Surveys(coding, answers)
@@ -61,36 +61,42 @@ def open_demo_survey(coding: CodingSession, seed: int) -> SimulatedSurvey:
         return simulate_responses(surveys, SURVEY, seed=seed, plan=bundled_plan(STUDY, INSTRUMENT))
 
 
-def survey_so_far(study: Study) -> SurveySoFar | None:
-    """What was answered up to now by whoever finished; None before there is a survey."""
+def count_survey_responses(study: Study) -> SurveyCounts | None:
+    """Counts the finished responses; None before there is a survey."""
     if not answers_path(study).exists():
         return None
     with AnswerFile(answers_path(study)) as answers:
         version = answers.version(SURVEY)
-        found = [one for one in answers.responses(SURVEY) if one.standing is Standing.FINISHED]
+        finished = [response for response in answers.responses(SURVEY) if response.standing is Standing.FINISHED]
     if version is None:
         return None
-    asked = questionnaire_from(version.text, SURVEY)
-    watched = [question for question in asked.questions() if question.id in WATCHED]
-    return SurveySoFar(
-        simulated=sum(one.synthetic for one in found),
-        people=sum(not one.synthetic for one in found),
-        questions=tuple(_watched(one, [response.answers.get(one.id, {}) for response in found]) for one in watched),
+    questionnaire = questionnaire_from(version.text, SURVEY)
+    watched = [question for question in questionnaire.questions() if question.id in SHOWN_QUESTIONS]
+    return SurveyCounts(
+        simulated=sum(response.synthetic for response in finished),
+        people=sum(not response.synthetic for response in finished),
+        questions=tuple(
+            _count_answers(question, [response.answers.get(question.id, {}) for response in finished])
+            for question in watched
+        ),
     )
 
 
 def _add_questionnaire(study: Study) -> None:
-    """The demo's own copy, which needs no invitation; the bundled study stays as it is."""
+    """Writes the demo's copy of the questionnaire, which needs no invitation."""
     text = (template_folder(STUDY) / "instruments" / f"{INSTRUMENT}.toml").read_text("utf-8")
-    asked = tomlkit.parse(text)
-    asked["survey"]["by_invitation"] = False
-    place = study.root / "instruments"
-    place.mkdir(exist_ok=True)
-    write_atomically(place / f"{SURVEY}.toml", tomlkit.dumps(asked).encode())
+    questionnaire = tomlkit.parse(text)
+    questionnaire["survey"]["by_invitation"] = False
+    folder = study.root / "instruments"
+    folder.mkdir(exist_ok=True)
+    write_atomically(folder / f"{SURVEY}.toml", tomlkit.dumps(questionnaire).encode())
 
 
-def _watched(question: Question, answers: Sequence[Answer]) -> Watched:
-    base = sum(1 for one in answers if one)
-    counts = Counter(code for one in answers for code in one.get("choices", ()))
-    bars = (Bar(one.label, counts[one.code], counts[one.code] / base if base else 0.0) for one in question.options)
-    return Watched(question.id, question.text, base, tuple(bars))
+def _count_answers(question: Question, answers: Sequence[Answer]) -> AnsweredQuestion:
+    base = sum(1 for answer in answers if answer)
+    counts = Counter(code for answer in answers for code in answer.get("choices", ()))
+    bars = (
+        Bar(option.label, counts[option.code], counts[option.code] / base if base else 0.0)
+        for option in question.options
+    )
+    return AnsweredQuestion(question.id, question.text, base, tuple(bars))

@@ -1,7 +1,4 @@
-"""Pearson's and Spearman's correlation: one sees straight lines and heeds extremes, the other sees ranks alone.
-
-Also the p-values that a printed correlation allows.
-"""
+"""Pearson's correlation of values, Spearman's of ranks, and the p-values that fit a printed correlation."""
 
 from __future__ import annotations
 
@@ -33,8 +30,8 @@ def spearman(x: ArrayLike, y: ArrayLike) -> Correlation:
     return _correlate("spearman", rank(first).ranks, rank(second).ranks)
 
 
-def p_of_correlation(r: float, n: int) -> float | None:
-    """The two-sided p-value of Pearson's r over n pairs; None where n allows none."""
+def correlation_p_value(r: float, n: int) -> float | None:
+    """Returns the two-sided p-value of Pearson's r over n pairs; None for fewer than 3 pairs."""
     if n < 3:
         return None
     if abs(r) >= 1:
@@ -44,10 +41,10 @@ def p_of_correlation(r: float, n: int) -> float | None:
 
 
 def p_range(r: float, decimals: int, n: int) -> tuple[float, float] | None:
-    """The p-values that a printed r, rounded to so many decimals, may stand for."""
+    """Returns the smallest and largest p-value of an r that was rounded to so many decimals."""
     half = 0.5 * 10.0**-decimals
     low, high = max(0.0, abs(r) - half), min(1.0, abs(r) + half)
-    largest, smallest = p_of_correlation(low, n), p_of_correlation(high, n)
+    largest, smallest = correlation_p_value(low, n), correlation_p_value(high, n)
     return None if largest is None or smallest is None else (smallest, largest)
 
 

@@ -17,7 +17,7 @@ _BANDS: tuple[tuple[float, Band], ...] = ((0.147, "negligible"), (0.33, "small")
 
 
 def kruskal_wallis(values: ArrayLike, groups: ArrayLike, n_groups: int) -> GroupTest:
-    """Runs the tests of Kruskal–Wallis and Dunn on the same ranks, corrected for ties; ignores groups without values."""
+    """Runs the tests of Kruskal and Wallis and of Dunn on the same ranks, corrected for ties; skips empty groups."""
     numbers, group = to_numbers(values), to_codes(groups, n_groups)
     require_same_length(numbers, group, "values and groups")
     known = ~np.isnan(numbers) & (group >= 0)
@@ -41,7 +41,7 @@ def kruskal_wallis(values: ArrayLike, groups: ArrayLike, n_groups: int) -> Group
 
 
 def holm(p_values: ArrayLike) -> Floats:
-    """Adjusts p-values by Holm's method: multiplied by the number of remaining hypotheses, non-decreasing, at most 1."""
+    """Adjusts p-values by Holm's method: times the number of remaining hypotheses, non-decreasing, at most 1."""
     original = np.asarray(p_values, dtype=np.float64)
     order = np.argsort(original, kind="stable")
     stepped = np.maximum.accumulate(original[order] * np.arange(len(original), 0, -1))
@@ -68,10 +68,10 @@ def cliffs_delta(first: ArrayLike, second: ArrayLike) -> Effect:
     Both groups are sorted and looked up in each other, so that no pairs are enumerated. The interval is the asymmetric
     one of Cliff (1996) with his consistent variance.
     """
-    one, other = (
-        np.sort(found[~np.isnan(found)]) for found in (to_numbers(first, "first"), to_numbers(second, "second"))
+    left, right = (
+        np.sort(numbers[~np.isnan(numbers)]) for numbers in (to_numbers(first, "first"), to_numbers(second, "second"))
     )
-    n, m = len(one), len(other)
+    n, m = len(left), len(right)
     if not n or not m:
         reason = "no group has values" if not n and not m else "one of the two groups has no values"
         return Effect(undefined=f"undefined, because {reason}")
@@ -81,7 +81,8 @@ def cliffs_delta(first: ArrayLike, second: ArrayLike) -> Effect:
         reason = "a group of one item has no spread"
         return Effect(value, _name_delta_size(value), undefined=f"the interval is undefined, because {reason}")
     if ties == n * m:
-        return Effect(value, _name_delta_size(value), undefined="the interval is undefined, because every value is the same")
+        reason = "every value is the same"
+        return Effect(value, _name_delta_size(value), undefined=f"the interval is undefined, because {reason}")
     back, _ = _count_dominance(right, left)
     low, high = _compute_delta_interval(value, _compute_delta_variance(wins / m, -back / n, ties, value), min(n, m))
     return Effect(value, _name_delta_size(value), low, high)

@@ -1,4 +1,4 @@
-"""Decided items as columns: what each was found to be, and the numbers it carries."""
+"""The decided items of a study as columns: their attributes (codes, years, frameworks) and measures."""
 
 from __future__ import annotations
 
@@ -17,59 +17,59 @@ Flags = npt.NDArray[np.bool_]
 NONE = -1
 """The code of an item that has no value of an attribute."""
 NO_VALUE, ANY_VALUE = "", "*"
-"""In a condition: items that have no value, or some value, of an attribute or a measure."""
+"""Keys of a condition that match items without a value, or with any value."""
 
 
 @dataclass(frozen=True)
 class Attribute:
-    """One way to tell items apart: a level of the codebook, a framework, a year; values stand in their order."""
+    """A categorical column of items, such as a level of the codebook, a framework or a year, with its ordered values."""
 
     name: str
     keys: tuple[str, ...]
-    """How a value is cited, such as `D1`."""
+    """The ids of the values, such as `D1`."""
     titles: tuple[str, ...]
-    """How a reader sees it, such as `data`."""
+    """The titles of the values, such as `data`."""
     codes: Codes
-    """For each item the place of its value, or NONE."""
+    """For each item the index of its value, or NONE."""
     parents: tuple[str, ...] = ()
-    """Of a level below another: the key of the value above each value."""
+    """For a level below another one: the key of each value's parent."""
 
     def find_position(self, key: str) -> int:
         if key == NO_VALUE:
             return NONE
         if key not in self.keys:
-            raise InputError(f"{self.name} has no {key!r}, allowed: {_some(sort_by_similarity(key, self.keys))}")
+            raise InputError(f"{self.name} has no {key!r}, allowed: {_shorten_list(sort_by_similarity(key, self.keys))}")
         return self.keys.index(key)
 
     def get_title(self, key: str) -> str:
         return self.titles[self.find_position(key)]
 
     def list_children(self, parent: str) -> list[str]:
-        """The keys of the values below a value of the level above."""
+        """Returns the keys of the values below a value of the level above."""
         return [key for key, above in zip(self.keys, self.parents, strict=True) if above == parent]
 
 
-def _some(names: Sequence[str]) -> str:
+def _shorten_list(names: Sequence[str]) -> str:
     return join_with_or(names) if len(names) <= 6 else f"{', '.join(names[:6])} …"
 
 
 def build_attribute(name: str, values: Iterable[str | None], order: Sequence[tuple[str, str]] | None = None) -> Attribute:
-    """An attribute from one value an item; without an order of (key, title), values stand sorted."""
-    given = list(values)
-    ordered = order if order is not None else [(key, key) for key in sorted({one for one in given if one is not None})]
-    places = {key: place for place, (key, _) in enumerate(ordered)}
-    codes = np.fromiter((NONE if one is None else places[one] for one in given), np.int64, len(given))
+    """Builds an attribute from a value for each item; sorts the values unless their order as (key, title) is passed."""
+    keys = list(values)
+    ordered = order if order is not None else [(key, key) for key in sorted({key for key in keys if key is not None})]
+    positions = {key: position for position, (key, _) in enumerate(ordered)}
+    codes = np.fromiter((NONE if key is None else positions[key] for key in keys), np.int64, len(keys))
     return Attribute(name, tuple(key for key, _ in ordered), tuple(title for _, title in ordered), codes)
 
 
 @dataclass(frozen=True)
 class DecidedItems:
-    """All decided items of a study, column by column, in one order."""
+    """All decided items of a study; every column has them in the same order."""
 
     items: tuple[str, ...]
     attributes: Mapping[str, Attribute]
     numbers: Mapping[str, Floats]
-    """By measure the value of each item, NaN where it has none."""
+    """The values of the items by measure, with NaN for missing ones."""
 
     def __len__(self) -> int:
         return len(self.items)
@@ -86,26 +86,26 @@ class DecidedItems:
         return self.numbers[name]
 
     def build_mask(self, conditions: Iterable[tuple[str, Sequence[str]]]) -> Flags:
-        """Which items have one of the values of every attribute named."""
+        """Marks the items that have one of the allowed values of every attribute in the conditions."""
         chosen = np.ones(len(self.items), bool)
         for name, keys in conditions:
             if tuple(keys) == (ANY_VALUE,):
                 chosen &= ~np.isnan(self.numbers[name]) if name in self.numbers else self.get_attribute(name).codes != NONE
                 continue
             attribute = self.get_attribute(name)
-            places = [attribute.find_position(key) for key in keys]
-            chosen &= attribute.codes == places[0] if len(places) == 1 else np.isin(attribute.codes, places)
+            positions = [attribute.find_position(key) for key in keys]
+            chosen &= attribute.codes == positions[0] if len(positions) == 1 else np.isin(attribute.codes, positions)
         return chosen
 
     def list_matching(self, conditions: Iterable[tuple[str, Sequence[str]]]) -> list[str]:
-        """The items that fulfil conditions."""
-        return [item for item, wanted in zip(self.items, self.build_mask(conditions), strict=True) if wanted]
+        """Returns the items that match all conditions."""
+        return [item for item, matches in zip(self.items, self.build_mask(conditions), strict=True) if matches]
 
     def select(self, chosen: Flags) -> DecidedItems:
-        """The chosen items alone."""
-        places = np.flatnonzero(chosen)
+        """Returns only the chosen items."""
+        rows = np.flatnonzero(chosen)
         return DecidedItems(
-            tuple(self.items[place] for place in places),
-            {name: replace(one, codes=one.codes[places]) for name, one in self.attributes.items()},
-            {name: values[places] for name, values in self.numbers.items()},
+            tuple(self.items[row] for row in rows),
+            {name: replace(attribute, codes=attribute.codes[rows]) for name, attribute in self.attributes.items()},
+            {name: values[rows] for name, values in self.numbers.items()},
         )

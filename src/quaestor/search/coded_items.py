@@ -9,9 +9,9 @@ from typing import Any
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import join_with_or, sort_by_similarity, suggest
-from quaestor.coding.model.decisions import differing
+from quaestor.coding.model.decisions import list_differing
 from quaestor.coding.model.facet_kinds.base import write_answer
-from quaestor.coding.model.facet_kinds.passages import codes_in
+from quaestor.coding.model.facet_kinds.passages import list_codes
 from quaestor.coding.model.records import CANNOT_JUDGE, Codebook, Decision
 from quaestor.coding.model.state import State
 from quaestor.coding.visibility import Sight
@@ -138,7 +138,7 @@ _PUBLISHED: dict[str, tuple[object, dict[object, Any]]] = {}
 
 def collect_labels(state: State, name: str) -> Labels:
     """Returns the decided items of a round by facet and label, cached for each state of its decisions."""
-    memory = state.rounds[name].memory if name in state.rounds else _get_published_memory(name, state.published[name])
+    memory = state.rounds[name].cache if name in state.rounds else _get_published_memory(name, state.published[name])
     at = (state.head, state.history.latest.version)
     if memory.get("labels at") != at:
         decisions = _list_decisions(state, name)
@@ -179,7 +179,7 @@ def _list_labels(state: State, book: Codebook, decision: Decision) -> list[str]:
     if isinstance(answer, Mapping) and "answer" in answer:
         return list(dict.fromkeys([str(answer["answer"]), write_answer(answer)]))
     if isinstance(answer, list | tuple):
-        return [_translate_code(state, book, decision, code) for code in codes_in(answer)] or [""]
+        return [_translate_code(state, book, decision, code) for code in list_codes(answer)] or [""]
     if isinstance(answer, str) and answer != CANNOT_JUDGE:
         return [_translate_code(state, book, decision, answer)]
     return [write_answer(answer)]
@@ -189,7 +189,7 @@ def _translate_code(state: State, book: Codebook, decision: Decision, code: str)
     """Returns the code that a decided code is in the newest codebook."""
     if code not in book.codes:
         return code
-    return state.history.read(code, book.version, decision.item, {decision.facet: decision.answer}).code or code
+    return state.history.find_code(code, book.version, decision.item, {decision.facet: decision.answer}).code or code
 
 
 def find_coded_items(decisions: VisibleDecisions, query: Query) -> set[str] | None:
@@ -232,7 +232,7 @@ def _find_disputed_items(decisions: VisibleDecisions, query: Query) -> set[str]:
         if reason and query.round:
             raise StateError(reason)
         if not reason:
-            pairs, decided = differing(sight.state, name), sight.state.round(name).decisions.keys()
+            pairs, decided = list_differing(sight.state, name), sight.state.round(name).decisions.keys()
             chosen = {"any": pairs, "open": pairs - decided, "settled": pairs & decided}[query.disagreement]
             items |= {item for item, facet in chosen if query.facet in ("", facet)}
     return items

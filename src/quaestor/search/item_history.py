@@ -9,7 +9,7 @@ from typing import Any
 from quaestor.base.errors import StateError
 from quaestor.base.names import build_page_names
 from quaestor.coding.model.answers import write_cell
-from quaestor.coding.model.facet_kinds.passages import codes_in
+from quaestor.coding.model.facet_kinds.passages import list_codes
 from quaestor.coding.model.records import Codebook, Comment, Decision, Facet, Rating
 from quaestor.coding.model.state import RoundState, State
 from quaestor.coding.session import CodingSession
@@ -153,9 +153,9 @@ def list_rounds(study: Study, sight: Sight, item: str) -> tuple[RoundHistory, ..
 
 def _get_items(round_state: RoundState) -> frozenset[str]:
     """Returns the items of a round as a set, cached with the round."""
-    if "members" not in round_state.memory:
-        round_state.memory["members"] = frozenset(round_state.plan.items)
-    items: frozenset[str] = round_state.memory["members"]
+    if "members" not in round_state.cache:
+        round_state.cache["members"] = frozenset(round_state.plan.items)
+    items: frozenset[str] = round_state.cache["members"]
     return items
 
 
@@ -213,7 +213,7 @@ def _build_rating(sight: Sight, name: str, book: Codebook, rating: Rating, count
 
 def _format_answer(facet: Facet, book: Codebook, answer: Any) -> str:
     if isinstance(answer, list | tuple):
-        return "; ".join(_format_answer(facet, book, code) for code in codes_in(answer)) or "nothing coded"
+        return "; ".join(_format_answer(facet, book, code) for code in list_codes(answer)) or "nothing coded"
     return book.path_name(answer) if isinstance(answer, str) and answer in book.codes else write_cell(facet, answer)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import join_with_or
-from quaestor.coding.model.decisions import decided, disagreements
+from quaestor.coding.model.decisions import find_decisions, list_disagreements
 from quaestor.coding.model.records import Decision, Facet
 from quaestor.coding.model.rounds import blindness_notes
 from quaestor.coding.model.state import CLOSED, State
@@ -67,8 +67,8 @@ def themes_of(coding: CodingSession, name: str, facet: str | None = None, actor:
     require_lead_view(state, name, actor or coding.lead, coding.lead)
     note_view(coding, name, actor or coding.lead)
     asked = _facet(one.plan.facets, name, facet)
-    left = sum(case.facet == asked.id and case.decision is None for case in disagreements(coding.state, name))
-    made = decided(coding.state, name, asked.id)
+    left = sum(case.facet == asked.id and case.decision is None for case in list_disagreements(coding.state, name))
+    made = find_decisions(coding.state, name, asked.id)
     if left or not made:
         what = f"{left:,} disagreements are not settled" if left else "nothing is decided"
         raise StateError(f"{what} in the round {name!r}: `quaestor decisions agree {name}`, then settle the rest")
@@ -146,6 +146,6 @@ def _codes(state: State, facet: Facet, item: str, decision: Decision) -> Iterato
         if not facet.codes:
             yield str(code)
             continue
-        reading = state.history.read(str(code), state.history.latest.version, item, {facet.id: answer})
+        reading = state.history.find_code(str(code), state.history.latest.version, item, {facet.id: answer})
         if reading.code is not None:
             yield reading.code

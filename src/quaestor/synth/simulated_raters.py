@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.coding.model.decisions import TIE_BREAKER, TOGETHER, decide, disagreements, tie_comment
+from quaestor.coding.model.decisions import TIE_BREAKER, TOGETHER, build_decision_act, list_disagreements, tie_comment
 from quaestor.coding.model.facet_kinds.base import allowed_choices
 from quaestor.coding.model.facet_kinds.passages import KIND as STRETCHES
 from quaestor.coding.model.phrases import SAME_MEANING, phrases_of, unify, word_counts, words_before
 from quaestor.coding.model.ratings import give_rating
 from quaestor.coding.model.records import EXCLUDE, KEEP, Facet
-from quaestor.coding.model.rounds import missing, next_set
+from quaestor.coding.model.rounds import list_missing, next_set
 from quaestor.coding.model.state import OPEN, RoundState, State
 from quaestor.coding.session import CodingSession
 from quaestor.store.records import NewAct
@@ -195,7 +195,7 @@ def give_missing(coding: CodingSession, name: str, said: Said, *, seed: int, onl
                 simulated=True,
                 key=f"simulated/{name}/{rater}/{seed}/{item}",
             )
-            for rater, item in missing(one)
+            for rater, item in list_missing(one)
             if only in (None, rater)
         ]
 
@@ -288,7 +288,7 @@ def simulate_settling(
     tie_breaker = Simulated(plan.tie_breaker or "nobody", 0.95, 0.0, seed)
     book = coding.state.history.at(plan.codebook)
     ways: dict[str, int] = {}
-    for found in disagreements(coding.state, name):
+    for found in list_disagreements(coding.state, name):
         if found.decision is not None:
             continue
         item, facet = found.item, plan.facet(found.facet)
@@ -316,4 +316,4 @@ def _tie(name: str, actor: str, item: str, facet: str, answer: Any) -> Callable[
 
 
 def _decision(name: str, actor: str, item: str, facet: str, answer: Any, how: str) -> Callable[[State], NewAct]:
-    return lambda state: decide(state, name, actor, item, facet, answer, how, simulated=True)
+    return lambda state: build_decision_act(state, name, actor, item, facet, answer, how, simulated=True)

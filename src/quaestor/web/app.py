@@ -87,7 +87,7 @@ def templates() -> Jinja2Templates:
     filters = (
         clean, body_of, answer_of, with_commands, set_text, set_markdown, web_links, language_name, say
     )  # fmt: skip
-    environment.filters |= {one.__name__: one for one in filters}
+    environment.filters |= {template_filter.__name__: template_filter for template_filter in filters}
     environment.filters["thousands"] = lambda value: "–" if value is None else f"{value:,}"
     environment.globals["url_for"] = Addresses().in_templates
     environment.globals["version"] = __version__

@@ -113,8 +113,8 @@ _ADDRESSES = Addresses()
 
 def link_to(request: Request, route: str, query: dict[str, Any] | None = None, **path: Any) -> str:
     """The address of a page with its query; empty where there is no such page, or it is not for the visitor."""
-    needed, found = MATRIX.get(route), visitor_of(request)
-    if needed is None or found is None or (needed != PUBLIC and not found.can(needed)):
+    needed, account = MATRIX.get(route), visitor_of(request)
+    if needed is None or account is None or (needed != PUBLIC and not account.can(needed)):
         return ""
     if any(isinstance(part, str) and (not part or set(part) & set(NOT_IN_URL)) for part in path.values()):
         return ""
@@ -122,8 +122,8 @@ def link_to(request: Request, route: str, query: dict[str, Any] | None = None, *
         target = str(_ADDRESSES.of(request, route, **path))
     except NoMatchFound:
         return ""
-    asked = {name: value for name, value in (query or {}).items() if value not in ("", None, False)}
-    return f"{target}?{urlencode(asked)}" if asked else target
+    parameters = {name: value for name, value in (query or {}).items() if value not in ("", None, False)}
+    return f"{target}?{urlencode(parameters)}" if parameters else target
 
 
 def outside(request: Request, path: str) -> str:

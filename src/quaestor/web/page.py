@@ -93,8 +93,8 @@ class _LatePage(HTMLResponse):
 
 def visitor(request: Request) -> Visitor:
     """Who asks; no page is reached by nobody unless the matrix says so."""
-    found: Visitor = request.state.visitor
-    return found
+    account: Visitor = request.state.visitor
+    return account
 
 
 def page_asked(request: Request) -> int:

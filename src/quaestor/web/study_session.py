@@ -54,8 +54,8 @@ class KeptOpen:
 
     def _current(self) -> Study:
         file = self._study.file if self._study else None
-        found = file.stat() if file is not None and file.exists() else None
-        seen = (found.st_mtime_ns, found.st_size) if found else (0, 0)
+        status = file.stat() if file is not None and file.exists() else None
+        seen = (status.st_mtime_ns, status.st_size) if status else (0, 0)
         if self._study is None or seen != self._read:
             self._study = open_study(self._folder)
             self._read = seen  # as it was before it was read: what changes meanwhile is read again

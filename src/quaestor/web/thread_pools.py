@@ -68,7 +68,7 @@ async def run_in_pool(call: Callable[[], _Result], pool: Pool | None = None) -> 
     """Run what touches the disk or takes time in a thread of a pool, else of the pool of the request at hand."""
     limiters = _limiters.get(None)
     if limiters is None:
-        limiters = {one: anyio.CapacityLimiter(one.threads) for one in Pool}
+        limiters = {pool: anyio.CapacityLimiter(pool.threads) for pool in Pool}
         _limiters.set(limiters)
     return await run_sync(call, limiter=limiters[pool or _pool.get()])
 

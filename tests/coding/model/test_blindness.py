@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from tests.support.acting import FACETS, ITEMS, Table, anything, rated, try_something
 
 from quaestor.base.errors import StateError
-from quaestor.coding.model.decisions import decide
+from quaestor.coding.model.decisions import build_decision_act
 from quaestor.coding.model.records import Practice
-from quaestor.coding.model.views import disagreements_for, rater_view, require_lead_view, tie_view
+from quaestor.coding.model.views import list_visible_disagreements, build_rater_view, require_lead_view, list_tie_cases
 
 
 @settings(max_examples=300, deadline=None)
@@ -25,19 +25,19 @@ def test_a_raters_view_does_not_change_whatever_others_do(seed: int, set_size: i
     for item in table.state.round("main").open_items()[1:]:  # the set stays incomplete: nobody may compare yet
         if dice.random() < 0.5:
             table.rate("first", item, **anything(dice))
-    before = rater_view(table.state, "main", "first")
+    before = build_rater_view(table.state, "main", "first")
     for _ in range(25):
         try_something(table, dice, ["second", "third", "breaker", "lead"])
-    assert rater_view(table.state, "main", "first") == before
+    assert build_rater_view(table.state, "main", "first") == before
 
 
 def test_a_raters_own_acts_do_change_the_view() -> None:
     table = Table()
     table.open(items=["i1", "i2"])
-    before = rater_view(table.state, "main", "first")
+    before = build_rater_view(table.state, "main", "first")
     table.rate("first", "i1", relevance="keep")
-    assert rater_view(table.state, "main", "first") != before
-    assert rater_view(table.state, "main", "first").left == ("i2",)
+    assert build_rater_view(table.state, "main", "first") != before
+    assert build_rater_view(table.state, "main", "first").left == ("i2",)
 
 
 def test_while_a_round_is_open_only_a_lead_without_a_part_in_it_sees_it_whole() -> None:
@@ -55,7 +55,7 @@ def test_while_a_round_is_open_only_a_lead_without_a_part_in_it_sees_it_whole() 
     require_lead_view(table.state, "main", "lead", "lead")
     with pytest.raises(StateError, match="when all are settled"):
         require_lead_view(table.state, "main", "breaker", "lead")
-    table.record(decide(table.state, "main", "first", "i1", "relevance", "keep", "discussion"))
+    table.record(build_decision_act(table.state, "main", "first", "i1", "relevance", "keep", "discussion"))
     require_lead_view(table.state, "main", "breaker", "lead")
 
 
@@ -68,7 +68,7 @@ def test_a_tie_breaker_of_an_open_minded_round_sees_no_names_either() -> None:
 def test_the_right_answers_to_practice_are_not_part_of_the_view() -> None:
     table = Table()
     table.open(items=["i1"], practice=(Practice("p", {"relevance": "exclude: crash"}, "It mends an error."),))
-    assert "crash" not in repr(rater_view(table.state, "main", "first").practice)
+    assert "crash" not in repr(build_rater_view(table.state, "main", "first").practice)
 
 
 def test_disagreements_are_nobodys_business_while_the_round_is_open() -> None:
@@ -76,20 +76,20 @@ def test_disagreements_are_nobodys_business_while_the_round_is_open() -> None:
     table.open(items=["i1"], tie_breaker="breaker")
     for actor in ("supervisor", "first"):
         with pytest.raises(StateError):
-            disagreements_for(table.state, "main", actor, "supervisor")
+            list_visible_disagreements(table.state, "main", actor, "supervisor")
     with pytest.raises(StateError, match="is open"):
-        tie_view(table.state, "main", "breaker")
+        list_tie_cases(table.state, "main", "breaker")
 
 
 def test_the_tie_breaker_sees_what_was_said_and_not_by_whom() -> None:
     pairs = [("keep", "exclude: crash"), ("exclude: crash", "keep")] * 10
     one = rated(*pairs, tie_breaker="breaker")
     swapped = rated(*[(second, first) for first, second in pairs], tie_breaker="breaker")
-    assert tie_view(one.state, "main", "breaker") == tie_view(swapped.state, "main", "breaker")
-    shown = repr(tie_view(one.state, "main", "breaker"))
+    assert list_tie_cases(one.state, "main", "breaker") == list_tie_cases(swapped.state, "main", "breaker")
+    shown = repr(list_tie_cases(one.state, "main", "breaker"))
     assert "first" not in shown
     assert "second" not in shown
     with pytest.raises(StateError, match="'first' does not break the ties"):
-        tie_view(one.state, "main", "first")
-    first = {case.answers[0]["answer"] for case in tie_view(one.state, "main", "breaker")}
+        list_tie_cases(one.state, "main", "first")
+    first = {case.answers[0]["answer"] for case in list_tie_cases(one.state, "main", "breaker")}
     assert first == {"keep", "exclude"}, "the order is not always the same, so it gives no one away"

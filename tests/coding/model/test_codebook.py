@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.coding.model.codebook.file import read_codebook, write_codebook
-from quaestor.coding.model.codebook.history import UNDO, History, differences
+from quaestor.coding.model.codebook.history import UNDO, History, list_differences
 from quaestor.coding.model.records import Codebook
 
 START = {
@@ -87,13 +87,13 @@ def test_no_sequence_of_changes_and_undos_loses_a_rating(seed: int) -> None:
         except StateError:
             continue
     for item, code, version in ratings:
-        assert history.read(code, version, item).code == code, "under its own version a rating is what was given"
+        assert history.find_code(code, version, item).code == code, "under its own version a rating is what was given"
         for later in range(version, len(history.versions)):
-            reading = history.read(code, later, item)
+            reading = history.find_code(code, later, item)
             assert reading.code in history.at(later).codes
             assert history.at(later).codes[reading.code].status in ("active", "retired", "withdrawn")
         for earlier in range(1, version):
-            reading = history.read(code, earlier, item)
+            reading = history.find_code(code, earlier, item)
             assert reading.code in history.at(earlier).codes if reading.code else reading.why
 
 
@@ -115,7 +115,7 @@ def test_undoing_everything_from_the_end_gives_back_the_tree_and_every_reading(s
     before, after = history.at(1), history.latest
     assert {code: entry for code, entry in after.codes.items() if entry.active} == dict(before.codes)
     for code in before.codes:
-        assert history.read(code, after.version).code == code
+        assert history.find_code(code, after.version).code == code
 
 
 def test_an_undone_undo_is_done_again() -> None:
@@ -132,11 +132,11 @@ def test_an_undone_undo_is_done_again() -> None:
 def test_a_merge_can_be_undone_and_ratings_given_before_and_after_it_stay_what_they_are() -> None:
     history = begun()
     history.record("codebook.merge", {"codes": ["setting/loss"], "into": "training/loss"})
-    assert history.read("setting/loss", 2).code == "training/loss"
-    assert history.read("setting/loss", 1).code == "setting/loss"
+    assert history.find_code("setting/loss", 2).code == "training/loss"
+    assert history.find_code("setting/loss", 1).code == "setting/loss"
     history.record(UNDO, {"version": 2})
-    assert history.read("setting/loss", 3).code == "setting/loss"
-    assert history.read("training/loss", 3).code == "training/loss"
+    assert history.find_code("setting/loss", 3).code == "setting/loss"
+    assert history.find_code("training/loss", 3).code == "training/loss"
 
 
 def test_a_split_goes_by_item_then_by_another_answer_then_to_the_rest() -> None:
@@ -151,10 +151,10 @@ def test_a_split_goes_by_item_then_by_another_answer_then_to_the_rest() -> None:
             "otherwise": "plain",
         },
     )
-    assert history.read("training/loss", 2, "item/1").code == "custom"
-    assert history.read("training/loss", 2, "item/2", {"group": "create"}).code == "custom"
-    assert history.read("training/loss", 2, "item/2", {"group": "read"}).code == "plain"
-    assert history.read("plain", 1, "item/9").code == "training/loss"
+    assert history.find_code("training/loss", 2, "item/1").code == "custom"
+    assert history.find_code("training/loss", 2, "item/2", {"group": "create"}).code == "custom"
+    assert history.find_code("training/loss", 2, "item/2", {"group": "read"}).code == "plain"
+    assert history.find_code("plain", 1, "item/9").code == "training/loss"
 
 
 def test_an_undo_that_others_stand_on_is_refused_and_names_them() -> None:
@@ -199,14 +199,14 @@ def test_differences_name_what_happened_between_two_versions() -> None:
     history.record("codebook.rename", {"code": "training", "name": "fitting"})
     history.record("codebook.move", {"code": "setting/layer", "parent": "training"})
     history.record("codebook.add", {"id": "setting/weight", "facet": "issue", "parent": "setting", "name": "weight"})
-    found = {(one.code, one.what): one.after for one in differences(history.at(1), history.latest)}
+    found = {(one.code, one.what): one.after for one in list_differences(history.at(1), history.latest)}
     assert found == {
         ("setting/loss", "merged"): "training/loss",
         ("training", "renamed"): "fitting",
         ("setting/layer", "moved"): "training",
         ("setting/weight", "added"): "model setting › weight",
     }
-    assert not differences(history.latest, history.latest)
+    assert not list_differences(history.latest, history.latest)
 
 
 NAMES = st.text(st.characters(codec="utf-8", exclude_categories=["Cs", "Cc"]), min_size=1, max_size=12).filter(
@@ -263,8 +263,8 @@ def test_a_split_goes_by_the_word_of_a_keep_answer_too() -> None:
             "otherwise": "b",
         },
     )
-    assert history.read("training/loss", 2, "i", {"relevance": {"answer": "keep"}}).code == "a"
-    assert history.read("training/loss", 2, "i", {"relevance": {"answer": "exclude"}}).code == "b"
+    assert history.find_code("training/loss", 2, "i", {"relevance": {"answer": "keep"}}).code == "a"
+    assert history.find_code("training/loss", 2, "i", {"relevance": {"answer": "exclude"}}).code == "b"
 
 
 @pytest.mark.parametrize(

@@ -11,19 +11,19 @@ from tests.support.acting import PHRASE, Table, rated
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.coding.model.decisions import (
-    agreed_left,
-    comment_on,
-    decide,
-    decide_agreed,
-    disagreements,
-    import_published,
-    kept,
-    settled,
+    count_undecided_agreements,
+    build_comment_act,
+    build_decision_act,
+    build_agreed_act,
+    list_disagreements,
+    build_published_act,
+    list_kept,
+    is_settled_round,
     tie_comment,
 )
-from quaestor.coding.model.decisions import decided as decided_answers
+from quaestor.coding.model.decisions import find_decisions as decided_answers
 from quaestor.coding.model.phrases import unify
-from quaestor.coding.model.ratings import labels
+from quaestor.coding.model.ratings import list_labels
 from quaestor.measures.agreement import agreement, build_rating_table, to_json
 from quaestor.store.records import NewAct
 
@@ -32,7 +32,7 @@ WORDS = st.sampled_from(["keep", "exclude: crash", "exclude: installation", "can
 
 def figures(table: Table) -> dict[str, Any]:
     found = [(item, rater, label if isinstance(label, str) else None)
-             for item, rater, label in labels(table.state, "main", "relevance")]  # fmt: skip
+             for item, rater, label in list_labels(table.state, "main", "relevance")]  # fmt: skip
     return to_json(agreement(build_rating_table(found, cannot_judge=["cannot judge"]), facet="relevance"))
 
 
@@ -41,55 +41,55 @@ def figures(table: Table) -> dict[str, Any]:
 def test_agreement_is_bit_identical_before_and_after_settling(pairs: list[tuple[str, str]]) -> None:
     table = rated(*pairs, tie_breaker="breaker", settle="two-step")
     before = figures(table)
-    table.record(decide_agreed(table.state, "main", "lead"))
-    for number, found in enumerate(disagreements(table.state, "main")):
+    table.record(build_agreed_act(table.state, "main", "lead"))
+    for number, found in enumerate(list_disagreements(table.state, "main")):
         if number % 2:
             table.record(tie_comment(table.state, "main", "breaker", found.item, "relevance", "keep"))
-            table.record(decide(table.state, "main", "lead", found.item, "relevance", "keep", "together", lead="lead"))
+            table.record(build_decision_act(table.state, "main", "lead", found.item, "relevance", "keep", "together", lead="lead"))
         else:
-            table.record(comment_on(table.state, "main", "first", found.item, "relevance", "I see"))
-            table.record(decide(table.state, "main", "first", found.item, "relevance", "keep", "discussion"))
-    assert settled(table.state, "main")
+            table.record(build_comment_act(table.state, "main", "first", found.item, "relevance", "I see"))
+            table.record(build_decision_act(table.state, "main", "first", found.item, "relevance", "keep", "discussion"))
+    assert is_settled_round(table.state, "main")
     assert figures(table) == before
 
 
 def test_what_all_say_is_decided_by_agreement_and_the_rest_waits() -> None:
     table = rated(("keep", "keep"), ("keep", "exclude: crash"), ("exclude: crash", "exclude: installation"))
-    table.record(decide_agreed(table.state, "main", "lead"))
+    table.record(build_agreed_act(table.state, "main", "lead"))
     made = table.state.round("main").decided("relevance")
     assert {item: (one.answer["answer"], one.how) for item, one in made.items()} == {
         "i1": ("keep", "agreement"),
         "i3": ("exclude", "agreement"),
     }
     assert made["i3"].answer["reason"] == "crash; installation"
-    assert decide_agreed(table.state, "main", "lead") is None
-    assert kept(table.state, "main") is None, "as long as one item is open nothing is fed on"
-    table.record(decide(table.state, "main", "second", "i2", "relevance", "keep", "discussion", "the code works"))
-    assert kept(table.state, "main") == {"i1", "i2"}
+    assert build_agreed_act(table.state, "main", "lead") is None
+    assert list_kept(table.state, "main") is None, "as long as one item is open nothing is fed on"
+    table.record(build_decision_act(table.state, "main", "second", "i2", "relevance", "keep", "discussion", "the code works"))
+    assert list_kept(table.state, "main") == {"i1", "i2"}
 
 
 def test_cannot_judge_is_an_answer_that_somebody_has_to_settle() -> None:
     table = rated(("keep", "cannot judge"), ("cannot judge", "cannot judge"))
-    assert [found.item for found in disagreements(table.state, "main")] == ["i1", "i2"]
+    assert [found.item for found in list_disagreements(table.state, "main")] == ["i1", "i2"]
 
 
 def test_the_papers_two_steps_come_in_their_order() -> None:
     table = rated(("keep", "exclude: crash"), tie_breaker="breaker", settle="two-step")
     with pytest.raises(StateError, match="has not commented on 'i1' yet"):
-        decide(table.state, "main", "first", "i1", "relevance", "keep", "together")
+        build_decision_act(table.state, "main", "first", "i1", "relevance", "keep", "together")
     with pytest.raises(InputError, match="allowed: discussion or together"):
-        decide(table.state, "main", "breaker", "i1", "relevance", "keep", "tie-breaker")
+        build_decision_act(table.state, "main", "breaker", "i1", "relevance", "keep", "tie-breaker")
     with pytest.raises(StateError, match="'first' does not break the ties"):
         tie_comment(table.state, "main", "first", "i1", "relevance", "keep")
     with pytest.raises(StateError, match="takes no part in the pair's discussion"):
-        decide(table.state, "main", "breaker", "i1", "relevance", "keep", "discussion")
+        build_decision_act(table.state, "main", "breaker", "i1", "relevance", "keep", "discussion")
     with pytest.raises(StateError, match="record the independent comment"):
-        comment_on(table.state, "main", "breaker", "i1", "relevance", "I think")
+        build_comment_act(table.state, "main", "breaker", "i1", "relevance", "I think")
     table.record(tie_comment(table.state, "main", "breaker", "i1", "relevance", "exclude: crash", "it crashes"))
     with pytest.raises(StateError, match="stays as it is"):
         tie_comment(table.state, "main", "breaker", "i1", "relevance", "keep")
-    table.record(decide(table.state, "main", "first", "i1", "relevance", "exclude: crash", "together"))
-    found = disagreements(table.state, "main")[0]
+    table.record(build_decision_act(table.state, "main", "first", "i1", "relevance", "exclude: crash", "together"))
+    found = list_disagreements(table.state, "main")[0]
     assert found.decision is not None
     assert found.tie_comment is not None
     assert (found.decision.how, found.tie_comment.answer["answer"]) == ("together", "exclude")
@@ -98,20 +98,20 @@ def test_the_papers_two_steps_come_in_their_order() -> None:
 def test_where_the_tie_breaker_decides_alone_nobody_else_does() -> None:
     table = rated(("keep", "exclude: crash"), tie_breaker="breaker", settle="tie-breaker")
     with pytest.raises(StateError, match="only breaker decides alone"):
-        decide(table.state, "main", "first", "i1", "relevance", "keep", "tie-breaker")
-    table.record(decide(table.state, "main", "breaker", "i1", "relevance", "keep", "tie-breaker"))
-    assert settled(table.state, "main")
+        build_decision_act(table.state, "main", "first", "i1", "relevance", "keep", "tie-breaker")
+    table.record(build_decision_act(table.state, "main", "breaker", "i1", "relevance", "keep", "tie-breaker"))
+    assert is_settled_round(table.state, "main")
 
 
 def test_a_stranger_settles_nothing_and_cannot_judge_is_no_decision() -> None:
     table = rated(("keep", "exclude: crash"), tie_breaker="breaker", settle="two-step")
     with pytest.raises(StateError, match="'stranger' has no part in 'main'"):
-        decide(table.state, "main", "stranger", "i1", "relevance", "keep", "discussion")
+        build_decision_act(table.state, "main", "stranger", "i1", "relevance", "keep", "discussion")
     with pytest.raises(StateError, match="'stranger' has no part in 'main'"):
-        comment_on(table.state, "main", "stranger", "i1", "relevance", "keep it")
+        build_comment_act(table.state, "main", "stranger", "i1", "relevance", "keep it")
     with pytest.raises(InputError, match="cannot be settled with 'cannot judge'"):
-        decide(table.state, "main", "first", "i1", "relevance", "cannot judge", "discussion")
-    table.record(decide(table.state, "main", "lead", "i1", "relevance", "keep", "discussion", lead="lead"))
+        build_decision_act(table.state, "main", "first", "i1", "relevance", "cannot judge", "discussion")
+    table.record(build_decision_act(table.state, "main", "lead", "i1", "relevance", "keep", "discussion", lead="lead"))
     with pytest.raises(StateError, match="would not be independent"):
         tie_comment(table.state, "main", "breaker", "i1", "relevance", "keep")
 
@@ -124,29 +124,29 @@ def test_phrases_are_in_dispute_only_where_their_unified_words_differ() -> None:
         table.rate("second", item, phrase=second)
     table.record(unify(table.state, "main", "first", "verb", ["restore"], "load", "same meaning"))
     table.close()
-    assert [found.item for found in disagreements(table.state, "main")] == ["i2"]
-    table.record(decide_agreed(table.state, "main", "lead"))
+    assert [found.item for found in list_disagreements(table.state, "main")] == ["i2"]
+    table.record(build_agreed_act(table.state, "main", "lead"))
     assert table.state.round("main").decided("phrase")["i1"].answer == {"verb": "load", "object": "model"}
 
 
 def test_nothing_is_settled_that_is_not_in_dispute_or_not_closed() -> None:
     table = rated(("keep", "keep"))
     with pytest.raises(StateError, match="the raters agree on 'i1'"):
-        decide(table.state, "main", "first", "i1", "relevance", "keep", "discussion")
+        build_decision_act(table.state, "main", "first", "i1", "relevance", "keep", "discussion")
     with pytest.raises(InputError, match="asks no 'phase'"):
-        decide(table.state, "main", "first", "i1", "phase", "x", "discussion")
+        build_decision_act(table.state, "main", "first", "i1", "phase", "x", "discussion")
     with pytest.raises(InputError, match="no ratings"):
-        decide(table.state, "main", "first", "i7", "relevance", "keep", "discussion")
+        build_decision_act(table.state, "main", "first", "i7", "relevance", "keep", "discussion")
     open_table = Table()
     open_table.open(items=["i1"])
     with pytest.raises(StateError, match="close it before"):
-        decide_agreed(open_table.state, "main", "lead")
+        build_agreed_act(open_table.state, "main", "lead")
 
 
 def test_a_decision_can_be_made_anew_and_both_are_kept() -> None:
     table = rated(("keep", "exclude: crash"))
     for word in ("keep", "exclude: crash"):
-        table.record(decide(table.state, "main", "first", "i1", "relevance", word, "discussion"))
+        table.record(build_decision_act(table.state, "main", "first", "i1", "relevance", word, "discussion"))
     made = table.state.round("main").decisions["i1", "relevance"]
     assert [one.answer["answer"] for one in made] == ["keep", "exclude"]
 
@@ -158,14 +158,14 @@ def test_with_partial_overlap_a_single_rating_decides_and_says_so() -> None:
         for item in seat.items[0]:
             table.rate(seat.rater, item, relevance="keep")
     table.close()
-    table.record(decide_agreed(table.state, "main", "lead"))
+    table.record(build_agreed_act(table.state, "main", "lead"))
     assert {one.how for one in table.state.round("main").decided("relevance").values()} == {"single"}
 
 
 def test_published_decisions_have_no_raters_and_say_where_they_come_from() -> None:
     table = Table()
     entries = [{"item": "i1", "facet": "phase", "answer": "training"}]
-    table.record(import_published("labels", "lead", "replication package", entries, 1))
+    table.record(build_published_act("labels", "lead", "replication package", entries, 1))
     made = decided_answers(table.state, "labels", "phase")["i1"]
     assert (made.answer, made.how, made.source) == ("training", "published", "replication package")
 
@@ -180,7 +180,7 @@ def test_nothing_is_left_to_settle_about_who_withdrew_whenever_they_do(when: str
     def withdrawn_if(now: str) -> None:
         if when == now:
             table.record(NewAct("interview.withdraw", "P1", {"participant": "P1", "how": "by link"}))
-            assert "P1/00003" not in [case.item for case in disagreements(table.state, "main")]
+            assert "P1/00003" not in [case.item for case in list_disagreements(table.state, "main")]
 
     for item in one.plan.items:
         for rater, word in zip(("first", "second"), said.get(item, ("keep", "keep")), strict=True):
@@ -188,18 +188,18 @@ def test_nothing_is_left_to_settle_about_who_withdrew_whenever_they_do(when: str
                 table.rate(rater, item, relevance=word)
     withdrawn_if("open")
     table.close(incomplete="" if when == "open" else "the deadline")
-    assert kept(table.state, "main") is None
-    assert ("P1/00003" in [case.item for case in disagreements(table.state, "main")]) == (when != "open")
+    assert list_kept(table.state, "main") is None
+    assert ("P1/00003" in [case.item for case in list_disagreements(table.state, "main")]) == (when != "open")
     withdrawn_if("closed")
-    left = agreed_left(table.state, "main")
-    table.record(decide_agreed(table.state, "main", "lead"))
+    left = count_undecided_agreements(table.state, "main")
+    table.record(build_agreed_act(table.state, "main", "lead"))
     assert (left, len(one.decisions)) == ((3, 3) if when == "agreed" else (1, 1))
     withdrawn_if("agreed")
-    assert (agreed_left(table.state, "main"), settled(table.state, "main")) == (0, False)
-    assert [case.item for case in disagreements(table.state, "main")] == ["P2/00003"]
-    table.record(decide(table.state, "main", "first", "P2/00003", "relevance", "keep", "discussion"))
-    assert settled(table.state, "main")
-    assert {"P2/00001", "P2/00003"} <= (kept(table.state, "main") or set())
+    assert (count_undecided_agreements(table.state, "main"), is_settled_round(table.state, "main")) == (0, False)
+    assert [case.item for case in list_disagreements(table.state, "main")] == ["P2/00003"]
+    table.record(build_decision_act(table.state, "main", "first", "P2/00003", "relevance", "keep", "discussion"))
+    assert is_settled_round(table.state, "main")
+    assert {"P2/00001", "P2/00003"} <= (list_kept(table.state, "main") or set())
 
 
 def test_a_round_is_settled_when_who_is_left_in_dispute_withdraws() -> None:
@@ -209,7 +209,7 @@ def test_a_round_is_settled_when_who_is_left_in_dispute_withdraws() -> None:
         table.rate(rater, "P1/00001", relevance=word)
         table.rate(rater, "P2/00001", relevance="keep")
     table.close()
-    table.record(decide_agreed(table.state, "main", "lead"))
-    assert (settled(table.state, "main"), kept(table.state, "main")) == (False, None)
+    table.record(build_agreed_act(table.state, "main", "lead"))
+    assert (is_settled_round(table.state, "main"), list_kept(table.state, "main")) == (False, None)
     table.record(NewAct("interview.withdraw", "P1", {"participant": "P1", "how": "by link"}))
-    assert (settled(table.state, "main"), kept(table.state, "main")) == (True, {"P2/00001"})
+    assert (is_settled_round(table.state, "main"), list_kept(table.state, "main")) == (True, {"P2/00001"})

@@ -11,16 +11,16 @@ from tests.support.acting import Table
 
 from quaestor.base.errors import StateError
 from quaestor.coding.model.decisions import (
-    agreed_left,
-    comment_on,
-    decide,
-    decide_agreed,
-    differing_words,
-    disagreements,
+    count_undecided_agreements,
+    build_comment_act,
+    build_decision_act,
+    build_agreed_act,
+    list_word_differences,
+    list_disagreements,
     is_settled,
-    settled,
+    is_settled_round,
 )
-from quaestor.coding.model.facet_kinds.passages import BETWEEN_RATERS, differing_fields, union
+from quaestor.coding.model.facet_kinds.passages import SEPARATOR, differing_fields, merge_passages
 from quaestor.coding.model.records import Facet
 from quaestor.store.records import NewAct
 
@@ -42,14 +42,14 @@ def coded(*pairs: tuple[Any, Any], **more: Any) -> Table:
         for rater, stretches in zip(("first", "second"), pair, strict=True):
             table.rate(rater, f"i{number}", themes=stretches)
     table.close()
-    table.record(decide_agreed(table.state, "main", "lead"))
+    table.record(build_agreed_act(table.state, "main", "lead"))
     return table
 
 
 def test_words_that_differ_in_case_and_spaces_are_the_same_as_the_first_rater_spells_them() -> None:
     later = said(4, 9, importance="High", case="on  export")
     earlier = said(0, 6, importance="high", case="On export ")
-    (found,) = union([[later], [earlier]])
+    (found,) = merge_passages([[later], [earlier]])
     assert (found["start"], found["end"]) == (0, 9)
     assert found["fields"] == {"importance": "High", "case": "on  export"}
     assert differing_fields([found]) == []
@@ -57,8 +57,8 @@ def test_words_that_differ_in_case_and_spaces_are_the_same_as_the_first_rater_sp
 
 @given(st.lists(WORDS, min_size=1, max_size=5))
 def test_every_word_stands_once_whoever_said_it(words: list[str]) -> None:
-    (found,) = union([said(place, 9, importance=one)] for place, one in enumerate(words))
-    kept = found["fields"]["importance"].split(BETWEEN_RATERS)
+    (found,) = merge_passages([said(place, 9, importance=one)] for place, one in enumerate(words))
+    kept = found["fields"]["importance"].split(SEPARATOR)
     spelled = [" ".join(one.split()).casefold() for one in kept]
     assert spelled == list(dict.fromkeys(" ".join(one.split()).casefold() for one in words))
     assert set(kept) <= set(words)
@@ -71,38 +71,38 @@ def test_a_difference_in_words_is_told_and_is_no_disagreement_about_codes() -> N
         ([said(importance="high")], []),
         ([said(importance="high")], [said()]),
     )
-    assert [one.item for one in disagreements(table.state, "main")] == ["i3"]
-    (found,) = differing_words(table.state, "main")
+    assert [one.item for one in list_disagreements(table.state, "main")] == ["i3"]
+    (found,) = list_word_differences(table.state, "main")
     assert (found.item, found.facet, found.words_only) == ("i1", "themes", True)
     assert found.decision is not None
     assert not is_settled(found)
-    assert found.decision.answer[0]["fields"] == {"importance": f"High{BETWEEN_RATERS}low"}
+    assert found.decision.answer[0]["fields"] == {"importance": f"High{SEPARATOR}low"}
 
 
 @pytest.mark.parametrize("settle", ["discussion", "agreement", "two-step", "tie-breaker"])
 def test_the_pair_settles_words_again_in_every_round(settle: str) -> None:
     breaker = {"tie_breaker": "breaker"} if settle in ("two-step", "tie-breaker") else {}
     table = coded(([said(importance="High")], [said(importance="low")]), settle=settle, **breaker)
-    left = agreed_left(table.state, "main")
-    table.record(comment_on(table.state, "main", "first", "i1", "themes", "it stops everybody"))
+    left = count_undecided_agreements(table.state, "main")
+    table.record(build_comment_act(table.state, "main", "first", "i1", "themes", "it stops everybody"))
     wanted = [said(importance="High")]
-    table.record(decide(table.state, "main", "second", "i1", "themes", wanted, "discussion", "we talked"))
+    table.record(build_decision_act(table.state, "main", "second", "i1", "themes", wanted, "discussion", "we talked"))
     made = table.state.round("main").decisions["i1", "themes"]
     assert [one.how for one in made] == ["agreement", "discussion"]
     assert made[-1].answer == wanted
-    assert [is_settled(one) for one in differing_words(table.state, "main")] == [True]
-    assert (agreed_left(table.state, "main"), settled(table.state, "main")) == (left, True)
-    table.record(decide(table.state, "main", "lead", "i1", "themes", wanted, "discussion", lead="lead"))
+    assert [is_settled(one) for one in list_word_differences(table.state, "main")] == [True]
+    assert (count_undecided_agreements(table.state, "main"), is_settled_round(table.state, "main")) == (left, True)
+    table.record(build_decision_act(table.state, "main", "lead", "i1", "themes", wanted, "discussion", lead="lead"))
 
 
 def test_settling_words_leaves_the_codes_on_which_the_raters_agree() -> None:
     table = coded(([said(importance="High")], [said(importance="low")]), ([said()], [said(importance="low")]))
     with pytest.raises(StateError, match="agree on the codes of 'i1': settle what is said of them"):
-        decide(table.state, "main", "first", "i1", "themes", [], "discussion")
+        build_decision_act(table.state, "main", "first", "i1", "themes", [], "discussion")
     with pytest.raises(StateError, match="the raters agree on 'i2'"):
-        decide(table.state, "main", "first", "i2", "themes", [said(importance="high")], "discussion")
+        build_decision_act(table.state, "main", "first", "i2", "themes", [said(importance="high")], "discussion")
     with pytest.raises(StateError, match="'stranger' has no part"):
-        decide(table.state, "main", "stranger", "i1", "themes", [said(importance="high")], "discussion")
+        build_decision_act(table.state, "main", "stranger", "i1", "themes", [said(importance="high")], "discussion")
 
 
 def test_two_stretches_of_one_rater_stay_two_and_are_no_difference_between_raters() -> None:
@@ -110,27 +110,27 @@ def test_two_stretches_of_one_rater_stay_two_and_are_no_difference_between_rater
     table = coded((both, both), (both, [said(30, 58, importance="10"), said(50, 90, importance="2")]))
     made = table.state.round("main").decided("themes")
     assert made["i1"].answer == both
-    assert made["i2"].answer == [said(29, 60, importance="10"), said(40, 90, importance=f"1{BETWEEN_RATERS}2")]
-    assert [one.item for one in differing_words(table.state, "main")] == ["i2"]
+    assert made["i2"].answer == [said(29, 60, importance="10"), said(40, 90, importance=f"1{SEPARATOR}2")]
+    assert [one.item for one in list_word_differences(table.state, "main")] == ["i2"]
 
 
 def test_the_sign_between_raters_is_a_plain_bar_in_the_words_of_one() -> None:
-    typed = [said(importance=f"a{BETWEEN_RATERS}b")]
+    typed = [said(importance=f"a{SEPARATOR}b")]
     table = coded((typed, typed), (typed, [said(importance="c")]))
     made = table.state.round("main").decided("themes")
     assert made["i1"].answer == [said(importance="a | b")]
-    (found,) = differing_words(table.state, "main")
-    assert (found.item, made["i2"].answer) == ("i2", [said(importance=f"a | b{BETWEEN_RATERS}c")])
+    (found,) = list_word_differences(table.state, "main")
+    assert (found.item, made["i2"].answer) == ("i2", [said(importance=f"a | b{SEPARATOR}c")])
     mine = found.answers[0][1]
-    table.record(decide(table.state, "main", "first", "i2", "themes", mine, "discussion"))
-    assert [is_settled(one) for one in differing_words(table.state, "main")] == [True]
+    table.record(build_decision_act(table.state, "main", "first", "i2", "themes", mine, "discussion"))
+    assert [is_settled(one) for one in list_word_differences(table.state, "main")] == [True]
 
 
 def test_a_decision_that_holds_the_words_of_several_can_be_settled_where_raters_say_the_same() -> None:
     both = [said(29, 60, importance="10"), said(40, 86, importance="1")]
     table = coded((both, both))
-    entry = {"item": "i1", "facet": "themes", "answer": [said(29, 86, importance=f"10{BETWEEN_RATERS}1")]}
+    entry = {"item": "i1", "facet": "themes", "answer": [said(29, 86, importance=f"10{SEPARATOR}1")]}
     table.record(NewAct("decision", "lead", {"round": "main", "decisions": [{**entry, "how": "agreement"}]}))
-    assert [is_settled(one) for one in differing_words(table.state, "main")] == [False]
-    table.record(decide(table.state, "main", "first", "i1", "themes", both, "discussion"))
-    assert differing_words(table.state, "main") == []
+    assert [is_settled(one) for one in list_word_differences(table.state, "main")] == [False]
+    table.record(build_decision_act(table.state, "main", "first", "i1", "themes", both, "discussion"))
+    assert list_word_differences(table.state, "main") == []

@@ -10,7 +10,7 @@ import pytest
 from quaestor.coding.model.free_text_fields import WALKS
 from quaestor.coding.model.records import Facet, RoundPlan, Practice
 from quaestor.coding.model.rounds import open_round
-from quaestor.coding.model.state import State, plan_payload
+from quaestor.coding.model.state import State, write_plan
 from quaestor.store.records import Act
 
 FACETS = (
@@ -120,7 +120,7 @@ def test_an_opened_round_says_something_of_practice_items_and_of_what_is_to_be_c
     practice = (Practice("P1/00001", {"note": "N"}, "F"),)
     proposals = {"P2/00001": {"phrase": "turn, image", "object": "image"}}
     plan = RoundPlan("next", "main", ("P2/00001",), FACETS, ("rater-1",), practice=practice, proposals=proposals)
-    made = changed(state, "round.open", {"plan": plan_payload(plan)})["plan"]
+    made = changed(state, "round.open", {"plan": write_plan(plan)})["plan"]
     assert [(one["answers"], one["feedback"]) for one in made["practice"]] == [({"note": "P1/00001:N"}, "P1/00001:F")]
     assert made["proposals"] == {"P2/00001": {"phrase": "P2/00001:turn, image", "object": "P2/00001:image"}}
 

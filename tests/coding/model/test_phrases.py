@@ -18,7 +18,7 @@ from quaestor.coding.model.phrases import (
 )
 from quaestor.coding.model.records import Decision
 from quaestor.coding.model.rounds import next_set
-from quaestor.coding.model.views import rater_view
+from quaestor.coding.model.views import build_rater_view
 
 
 def sets_of_two(*phrases: tuple[str, str]) -> Table:
@@ -40,9 +40,9 @@ def test_after_a_set_its_words_are_known_to_the_next_and_the_curves_fall() -> No
         table.rate("first", item, phrase="load, model")
         table.rate("second", item, phrase="restore, model")
     table.record(unify(table.state, "main", "first", "verb", ["restore"], "load", SAME_MEANING))
-    assert rater_view(table.state, "main", "second").words["verb"] == {}, "known from the next set on"
+    assert build_rater_view(table.state, "main", "second").words["verb"] == {}, "known from the next set on"
     table.record(next_set(table.state, "main", "lead"))
-    assert rater_view(table.state, "main", "second").words["verb"] == {"restore": "load"}
+    assert build_rater_view(table.state, "main", "second").words["verb"] == {"restore": "load"}
     for item in ("i2", "i3"):
         table.rate("first", item, phrase="load, model")
         table.rate("second", item, phrase="restore, model")
@@ -113,12 +113,12 @@ def test_what_cannot_be_unified_is_one_sentence(part: str, words: list[str], to:
 def test_an_unclear_phrase_is_read_again_and_both_answers_are_kept() -> None:
     table = sets_of_two(("get, output", "get, layer"))
     table.record(ask_to_reread(table.state, "main", "first", "i0"))
-    assert rater_view(table.state, "main", "second").left == ("i0",)
+    assert build_rater_view(table.state, "main", "second").left == ("i0",)
     with pytest.raises(StateError, match="2 ratings are missing"):
         unify(table.state, "main", "first", "object", ["layer"], "output", SAME_MEANING)
     for rater in ("first", "second"):
         table.rate(rater, "i0", phrase="get, output")
-    assert rater_view(table.state, "main", "second").left == ()
+    assert build_rater_view(table.state, "main", "second").left == ()
     with pytest.raises(StateError, match="has been compared"):
         table.rate("second", "i0", phrase="get, layer")
     assert agreed_phrases(table.state.round("main"))["i0"] == ("get", "output")

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from tests.support.acting import FACETS, ITEMS, Table, try_something
 
 from quaestor.base.errors import StateError
-from quaestor.coding.model.assignment import Progress
-from quaestor.coding.model.views import rater_place, rater_view
+from quaestor.coding.model.assignment import RaterProgress
+from quaestor.coding.model.views import build_rater_position, build_rater_view
 
 RATERS = ["first", "second", "third"]
 
@@ -19,19 +19,19 @@ RATERS = ["first", "second", "third"]
 def assert_same(table: Table, rater: str) -> None:
     if table.state.round("main").slot_of(rater) is None:
         return
-    view, place = rater_view(table.state, "main", rater), rater_place(table.state, "main", rater)
+    view, place = build_rater_view(table.state, "main", rater), build_rater_position(table.state, "main", rater)
     progress = place.progress
     assert tuple(progress) == view.items
     assert progress.done == len(view.items) - len(view.left)
-    assert tuple(progress.waiting_from(0)) == view.left
+    assert tuple(progress.iterate_waiting(0)) == view.left
     for turn, item in enumerate(view.items):
         assert progress.turn_of(item) == turn
         assert progress.item(turn) == item
         assert place.rating(item) == view.ratings.get(item)
         assert place.proposals(item) == view.proposals.get(item, {})
         behind = [one for one in (*view.items[turn:], *view.items[:turn]) if one in view.left]
-        assert list(progress.waiting_from(turn)) == behind
-        assert progress.some_from(turn, 2) == list(view.items[turn : turn + 2])
+        assert list(progress.iterate_waiting(turn)) == behind
+        assert progress.list_from(turn, 2) == list(view.items[turn : turn + 2])
     assert progress.turn_of("elsewhere") == -1
     assert sorted(one.item for one in place.recent(len(ITEMS))) == sorted(view.ratings)
 
@@ -53,13 +53,13 @@ def test_who_does_not_rate_in_a_round_has_no_place_in_it() -> None:
     table = Table()
     table.open()
     with pytest.raises(StateError, match="does not rate"):
-        rater_place(table.state, "main", "lead")
+        build_rater_position(table.state, "main", "lead")
 
 
 def test_items_that_wait_come_round_after_the_last_turn() -> None:
     items = ("a", "b", "c", "d")
-    progress = Progress(items, {item: place for place, item in enumerate(items)}, ("d", "b", "a"))
-    progress.rated("b")
-    progress.rated("c")  # not among theirs
-    assert list(progress.waiting_from(1)) == ["a", "d"]
+    progress = RaterProgress(items, {item: place for place, item in enumerate(items)}, ("d", "b", "a"))
+    progress.mark_rated("b")
+    progress.mark_rated("c")  # not among theirs
+    assert list(progress.iterate_waiting(1)) == ["a", "d"]
     assert (progress.done, len(progress)) == (1, 3)

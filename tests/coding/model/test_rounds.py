@@ -10,19 +10,19 @@ from hypothesis import strategies as st
 from tests.support.acting import KEEP, NOW, PHASE, PHRASE, TEXT, TOPICS, Table, rated
 
 from quaestor.base.errors import InputError, QuaestorError, StateError
-from quaestor.coding.model.answers import checked_answer
-from quaestor.coding.model.assignment import assigned, in_order
-from quaestor.coding.model.decisions import disagreements, settled
+from quaestor.coding.model.answers import check_answer
+from quaestor.coding.model.assignment import assign_items, order_items
+from quaestor.coding.model.decisions import list_disagreements, is_settled_round
 from quaestor.coding.model.facet_kinds.base import write_answer
 from quaestor.coding.model.phrases import ask_to_reread, compare
-from quaestor.coding.model.ratings import drift_labels, give_rating, hours, labels, practise
+from quaestor.coding.model.ratings import drift_labels, give_rating, count_hours, list_labels, practise
 from quaestor.coding.model.records import CANNOT_JUDGE, Codebook, Facet, RoundPlan, Practice
 from quaestor.coding.model.rounds import (
     blindness_notes,
     can_reopen_blind,
     close_round,
-    left_by_seat,
-    missing,
+    count_left_by_rater,
+    list_missing,
     next_set,
     open_round,
     reopen_round,
@@ -31,7 +31,7 @@ from quaestor.coding.model.rounds import (
     waive_gate,
 )
 from quaestor.coding.model.state import State
-from quaestor.coding.model.views import rater_place, rater_view, unblinding
+from quaestor.coding.model.views import build_rater_position, build_rater_view, build_unblind_act
 from quaestor.coding.session import new_state
 from quaestor.store.records import NewAct
 
@@ -84,13 +84,13 @@ def test_what_a_participant_said_who_withdrew_is_asked_of_nobody_and_missed_by_n
     table = Table()
     table.open(items=["P1/00001", "P1-2/00003", "P1/00005", "P10/00001"])
     table.rate("first", "P1/00001", relevance="keep")
-    one, place = table.state.round("main"), rater_place(table.state, "main", "second")
+    one, place = table.state.round("main"), build_rater_position(table.state, "main", "second")
     assert len(place.progress) == 4
-    assert left_by_seat(one) == {"first": 3, "second": 4}
+    assert count_left_by_rater(one) == {"first": 3, "second": 4}
     table.record(NewAct("interview.withdraw", "P1", {"participant": "P1", "how": "by link"}))
-    assert left_by_seat(one) == {"first": 1, "second": 1}
-    assert list(rater_place(table.state, "main", "second").progress) == ["P10/00001"]
-    assert set(rater_view(table.state, "main", "first").items) == {"P1/00001", "P10/00001"}, "what was rated stays"
+    assert count_left_by_rater(one) == {"first": 1, "second": 1}
+    assert list(build_rater_position(table.state, "main", "second").progress) == ["P10/00001"]
+    assert set(build_rater_view(table.state, "main", "first").items) == {"P1/00001", "P10/00001"}, "what was rated stays"
     with pytest.raises(InputError, match="not among those"):
         table.rate("second", "P1/00001", relevance="keep")
     for rater in ("first", "second"):
@@ -109,9 +109,9 @@ def test_nobody_misses_a_second_reading_of_what_can_be_read_no_more() -> None:
         table.rate("first", item, phrase="load, model")
         table.rate("second", item, phrase="read, model")
     table.record(ask_to_reread(table.state, "main", "lead", "P1/00001"))
-    assert left_by_seat(table.state.round("main")) == {"first": 1, "second": 1}
+    assert count_left_by_rater(table.state.round("main")) == {"first": 1, "second": 1}
     table.record(NewAct("interview.withdraw", "lead", {"participant": "P1", "how": "asked"}))
-    assert left_by_seat(table.state.round("main")) == {"first": 0, "second": 0}
+    assert count_left_by_rater(table.state.round("main")) == {"first": 0, "second": 0}
     table.close()
 
 
@@ -120,17 +120,17 @@ def test_a_closed_round_opens_again_until_somebody_has_seen_the_others() -> None
     table.record(reopen_round(table.state, "main", "lead", "an item was changed"))
     table.rate("second", "i2", relevance="keep")
     table.close()
-    table.record(unblinding(table.state, "main", "second"))
+    table.record(build_unblind_act(table.state, "main", "second"))
     with pytest.raises(StateError, match="second saw the ratings"):
         reopen_round(table.state, "main", "lead", "again")
-    assert unblinding(table.state, "main", "second") is None, "it is on record once"
-    assert unblinding(table.state, "main", "lead") is not None, "the look of somebody without a part counts too"
+    assert build_unblind_act(table.state, "main", "second") is None, "it is on record once"
+    assert build_unblind_act(table.state, "main", "lead") is not None, "the look of somebody without a part counts too"
 
 
 def test_a_look_of_anybody_ends_blind_reopening_and_not_blind_is_stated_from_then_on() -> None:
     table = rated(("keep", "keep"), ("keep", "exclude: crash"))
     assert can_reopen_blind(table.state, "main")
-    table.record(unblinding(table.state, "main", "a-reader"))
+    table.record(build_unblind_act(table.state, "main", "a-reader"))
     assert not can_reopen_blind(table.state, "main")
     with pytest.raises(StateError, match=r"a-reader saw the ratings .* --not-blind"):
         reopen_round(table.state, "main", "lead", "again")
@@ -165,10 +165,10 @@ def test_a_round_with_missing_ratings_is_settled_only_when_it_is_final() -> None
     for item in ("i1", "i2"):
         table.rate("first", item, relevance="keep")
     table.record(close_round(table.state, "main", "lead", "second stopped"))
-    assert not disagreements(table.state, "main")
-    assert not settled(table.state, "main"), "second may still differ after a reopening"
+    assert not list_disagreements(table.state, "main")
+    assert not is_settled_round(table.state, "main"), "second may still differ after a reopening"
     table.record(close_round(table.state, "main", "lead", final=True))
-    assert settled(table.state, "main")
+    assert is_settled_round(table.state, "main")
     assert table.state.round("main").incomplete == "second stopped", "the reason stays"
     with pytest.raises(StateError, match="closed as final"):
         reopen_round(table.state, "main", "lead", "second is back", not_blind=True)
@@ -182,7 +182,7 @@ def test_a_round_whose_last_set_was_never_opened_is_not_settled() -> None:
     for rater in ("first", "second"):
         table.rate(rater, "i1", phrase="load, model")
     table.record(close_round(table.state, "main", "lead", "enough"))
-    assert not settled(table.state, "main")
+    assert not is_settled_round(table.state, "main")
 
 
 def test_a_second_rating_supersedes_the_first_and_both_are_kept() -> None:
@@ -211,7 +211,7 @@ def test_a_replaced_rater_keeps_what_was_rated_and_the_other_gets_the_rest() -> 
     for item in ("i1", "i2", "i3"):
         table.rate("first", item, relevance="keep")
     table.close()
-    found = [(item, label) for item, rater, label in labels(table.state, "main", "relevance") if "second" in rater]
+    found = [(item, label) for item, rater, label in list_labels(table.state, "main", "relevance") if "second" in rater]
     assert found == [("i1", "exclude"), ("i2", "keep"), ("i3", "exclude")]
     with pytest.raises(StateError, match="is closed"):
         replace_rater(table.state, "main", "lead", "first", "fourth")
@@ -258,7 +258,7 @@ def test_partial_overlap_gives_every_item_to_somebody_and_the_shared_part_to_all
     items = tuple(f"i{number}" for number in range(count))
     names = tuple(f"r{number}" for number in range(raters))
     plan = RoundPlan("main", "main", items, (KEEP,), names, overlap=overlap, seed=seed)
-    shares = [set(one) for one in assigned(plan)]
+    shares = [set(one) for one in assign_items(plan)]
     assert set().union(*shares) == set(items)
     assert len(set.intersection(*shares)) >= round(overlap * count)
     own = [share - set.intersection(*shares) for share in shares]
@@ -268,9 +268,9 @@ def test_partial_overlap_gives_every_item_to_somebody_and_the_shared_part_to_all
 def test_each_rater_has_an_order_of_their_own_and_it_stays() -> None:
     items = tuple(f"i{number}" for number in range(50))
     plan = RoundPlan("main", "main", items, (KEEP,), ("first", "second"), seed=3)
-    assert in_order(plan, "first", items) == in_order(plan, "first", items)
-    assert in_order(plan, "first", items) != in_order(plan, "second", items) != items
-    assert sorted(in_order(plan, "first", items)) == sorted(items)
+    assert order_items(plan, "first", items) == order_items(plan, "first", items)
+    assert order_items(plan, "first", items) != order_items(plan, "second", items) != items
+    assert sorted(order_items(plan, "first", items)) == sorted(items)
 
 
 BOOK = Codebook()
@@ -292,8 +292,8 @@ BOOK = Codebook()
     ],
 )
 def test_an_answer_has_one_form_and_can_be_written_and_read_back(facet: Facet, said: Any, kept: Any) -> None:
-    assert checked_answer(facet, BOOK, said) == kept
-    assert checked_answer(facet, BOOK, write_answer(kept)) == kept
+    assert check_answer(facet, BOOK, said) == kept
+    assert check_answer(facet, BOOK, write_answer(kept)) == kept
 
 
 @pytest.mark.parametrize(
@@ -312,7 +312,7 @@ def test_an_answer_has_one_form_and_can_be_written_and_read_back(facet: Facet, s
 )
 def test_an_answer_that_cannot_be_is_one_sentence(facet: Facet, said: Any, words: str) -> None:
     with pytest.raises(InputError, match=words):
-        checked_answer(facet, BOOK, said)
+        check_answer(facet, BOOK, said)
 
 
 def test_a_rating_is_refused_where_it_does_not_belong() -> None:
@@ -345,9 +345,9 @@ def test_the_codebook_of_a_round_is_frozen_and_ratings_can_be_read_under_a_later
     table.record(NewAct("codebook.merge", "lead", {"codes": ["setting/loss"], "into": "training/loss"}))
     table.rate("first", "i1", object="setting/loss")
     table.rate("second", "i1", object="training/loss")
-    assert [label for _, _, label in labels(table.state, "main", "object")] == ["setting/loss", "training/loss"]
-    assert [label for _, _, label in labels(table.state, "main", "object", 2)] == ["training/loss", "training/loss"]
-    assert [label for _, _, label in labels(table.state, "main", "object", level="phase")] == ["setting", "training"]
+    assert [label for _, _, label in list_labels(table.state, "main", "object")] == ["setting/loss", "training/loss"]
+    assert [label for _, _, label in list_labels(table.state, "main", "object", 2)] == ["training/loss", "training/loss"]
+    assert [label for _, _, label in list_labels(table.state, "main", "object", level="phase")] == ["setting", "training"]
 
 
 def test_the_hours_of_a_study_count_superseded_ratings_too() -> None:
@@ -355,7 +355,7 @@ def test_the_hours_of_a_study_count_superseded_ratings_too() -> None:
     table.open(items=["i1"])
     for word in ("keep", "exclude: crash"):
         table.record(give_rating(table.state, "main", "first", "i1", {"relevance": word}, now=NOW, seconds=1800))
-    assert hours(table.state.round("main")) == {"first": 1.0}
+    assert count_hours(table.state.round("main")) == {"first": 1.0}
 
 
 def test_a_plan_that_cannot_be_is_refused() -> None:
@@ -369,7 +369,7 @@ def test_a_plan_that_cannot_be_is_refused() -> None:
     table.open()
     with pytest.raises(StateError, match="opened already"):
         table.open()
-    assert missing(table.state.round("main"))
+    assert list_missing(table.state.round("main"))
     with pytest.raises(StateError, match="the round 'mian' has not been opened, opened so far: main"):
         table.state.round("mian")
     assert open_round
@@ -406,7 +406,7 @@ def test_practice_that_would_lock_raters_out_is_refused_when_the_round_opens(pra
 def test_who_has_seen_the_ratings_of_an_open_round_takes_no_seat_in_it() -> None:
     table = Table()
     table.open(items=["i1"])
-    table.record(unblinding(table.state, "main", "lead"))
+    table.record(build_unblind_act(table.state, "main", "lead"))
     with pytest.raises(StateError, match="'lead' has seen the ratings"):
         replace_rater(table.state, "main", "lead", "second", "lead")
     with pytest.raises(StateError, match="nobody is named"):

@@ -15,7 +15,7 @@ from tests.support.small_study import ITEMS
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.coding.disagreements import break_tie, comment_on_item, settle_item
-from quaestor.coding.model.decisions import agreed_left, decide_agreed, disagreements, settled
+from quaestor.coding.model.decisions import count_undecided_agreements, build_agreed_act, list_disagreements, is_settled_round
 from quaestor.coding.model.records import Facet
 from quaestor.coding.pages.activity import in_time, waiting_for
 from quaestor.coding.pages.disagreements import (
@@ -301,11 +301,11 @@ def test_when_all_is_settled_the_list_says_what_waits_for_it(study: Study) -> No
 def test_how_much_agreement_is_left_is_what_putting_it_on_record_makes(study: Study) -> None:
     with open_coding(study) as coding:
         settle_item(coding, "main", "rater-1", ITEMS[0], None, "keep", "discussion", "")
-        wanted = decide_agreed(coding.state, "main", "lead")
+        wanted = build_agreed_act(coding.state, "main", "lead")
         assert wanted is not None
-        assert agreed_left(coding.state, "main") == len(wanted.payload["decisions"]) == 9
-        assert settled(coding.state, "main") is False
-        assert [found.decision is not None for found in disagreements(coding.state, "main")] == [True, False, False]
+        assert count_undecided_agreements(coding.state, "main") == len(wanted.payload["decisions"]) == 9
+        assert is_settled_round(coding.state, "main") is False
+        assert [found.decision is not None for found in list_disagreements(coding.state, "main")] == [True, False, False]
 
 
 def test_codes_are_told_apart_by_what_the_codebook_says_of_them(tmp_path: Path) -> None:

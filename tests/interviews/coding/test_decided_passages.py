@@ -23,7 +23,7 @@ from quaestor.base.table_files import ExportTable, write_table
 from quaestor.coding.agreement import round_agreement
 from quaestor.coding.codebook import change_codebook
 from quaestor.coding.disagreements import settle_agreed, settle_item
-from quaestor.coding.model.decisions import differing
+from quaestor.coding.model.decisions import list_differing
 from quaestor.coding.pages.disagreements import look_at_disagreements
 from quaestor.coding.rating_files import export_ratings, import_ratings, rate
 from quaestor.coding.round_acts import close_by_name, open_by_name
@@ -124,7 +124,7 @@ def test_raters_who_give_other_codes_differ_and_nothing_is_counted_before_it_is_
         coded_stretches(interviews, [ROUND])
     close_by_name(study, ROUND, None)
     with open_coding(study) as coding:
-        assert differing(coding.state, ROUND) == {(ILLEGAL, "themes")}
+        assert list_differing(coding.state, ROUND) == {(ILLEGAL, "themes")}
     settle_agreed(study, ROUND, None)
     with interviews_of(study) as interviews:
         found = coded_stretches(interviews)

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quaestor.coding.model.facet_kinds.passages import checked_stretches, union
+from quaestor.coding.model.facet_kinds.passages import check_passages, merge_passages
 from quaestor.coding.model.records import Code, Codebook, CodeFacet, Facet, read_passages
 from quaestor.interviews.coding.decided_passages import CodedStretch, coded_as_one
 
@@ -35,11 +35,11 @@ def decided(passages: list[Passage]) -> list[CodedStretch]:
                 start, end = places[turn]
                 link = f"{rater}-{number}" if len(places) > 1 else ""
                 answers[rater].append({"start": start, "end": end, "code": code, "link": link})
-        merged = union(checked_stretches(FACET, BOOK, checked_stretches(FACET, BOOK, one)) for one in answers)
+        merged = merge_passages(check_passages(FACET, BOOK, check_passages(FACET, BOOK, one)) for one in answers)
         found += [
             CodedStretch("themes", f"P1/{turn:05d}", "P1", "P1", turn, "", one.start, one.end, "", one.code,
                          link=one.link)
-            for one in read_passages(checked_stretches(FACET, BOOK, merged))
+            for one in read_passages(check_passages(FACET, BOOK, merged))
         ]  # fmt: skip
     return found
 

@@ -59,7 +59,7 @@ def test_every_real_post_is_still_there_after_the_six_acts() -> None:
     for kind, payload in labels.moves:
         history.record(kind, payload)
     book = history.latest
-    after = {post: history.read(code, book.version).code for post, code in codes.items()}
+    after = {post: history.find_code(code, book.version).code for post, code in codes.items()}
     assert None not in after.values()
     before_phases = Counter(history.at(1).path(code)[0] for code in codes.values())
     phases = Counter(book.path(str(code))[0] for code in after.values())
@@ -71,7 +71,7 @@ def test_every_real_post_is_still_there_after_the_six_acts() -> None:
     assert phases["model-training"] == before_phases["model-training"] + moved
     assert phases["data-processing"] == before_phases["data-processing"] + label
     assert phases["model-setting"] == before_phases["model-setting"] - moved - label
-    assert {history.read(code, 1).code for code in codes.values()} == set(codes.values())
+    assert {history.find_code(code, 1).code for code in codes.values()} == set(codes.values())
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 
 from quaestor.base.errors import QuaestorError, StateError
 from quaestor.coding.codebook import change_codebook, import_codebook
-from quaestor.coding.model.decisions import decide, decide_agreed
+from quaestor.coding.model.decisions import build_decision_act, build_agreed_act
 from quaestor.coding.model.ratings import give_rating
 from quaestor.coding.model.rounds import close_round
 from quaestor.coding.round_acts import open_named
@@ -166,7 +166,7 @@ def rated(study: Study, answers: dict[str, dict[str, object]], *, close: bool = 
                 _rate(coding, rater, item, given)
         if close:
             coding.act(lambda state: close_round(state, "codes", coding.lead))
-            coding.act(lambda state: decide_agreed(state, "codes", coding.lead))
+            coding.act(lambda state: build_agreed_act(state, "codes", coding.lead))
 
 
 def _rate(coding: CodingSession, rater: str, item: str, given: dict[str, object]) -> None:
@@ -242,11 +242,11 @@ def test_an_undecided_item_is_left_out_and_counted(study: Study) -> None:
     with open_coding(study) as coding:
         _rate(coding, "rater-2", TWO, {**OTHER, "issue": "training"})
         coding.act(lambda state: close_round(state, "codes", coding.lead))
-        coding.act(lambda state: decide_agreed(state, "codes", coding.lead))
+        coding.act(lambda state: build_agreed_act(state, "codes", coding.lead))
     assert results(study).decided.items == (ONE,)
     with open_coding(study) as coding:
         coding.act(
-            lambda state: decide(state, "codes", "rater-1", TWO, "issue", "training", "discussion", "as discussed")
+            lambda state: build_decision_act(state, "codes", "rater-1", TWO, "issue", "training", "discussion", "as discussed")
         )
     assert results(study).decided.items == (ONE, TWO)
 
@@ -334,7 +334,7 @@ def test_who_breaks_ties_opens_no_items_before_they_are_settled(study: Study) ->
     with open_coding(opened) as coding:
         _rate(coding, "rater-2", TWO, {**OTHER, "issue": "training"})
         coding.act(lambda state: close_round(state, "codes", coding.lead))
-        coding.act(lambda state: decide_agreed(state, "codes", coding.lead))
+        coding.act(lambda state: build_agreed_act(state, "codes", coding.lead))
     with pytest.raises(StateError, match="breaks the ties"):
         items_behind(opened, "1:T:total")
 

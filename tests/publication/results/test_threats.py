@@ -7,7 +7,7 @@ from pathlib import Path
 from tests.support.small_study import small_study
 
 from quaestor.coding.codebook import import_codebook
-from quaestor.coding.model.decisions import decide_agreed
+from quaestor.coding.model.decisions import build_agreed_act
 from quaestor.coding.model.ratings import give_rating
 from quaestor.coding.model.rounds import close_round
 from quaestor.coding.round_acts import open_by_name, waive_by_name
@@ -48,5 +48,5 @@ def test_the_funnel_and_the_rounds_tell_what_they_left_out(tmp_path: Path) -> No
     open_by_name(study, "main", None)
     rated(study, "main", "keep")
     with open_coding(study) as coding:
-        coding.act(lambda state: decide_agreed(state, "main", coding.lead))
+        coding.act(lambda state: build_agreed_act(state, "main", coding.lead))
     assert "in main 2 raters reached no defined kappa on relevance" in told(study)

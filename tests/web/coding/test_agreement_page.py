@@ -23,7 +23,7 @@ from tests.support.rated_study import TELLING, rated_study
 from tests.support.windows import assert_for_everyone, complaints_of, serving, session_after
 
 from quaestor.coding.confusion import MOST_CODES, Named, matrix_of
-from quaestor.coding.model.ratings import labels
+from quaestor.coding.model.ratings import list_labels
 from quaestor.coding.pages.agreement import in_words
 from quaestor.coding.session import open_coding
 from quaestor.measures.records import Confusion
@@ -107,7 +107,7 @@ def test_the_numbers_are_those_of_the_command_line(reading: TestClient, made: Pa
 def test_every_cell_of_the_table_opens_exactly_the_items_it_counts(reading: TestClient, made: Path, level: str) -> None:
     with open_coding(open_study(made)) as coding:
         said: dict[str, dict[str, object]] = {}
-        for item, rater, label in labels(coding.state, "phases", "phase", level=level):
+        for item, rater, label in list_labels(coding.state, "phases", "phase", level=level):
             said.setdefault(item, {})[rater] = label
     page = reading.get(f"/rounds/phases/agreement?facet=phase&level={level}").text
     table = page[page.index('<table class="matrix">') :]

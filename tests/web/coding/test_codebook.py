@@ -16,7 +16,7 @@ from tests.support.small_study import ITEMS, small_study
 from tests.support.windows import assert_for_everyone, complaints_of, serving, session_after
 
 from quaestor.coding.codebook import change_codebook, codebook_at, import_codebook
-from quaestor.coding.model.decisions import import_published
+from quaestor.coding.model.decisions import build_published_act
 from quaestor.coding.round_acts import open_by_name
 from quaestor.coding.session import open_coding
 from quaestor.demo.run import STUDY
@@ -34,7 +34,7 @@ def decided_study(folder: Path) -> Study:
     codes = ["training/loss", "training/loss", "training/loss", "setting"]
     entries = [{"item": item, "facet": "phase", "answer": code} for item, code in zip(ITEMS, codes, strict=False)]
     with open_coding(study) as coding:
-        coding.act(lambda state: import_published("printed", coding.lead, "table 2", entries, 1))
+        coding.act(lambda state: build_published_act("printed", coding.lead, "table 2", entries, 1))
         layer = {"id": "training/layer", "facet": "issue", "parent": "training", "name": "layer"}
         change_codebook(coding, "codebook.add", {**layer, "definition": "A <b>layer</b>."})
     return study

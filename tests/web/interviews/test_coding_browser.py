@@ -263,11 +263,11 @@ def test_a_line_that_is_cut_costs_nothing_and_doubles_nothing(
         page.keyboard.press(key)
     expect(page.locator("#saved")).to_contain_text("not yet saved")
     with open_coding(study) as coding:
-        before = coding.state.round(ROUND).given
+        before = coding.state.round(ROUND).rating_count
     raters["rater-1"].set_offline(False)
     all_saved(page)
     with open_coding(study) as coding:
-        assert coding.state.round(ROUND).given == before + 3
+        assert coding.state.round(ROUND).rating_count == before + 3
     assert [one["code"] for one in on_record(study, "rater-1", ODD)] == ["practice/data"]
     assert page.evaluate("Object.keys(localStorage).filter((name) => name.startsWith('quaestor/'))") == []
 

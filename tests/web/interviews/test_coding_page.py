@@ -131,7 +131,7 @@ def test_the_rest_of_a_page_is_read_all_or_none_and_once(rater: TestClient, stud
     assert on_record(study, "rater-1", ILLEGAL) == []
     assert on_record(study, "rater-1", DATA) == [stretch(0, len(WORDS), "practice")]
     with open_coding(study) as coding:
-        assert coding.state.round(ROUND).given == 2
+        assert coding.state.round(ROUND).rating_count == 2
     assert "Every turn is read" in rater.get(CODE).text
 
 
@@ -159,7 +159,7 @@ def test_what_a_script_sends_is_recorded_once_by_its_key(rater: TestClient, stud
 def test_what_makes_no_sense_is_refused(rater: TestClient, study: Study, said: dict[str, Any], status: int) -> None:
     assert by_script(rater, said).status_code == status
     with open_coding(study) as coding:
-        assert coding.state.round(ROUND).given == 0
+        assert coding.state.round(ROUND).rating_count == 0
 
 
 def test_a_name_that_is_replaced_meanwhile_moves_no_stretch(rater: TestClient, study: Study) -> None:

@@ -19,8 +19,8 @@ from quaestor.coding.agreement import round_agreement
 from quaestor.coding.agreement_access import look_at, note_look
 from quaestor.coding.agreement_cache import agreement_now
 from quaestor.coding.model.phrases import ask_to_reread
-from quaestor.coding.model.ratings import hours, labels, labels_of_seat
-from quaestor.coding.model.rounds import left_by_seat, missing, replace_rater
+from quaestor.coding.model.ratings import count_hours, list_labels, list_slot_labels
+from quaestor.coding.model.rounds import count_left_by_rater, list_missing, replace_rater
 from quaestor.coding.rating_files import rate
 from quaestor.coding.round_acts import close_by_name, replace_by_name
 from quaestor.coding.session import CodingSession, open_coding
@@ -68,12 +68,12 @@ def line(coding: CodingSession, name: str, viewer: Viewer = LEAD) -> RoundLine:
 def test_progress_missing_and_hours_are_those_of_the_ratings_themselves(coding: CodingSession) -> None:
     for name, one in coding.state.rounds.items():
         found = line(coding, name)
-        assert found.missing == len(missing(one))
+        assert found.missing == len(list_missing(one))
         for seat, shown in zip(one.slots, found.seats, strict=True):
             rated = [item for item in seat.items[0] if one.rating_in_slot(seat, item)]
             assert (shown.done, shown.of) == (len(rated), len(seat.items[0]))
         spent = sum(rating.seconds for rating in one.all_ratings()) / 3600
-        assert sum(hours(one).values()) == pytest.approx(spent)
+        assert sum(count_hours(one).values()) == pytest.approx(spent)
         if name != "own":
             assert found.hours == pytest.approx(spent)
     assert line(coding, "own").hours is None  # the lead rates there
@@ -92,13 +92,13 @@ def test_counts_of_what_is_left_stay_right_through_sets_rereading_and_a_new_rate
             rater, item = dice.choice([seat.rater for seat in one.slots]), dice.choice(one.open_items())
             try:
                 table.rate(rater, item, phrase="load, model")
-                if dice.random() < 0.2 and not missing(one):
+                if dice.random() < 0.2 and not list_missing(one):
                     table.record(ask_to_reread(table.state, "main", rater, item))
                 if dice.random() < 0.05:
                     table.record(replace_rater(table.state, "main", "lead", one.slots[0].rater, f"third-{turn}"))
             except QuaestorError:
                 pass  # not everything may be done at every moment
-            assert sum(left_by_seat(one).values()) == len(missing(one))
+            assert sum(count_left_by_rater(one).values()) == len(list_missing(one))
 
 
 def test_the_lead_sees_the_agreement_that_the_command_line_tells_of_closed_rounds(coding: CodingSession) -> None:
@@ -234,7 +234,7 @@ def test_a_study_in_which_nobody_acted_says_what_to_do_first(tmp_path: Path) -> 
 def finish(coding: CodingSession) -> None:
     """Let everything that is worked out beside the pages come to its end."""
     with coding.locked_state() as state:
-        kept = [entry for one in state.rounds.values() for entry in one.memory.items()]
+        kept = [entry for one in state.rounds.values() for entry in one.cache.items()]
     under_way = [work for key, work in kept if isinstance(key, tuple) and key[0] == "at work"]
     for work in under_way:
         work.join()
@@ -277,7 +277,7 @@ def test_a_large_open_round_is_shown_as_it_was_until_it_has_grown_enough(
 
 def test_a_round_read_piece_by_piece_is_the_round_of_one_moment(coding: CodingSession) -> None:
     state, one = coding.state, coding.state.round("later")
-    head, before = state.head, labels(state, "later", "relevance")
+    head, before = state.head, list_labels(state, "later", "relevance")
     item = one.plan.items[0]
     for rater in ("rater-1", "rater-2"):
         for answer in ("keep", "exclude: installation"):
@@ -287,10 +287,10 @@ def test_a_round_read_piece_by_piece_is_the_round_of_one_moment(coding: CodingSe
         label
         for seat in one.slots
         for start in range(0, len(seat.items[0]), 5)
-        for label in labels_of_seat(state, one, seat, "relevance", seat.items[0][start : start + 5], until=head)
+        for label in list_slot_labels(state, one, seat, "relevance", seat.items[0][start : start + 5], until=head)
     ]
     assert pieces == before
-    assert labels(coding.state, "later", "relevance") != before
+    assert list_labels(coding.state, "later", "relevance") != before
 
 
 def test_another_page_of_ratings_changes_what_is_shown_at_once(coding: CodingSession) -> None:

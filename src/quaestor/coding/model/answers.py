@@ -7,12 +7,12 @@ from typing import Any
 
 from quaestor.base.errors import InputError
 from quaestor.base.names import is_storable, suggest
-from quaestor.coding.model.facet_kinds import kind_of
+from quaestor.coding.model.facet_kinds import find_kind
 from quaestor.coding.model.facet_kinds.base import Label, write_answer
 from quaestor.coding.model.records import CANNOT_JUDGE, Codebook, Facet, RoundPlan
 
 
-def checked_answers(plan: RoundPlan, book: Codebook, answers: Mapping[str, Any]) -> dict[str, Any]:
+def check_answers(plan: RoundPlan, book: Codebook, answers: Mapping[str, Any]) -> dict[str, Any]:
     """Answers to every facet of a round in their proper form; raises InputError with what is allowed."""
     names = [facet.id for facet in plan.facets]
     for name in answers:
@@ -25,50 +25,50 @@ def checked_answers(plan: RoundPlan, book: Codebook, answers: Mapping[str, Any])
             if facet.required:
                 raise InputError(f"{facet.id} has no answer: answer it, or say {CANNOT_JUDGE!r}")
             continue
-        checked[facet.id] = checked_answer(facet, book, answer)
+        checked[facet.id] = check_answer(facet, book, answer)
     return checked
 
 
-def checked_answer(facet: Facet, book: Codebook, given: Any) -> Any:
+def check_answer(facet: Facet, book: Codebook, answer: Any) -> Any:
     """One answer in its proper form."""
-    refuse_unstorable(given, facet.id)
-    if given == CANNOT_JUDGE:
+    refuse_unstorable(answer, facet.id)
+    if answer == CANNOT_JUDGE:
         return CANNOT_JUDGE
-    return kind_of(facet).read(facet, book, given)
+    return find_kind(facet).read(facet, book, answer)
 
 
-def refuse_unstorable(value: Any, what: str) -> None:
+def refuse_unstorable(value: Any, field: str) -> None:
     """Refuse an answer in which a text has a NUL or half a character, which no file or page can show."""
     waiting = [value]
     while waiting:
         part = waiting.pop()
         if isinstance(part, str) and not is_storable(part):
-            raise InputError(f"{what} holds a NUL or half a character: write it again")
+            raise InputError(f"{field} holds a NUL or half a character: write it again")
         if isinstance(part, Mapping):
             waiting += [*part.keys(), *part.values()]
         elif isinstance(part, list | tuple):
             waiting += part
 
 
-def label_of(facet: Facet, answer: Any) -> Label | None:
+def build_label(facet: Facet, answer: Any) -> Label | None:
     """Returns what agreement compares; None where nobody could judge or nothing was answered."""
-    return None if answer is None or answer == CANNOT_JUDGE else kind_of(facet).label(facet, answer)
+    return None if answer is None or answer == CANNOT_JUDGE else find_kind(facet).label(facet, answer)
 
 
 def write_cell(facet: Facet | None, answer: Any) -> str:
     """Returns an answer as a cell of a table, which `checked_answer` reads back; by its form where it has no facet."""
     if facet is None or answer is None or answer == CANNOT_JUDGE:
         return write_answer(answer)
-    return kind_of(facet).write(answer)
+    return find_kind(facet).write(answer)
 
 
-def summarise(facet: Facet, answer: Any) -> str:
+def summarise_answer(facet: Facet, answer: Any) -> str:
     """Returns an answer as one line of text."""
-    return write_answer(answer) if answer is None or answer == CANNOT_JUDGE else kind_of(facet).summarise(answer)
+    return write_answer(answer) if answer is None or answer == CANNOT_JUDGE else find_kind(facet).summarise(answer)
 
 
-def answer_in_words(facet: Facet, book: Codebook, answer: Any) -> str:
+def name_answer(facet: Facet, book: Codebook, answer: Any) -> str:
     """Returns an answer with the names of its codes."""
     if answer is None or answer == CANNOT_JUDGE:
         return write_answer(answer)
-    return kind_of(facet).in_words(facet, book, answer)
+    return find_kind(facet).name_codes(facet, book, answer)

@@ -10,37 +10,37 @@ from collections.abc import Iterator, Mapping, Sequence
 from quaestor.coding.model.records import RoundPlan
 
 
-def assigned(plan: RoundPlan) -> list[tuple[str, ...]]:
+def assign_items(plan: RoundPlan) -> list[tuple[str, ...]]:
     """The items of each seat. With partial overlap all seats share a seeded part, and the rest is dealt out."""
     if plan.overlap >= 1 or len(plan.raters) == 1:
         return [plan.items for _ in plan.raters]
-    dice = random.Random(f"{plan.seed}/{plan.round}/overlap")
+    generator = random.Random(f"{plan.seed}/{plan.round}/overlap")
     items = list(plan.items)
-    shared = set(dice.sample(items, round(plan.overlap * len(items))))
+    shared = set(generator.sample(items, round(plan.overlap * len(items))))
     rest = [item for item in items if item not in shared]
-    dice.shuffle(rest)
-    own = [set(rest[seat :: len(plan.raters)]) for seat in range(len(plan.raters))]
-    return [tuple(item for item in items if item in shared or item in own[seat]) for seat in range(len(plan.raters))]
+    generator.shuffle(rest)
+    own = [set(rest[slot :: len(plan.raters)]) for slot in range(len(plan.raters))]
+    return [tuple(item for item in items if item in shared or item in own[slot]) for slot in range(len(plan.raters))]
 
 
-def in_order(plan: RoundPlan, rater: str, items: Sequence[str]) -> tuple[str, ...]:
+def order_items(plan: RoundPlan, rater: str, items: Sequence[str]) -> tuple[str, ...]:
     """The items in the order in which a rater meets them: another one for each, the same each time."""
-    return tuple(sorted(items, key=lambda item: _place(plan, rater, item)))
+    return tuple(sorted(items, key=lambda item: _sort_key(plan, rater, item)))
 
 
-def _place(plan: RoundPlan, who: str, item: str) -> bytes:
-    return hashlib.sha256(f"{plan.seed}/{plan.round}/{who}/{item}".encode("utf-8", "surrogatepass")).digest()
+def _sort_key(plan: RoundPlan, name: str, item: str) -> bytes:
+    return hashlib.sha256(f"{plan.seed}/{plan.round}/{name}/{item}".encode("utf-8", "surrogatepass")).digest()
 
 
-def without_order(plan: RoundPlan, item: str, answers: Sequence[object]) -> tuple[object, ...]:
+def shuffle_answers(plan: RoundPlan, item: str, answers: Sequence[object]) -> tuple[object, ...]:
     """Answers in an order that says nothing about who gave them."""
-    return tuple(sorted(answers, key=lambda answer: _place(plan, repr(answer), item)))
+    return tuple(sorted(answers, key=lambda answer: _sort_key(plan, repr(answer), item)))
 
 
 _WAITS = 1
 
 
-class Progress:
+class RaterProgress:
     """A rater's items in the rater's own order, and which of them wait.
 
     Items are kept as places in the plan, so that twenty raters of a hundred thousand items stay small.
@@ -70,20 +70,20 @@ class Progress:
         place = self._places.get(item, -1)
         return -1 if place < 0 else self._turns[place]
 
-    def rated(self, item: str) -> None:
+    def mark_rated(self, item: str) -> None:
         turn = self.turn_of(item)
         if turn >= 0:
             self.done += self._waiting[turn] == _WAITS
             self._waiting[turn] = 0
 
-    def waiting_from(self, turn: int) -> Iterator[str]:
+    def iterate_waiting(self, turn: int) -> Iterator[str]:
         """The items that wait, those from a turn on first, then those that were skipped before it."""
         for start, end in ((turn, len(self._order)), (0, turn)):
-            found = self._waiting.find(_WAITS, start, end)
-            while found >= 0:
-                yield self.item(found)
-                found = self._waiting.find(_WAITS, found + 1, end)
+            position = self._waiting.find(_WAITS, start, end)
+            while position >= 0:
+                yield self.item(position)
+                position = self._waiting.find(_WAITS, position + 1, end)
 
-    def some_from(self, turn: int, most: int) -> list[str]:
+    def list_from(self, turn: int, most: int) -> list[str]:
         """The items from a turn on, waiting or not."""
         return [self._items[place] for place in self._order[turn : turn + most]]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from quaestor.coding.model.facet_kinds import kind_of
-from quaestor.coding.model.facet_kinds.passages import is_stretches, replace_passage_texts
+from quaestor.coding.model.facet_kinds import find_kind
+from quaestor.coding.model.facet_kinds.passages import is_passages, replace_passage_texts
 from quaestor.coding.model.phrases import phrases_of
 from quaestor.coding.model.records import CANNOT_JUDGE, Facet
-from quaestor.coding.model.state import State, plan_from
+from quaestor.coding.model.state import State, read_plan
 
 Change = Callable[[Sequence[str], str, bool], str]
 """Gets the items that a text is about, the text, and whether it is a label; returns what takes its place."""
@@ -23,10 +23,10 @@ def items_of(state: State, payload: Payload) -> list[str]:
     if "item" in payload:
         return [payload["item"]]
     if "plan" in payload:
-        return [one["item"] for one in payload["plan"]["practice"]]
+        return [entry["item"] for entry in payload["plan"]["practice"]]
     if "words" in payload:
         return list(state.round(payload["round"]).plan.items[:1])
-    return [one["item"] for one in payload.get("decisions", ())]
+    return [entry["item"] for entry in payload.get("decisions", ())]
 
 
 def origin_in(state: State, payload: Payload) -> str:
@@ -45,7 +45,7 @@ def _rating(state: State, payload: Payload, change: Change) -> dict[str, Any]:
 
 def _answered(state: State, facets: Mapping[str, Facet], payload: Payload, change: Change) -> dict[str, Any]:
     item = payload["item"]
-    answers = {name: _answer(state, facets.get(name), item, one, change) for name, one in payload["answers"].items()}
+    answers = {name: _answer(state, facets.get(name), item, answer, change) for name, answer in payload["answers"].items()}
     return {"answers": answers}
 
 
@@ -57,7 +57,7 @@ def _comment(state: State, payload: Payload, change: Change) -> dict[str, Any]:
 def _decision(state: State, payload: Payload, change: Change) -> dict[str, Any]:
     """A reason is given where one item is decided. What was published elsewhere belongs to no round."""
     facets = _facets(state, payload) if "round" in payload else {}
-    decisions = [_decided(state, facets, one, change) for one in payload["decisions"]]
+    decisions = [_decided(state, facets, decision, change) for decision in payload["decisions"]]
     with_reason = _text("reason", decisions[0]["item"], payload, change) if decisions else payload
     return {**with_reason, "decisions": decisions}
 
@@ -72,10 +72,10 @@ def _decided(state: State, facets: Mapping[str, Facet], payload: Payload, change
 def _opening(state: State, payload: Payload, change: Change) -> dict[str, Any]:
     """What is said about practice items, and what raters are to confirm, which others wrote."""
     plan = payload["plan"]
-    facets = {facet.id: facet for facet in plan_from(plan).facets}
+    facets = {facet.id: facet for facet in read_plan(plan).facets}
     practice = [
-        {**_text("feedback", one["item"], one, change), **_answered(state, facets, one, change)}
-        for one in plan["practice"]
+        {**_text("feedback", entry["item"], entry, change), **_answered(state, facets, entry, change)}
+        for entry in plan["practice"]
     ]
     proposals = {
         item: {name: change([item], words, False) if words else words for name, words in proposed.items()}
@@ -86,9 +86,9 @@ def _opening(state: State, payload: Payload, change: Change) -> dict[str, Any]:
 
 def _unification(state: State, payload: Payload, change: Change) -> dict[str, Any]:
     """Words of phrases are about the items whose phrases have them; a wider word is about all of these."""
-    one, part = state.round(payload["round"]), payload["part"]
+    round_state, part = state.round(payload["round"]), payload["part"]
     using: dict[str, list[str]] = {}
-    for item, phrases in phrases_of(one, one.plan.items).items():
+    for item, phrases in phrases_of(round_state, round_state.plan.items).items():
         for word in dict.fromkeys(phrase[part] for phrase in phrases):
             using.setdefault(word, []).append(item)
     about = list(dict.fromkeys(item for word in payload["words"] for item in using.get(word, ())))
@@ -117,14 +117,14 @@ def _answer(state: State, facet: Facet | None, item: str, answer: Any, change: C
         return change([item], text, is_label)
 
     if facet is not None:
-        return kind_of(facet).replace_free_text(facet, answer, replace)
-    if is_stretches(answer):
+        return find_kind(facet).replace_free_text(facet, answer, replace)
+    if is_passages(answer):
         return replace_passage_texts(answer, replace)
     return replace(answer, False) if isinstance(answer, str) and not _is_code(state, answer) else answer
 
 
 def _is_code(state: State, answer: str) -> bool:
-    return all(one.strip() in state.history.latest.codes for one in answer.split(";"))
+    return all(part.strip() in state.history.latest.codes for part in answer.split(";"))
 
 
 WALKS: Mapping[str, Walk] = {

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.coding.model.facet_kinds import kind_of
+from quaestor.coding.model.facet_kinds import find_kind
 from quaestor.coding.model.facet_kinds.phrase import PARTS, unify_words
 from quaestor.coding.model.records import CANNOT_JUDGE, Decision, Facet, Unification
-from quaestor.coding.model.rounds import missing
+from quaestor.coding.model.rounds import list_missing
 from quaestor.coding.model.state import OPEN, RoundState, State
 from quaestor.render.figures.records import SetCurve
 from quaestor.store.records import NewAct
@@ -30,12 +30,12 @@ def all_words(round_state: RoundState) -> dict[str, dict[str, str]]:
 def _remembered(round_state: RoundState, before: int | None) -> dict[str, dict[str, str]]:
     """Asked for with every phrase of a round, so worked out once; nothing but a further unification changes it."""
     key = ("words", before, len(round_state.unifications))
-    if key not in round_state.memory:
-        round_state.memory[key] = _words(
+    if key not in round_state.cache:
+        round_state.cache[key] = _words(
             unification for unification in round_state.unifications if before is None or unification.set < before
         )
-    found: dict[str, dict[str, str]] = round_state.memory[key]
-    return found
+    words: dict[str, dict[str, str]] = round_state.cache[key]
+    return words
 
 
 def _words(unifications: Iterable[Unification]) -> dict[str, dict[str, str]]:
@@ -56,7 +56,7 @@ def _words(unifications: Iterable[Unification]) -> dict[str, dict[str, str]]:
 
 
 def phrase_facet(round_state: RoundState) -> Facet:
-    facet = next((facet for facet in round_state.plan.facets if kind_of(facet).unifies_words), None)
+    facet = next((facet for facet in round_state.plan.facets if find_kind(facet).unifies_words), None)
     if facet is None:
         raise StateError(f"the round {round_state.plan.round!r} asks for no phrases")
     return facet
@@ -65,14 +65,14 @@ def phrase_facet(round_state: RoundState) -> Facet:
 def phrases_of(round_state: RoundState, items: Iterable[str]) -> dict[str, list[Mapping[str, str]]]:
     """The phrases that were given to items, one for each seat that gave one."""
     facet = phrase_facet(round_state).id
-    found: dict[str, list[Mapping[str, str]]] = {}
+    phrases: dict[str, list[Mapping[str, str]]] = {}
     for item in items:
-        for seat in round_state.slots:
-            rating = round_state.rating_in_slot(seat, item)
+        for slot in round_state.slots:
+            rating = round_state.rating_in_slot(slot, item)
             answer = rating.answers.get(facet) if rating else None
             if answer and answer != CANNOT_JUDGE:
-                found.setdefault(item, []).append(answer)
-    return found
+                phrases.setdefault(item, []).append(answer)
+    return phrases
 
 
 def unify(
@@ -88,14 +88,14 @@ def unify(
     simulated: bool = False,
 ) -> NewAct:
     """Make words one. The same meaning: the more frequent word stays. Too special: a wider word takes its place."""
-    one = _compared(state, name)
+    round_state = _compared(state, name)
     if part not in PARTS:
         raise InputError(f"{part!r} is no part of a phrase, allowed: verb or object")
     if rule not in (SAME_MEANING, HYPERNYM):
         raise InputError(f"the rule is {rule!r}, allowed: {SAME_MEANING} or {HYPERNYM}")
     words = [" ".join(word.lower().split()) for word in words]
     to = " ".join(to.lower().split())
-    counts = word_counts(one, part)
+    counts = word_counts(round_state, part)
     for word in words:
         if word not in counts:
             raise InputError(f"no phrase of {name!r} so far has the {part} {word!r}: look at `quaestor phrases words`")
@@ -110,48 +110,48 @@ def unify(
                 f"{most!r} ({counts[most]} times) is more frequent than {to!r} ({counts[to]}): unify to it, "
                 "or give a reason"
             )
-    payload: dict[str, object] = {"round": name, "set": one.set, "part": part, "words": words, "to": to, "rule": rule}
+    payload: dict[str, object] = {"round": name, "set": round_state.set, "part": part, "words": words, "to": to, "rule": rule}
     payload |= {"reason": reason} if reason else {}
     payload |= {"simulated": True} if simulated else {}
-    return NewAct("words.unify", actor, payload, one.plan.codebook)
+    return NewAct("words.unify", actor, payload, round_state.plan.codebook)
 
 
 def _compared(state: State, name: str) -> RoundState:
     """A round whose present set all have rated: only then do raters compare their words."""
-    one = state.round(name)
-    phrase_facet(one)
-    if one.status != OPEN:
+    round_state = state.round(name)
+    phrase_facet(round_state)
+    if round_state.status != OPEN:
         raise StateError(
             f"the round {name!r} is closed: its words stand; settle what is left with `quaestor decisions`"
         )
-    if left := missing(one):
+    if left := list_missing(round_state):
         raise StateError(
-            f"set {one.set} of {name!r} is not complete, {len(left)} ratings are missing: "
+            f"set {round_state.set} of {name!r} is not complete, {len(left)} ratings are missing: "
             "words are compared when all have rated it"
         )
-    return one
+    return round_state
 
 
 def compare(state: State, name: str, actor: str) -> NewAct | None:
     """Put on record that raters now see each other's words of this set: from here on only what is read again counts."""
-    one = state.round(name)
-    if one.set in one.compared or one.status != OPEN:
+    round_state = state.round(name)
+    if round_state.set in round_state.compared or round_state.status != OPEN:
         return None
-    return NewAct("words.compare", actor, {"round": name, "set": one.set}, one.plan.codebook)
+    return NewAct("words.compare", actor, {"round": name, "set": round_state.set}, round_state.plan.codebook)
 
 
 def ask_to_reread(state: State, name: str, actor: str, item: str) -> NewAct:
     """The meaning of a phrase is unclear: the post is to be read again and rated anew."""
-    one = _compared(state, name)
-    if item not in one.open_items():
-        raise InputError(f"the item {item!r} is not in set {one.set} of {name!r}")
-    return NewAct("words.reread", actor, {"round": name, "set": one.set, "item": item}, one.plan.codebook)
+    round_state = _compared(state, name)
+    if item not in round_state.open_items():
+        raise InputError(f"the item {item!r} is not in set {round_state.set} of {name!r}")
+    return NewAct("words.reread", actor, {"round": name, "set": round_state.set, "item": item}, round_state.plan.codebook)
 
 
 def word_counts(round_state: RoundState, part: str) -> Counter[str]:
     """How often each word was given in the sets so far, as it was written."""
     items = [item for items in round_state.sets[: round_state.set] for item in items]
-    return Counter(phrase[part] for given in phrases_of(round_state, items).values() for phrase in given)
+    return Counter(phrase[part] for phrases in phrases_of(round_state, items).values() for phrase in phrases)
 
 
 def curves(round_state: RoundState) -> list[SetCurve]:
@@ -161,37 +161,37 @@ def curves(round_state: RoundState) -> list[SetCurve]:
     Incompatibility: the share whose phrase was rewritten after the set, because its words did not go with those
     of the sets before.
     """
-    found = []
+    curves = []
     for number, items in enumerate(round_state.sets[: round_state.set], start=1):
-        due = [(seat, item) for item in items for seat in round_state.slots if seat.has(seat.raters[0], item)]
-        if any(round_state.rating_in_slot(seat, item) is None for seat, item in due):
+        due = [(slot, item) for item in items for slot in round_state.slots if slot.has(slot.raters[0], item)]
+        if any(round_state.rating_in_slot(slot, item) is None for slot, item in due):
             continue
-        given = {item: phrases for item, phrases in phrases_of(round_state, items).items() if len(phrases) > 1}
-        if not given:
+        phrases_by_item = {item: phrases for item, phrases in phrases_of(round_state, items).items() if len(phrases) > 1}
+        if not phrases_by_item:
             continue
         before, after = words_before(round_state, number), words_before(round_state, number + 1)
-        differ = sum(len({unify_words(phrase, before) for phrase in phrases}) > 1 for phrases in given.values())
+        differ = sum(len({unify_words(phrase, before) for phrase in phrases}) > 1 for phrases in phrases_by_item.values())
         rewritten = sum(
             any(unify_words(phrase, before) != unify_words(phrase, after) for phrase in phrases)
-            for phrases in given.values()
+            for phrases in phrases_by_item.values()
         )
-        found.append(SetCurve(number, len(given), differ / len(given), rewritten / len(given)))
-    return found
+        curves.append(SetCurve(number, len(phrases_by_item), differ / len(phrases_by_item), rewritten / len(phrases_by_item)))
+    return curves
 
 
 def agreed_phrases(round_state: RoundState) -> dict[str, tuple[str, str]]:
     """The phrase of each item on whose words the raters now agree, or that was decided."""
     words = all_words(round_state)
     facet = phrase_facet(round_state).id
-    found: dict[str, tuple[str, str]] = {}
+    agreed: dict[str, tuple[str, str]] = {}
     for item, phrases in phrases_of(round_state, round_state.plan.items).items():
         decision = round_state.decisions.get((item, facet))
         if decision and decision[-1].answer != CANNOT_JUDGE:
-            found[item] = unify_words(decision[-1].answer, words)
-        elif not decision and len(phrases) == sum(seat.has(seat.raters[0], item) for seat in round_state.slots):
-            said = {unify_words(phrase, words) for phrase in phrases}
-            found |= {item: said.pop()} if len(said) == 1 else {}
-    return found
+            agreed[item] = unify_words(decision[-1].answer, words)
+        elif not decision and len(phrases) == sum(slot.has(slot.raters[0], item) for slot in round_state.slots):
+            unified = {unify_words(phrase, words) for phrase in phrases}
+            agreed |= {item: unified.pop()} if len(unified) == 1 else {}
+    return agreed
 
 
 def propose_objects(

@@ -37,17 +37,17 @@ class SplitRule:
         if item in self.items:
             return self.items[item]
         for facet, answer, part in self.rules:
-            given = answers.get(facet)
-            if isinstance(given, Mapping):
-                given = given.get("answer") or f"{given.get('verb')} {given.get('object')}"
-            if given == answer or (isinstance(given, list | tuple) and answer in map(_read_code, given)):
+            value = answers.get(facet)
+            if isinstance(value, Mapping):
+                value = value.get("answer") or f"{value.get('verb')} {value.get('object')}"
+            if value == answer or (isinstance(value, list | tuple) and answer in map(_read_code, value)):
                 return part
         return self.otherwise
 
 
-def _read_code(one: Any) -> Any:
+def _read_code(value: Any) -> Any:
     """The code of a stretch; of an answer with several codes each is one itself."""
-    return one.get("code") if isinstance(one, Mapping) else one
+    return value.get("code") if isinstance(value, Mapping) else value
 
 
 @dataclass(frozen=True)
@@ -100,11 +100,11 @@ class Codebook:
 
     def path(self, code: str) -> tuple[str, ...]:
         """The ids from the root down to a code."""
-        way: list[str] = []
+        path: list[str] = []
         while code:
-            way.append(code)
+            path.append(code)
             code = self.codes[code].parent
-        return tuple(reversed(way))
+        return tuple(reversed(path))
 
     def depth(self, code: str) -> int:
         return len(self.path(code))
@@ -117,7 +117,7 @@ class Codebook:
 
     def at_level(self, code: str, level: str) -> str | None:
         """The ancestor of a code (or the code) at a level; None where the code stands above it."""
-        return next((one for one in self.path(code) if self.level(one) == level), None)
+        return next((ancestor for ancestor in self.path(code) if self.level(ancestor) == level), None)
 
     def active(self, facet: str, level: str | None = None) -> list[Code]:
         """The codes a rater may choose from; asked for with every rating, so worked out once."""
@@ -131,7 +131,7 @@ class Codebook:
 
     def path_name(self, code: str) -> str:
         """`model training › loss`, as a person reads it."""
-        return " › ".join(self.codes[one].name for one in self.path(code))
+        return " › ".join(self.codes[ancestor].name for ancestor in self.path(code))
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,7 @@ class Facet:
 
     def asks(self, code: str) -> tuple[str, ...]:
         """What a stretch with a code says more."""
-        return next((names for one, names in self.fields if one == code), ())
+        return next((names for with_code, names in self.fields if with_code == code), ())
 
 
 @dataclass(frozen=True)
@@ -210,7 +210,7 @@ class RoundPlan:
     """Where the items come from: a feature whose authors can withdraw, or `EVIDENCE`; empty in older plans."""
 
     def facet(self, name: str) -> Facet:
-        return next(one for one in self.facets if one.id == name)
+        return next(facet for facet in self.facets if facet.id == name)
 
     def sets(self) -> list[tuple[str, ...]]:
         """The items set by set; what does not fill a set joins the last one."""
@@ -385,4 +385,4 @@ def read_passages(answer: Any) -> tuple[Passage, ...]:
     """The stretches that an answer to a facet of that kind holds; none where nobody could judge."""
     if not isinstance(answer, list | tuple):
         return ()
-    return tuple(Passage(**{**one, "fields": dict(one.get("fields", {}))}) for one in answer)
+    return tuple(Passage(**{**passage, "fields": dict(passage.get("fields", {}))}) for passage in answer)

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.coding.model.answers import checked_answer
+from quaestor.coding.model.answers import check_answer
 from quaestor.coding.model.records import RoundPlan
-from quaestor.coding.model.state import CLOSED, OPEN, RoundState, State, plan_payload
+from quaestor.coding.model.state import CLOSED, OPEN, RoundState, State, write_plan
 from quaestor.store.records import NewAct
 
 
@@ -28,7 +28,7 @@ def open_round(state: State, plan: RoundPlan, actor: str, passed: bool | None = 
     _check_practice(state, plan)
     if plan.after:
         _check_gate(state, plan, passed)
-    return NewAct("round.open", actor, {"plan": plan_payload(plan)}, plan.codebook)
+    return NewAct("round.open", actor, {"plan": write_plan(plan)}, plan.codebook)
 
 
 def _check_practice(state: State, plan: RoundPlan) -> None:
@@ -42,7 +42,7 @@ def _check_practice(state: State, plan: RoundPlan) -> None:
             if facet is None:
                 raise StateError(f"{plan.round!r} asks no {name!r}, which its practice item {practice.item!r} answers")
             try:
-                checked_answer(facet, book, answer)
+                check_answer(facet, book, answer)
             except InputError as error:
                 raise StateError(f"the practice item {practice.item!r} of {plan.round!r}: {error}") from None
 
@@ -59,28 +59,28 @@ def _check_gate(state: State, plan: RoundPlan, passed: bool | None) -> None:
         )
 
 
-def missing(round_state: RoundState) -> list[tuple[str, str]]:
+def list_missing(round_state: RoundState) -> list[tuple[str, str]]:
     """Who still has to rate what, over all sets opened so far."""
     opened = {item for items in round_state.sets[: round_state.set] for item in items}
     return [
-        (seat.rater, item)
-        for seat in round_state.slots
-        for item in seat.items[0]
-        if item in opened and not round_state.is_rated(seat, item)
+        (slot.rater, item)
+        for slot in round_state.slots
+        for item in slot.items[0]
+        if item in opened and not round_state.is_rated(slot, item)
     ]
 
 
-def left_by_seat(round_state: RoundState) -> dict[str, int]:
+def count_left_by_rater(round_state: RoundState) -> dict[str, int]:
     """How many ratings each seat's rater still has to give now; from counts alone where these tell it."""
     if len(round_state.sets) == 1 and not round_state.reread:
-        return {seat.rater: len(seat.items[0]) - round_state.rated_by(seat) for seat in round_state.slots}
-    key = (round_state.given, round_state.set, len(round_state.slots), max(round_state.reread.values(), default=0))
-    known = round_state.memory.get("left by seat")
+        return {slot.rater: len(slot.items[0]) - round_state.rated_by(slot) for slot in round_state.slots}
+    key = (round_state.rating_count, round_state.set, len(round_state.slots), max(round_state.reread.values(), default=0))
+    known = round_state.cache.get("left by seat")
     if known is None or known[0] != key:
-        counted = Counter(rater for rater, _ in missing(round_state))
-        known = round_state.memory["left by seat"] = (
+        counted = Counter(rater for rater, _ in list_missing(round_state))
+        known = round_state.cache["left by seat"] = (
             key,
-            {seat.rater: counted[seat.rater] for seat in round_state.slots},
+            {slot.rater: counted[slot.rater] for slot in round_state.slots},
         )
     left: dict[str, int] = known[1]
     return left
@@ -88,7 +88,7 @@ def left_by_seat(round_state: RoundState) -> dict[str, int]:
 
 def is_complete(round_state: RoundState) -> bool:
     """Whether every planned rating exists, in all sets."""
-    return round_state.set >= len(round_state.sets) and not any(left_by_seat(round_state).values())
+    return round_state.set >= len(round_state.sets) and not any(count_left_by_rater(round_state).values())
 
 
 def blindness_notes(rounds: Iterable[RoundState]) -> list[str]:
@@ -105,19 +105,19 @@ def close_round(state: State, name: str, actor: str, incomplete: str = "", *, fi
 
     A final round cannot be reopened. One that was closed as incomplete can be declared final later.
     """
-    one = state.round(name)
-    if final and one.status == CLOSED and not one.final:
-        return NewAct("round.close", actor, {"round": name, "final": True}, one.plan.codebook)
-    one = _open(state, name)
-    left = missing(one)
-    sets = one.sets
-    if (left or one.set < len(sets)) and not incomplete:
-        unopened = sum(len(items) for items in sets[one.set :])
-        what = f"{len(left)} ratings are missing" if left else f"{unopened} items are in sets not opened yet"
-        raise StateError(f"{name!r} is not complete, {what}: rate them, or close it with --incomplete and a reason")
+    round_state = state.round(name)
+    if final and round_state.status == CLOSED and not round_state.final:
+        return NewAct("round.close", actor, {"round": name, "final": True}, round_state.plan.codebook)
+    round_state = _open(state, name)
+    left = list_missing(round_state)
+    sets = round_state.sets
+    if (left or round_state.set < len(sets)) and not incomplete:
+        unopened = sum(len(items) for items in sets[round_state.set :])
+        problem = f"{len(left)} ratings are missing" if left else f"{unopened} items are in sets not opened yet"
+        raise StateError(f"{name!r} is not complete, {problem}: rate them, or close it with --incomplete and a reason")
     payload: dict[str, object] = {"round": name, "incomplete": incomplete}
     payload |= {"final": True} if final else {}
-    return NewAct("round.close", actor, payload, one.plan.codebook)
+    return NewAct("round.close", actor, payload, round_state.plan.codebook)
 
 
 def reopen_round(state: State, name: str, actor: str, reason: str, *, not_blind: bool = False) -> NewAct:
@@ -125,28 +125,28 @@ def reopen_round(state: State, name: str, actor: str, reason: str, *, not_blind:
 
     Once anybody has seen ratings of others, this needs `not_blind`, which every result of the round then states.
     """
-    one = state.round(name)
-    if one.status == OPEN:
+    round_state = state.round(name)
+    if round_state.status == OPEN:
         raise StateError(f"{name!r} is open")
-    if one.final:
+    if round_state.final:
         raise StateError(f"{name!r} was closed as final: rate its items again in a new round")
     if not reason:
         raise StateError(f"opening {name!r} again needs a reason: give one with --reason")
-    if one.decisions or one.comments or one.tie_comments:
+    if round_state.decisions or round_state.comments or round_state.tie_comments:
         raise StateError(f"{name!r} has been discussed or decided: rate its items again in a new round")
     followers = [other.plan.round for other in state.rounds.values() if other.plan.after == name]
     if followers:
         raise StateError(f"{followers[0]!r} was opened on what {name!r} reached: its ratings stand")
     payload: dict[str, object] = {"round": name, "reason": reason}
-    saw = one.unblinded or (["its raters"] if one.compared else [])
-    if saw and one.plan.blind:
+    saw = round_state.unblinded or (["its raters"] if round_state.compared else [])
+    if saw and round_state.plan.blind:
         if not not_blind:
             raise StateError(
                 f"{', '.join(saw)} saw the ratings of {name!r}, so it is no longer blind: rate its items "
                 "again in a new round, or reopen it with --not-blind, which all its results will then state"
             )
         payload["not_blind"] = True
-    return NewAct("round.reopen", actor, payload, one.plan.codebook)
+    return NewAct("round.reopen", actor, payload, round_state.plan.codebook)
 
 
 def can_reopen_blind(state: State, name: str) -> bool:
@@ -160,52 +160,52 @@ def can_reopen_blind(state: State, name: str) -> bool:
 
 def waive_gate(state: State, name: str, actor: str, reason: str) -> NewAct:
     """Let later rounds open although this one missed its threshold."""
-    one = state.round(name)
-    if one.status != CLOSED:
+    round_state = state.round(name)
+    if round_state.status != CLOSED:
         raise StateError(f"{name!r} is still open: close it before its threshold is waived")
     if not reason:
         raise StateError(f"waiving the threshold of {name!r} needs a reason: give one with --reason")
-    return NewAct("round.waive", actor, {"round": name, "reason": reason}, one.plan.codebook)
+    return NewAct("round.waive", actor, {"round": name, "reason": reason}, round_state.plan.codebook)
 
 
 def replace_rater(state: State, name: str, actor: str, rater: str, by: str, reason: str = "") -> NewAct:
     """Give the rest of a rater's items to somebody else; what was rated stays."""
-    one = _open(state, name)
-    seat = one.slot_of(rater)
-    if seat is None or seat.rater != rater:
-        raise StateError(f"{rater!r} does not rate in {name!r}, allowed: {', '.join(seat.rater for seat in one.slots)}")
+    round_state = _open(state, name)
+    slot = round_state.slot_of(rater)
+    if slot is None or slot.rater != rater:
+        raise StateError(f"{rater!r} does not rate in {name!r}, allowed: {', '.join(slot.rater for slot in round_state.slots)}")
     if not by.strip():
         raise StateError(f"nobody is named to take over from {rater!r}: name somebody")
-    if by == one.plan.tie_breaker or one.slot_of(by):
+    if by == round_state.plan.tie_breaker or round_state.slot_of(by):
         raise StateError(f"{by!r} has a part in {name!r} already: name somebody else")
-    if by in one.unblinded:
+    if by in round_state.unblinded:
         raise StateError(f"{by!r} has seen the ratings of {name!r} and would not rate blind: name somebody else")
-    left = [item for item in seat.items_of(rater) if one.rating_in_slot(seat, item) is None]
+    left = [item for item in slot.items_of(rater) if round_state.rating_in_slot(slot, item) is None]
     payload = {"round": name, "rater": rater, "by": by, "items": left, "reason": reason}
-    return NewAct("round.replace", actor, payload, one.plan.codebook)
+    return NewAct("round.replace", actor, payload, round_state.plan.codebook)
 
 
 def set_deadline(state: State, name: str, actor: str, deadline: str) -> NewAct:
-    one = _open(state, name)
-    return NewAct("round.deadline", actor, {"round": name, "deadline": deadline}, one.plan.codebook)
+    round_state = _open(state, name)
+    return NewAct("round.deadline", actor, {"round": name, "deadline": deadline}, round_state.plan.codebook)
 
 
 def next_set(state: State, name: str, actor: str, *, simulated: bool = False) -> NewAct:
     """Go on to the next set when both have rated this one and its words are unified."""
-    one = _open(state, name)
-    sets = one.sets
-    if one.set >= len(sets):
-        raise StateError(f"{name!r} has no set after {one.set}: close the round")
-    left = missing(one)
+    round_state = _open(state, name)
+    sets = round_state.sets
+    if round_state.set >= len(sets):
+        raise StateError(f"{name!r} has no set after {round_state.set}: close the round")
+    left = list_missing(round_state)
     if left:
-        raise StateError(f"set {one.set} of {name!r} is not complete, {len(left)} ratings are missing: rate them first")
-    payload: dict[str, object] = {"round": name, "set": one.set + 1}
+        raise StateError(f"set {round_state.set} of {name!r} is not complete, {len(left)} ratings are missing: rate them first")
+    payload: dict[str, object] = {"round": name, "set": round_state.set + 1}
     payload |= {"simulated": True} if simulated else {}
-    return NewAct("round.set", actor, payload, one.plan.codebook)
+    return NewAct("round.set", actor, payload, round_state.plan.codebook)
 
 
 def _open(state: State, name: str) -> RoundState:
-    one = state.round(name)
-    if one.status != OPEN:
+    round_state = state.round(name)
+    if round_state.status != OPEN:
         raise StateError(f"the round {name!r} is closed: open it again with `quaestor round reopen {name}`")
-    return one
+    return round_state

@@ -13,7 +13,7 @@ from typing import Any
 
 from quaestor.base.errors import StateError
 from quaestor.base.names import suggest
-from quaestor.coding.model.assignment import Progress, assigned, in_order
+from quaestor.coding.model.assignment import RaterProgress, assign_items, order_items
 from quaestor.coding.model.codebook.history import History
 from quaestor.coding.model.records import (
     Comment,
@@ -92,7 +92,7 @@ class RoundState:
     compared: list[int] = field(default_factory=list)
     """Sets whose raters have seen each other's words."""
     practised: dict[str, list[str]] = field(default_factory=dict)
-    given: int = 0
+    rating_count: int = 0
     """Ratings so far, superseded ones too."""
     seconds: dict[str, float] = field(default_factory=dict)
     """How long each rater worked."""
@@ -100,48 +100,48 @@ class RoundState:
     """Whether a simulated rater rated here."""
     decided_at: int = 0
     """The last act that decided anything."""
-    _places: dict[str, int] = field(default_factory=dict, compare=False)
-    memory: dict[object, Any] = field(default_factory=dict, compare=False, repr=False)
+    _set_numbers: dict[str, int] = field(default_factory=dict, compare=False)
+    cache: dict[object, Any] = field(default_factory=dict, compare=False, repr=False)
     """What was worked out from the round and is asked for again and again, by all that it depends on."""
 
-    _progress: dict[str, Progress] = field(default_factory=dict, compare=False, repr=False)
-    _numbers: dict[str, int] = field(default_factory=dict, compare=False, repr=False)
+    _progress: dict[str, RaterProgress] = field(default_factory=dict, compare=False, repr=False)
+    _item_numbers: dict[str, int] = field(default_factory=dict, compare=False, repr=False)
 
-    def progress(self, seat: RaterSlot, rater: str) -> Progress:
+    def progress(self, slot: RaterSlot, rater: str) -> RaterProgress:
         """Where a rater stands in the items that may be rated now; worked out once, then kept up rating by rating."""
         if rater not in self._progress:
-            if not self._numbers:
-                self._numbers.update({item: number for number, item in enumerate(self.plan.items)})
+            if not self._item_numbers:
+                self._item_numbers.update({item: number for number, item in enumerate(self.plan.items)})
             now = set(self.open_items())
-            order = in_order(self.plan, rater, [item for item in seat.items_of(rater) if item in now])
-            found = Progress(self.plan.items, self._numbers, order)
+            order = order_items(self.plan, rater, [item for item in slot.items_of(rater) if item in now])
+            progress = RaterProgress(self.plan.items, self._item_numbers, order)
             for item in self.ratings.get(rater, {}):
-                if self.is_rated(seat, item):
-                    found.rated(item)
-            self._progress[rater] = found
+                if self.is_rated(slot, item):
+                    progress.mark_rated(item)
+            self._progress[rater] = progress
         return self._progress[rater]
 
-    def take_rating(self, rating: Rating) -> None:
+    def record_rating(self, rating: Rating) -> None:
         self.ratings.setdefault(rating.rater, {}).setdefault(rating.item, []).append(rating)
-        self.given += 1
+        self.rating_count += 1
         self.seconds[rating.rater] = self.seconds.get(rating.rater, 0.0) + rating.seconds
         self.simulated = self.simulated or rating.simulated
         if rating.rater in self._progress:
-            self._progress[rating.rater].rated(rating.item)
+            self._progress[rating.rater].mark_rated(rating.item)
 
     def forget_progress(self) -> None:
         """Who rates what has changed: it is worked out anew when it is asked for."""
         self._progress.clear()
 
-    def let_go(self, is_gone: Callable[[str], object]) -> None:
+    def drop_items(self, is_gone: Callable[[str], object]) -> None:
         """Ask nobody any more for items that nobody can read; what was rated stays with who rated it."""
         self.gone |= {item for item in self.plan.items if is_gone(item)}
-        for seat in self.slots:
-            rated = {item for rater in seat.raters for item in self.ratings.get(rater, ())}
-            seat.items = [tuple(item for item in items if item in rated or not is_gone(item)) for items in seat.items]
-            seat.forget_members()
+        for slot in self.slots:
+            rated = {item for rater in slot.raters for item in self.ratings.get(rater, ())}
+            slot.items = [tuple(item for item in items if item in rated or not is_gone(item)) for items in slot.items]
+            slot.forget_members()
         self.reread = {item: number for item, number in self.reread.items() if not is_gone(item)}
-        self.memory.pop("left by seat", None)
+        self.cache.pop("left by seat", None)
         self.forget_progress()
 
     @property
@@ -156,28 +156,28 @@ class RoundState:
         return tuple(item for item in self.plan.items if item not in self.gone) if self.gone else self.plan.items
 
     def slot_of(self, rater: str) -> RaterSlot | None:
-        return next((seat for seat in self.slots if rater in seat.raters), None)
+        return next((slot for slot in self.slots if rater in slot.raters), None)
 
     def current(self, rater: str, item: str) -> Rating | None:
-        given = self.ratings.get(rater, {}).get(item)
-        return given[-1] if given else None
+        ratings = self.ratings.get(rater, {}).get(item)
+        return ratings[-1] if ratings else None
 
-    def rating_in_slot(self, seat: RaterSlot, item: str) -> Rating | None:
+    def rating_in_slot(self, slot: RaterSlot, item: str) -> Rating | None:
         """The rating that counts for a seat: that of whoever was given the item."""
-        return next((found for rater in reversed(seat.raters) if (found := self.current(rater, item))), None)
+        return next((rating for rater in reversed(slot.raters) if (rating := self.current(rater, item))), None)
 
-    def rated_by(self, seat: RaterSlot) -> int:
+    def rated_by(self, slot: RaterSlot) -> int:
         """How many of a seat's items have a rating; who takes a seat over gets those that have none."""
-        return sum(len(self.ratings.get(rater, ())) for rater in seat.raters)
+        return sum(len(self.ratings.get(rater, ())) for rater in slot.raters)
 
-    def is_rated(self, seat: RaterSlot, item: str) -> bool:
+    def is_rated(self, slot: RaterSlot, item: str) -> bool:
         """Whether a seat has rated an item, and rated it again where that was asked for."""
-        rating = self.rating_in_slot(seat, item)
+        rating = self.rating_in_slot(slot, item)
         return rating is not None and rating.number > self.reread.get(item, 0)
 
     def all_ratings(self) -> list[Rating]:
-        ratings = [one for items in self.ratings.values() for item in items.values() for one in item]
-        return sorted(ratings, key=lambda one: one.number)
+        ratings = [rating for items in self.ratings.values() for ratings_of_item in items.values() for rating in ratings_of_item]
+        return sorted(ratings, key=lambda rating: rating.number)
 
     def open_items(self) -> tuple[str, ...]:
         """The items that may be rated now."""
@@ -185,9 +185,9 @@ class RoundState:
 
     def set_of(self, item: str) -> int:
         """The number of the set an item is in."""
-        if not self._places:
-            self._places.update({one: number for number, items in enumerate(self.sets, start=1) for one in items})
-        return self._places[item]
+        if not self._set_numbers:
+            self._set_numbers.update({member: number for number, items in enumerate(self.sets, start=1) for member in items})
+        return self._set_numbers[item]
 
     def decided(self, facet: str) -> dict[str, Decision]:
         return {item: decision[-1] for (item, name), decision in self.decisions.items() if name == facet}
@@ -246,7 +246,7 @@ class State:
                     self._remove_items(act)
                 newest.append(act)
         finally:
-            self.latest.extend(map(_noted, newest))
+            self.latest.extend(map(_summarise_act, newest))
 
     def _remove_items(self, act: Act) -> None:
         removal = self.removals.get(act.kind)
@@ -256,10 +256,10 @@ class State:
         for round_state in self.rounds.values():
             # Other items may have such ids too. A plan that was made before plans recorded an origin goes by ids.
             if round_state.plan.origin in (removal.origin, ""):
-                round_state.let_go(is_removed)
+                round_state.drop_items(is_removed)
 
 
-def _noted(act: Act) -> ActSummary:
+def _summarise_act(act: Act) -> ActSummary:
     payload = act.payload
     plan = payload.get("plan")
     where = plan["round"] if isinstance(plan, dict) else payload.get("round") or payload.get("name") or ""
@@ -267,40 +267,40 @@ def _noted(act: Act) -> ActSummary:
     return ActSummary(act.number, act.time, act.kind, act.actor, str(where), len(payload.get("decisions", ())), survey)
 
 
-def plan_payload(plan: RoundPlan) -> dict[str, Any]:
+def write_plan(plan: RoundPlan) -> dict[str, Any]:
     return asdict(plan)
 
 
-def plan_from(payload: dict[str, Any]) -> RoundPlan:
-    facets = tuple(_facet_from(facet) for facet in payload["facets"])
-    practice = tuple(Practice(**one) for one in payload["practice"])
+def read_plan(payload: dict[str, Any]) -> RoundPlan:
+    facets = tuple(_read_facet(facet) for facet in payload["facets"])
+    practice = tuple(Practice(**entry) for entry in payload["practice"])
     lists = {"items": tuple(payload["items"]), "raters": tuple(payload["raters"])}
     return RoundPlan(**{**payload, **lists, "facets": facets, "practice": practice})
 
 
-def _facet_from(payload: dict[str, Any]) -> Facet:
+def _read_facet(payload: dict[str, Any]) -> Facet:
     lists = {name: tuple(payload[name]) for name in ("options", "reasons")}
     fields = tuple((code, tuple(names)) for code, names in payload.get("fields", ()))
     return Facet(**{**payload, **lists, "fields": fields})
 
 
 def _opened(state: State, act: Act) -> None:
-    plan = plan_from(act.payload["plan"])
-    seats = [RaterSlot([rater], [items]) for rater, items in zip(plan.raters, assigned(plan), strict=True)]
-    state.rounds[plan.round] = RoundState(plan, seats, plan.sets(), deadline=plan.deadline, opened=act.time)
+    plan = read_plan(act.payload["plan"])
+    slots = [RaterSlot([rater], [items]) for rater, items in zip(plan.raters, assign_items(plan), strict=True)]
+    state.rounds[plan.round] = RoundState(plan, slots, plan.sets(), deadline=plan.deadline, opened=act.time)
 
 
 def _closed(state: State, act: Act) -> None:
-    one = state.rounds[act.payload["round"]]
-    one.final = bool(act.payload.get("final"))
-    if one.status == OPEN:  # a closed round can be declared final later, which leaves the rest as it was
-        one.status, one.closed, one.incomplete = CLOSED, act.time, act.payload.get("incomplete", "")
+    round_state = state.rounds[act.payload["round"]]
+    round_state.final = bool(act.payload.get("final"))
+    if round_state.status == OPEN:  # a closed round can be declared final later, which leaves the rest as it was
+        round_state.status, round_state.closed, round_state.incomplete = CLOSED, act.time, act.payload.get("incomplete", "")
 
 
 def _reopened(state: State, act: Act) -> None:
-    one = state.rounds[act.payload["round"]]
-    one.status, one.closed, one.incomplete, one.waived = OPEN, "", "", ""
-    one.not_blind = one.not_blind or bool(act.payload.get("not_blind"))
+    round_state = state.rounds[act.payload["round"]]
+    round_state.status, round_state.closed, round_state.incomplete, round_state.waived = OPEN, "", "", ""
+    round_state.not_blind = round_state.not_blind or bool(act.payload.get("not_blind"))
 
 
 def _waived(state: State, act: Act) -> None:
@@ -308,12 +308,12 @@ def _waived(state: State, act: Act) -> None:
 
 
 def _replaced(state: State, act: Act) -> None:
-    one = state.rounds[act.payload["round"]]
-    seat = one.slot_of(act.payload["rater"])
-    if seat is not None:
-        seat.raters.append(act.payload["by"])
-        seat.items.append(tuple(act.payload["items"]))
-    one.forget_progress()
+    round_state = state.rounds[act.payload["round"]]
+    slot = round_state.slot_of(act.payload["rater"])
+    if slot is not None:
+        slot.raters.append(act.payload["by"])
+        slot.items.append(tuple(act.payload["items"]))
+    round_state.forget_progress()
 
 
 def _deadline(state: State, act: Act) -> None:
@@ -321,9 +321,9 @@ def _deadline(state: State, act: Act) -> None:
 
 
 def _next_set(state: State, act: Act) -> None:
-    one = state.rounds[act.payload["round"]]
-    one.set = act.payload["set"]
-    one.forget_progress()
+    round_state = state.rounds[act.payload["round"]]
+    round_state.set = act.payload["set"]
+    round_state.forget_progress()
 
 
 def _unblinded(state: State, act: Act) -> None:
@@ -346,7 +346,7 @@ def _rated(state: State, act: Act) -> None:
         bool(payload.get("simulated")),
         bool(payload.get("imported")),
     )
-    state.rounds[rating.round].take_rating(rating)
+    state.rounds[rating.round].record_rating(rating)
 
 
 def _commented(state: State, act: Act) -> None:
@@ -361,11 +361,11 @@ def _commented(state: State, act: Act) -> None:
         payload.get("answer"),
         bool(payload.get("simulated")),
     )
-    one = state.rounds[payload["round"]]
+    round_state = state.rounds[payload["round"]]
     if act.kind == "tie.comment":
-        one.tie_comments[payload["item"], payload["facet"]] = comment
+        round_state.tie_comments[payload["item"], payload["facet"]] = comment
     else:
-        one.comments.append(comment)
+        round_state.comments.append(comment)
 
 
 def _decided(state: State, act: Act) -> None:
@@ -389,10 +389,10 @@ def _decided(state: State, act: Act) -> None:
 
 def _published(state: State, act: Act) -> None:
     payload = act.payload
-    found = state.published.setdefault(payload["name"], {})
+    decisions = state.published.setdefault(payload["name"], {})
     for entry in payload["decisions"]:
         item, facet = entry["item"], entry["facet"]
-        found[item, facet] = Decision(
+        decisions[item, facet] = Decision(
             act.number, item, facet, entry["answer"], "published", act.actor, act.time, source=payload["source"]
         )
 
@@ -417,16 +417,16 @@ def _unified(state: State, act: Act) -> None:
 
 def _reread(state: State, act: Act) -> None:
     payload = act.payload
-    one = state.rounds[payload["round"]]
-    one.reread[payload["item"]] = act.number
-    one.forget_progress()
+    round_state = state.rounds[payload["round"]]
+    round_state.reread[payload["item"]] = act.number
+    round_state.forget_progress()
     _compared(state, act)
 
 
 def _compared(state: State, act: Act) -> None:
-    one = state.rounds[act.payload["round"]]
-    if act.payload["set"] not in one.compared:
-        one.compared.append(act.payload["set"])
+    round_state = state.rounds[act.payload["round"]]
+    if act.payload["set"] not in round_state.compared:
+        round_state.compared.append(act.payload["set"])
 
 
 def _practised(state: State, act: Act) -> None:

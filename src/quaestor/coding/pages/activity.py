@@ -9,10 +9,10 @@ from functools import cache
 
 from quaestor.base.clock import Clock, now
 from quaestor.base.names import fits_url
-from quaestor.coding.model.decisions import disagreements
+from quaestor.coding.model.decisions import list_disagreements
 from quaestor.coding.model.records import ActSummary
 from quaestor.coding.model.state import CLOSED, OPEN, RoundState, State
-from quaestor.coding.model.views import rater_place, unblinding
+from quaestor.coding.model.views import build_rater_position, build_unblind_act
 from quaestor.coding.visibility import Sight
 from quaestor.study.contributions import ActKind
 from quaestor.study.features import features
@@ -132,7 +132,7 @@ def waiting_for(state: State, name: str, clock: Clock = now) -> list[Waiting]:
         if not fits_url(plan.round):  # opened before names had to, and without pages
             continue
         if round_state.status == OPEN and round_state.slot_of(name) is not None:
-            place = rater_place(state, plan.round, name)
+            place = build_rater_position(state, plan.round, name)
             done, total = place.progress.done, len(place.progress)
             until, is_late = in_time(round_state.deadline, moment)
             found.append(
@@ -141,7 +141,7 @@ def waiting_for(state: State, name: str, clock: Clock = now) -> list[Waiting]:
                 )
             )  # fmt: skip
         if round_state.status == CLOSED and plan.tie_breaker == name and plan.settle in ("tie-breaker", "two-step"):
-            cases = disagreements(state, plan.round)
+            cases = list_disagreements(state, plan.round)
             done = sum(case.decision is not None or case.tie_comment is not None for case in cases)
             found.append(Waiting(plan.round, plan.kind, BREAK_TIES, done, len(cases)))
         if round_state.status == CLOSED and round_state.slot_of(name) is not None and plan.settle != "tie-breaker":
@@ -155,9 +155,9 @@ def waiting_for(state: State, name: str, clock: Clock = now) -> list[Waiting]:
 def _discussion(state: State, round_state: RoundState, name: str) -> Waiting:
     """How many cases there are would tell a rater of a round that may still open again how others rated."""
     plan = round_state.plan
-    if unblinding(state, plan.round, name) is not None:
+    if build_unblind_act(state, plan.round, name) is not None:
         return Waiting(plan.round, plan.kind, DISCUSS, 0, 0, looked=False)
-    cases = disagreements(state, plan.round)
+    cases = list_disagreements(state, plan.round)
     return Waiting(plan.round, plan.kind, DISCUSS, sum(case.decision is not None for case in cases), len(cases))
 
 

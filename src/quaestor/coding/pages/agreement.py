@@ -10,7 +10,7 @@ from quaestor.base.errors import InputError
 from quaestor.coding.agreement import asked_of
 from quaestor.coding.agreement_access import RoundAgreement, facets_compared, require_look, seen
 from quaestor.coding.confusion import Matrix, Named, matrix_of, named
-from quaestor.coding.model.facet_kinds.phrase import Phrase
+from quaestor.coding.model.facet_kinds.phrase import PhraseKind
 from quaestor.coding.model.phrases import curves
 from quaestor.coding.model.records import Facet
 from quaestor.coding.model.state import RoundState, State
@@ -107,7 +107,7 @@ def agreement_view(coding: CodingSession, name: str, actor: str, asked: Asked, *
         asked = Asked(facet.id, asked.level, asked.version)
         book = state.history.at(one.plan.codebook if asked.version is None else asked.version)
         levels = book.facets[facet.codes].levels if facet.codes in book.facets else ()
-        sets = _curves(one) if facet.kind == Phrase.name else ()
+        sets = _curves(one) if facet.kind == PhraseKind.name else ()
         empty = AgreementView(
             name, tuple(facets_compared(one)), levels, _newest(state, facet), asked, facet.question
         )  # fmt: skip
@@ -120,7 +120,7 @@ def agreement_view(coding: CodingSession, name: str, actor: str, asked: Asked, *
         empty,
         result=result,
         ratings=worked.ratings,
-        more=max(0, one.given - worked.ratings),
+        more=max(0, one.rating_count - worked.ratings),
         left_out=tuple(result.agreement.reasons.items()),
         measures=tuple(measures_of(result.agreement)),
         codes=tuple(_code(code, names) for code in result.agreement.codes),
@@ -153,10 +153,10 @@ def _newest(state: State, facet: Facet) -> int:
 
 
 def _curves(round_state: RoundState) -> tuple[SetCurve, ...]:
-    depends = round_state.given, len(round_state.unifications), round_state.set
-    known = round_state.memory.get("curves")
+    depends = round_state.rating_count, len(round_state.unifications), round_state.set
+    known = round_state.cache.get("curves")
     if known is None or known[0] != depends:
-        known = round_state.memory["curves"] = depends, tuple(curves(round_state))
+        known = round_state.cache["curves"] = depends, tuple(curves(round_state))
     set_curves: tuple[SetCurve, ...] = known[1]
     return set_curves
 

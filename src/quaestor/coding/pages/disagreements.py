@@ -7,24 +7,24 @@ from dataclasses import dataclass, replace
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.coding.disagreements import comment_on_item, settle_agreed, settle_item
-from quaestor.coding.model.answers import answer_in_words, write_cell
+from quaestor.coding.model.answers import name_answer, write_cell
 from quaestor.coding.model.decisions import (
     DISCUSSION,
     TIE_BREAKER,
     TOGETHER,
-    WORDS_WAYS,
-    agreed_left,
-    answers_of,
-    differing_words,
+    WORD_METHODS,
+    count_undecided_agreements,
+    list_answers,
+    list_word_differences,
     is_settled,
-    settled,
-    ways_of,
+    is_settled_round,
+    list_settlement_methods,
 )
-from quaestor.coding.model.facet_kinds import kind_of
-from quaestor.coding.model.facet_kinds.passages import is_stretches
+from quaestor.coding.model.facet_kinds import find_kind
+from quaestor.coding.model.facet_kinds.passages import is_passages
 from quaestor.coding.model.records import Codebook, Decision, Disagreement, Facet
 from quaestor.coding.model.state import CLOSED, RoundState, RaterSlot, State
-from quaestor.coding.model.views import asks_first, disagreements_for
+from quaestor.coding.model.views import needs_consent, list_visible_disagreements
 from quaestor.coding.pages.disputed_answers import Chosen, Question, Voice, chosen_answer, mask_question, question_of
 from quaestor.coding.rating_files import note_view
 from quaestor.coding.session import CodingSession, Where, open_coding, require_lead
@@ -101,11 +101,11 @@ class Teller:
         return self.one.plan.round
 
     def words(self, facet: str, answer: object) -> str:
-        return answer_in_words(self.one.plan.facet(facet), self.state.history.at(self.one.plan.codebook), answer)
+        return name_answer(self.one.plan.facet(facet), self.state.history.at(self.one.plan.codebook), answer)
 
     def asked_for(self, facet: str, answer: object) -> str:
         """By what a list is narrowed to an answer; stretches by their codes, wherever they lie."""
-        return self.words(facet, answer) if is_stretches(answer) else write_cell(self.one.plan.facet(facet), answer)
+        return self.words(facet, answer) if is_passages(answer) else write_cell(self.one.plan.facet(facet), answer)
 
     def seat(self, seat: RaterSlot) -> str:
         return " then ".join(self.sight.shown(self._round, rater) for rater in seat.raters)
@@ -156,7 +156,7 @@ class Teller:
         if case.tie_comment is not None:
             who = self.sight.shown(self._round, case.tie_comment.actor)
             given.append((case.tie_comment.answer, Voice(who, simulated=case.tie_comment.simulated)))
-        proposed = self.one.plan.proposals.get(case.item, {}) if kind_of(facet).confirms_proposal else {}
+        proposed = self.one.plan.proposals.get(case.item, {}) if find_kind(facet).confirms_proposal else {}
         found = question_of(facet, self.state.history.at(self.one.plan.codebook), given, proposed)
         return replace(found, others=()) if case.words_only else found
 
@@ -176,7 +176,7 @@ class Teller:
 
     def ways(self, case: Disagreement) -> tuple[tuple[str, str], ...]:
         """How the viewer may settle a case now; the way that comes first is the usual one."""
-        ways = [way for way in (WORDS_WAYS if case.words_only else ways_of(self.one.plan)) if way != TIE_BREAKER]
+        ways = [way for way in (WORD_METHODS if case.words_only else list_settlement_methods(self.one.plan)) if way != TIE_BREAKER]
         if self.sight.viewer.name == self.one.plan.tie_breaker:
             ways = [way for way in ways if way == TOGETHER]
         if case.tie_comment is None:
@@ -253,20 +253,20 @@ def has_desk_without_names(where: Where, name: str, viewer: Viewer) -> bool:
     """Whether somebody breaks the ties of a round in which some are left."""
     with open_coding(where) as coding:
         one = coding.state.round(name)
-        return viewer.name == one.plan.tie_breaker and not (one.status == CLOSED and settled(coding.state, name))
+        return viewer.name == one.plan.tie_breaker and not (one.status == CLOSED and is_settled_round(coding.state, name))
 
 
 def is_asked_first(where: Where, name: str, viewer: Viewer) -> bool:
     """Whether somebody would see for the first time what the others said, which is theirs to say; else they may now."""
     with open_coding(where) as coding:
-        disagreements_for(coding.state, name, viewer.name, coding.lead)
-        return asks_first(coding.state, name, viewer.name)
+        list_visible_disagreements(coding.state, name, viewer.name, coding.lead)
+        return needs_consent(coding.state, name, viewer.name)
 
 
 def look_at_disagreements(where: Where, name: str, viewer: Viewer) -> None:
     """Put on record that somebody now sees the disagreements of a closed round, where they may."""
     with open_coding(where) as coding:
-        disagreements_for(coding.state, name, viewer.name, coding.lead)
+        list_visible_disagreements(coding.state, name, viewer.name, coding.lead)
         note_view(coding, name, viewer.name)
 
 
@@ -286,10 +286,10 @@ def listing_of(where: Where, name: str, viewer: Viewer, wanted: Filter) -> Listi
             len(found) - len(left),
             len(found),
             left[0] if left else None,
-            agreed_left(teller.state, name),
+            count_undecided_agreements(teller.state, name),
             viewer.name == coding.lead,
             () if left else following(coding.study, teller.state, name),
-            tuple(teller.row(case) for case in differing_words(teller.state, name) if not is_settled(case)),
+            tuple(teller.row(case) for case in list_word_differences(teller.state, name) if not is_settled(case)),
         )
 
 
@@ -301,7 +301,7 @@ def case_of(
         found, teller = _looked_at(coding, name, viewer)
         place = _place_of(found, item, facet)
         if place is None:
-            found = differing_words(teller.state, name)
+            found = list_word_differences(teller.state, name)
             place = _place_of(found, item, facet)
         if place is None:
             raise InputError(f"The raters of {name!r} do not differ on {item!r}: choose a case from the list.")
@@ -361,7 +361,7 @@ def settle_case(
         _require_looked(coding, name, viewer)
         one = coding.state.round(name)
         asked = facet_of(one, facet)
-        answers = [answer for _, answer in answers_of(one, item, asked.id)]
+        answers = [answer for _, answer in list_answers(one, item, asked.id)]
         tie_comment = one.tie_comments.get((item, asked.id))
         answers += [tie_comment.answer] if tie_comment is not None else []
         answer = chosen_answer(asked, chosen, answers)
@@ -391,7 +391,7 @@ def without_names(where: Where, name: str, viewer: Viewer, words: str) -> str:
 
 def following(study: Study, state: State, name: str) -> tuple[str, ...]:
     """What the decisions of a round are waited for."""
-    left = agreed_left(state, name)
+    left = count_undecided_agreements(state, name)
     agreed = [f"{left:,} answers on which all raters agree are to be put on record by the lead."] if left else []
     steps = [
         f"The step {step.step!r} of the funnel goes by this round: run the funnel again."
@@ -418,7 +418,7 @@ def facet_of(round_state: RoundState, facet: str) -> Facet:
 
 def _looked_at(coding: CodingSession, name: str, viewer: Viewer) -> tuple[list[Disagreement], Teller]:
     state = coding.state
-    disagreements = disagreements_for(state, name, viewer.name, coding.lead)
+    disagreements = list_visible_disagreements(state, name, viewer.name, coding.lead)
     _require_looked(coding, name, viewer)
     return disagreements, Teller(state, Sight(state, coding.lead, viewer), state.round(name))
 
@@ -427,6 +427,6 @@ def _require_looked(coding: CodingSession, name: str, viewer: Viewer) -> None:
     """Refuse those who have to agree first that their look goes on record; record the look of everybody else."""
     if coding.state.round(name).status != CLOSED:
         return
-    if asks_first(coding.state, name, viewer.name):
+    if needs_consent(coding.state, name, viewer.name):
         raise StateError(f"The disagreements of {name!r} are seen by those who say so: open their page and look.")
     note_view(coding, name, viewer.name)

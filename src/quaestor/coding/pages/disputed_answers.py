@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from quaestor.base.errors import InputError
-from quaestor.coding.model.answers import answer_in_words, write_cell
-from quaestor.coding.model.facet_kinds import kind_of
-from quaestor.coding.model.facet_kinds.base import Choice
+from quaestor.coding.model.answers import name_answer, write_cell
+from quaestor.coding.model.facet_kinds import find_kind
+from quaestor.coding.model.facet_kinds.base import AnswerChoice
 from quaestor.coding.model.facet_kinds.passages import KIND
 from quaestor.coding.model.records import CANNOT_JUDGE, Codebook, Facet, read_passages
 from quaestor.study.contributions import TextMask
@@ -85,7 +85,7 @@ class Question:
     kind: str
     question: str
     opinions: tuple[Opinion, ...]
-    others: tuple[Choice, ...]
+    others: tuple[AnswerChoice, ...]
     proposed: tuple[tuple[str, str], ...] = ()
     """Of something to confirm: what was proposed."""
 
@@ -117,17 +117,17 @@ def question_of(
     opinions = tuple(
         Opinion(
             value,
-            answer_in_words(facet, book, answer),
+            name_answer(facet, book, answer),
             "" if answer == CANNOT_JUDGE else next(keys, ""),
             tuple(voices[value]),
             meanings_of(facet, book, answer),
         )
         for value, answer in answers.items()
     )
-    alternatives = kind_of(facet).alternatives(facet, book, list(answers.values()))
+    alternatives = find_kind(facet).alternatives(facet, book, list(answers.values()))
     others = [choice for choice in alternatives if choice.value not in answers]
     if judging:
-        others.append(Choice(CANNOT_JUDGE, CANNOT_JUDGE))
+        others.append(AnswerChoice(CANNOT_JUDGE, CANNOT_JUDGE))
     return Question(
         facet.id, facet.kind, facet.question or facet.id, opinions, tuple(others), tuple(sorted(proposed.items()))
     )
@@ -173,7 +173,7 @@ def meanings_of(facet: Facet, book: Codebook, answer: Any) -> tuple[Meaning, ...
     if not facet.codes or answer == CANNOT_JUDGE:
         return ()
     found = []
-    for code_id in kind_of(facet).codes(answer):
+    for code_id in find_kind(facet).codes(answer):
         code = book.codes.get(code_id)
         if code is not None:
             group = book.path_name(code.parent) if code.parent else ""
@@ -204,4 +204,4 @@ def chosen_answer(facet: Facet, chosen: Chosen, given: Iterable[Any]) -> Any:
         raise InputError("No answer was chosen: choose one of those in dispute, or another one.")
     if others == [CANNOT_JUDGE]:
         return CANNOT_JUDGE
-    return kind_of(facet).decide(list(given), others, chosen.instead.strip())
+    return find_kind(facet).build_decision(list(given), others, chosen.instead.strip())

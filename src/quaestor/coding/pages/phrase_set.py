@@ -17,9 +17,9 @@ from quaestor.coding.model.phrases import (
     words_before,
 )
 from quaestor.coding.model.records import CANNOT_JUDGE
-from quaestor.coding.model.rounds import missing
+from quaestor.coding.model.rounds import list_missing
 from quaestor.coding.model.state import OPEN, RoundState, RaterSlot, State
-from quaestor.coding.model.views import asks_first
+from quaestor.coding.model.views import needs_consent
 from quaestor.coding.pages.rating_sheet import Desk
 from quaestor.coding.rating_files import note_view
 from quaestor.coding.session import Where, open_coding
@@ -181,12 +181,12 @@ def _look(state: State, round_state: RoundState, actor: str, number: int) -> tup
     plan = round_state.plan
     part = round_state.slot_of(actor) is not None or actor == plan.tie_breaker
     if not part or round_state.status != OPEN:
-        return (ASK if asks_first(state, plan.round, actor) else SEE), ""
+        return (ASK if needs_consent(state, plan.round, actor) else SEE), ""
     if number < round_state.set and number in round_state.compared:
         return SEE, ""  # its raters have seen each other's words, and it cannot be rated any more
     if plan.blind and not plan.set_size:
         return WAIT, "The words of the others can be seen when the round is closed."
-    if plan.blind and missing(round_state):
+    if plan.blind and list_missing(round_state):
         return WAIT, f"The words of set {round_state.set} are compared when everybody has rated it."
     return (SEE if round_state.set in round_state.compared else ASK), ""
 
@@ -217,7 +217,7 @@ def _seen(round_state: RoundState, actor: str, phrase_set: PhraseSet) -> PhraseS
         part: Counter(phrase[part] for given in phrases_of(round_state, so_far).values() for phrase in given)
         for part in PARTS
     }
-    complete = now and round_state.status == OPEN and not missing(round_state)
+    complete = now and round_state.status == OPEN and not list_missing(round_state)
     items = round_state.sets[number - 1]
     return PhraseSet(
         **{

@@ -9,13 +9,13 @@ from itertools import islice
 from typing import Any
 
 from quaestor.base.errors import StateError
-from quaestor.coding.model.answers import summarise
-from quaestor.coding.model.facet_kinds import kind_of
-from quaestor.coding.model.facet_kinds.base import Choice
-from quaestor.coding.model.ratings import to_practise
+from quaestor.coding.model.answers import summarise_answer
+from quaestor.coding.model.facet_kinds import find_kind
+from quaestor.coding.model.facet_kinds.base import AnswerChoice
+from quaestor.coding.model.ratings import list_untried_practice
 from quaestor.coding.model.records import CANNOT_JUDGE, Facet, Rating
 from quaestor.coding.model.state import OPEN, State
-from quaestor.coding.model.views import RaterPlace, rater_place, rater_view
+from quaestor.coding.model.views import RaterPosition, build_rater_position, build_rater_view
 from quaestor.coding.rating import choices_of, tried
 from quaestor.coding.rating_files import Said, rating_wanted
 from quaestor.coding.session import coding_session
@@ -36,7 +36,7 @@ class Asked:
     facet: str
     kind: str
     question: str
-    choices: tuple[Choice, ...] = ()
+    choices: tuple[AnswerChoice, ...] = ()
     proposed: tuple[tuple[str, str], ...] = ()
     given: Any = None
     """What this rater said before, as one writes it."""
@@ -92,7 +92,7 @@ class Desk:
             self.item_texts.prepare(one.plan.round, one.plan.items)
             for seat in one.slots:
                 with self.coding.locked_state() as state:
-                    rater_place(state, one.plan.round, seat.rater)
+                    build_rater_position(state, one.plan.round, seat.rater)
                     seat.has(seat.rater, "")
 
     def close(self) -> None:
@@ -103,24 +103,24 @@ class Desk:
     def sheet(self, name: str, rater: str, item: str = "") -> Sheet | None:
         """A rater's sheet: the item asked for, else the next one; None where nothing is left."""
         with self.coding.locked_state() as state:
-            place = rater_place(state, name, rater)
-            trying = [one.item for one in to_practise(state.round(name), rater)]
-            wanted = item or next(iter(trying), "") or next(place.progress.waiting_from(0), "")
+            place = build_rater_position(state, name, rater)
+            trying = [one.item for one in list_untried_practice(state.round(name), rater)]
+            wanted = item or next(iter(trying), "") or next(place.progress.iterate_waiting(0), "")
             if not wanted:
                 return None
             if place.progress.turn_of(wanted) < 0 and wanted not in trying:
                 raise StateError(f"the item {wanted!r} is not among yours in {name!r}")
             blank = Blanks(place).sheet(wanted, practice=wanted in trying)
-            following = place.progress.some_from(place.progress.turn_of(wanted) + 1, BATCH)
+            following = place.progress.list_from(place.progress.turn_of(wanted) + 1, BATCH)
         self.item_texts.prepare(name, place.plan.items)
         return self._with_texts([blank], following)[0]
 
     def ahead(self, name: str, rater: str, after: str, most: int) -> list[Sheet]:
         """The sheets that come after an item: what is left behind it, then what was skipped before it."""
         with self.coding.locked_state() as state:
-            place = rater_place(state, name, rater)
+            place = build_rater_position(state, name, rater)
             turn = place.progress.turn_of(after) + 1
-            waiting = (item for item in place.progress.waiting_from(turn) if item != after)
+            waiting = (item for item in place.progress.iterate_waiting(turn) if item != after)
             following = list(islice(waiting, max(most, BATCH)))
             blanks = Blanks(place)
             blank = [blanks.sheet(item) for item in following[:most]]
@@ -144,10 +144,10 @@ class Desk:
     def own_ratings(self, name: str, rater: str) -> list[Rating]:
         """What a rater has said so far, each answer as one line of text, the newest first."""
         with self.coding.locked_state() as state:
-            view = rater_view(state, name, rater)
+            view = build_rater_view(state, name, rater)
         facets = {facet.id: facet for facet in view.facets}
         ratings = [
-            replace(rating, answers={name: summarise(facets[name], answer) for name, answer in rating.answers.items()})
+            replace(rating, answers={name: summarise_answer(facets[name], answer) for name, answer in rating.answers.items()})
             for rating in view.ratings.values()
         ]
         return sorted(ratings, key=lambda rating: -rating.number)
@@ -156,12 +156,12 @@ class Desk:
 class Blanks:
     """Sheets of one rater's place, on which only the text is missing."""
 
-    def __init__(self, place: RaterPlace) -> None:
+    def __init__(self, place: RaterPosition) -> None:
         self._place = place
         self._pace = _pace(place.recent(_RECENT))
         self._choices = {facet.id: choices_of(facet, place.codebook) for facet in place.plan.facets}
         self._unrated = tuple(self._asked(facet, "", None) for facet in place.plan.facets)
-        self._same_for_all = all(not kind_of(facet).confirms_proposal for facet in place.plan.facets)
+        self._same_for_all = all(not find_kind(facet).confirms_proposal for facet in place.plan.facets)
 
     def sheet(self, item: str, *, practice: bool = False) -> Sheet:
         place, progress, plan = self._place, self._place.progress, self._place.plan
@@ -183,7 +183,7 @@ class Blanks:
             rated=given is not None,
             practice=practice,
             before=progress.item(turn - 1) if turn > 0 else "",
-            after=next((one for one in progress.waiting_from(turn + 1) if one != item), ""),
+            after=next((one for one in progress.iterate_waiting(turn + 1) if one != item), ""),
             done=progress.done,
             total=len(progress),
             set=place.set,
@@ -193,7 +193,7 @@ class Blanks:
         )
 
     def _asked(self, facet: Facet, item: str, given: Rating | None) -> Asked:
-        proposed = self._place.proposals(item) if kind_of(facet).confirms_proposal else {}
+        proposed = self._place.proposals(item) if find_kind(facet).confirms_proposal else {}
         said = given.answers.get(facet.id) if given else None
         return Asked(
             facet.id,

@@ -11,7 +11,7 @@ from quaestor.base.clock import parse_utc
 from quaestor.base.errors import StateError
 from quaestor.base.names import fits_url
 from quaestor.coding.model.facet_kinds.passages import Passages
-from quaestor.coding.model.facet_kinds.phrase import Phrase
+from quaestor.coding.model.facet_kinds.phrase import PhraseKind
 from quaestor.coding.model.rounds import is_complete, reopen_round
 from quaestor.coding.model.state import CLOSED, OPEN, RoundState, RaterSlot, State
 from quaestor.coding.round_acts import settings_of
@@ -117,7 +117,7 @@ def _unopened(study: Study, round_settings: RoundSettings) -> RoundOverview:
         instructions=round_settings.instructions,
         practice=len(round_settings.practice),
         deadline=parse_utc(round_settings.deadline.isoformat()) if round_settings.deadline else "",
-        phrases=any(study.settings.facets[facet].kind == Phrase.name for facet in round_settings.facets),
+        phrases=any(study.settings.facets[facet].kind == PhraseKind.name for facet in round_settings.facets),
         stretches=any(study.settings.facets[facet].kind == Passages.name for facet in round_settings.facets),
     )
 
@@ -156,7 +156,7 @@ def _opened(study: Study, state: State, round_state: RoundState) -> RoundOvervie
         final=round_state.final,
         blindness=round_state.blindness,
         simulated=_is_simulated(round_state),
-        phrases=any(facet.kind == Phrase.name for facet in plan.facets),
+        phrases=any(facet.kind == PhraseKind.name for facet in plan.facets),
         stretches=any(facet.kind == Passages.name for facet in plan.facets),
         has_page=fits_url(plan.round),
     )

@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 
 from quaestor.base.errors import InputError
 from quaestor.coding.disagreements import break_tie, tie_cases
-from quaestor.coding.model.answers import answer_in_words
-from quaestor.coding.model.decisions import TIE_BREAKER, settled, ways_of
-from quaestor.coding.model.facet_kinds import kind_of
+from quaestor.coding.model.answers import name_answer
+from quaestor.coding.model.decisions import TIE_BREAKER, is_settled_round, list_settlement_methods
+from quaestor.coding.model.facet_kinds import find_kind
 from quaestor.coding.model.records import Facet, TieCase
 from quaestor.coding.model.state import CLOSED, RoundState, State
-from quaestor.coding.model.views import tie_view
+from quaestor.coding.model.views import list_tie_cases
 from quaestor.coding.pages.disagreements import Key, facet_of
 from quaestor.coding.pages.disputed_answers import Chosen, Question, chosen_answer, mask_question, question_of
 from quaestor.coding.session import Where, open_coding
@@ -70,7 +70,7 @@ def ties_of(where: Where, name: str, actor: str) -> Ties:
         rows = tuple(_row(one, state, case) for case in cases)
         facets = tuple(facet.id for facet in one.plan.facets)
         done = sum(_is_done(case) for case in cases)
-        return Ties(name, facets, rows, done, len(cases), one.status == CLOSED and settled(state, name))
+        return Ties(name, facets, rows, done, len(cases), one.status == CLOSED and is_settled_round(state, name))
 
 
 def tie_of(
@@ -112,7 +112,7 @@ def answer_tie(
         asked = facet_of(one, facet)
         given = [
             answer
-            for case in tie_view(coding.state, name, actor)
+            for case in list_tie_cases(coding.state, name, actor)
             if (case.item, case.facet) == (item, asked.id)
             for answer in case.answers
         ]
@@ -126,7 +126,7 @@ def _is_done(case: TieCase) -> bool:
 
 
 def _must_settle(round_state: RoundState) -> bool:
-    return ways_of(round_state.plan) == (TIE_BREAKER,)
+    return list_settlement_methods(round_state.plan) == (TIE_BREAKER,)
 
 
 def _row(round_state: RoundState, state: State, case: TieCase) -> TieRow:
@@ -136,7 +136,7 @@ def _row(round_state: RoundState, state: State, case: TieCase) -> TieRow:
 
 
 def _words(round_state: RoundState, state: State, facet: str, answer: object) -> str:
-    return answer_in_words(round_state.plan.facet(facet), state.history.at(round_state.plan.codebook), answer)
+    return name_answer(round_state.plan.facet(facet), state.history.at(round_state.plan.codebook), answer)
 
 
 def _tie(state: State, name: str, cases: list[TieCase], place: int) -> Tie:
@@ -146,7 +146,7 @@ def _tie(state: State, name: str, cases: list[TieCase], place: int) -> Tie:
     earlier, later = [at for at in left if at < place], [at for at in left if at > place]
     after = next(iter([*later, *earlier]), None)
     must = _must_settle(one)
-    proposed = one.plan.proposals.get(case.item, {}) if kind_of(facet).confirms_proposal else {}
+    proposed = one.plan.proposals.get(case.item, {}) if find_kind(facet).confirms_proposal else {}
     given = [(answer, None) for answer in case.answers]
     return Tie(
         name,
@@ -155,7 +155,7 @@ def _tie(state: State, name: str, cases: list[TieCase], place: int) -> Tie:
         _words(one, state, case.facet, case.comment.answer) if case.comment else "",
         case.comment.text if case.comment else "",
         case.settled,
-        TIE_BREAKER in ways_of(one.plan),
+        TIE_BREAKER in list_settlement_methods(one.plan),
         must,
         _key(cases[earlier[-1]]) if earlier else None,
         _key(cases[after]) if after is not None else None,

@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import Any
 
 from quaestor.base.errors import StateError
-from quaestor.coding.model.decisions import answers_of, disagreements
-from quaestor.coding.model.facet_kinds.passages import in_vivo_in, links_in, passage_facet, require_passage_facet, union
+from quaestor.coding.model.decisions import list_answers, list_disagreements
+from quaestor.coding.model.facet_kinds.passages import list_in_vivo, split_links, find_passage_facet, require_passage_facet, merge_passages
 from quaestor.coding.model.records import CANNOT_JUDGE, WITHDRAWN, Decision, Passage, read_passages
 from quaestor.coding.model.state import CLOSED, RoundState, State
 from quaestor.coding.model.views import require_lead_view
@@ -79,7 +79,7 @@ def coded_rounds(state: State) -> list[str]:
     return [
         name
         for name, round_state in state.rounds.items()
-        if round_state.status == CLOSED and passage_facet(round_state.plan) is not None
+        if round_state.status == CLOSED and find_passage_facet(round_state.plan) is not None
     ]
 
 
@@ -148,7 +148,7 @@ def last_words(state: State, names: Sequence[str]) -> tuple[dict[str, tuple[str,
     unsettled: set[str] = set()
     for name in sorted(names, key=lambda round_name: state.round(round_name).closed):
         decisions = state.round(name).decided(require_passage_facet(state.round(name).plan).id)
-        waiting = {case.item for case in disagreements(state, name) if case.decision is None}
+        waiting = {case.item for case in list_disagreements(state, name) if case.decision is None}
         decided |= {item: (name, decision) for item, decision in decisions.items()}
         for item in waiting:
             decided.pop(item, None)
@@ -180,7 +180,7 @@ def adoptions(state: State) -> dict[Place, str]:
 def code_now(state: State, item: str, code: str, answers: Mapping[str, Any]) -> str | None:
     """A code under the latest codebook; none where it can no longer be told, or its addition was undone."""
     latest = state.history.latest
-    read = state.history.read(code, latest.version, item, answers).code
+    read = state.history.find_code(code, latest.version, item, answers).code
     return None if read is None or latest.codes[read].status == WITHDRAWN else read
 
 
@@ -199,7 +199,7 @@ class _Reader:
 
     @cached_property
     def _answers(self) -> list[tuple[str, Any]]:
-        return answers_of(self.round, self.item, self._facet)
+        return list_answers(self.round, self.item, self._facet)
 
     @cached_property
     def given(self) -> list[tuple[str, tuple[Passage, ...]]]:
@@ -217,11 +217,11 @@ class _Reader:
         for one, code in read:
             if code is not None:
                 kept.setdefault(one.code or (one.start, one.end), []).append(replace(one, code=code).payload())
-        return read_passages(union(kept.values())), sum(code is None for _, code in read)
+        return read_passages(merge_passages(kept.values())), sum(code is None for _, code in read)
 
     def in_vivo(self, answer: Any) -> list[Passage]:
         """The words in vivo of an answer where they were marked, with the code they count as, if any."""
-        return [replace(passage, code=self._code(passage, answer) or "") for passage in in_vivo_in(answer)]
+        return [replace(passage, code=self._code(passage, answer) or "") for passage in list_in_vivo(answer)]
 
     def _code(self, stretch: Passage, answer: Any) -> str | None:
         code = stretch.code or self.adopted.get((self.round.plan.round, self.item, stretch.start, stretch.end), "")
@@ -257,7 +257,7 @@ class _Reader:
         return tuple(
             rater
             for rater, answer in self._answers
-            if any((passage.start, passage.end) == place for passage in in_vivo_in(answer))
+            if any((passage.start, passage.end) == place for passage in list_in_vivo(answer))
         )
 
 
@@ -286,7 +286,7 @@ def coded_as_one(stretches: Iterable[CodedStretch]) -> list[list[CodedStretch]]:
 
 def _connected_by(coded_stretch: CodedStretch) -> list[tuple[str, ...]]:
     links: list[tuple[str, ...]] = [
-        (coded_stretch.interview, coded_stretch.code, link) for link in links_in(coded_stretch.link)
+        (coded_stretch.interview, coded_stretch.code, link) for link in split_links(coded_stretch.link)
     ]
     return links or [(coded_stretch.item, coded_stretch.code, str(coded_stretch.start), str(coded_stretch.end))]
 

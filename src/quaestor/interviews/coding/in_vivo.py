@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import join_with_or, sort_by_similarity
 from quaestor.coding.codebook import refuse_names_in_codebook
-from quaestor.coding.model.codebook.changes import id_from
-from quaestor.coding.model.facet_kinds.passages import in_vivo_in, require_passage_facet
+from quaestor.coding.model.codebook.changes import build_code_id
+from quaestor.coding.model.facet_kinds.passages import list_in_vivo, require_passage_facet
 from quaestor.coding.model.state import CLOSED, State
 from quaestor.coding.session import CodingSession, require_lead
 from quaestor.interviews.coding.decided_passages import ADOPT_ACT, CodedStretch, adoptions, coded_stretches
@@ -89,7 +89,7 @@ def _require_there(state: State, name: str, item: str, start: int, end: int) -> 
     decision = round_state.decided(require_passage_facet(round_state.plan).id).get(item)
     if decision is None:
         raise StateError(f"nothing is decided about {item!r} in {name!r} yet: settle it first")
-    places = [(passage.start, passage.end) for passage in in_vivo_in(decision.answer)]
+    places = [(passage.start, passage.end) for passage in list_in_vivo(decision.answer)]
     if (start, end) not in places:
         there = join_with_or(f"{low} to {high}" for low, high in places) or "none"
         raise InputError(f"{item!r} has no words in vivo from {start} to {end}, there are: {there}")
@@ -109,12 +109,12 @@ def _added(state: State, name: str, new: NewCode, who: str, names: KnownNames) -
     if not new.name.strip():
         raise InputError("a new code needs a name: give one")
     payload = {
-        "id": id_from(new.name.strip(), new.parent, book),
+        "id": build_code_id(new.name.strip(), new.parent, book),
         "facet": require_passage_facet(state.round(name).plan).codes,
         "name": new.name.strip(),
         "parent": new.parent,
         "definition": new.definition.strip(),
     }
-    book_after = state.history.then("codebook.add", payload)
+    book_after = state.history.preview_change("codebook.add", payload)
     refuse_names_in_codebook(names, book, book_after)
     return NewAct("codebook.add", who, payload, book_after.version)

@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
 from quaestor.base.names import join_with_or
-from quaestor.coding.model.decisions import settled
-from quaestor.coding.model.facet_kinds.passages import in_vivo_in, passage_facet, require_passage_facet
+from quaestor.coding.model.decisions import is_settled_round
+from quaestor.coding.model.facet_kinds.passages import list_in_vivo, find_passage_facet, require_passage_facet
 from quaestor.coding.model.records import Decision, Rating, read_passages
 from quaestor.coding.model.state import OPEN, State
 from quaestor.coding.model.views import build_rater_position
@@ -116,7 +116,7 @@ def coding_steps(interviews: Interviews) -> dict[str, CodingStep]:
     coding = interviews.coding
     with coding.locked_state() as state:
         sight = Sight(state, coding.lead, Viewer(coding.lead, Role.LEAD))
-        unseen = {name: settled(state, name) for name in coded_rounds(state) if sight.why_no_disagreements(name)}
+        unseen = {name: is_settled_round(state, name) for name in coded_rounds(state) if sight.why_no_disagreements(name)}
         unopened = list(_unopened(interviews, state))
         steps = {name: _step(counts, unseen, unopened) for name, counts in _counted(state).items()}
         closed = [name for name in coded_rounds(state) if state.round(name).status != OPEN]
@@ -143,7 +143,7 @@ def _unopened(interviews: Interviews, state: State) -> Iterator[str]:
 def _counted(state: State) -> dict[str, _Counts]:
     counts_by_interview: dict[str, _Counts] = {}
     for name, round_state in state.rounds.items():
-        for seat in round_state.slots if passage_facet(round_state.plan) is not None else ():
+        for seat in round_state.slots if find_passage_facet(round_state.plan) is not None else ():
             for item in seat.items[0]:
                 here = counts_by_interview.setdefault(_interview(item), _Counts())
                 rated = round_state.rating_in_slot(seat, item) is not None
@@ -159,7 +159,7 @@ def _counted(state: State) -> dict[str, _Counts]:
             counts_by_interview[_interview(item)].undecided[name] += 1
     adopted = adoptions(state)
     for item, (name, decision) in decided.items():
-        places = [(name, item, passage.start, passage.end) for passage in in_vivo_in(decision.answer)]
+        places = [(name, item, passage.start, passage.end) for passage in list_in_vivo(decision.answer)]
         if places and _interview(item) in counts_by_interview:
             counts_by_interview[_interview(item)].in_vivo += sum(
                 not _counts(state, decision, adopted.get(place, "")) for place in places

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from quaestor.base.errors import StateError
 from quaestor.coding.codebook import ID, called_without_name, words_in_code
 from quaestor.coding.model.facet_kinds import find_kind
-from quaestor.coding.model.facet_kinds.passages import is_stretches
+from quaestor.coding.model.facet_kinds.passages import is_passages
 from quaestor.coding.model.records import read_passages
 from quaestor.coding.model.state import RoundState, State
 from quaestor.coding.session import Where, study_of
@@ -90,7 +90,7 @@ def _codes(finder: Finder, state: State) -> Iterator[Text]:
     """Codes in their words; one that another has taken the place of is published nowhere."""
     latest = state.history.latest
     for code in latest.codes.values():
-        if state.history.read(code.id, latest.version, "", {}).code != code.id:
+        if state.history.find_code(code.id, latest.version, "", {}).code != code.id:
             continue
         for what, words in words_in_code(code):
             yield (
@@ -137,7 +137,7 @@ def _in_answer(answer: object, is_text: bool) -> Iterator[str]:
     """The words of an answer that are somebody's own: a text, a reason, and what stands beside stretches."""
     if isinstance(answer, str):
         yield from (answer,) if is_text else ()
-    elif is_stretches(answer):
+    elif is_passages(answer):
         for stretch in read_passages(answer):
             yield from (stretch.memo, *stretch.fields.values())
     elif isinstance(answer, dict):

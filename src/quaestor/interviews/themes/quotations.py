@@ -241,7 +241,7 @@ def _asked(state: State, rounds: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """By code what it asks for more; what a merged code asked for, the one that took its place asks for."""
     fields_by_code: dict[str, tuple[str, ...]] = {}
     for code, names in (field for name in rounds for field in require_passage_facet(state.round(name).plan).fields):
-        now = state.history.read(code, state.history.latest.version, "", {}).code or code
+        now = state.history.find_code(code, state.history.latest.version, "", {}).code or code
         fields_by_code[now] = tuple(dict.fromkeys((*fields_by_code.get(now, ()), *names)))
     return fields_by_code
 

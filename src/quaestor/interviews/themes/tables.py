@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from quaestor.coding.model.facet_kinds.passages import BETWEEN_RATERS
+from quaestor.coding.model.facet_kinds.passages import SEPARATOR
 from quaestor.interviews.themes.records import (
     CODE,
     PARTICIPANT,
@@ -252,8 +252,8 @@ def _said_cells(fields: Sequence[str], quotation: Quotation) -> tuple[Cell, ...]
 
 
 def _told(words: str) -> str:
-    if BETWEEN_RATERS in words:
-        return f"{DIFFER}: {words.replace(BETWEEN_RATERS, ' or ')}"
+    if SEPARATOR in words:
+        return f"{DIFFER}: {words.replace(SEPARATOR, ' or ')}"
     return words or UNSAID
 
 
@@ -262,7 +262,7 @@ def _and(names: Sequence[str]) -> str:
 
 
 def _notes(themes: Themes, fields: Sequence[str], said: Sequence[Quotation]) -> tuple[str, ...]:
-    differ = any(BETWEEN_RATERS in quotation.fields.get(field, "") for quotation in said for field in fields)
+    differ = any(SEPARATOR in quotation.fields.get(field, "") for quotation in said for field in fields)
     note = f"{_begun(DIFFER)}: they gave the same code and say different things of it, and nobody has decided."
     return (*([note] if differ else []), *base_notes(themes))
 
@@ -314,7 +314,7 @@ def _on_scale(key: str) -> tuple[int, str]:
 def _value(quotation: Quotation, field: str) -> tuple[str, str]:
     """The column in which a quotation counts, by its key and its title; no key is one of the columns after them."""
     words = " ".join(quotation.fields.get(field, "").split())
-    if BETWEEN_RATERS in words:
+    if SEPARATOR in words:
         return f"{field} {DIFFER}", DIFFER
     if words.casefold() in ("", UNSAID):
         return f"{field} {UNSAID}", UNSAID

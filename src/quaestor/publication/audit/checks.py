@@ -115,49 +115,49 @@ def _said_twice(printed: Printed) -> Iterator[Check]:
             yield Check("text", f"finding {finding}, {claim}: the page says it once", same, text, note)
 
 
-def _cell_or_number(printed: Printed, given: str | float | None) -> tuple[float, int]:
-    if isinstance(given, str):
-        numbers = numbers_in(printed.cell(given))
+def _cell_or_number(printed: Printed, value: str | float | None) -> tuple[float, int]:
+    if isinstance(value, str):
+        numbers = numbers_in(printed.cell(value))
         if not numbers:
-            raise SettingsError(f"printed.toml: {given!r} holds no number to check with, leave it out of the check")
+            raise SettingsError(f"printed.toml: {value!r} holds no number to check with, leave it out of the check")
         return numbers[0]
-    number = float(given or 0)
+    number = float(value or 0)
     return number, len(_shown(number).partition(".")[2])
 
 
-def _check_sum(printed: Printed, asked: PrintedCheck) -> Iterator[Check]:
-    total = sum(_cell_or_number(printed, name)[0] for name in asked.of)
-    total -= sum(_cell_or_number(printed, name)[0] for name in asked.less)
-    whole, _ = _cell_or_number(printed, asked.equals)
-    where = f" ({asked.where})" if asked.where else ""
-    yield _sum(f"{asked.check}{where}", [total], whole)
+def _check_sum(printed: Printed, check: PrintedCheck) -> Iterator[Check]:
+    total = sum(_cell_or_number(printed, name)[0] for name in check.of)
+    total -= sum(_cell_or_number(printed, name)[0] for name in check.less)
+    whole, _ = _cell_or_number(printed, check.equals)
+    where = f" ({check.where})" if check.where else ""
+    yield _sum(f"{check.check}{where}", [total], whole)
 
 
-def _check_share(printed: Printed, asked: PrintedCheck) -> Iterator[Check]:
-    part = sum(_cell_or_number(printed, name)[0] for name in asked.of)
-    base, _ = _cell_or_number(printed, asked.among)
-    share, decimals = _cell_or_number(printed, asked.equals)
+def _check_share(printed: Printed, check: PrintedCheck) -> Iterator[Check]:
+    part = sum(_cell_or_number(printed, name)[0] for name in check.of)
+    base, _ = _cell_or_number(printed, check.among)
+    share, decimals = _cell_or_number(printed, check.equals)
     if not base:
-        yield Check("share", asked.check, False, f"{_shown(part)} of 0 is no share, printed {share:g}%")
+        yield Check("share", check.check, False, f"{_shown(part)} of 0 is no share, printed {share:g}%")
         return
     percentage = 100 * part / base
     holds = compared(share, decimals, percentage) != DIFFERS
     words = f"{_shown(part)} of {_shown(base)} is {percentage:.{max(0, decimals)}f}%, printed {share:g}%"
-    yield Check("share", asked.check, holds, words)
+    yield Check("share", check.check, holds, words)
 
 
-def _check_kappa(printed: Printed, asked: PrintedCheck) -> Iterator[Check]:
-    kappa, decimals = _cell_or_number(printed, asked.kappa)
+def _check_kappa(printed: Printed, check: PrintedCheck) -> Iterator[Check]:
+    kappa, decimals = _cell_or_number(printed, check.kappa)
     items, disagreements = (
-        int(_cell_or_number(printed, reference)[0]) for reference in (asked.items, asked.disagreements)
+        int(_cell_or_number(printed, reference)[0]) for reference in (check.items, check.disagreements)
     )
-    kept = int(_cell_or_number(printed, asked.kept)[0]) if asked.kept is not None else None
+    kept = int(_cell_or_number(printed, check.kept)[0]) if check.kept is not None else None
     bounds = kappa_range(items, disagreements, kept)
     half = 0.5 * 10.0**-decimals
     holds = bounds is not None and bounds[0] - half <= kappa <= bounds[1] + half
     allowed = "none" if bounds is None else f"{bounds[0]:.2f} to {bounds[1]:.2f}"
     words = f"{disagreements} disagreements among {items} allow a kappa of {allowed}, printed {kappa:g}"
-    yield Check("kappa", asked.check, holds, words)
+    yield Check("kappa", check.check, holds, words)
 
 
 def _groups_of_counts(printed: Printed, table: str) -> dict[str, list[PrintedRow]]:
@@ -170,52 +170,52 @@ def _groups_of_counts(printed: Printed, table: str) -> dict[str, list[PrintedRow
     return groups
 
 
-def _require_columns(printed: Printed, asked: PrintedCheck, table: str, columns: tuple[str, ...]) -> None:
+def _require_columns(printed: Printed, check: PrintedCheck, table: str, columns: tuple[str, ...]) -> None:
     there = printed.layout(table).columns
     for name in columns:
         if name not in there:
             near = suggest(name, there) or "none"
             raise SettingsError(
-                f"printed.toml: {asked.check!r} needs column {name!r} of table {table}, printed: {near}"
+                f"printed.toml: {check.check!r} needs column {name!r} of table {table}, printed: {near}"
             )
 
 
-def _check_p(printed: Printed, asked: PrintedCheck) -> Iterator[Check]:
+def _check_p(printed: Printed, check: PrintedCheck) -> Iterator[Check]:
     """Each printed p-value belongs to its r and the number of rows behind it."""
-    groups = _groups_of_counts(printed, str(asked.counts))
-    for row in printed.tables[str(asked.table)]:
+    groups = _groups_of_counts(printed, str(check.counts))
+    for row in printed.tables[str(check.table)]:
         n = len(groups.get(row.name, ()))
         for column in (name for name in row.cells if name.endswith("_p")):
             coefficient = f"{column[:-2]}_r"
-            _require_columns(printed, asked, str(asked.table), (coefficient,))
+            _require_columns(printed, check, str(check.table), (coefficient,))
             r, p = (numbers_in(row.cells[name]) for name in (coefficient, column))
             bounds = p_range(*r[0], n) if r and p else None
             if bounds is None:
                 continue
             half = 0.5 * 10.0 ** -p[0][1]
             holds = bounds[0] - half <= p[0][0] <= bounds[1] + half
-            name = f"table {asked.table}, {row.name}: the p-value of {column[:-2].replace('_', ' ')}"
+            name = f"table {check.table}, {row.name}: the p-value of {column[:-2].replace('_', ' ')}"
             words = f"r = {r[0][0]:g} over {n} rows has p {bounds[0]:.2f} to {bounds[1]:.2f}, printed {p[0][0]:g}"
-            yield Check("p", name, holds, words, printed.note_on((str(asked.table), row.name, column)))
+            yield Check("p", name, holds, words, printed.note_on((str(check.table), row.name, column)))
 
 
-def _check_correlation(printed: Printed, asked: PrintedCheck) -> Iterator[Check]:
+def _check_correlation(printed: Printed, check: PrintedCheck) -> Iterator[Check]:
     """Each printed r is that of the printed counts."""
-    groups = _groups_of_counts(printed, str(asked.counts))
+    groups = _groups_of_counts(printed, str(check.counts))
     cells = []
-    for row in printed.tables[str(asked.table)]:
+    for row in printed.tables[str(check.table)]:
         for column in (name for name in row.cells if name.endswith("_r")):
             first, _, second = column.removesuffix("_r").partition("_vs_")
-            _require_columns(printed, asked, str(asked.counts), (first, second))
+            _require_columns(printed, check, str(check.counts), (first, second))
             pairs = [(_number(group.cells[first]), _number(group.cells[second])) for group in groups.get(row.name, ())]
             known = np.array([pair for pair in pairs if None not in pair], np.float64).reshape(-1, 2)
             value = pearson(known[:, 0], known[:, 1]).value
             verdict = verdict_of(row.cells[column], value)
-            cells.append(AuditCell(str(asked.table), row.name, column, row.cells[column], value, verdict))
+            cells.append(AuditCell(str(check.table), row.name, column, row.cells[column], value, verdict))
     for cell in explained(cells, {}):
         if cell.computed is None or not isinstance(cell.computed, float):
             continue
-        name = f"table {cell.table}, {cell.row}: {cell.column} is that of the counts in table {asked.counts}"
+        name = f"table {cell.table}, {cell.row}: {cell.column} is that of the counts in table {check.counts}"
         words = f"the counts give {cell.computed:.4f}, printed {cell.printed}"
         words += f"; {cell.explanation}" if cell.explanation else ""
         yield Check("correlation", name, cell.verdict != DIFFERS, words, printed.note_on(cell.key))

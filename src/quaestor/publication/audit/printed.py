@@ -126,9 +126,9 @@ def _explains(note: PrintedNote, computed: float | str | None) -> bool:
     return verdict_of(f"{note.computed:.15g}", computed) in (MATCH, ROUNDING)
 
 
-def _fits(asked: str, given: str) -> bool:
+def _fits(pattern: str, cell: str) -> bool:
     """Whether a name is the one asked for; a `*` at the end stands for whatever follows."""
-    return given.startswith(asked[:-1]) if asked.endswith("*") else asked == given
+    return cell.startswith(pattern[:-1]) if pattern.endswith("*") else pattern == cell
 
 
 def printed_folder(study: Study) -> Path:

@@ -17,12 +17,12 @@ def _names_a_cell(name: str) -> str:
     return name
 
 
-def _is_cell_or_number(given: object) -> object:
-    if isinstance(given, str):
-        return _names_a_cell(given)
-    if isinstance(given, bool) or not isinstance(given, int | float):
-        raise ValueError(f"{given!r} is neither a cell nor a number: write TABLE:ROW:COLUMN or a number")
-    return float(given)
+def _is_cell_or_number(value: object) -> object:
+    if isinstance(value, str):
+        return _names_a_cell(value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError(f"{value!r} is neither a cell nor a number: write TABLE:ROW:COLUMN or a number")
+    return float(value)
 
 
 CellName = Annotated[str, AfterValidator(_names_a_cell)]

@@ -173,7 +173,7 @@ def _decide(study: Study, labels: Labels) -> tuple[Unread, ...]:
 
 def _change(coding: CodingSession, kind: str, said: Mapping[str, Any]) -> None:
     payload = dict(said)
-    coding.act(lambda state: NewAct(kind, coding.lead, payload, state.history.then(kind, payload).version))
+    coding.act(lambda state: NewAct(kind, coding.lead, payload, state.history.preview_change(kind, payload).version))
 
 
 def _labelled(study: Study, labels: Labels) -> list[tuple[str, str]]:

@@ -130,12 +130,12 @@ def replicate_survey(name: str, data: Path, folder: Path, tell: Tell) -> Replica
     return Replicated(study, survey, imported, tables)
 
 
-def _imported(surveys: Surveys, survey: str, copy: Path, given: Path) -> Imported:
+def _imported(surveys: Surveys, survey: str, copy: Path, value: Path) -> Imported:
     """The study reads a copy of the file; whoever gave it is told of the file they gave."""
     try:
         return import_answers(surveys, survey, copy, mapping_file(surveys.study, survey))
     except InputError as error:
-        raise InputError(str(error).replace(str(copy), str(given))) from None
+        raise InputError(str(error).replace(str(copy), str(value))) from None
 
 
 def tables_of(surveys: Surveys, printed: Printed) -> tuple[Table, ...]:

@@ -25,8 +25,8 @@ class Part:
     selection: Selection
 
 
-def part_of(results: Results, asked: PublishedTableSettings) -> Part:
-    conditions = tuple((name, tuple(keys)) for name, keys in asked.where.items())
+def part_of(results: Results, settings: PublishedTableSettings) -> Part:
+    conditions = tuple((name, tuple(keys)) for name, keys in settings.where.items())
     return Part(results.decided.select(results.decided.build_mask(conditions)), Selection(conditions))
 
 
@@ -37,13 +37,13 @@ def base_note(part: Part, results: Results) -> str:
     return f"Base: {shown} of {every} decided items ({percent(shown / every)})."
 
 
-def without_value(part: Part, asked: PublishedTableSettings) -> list[str]:
+def without_value(part: Part, settings: PublishedTableSettings) -> list[str]:
     """What no row or column of a table could take, and stands in its totals alone."""
-    names = [*asked.rows, *([asked.columns] if asked.columns is not None else [])]
+    names = [*settings.rows, *([settings.columns] if settings.columns is not None else [])]
     notes = []
     for name in names:
         missing = int((part.decided.get_attribute(name).codes == NONE).sum())
-        if missing and not (asked.unplaced and name in asked.rows):
+        if missing and not (settings.unplaced and name in settings.rows):
             notes.append(f"Without {name}, and so in the totals alone: {missing}.")
     return notes
 
@@ -53,13 +53,13 @@ def group_title(key: str, title: str) -> str:
     return f"({key}) {title}" if len(key) <= 3 and key[:1].isupper() and key != title else title
 
 
-def grouped_rows(results: Results, part: Part, asked: PublishedTableSettings) -> list[tuple[str, list[str]]]:
+def grouped_rows(results: Results, part: Part, settings: PublishedTableSettings) -> list[tuple[str, list[str]]]:
     """(group, its rows) by key; a table with one attribute has one group without a name."""
-    if len(asked.rows) == 1:
-        return [("", ordered(part, asked, part.decided.get_attribute(asked.rows[0])))]
-    first, second = (part.decided.get_attribute(name) for name in asked.rows)
-    groups = _present(part.decided, asked, first)
-    groups_with_rows = [(group, _within(results, part, asked, first, group, second)) for group in groups]
+    if len(settings.rows) == 1:
+        return [("", ordered(part, settings, part.decided.get_attribute(settings.rows[0])))]
+    first, second = (part.decided.get_attribute(name) for name in settings.rows)
+    groups = _present(part.decided, settings, first)
+    groups_with_rows = [(group, _within(results, part, settings, first, group, second)) for group in groups]
     if second.keys and not any(rows for _, rows in groups_with_rows):
         raise InputError(
             f"{second.name} neither stands below {first.name} in the codebook nor lies across it: "
@@ -68,30 +68,30 @@ def grouped_rows(results: Results, part: Part, asked: PublishedTableSettings) ->
     return groups_with_rows
 
 
-def ordered(part: Part, asked: PublishedTableSettings, attribute: Attribute) -> list[str]:
-    keys = _present(part.decided, asked, attribute)
-    if asked.order == "count":
+def ordered(part: Part, settings: PublishedTableSettings, attribute: Attribute) -> list[str]:
+    keys = _present(part.decided, settings, attribute)
+    if settings.order == "count":
         counts = np.bincount(attribute.codes[attribute.codes != NONE], minlength=len(attribute.keys))
         keys.sort(key=lambda key: -int(counts[attribute.keys.index(key)]))
     return keys
 
 
-def _present(decided: DecidedItems, asked: PublishedTableSettings, attribute: Attribute) -> list[str]:
+def _present(decided: DecidedItems, settings: PublishedTableSettings, attribute: Attribute) -> list[str]:
     """The values a table shows: those it is narrowed to, or below one it is narrowed to; without items too."""
-    if attribute.name in asked.where:
-        return list(asked.where[attribute.name])
-    for name, keys in asked.where.items():
+    if attribute.name in settings.where:
+        return list(settings.where[attribute.name])
+    for name, keys in settings.where.items():
         if set(keys) & set(attribute.parents) and name in decided.attributes:
             return [key for key, above in zip(attribute.keys, attribute.parents, strict=True) if above in keys]
     return list(attribute.keys)
 
 
 def _within(
-    results: Results, part: Part, asked: PublishedTableSettings, first: Attribute, group: str, second: Attribute
+    results: Results, part: Part, settings: PublishedTableSettings, first: Attribute, group: str, second: Attribute
 ) -> list[str]:
     if group in second.parents:
         return second.list_children(group)
-    return [key for key in _present(part.decided, asked, second) if _lies_across(results, first, group, key)]
+    return [key for key in _present(part.decided, settings, second) if _lies_across(results, first, group, key)]
 
 
 def _lies_across(results: Results, first: Attribute, group: str, key: str) -> bool:
@@ -105,58 +105,58 @@ def _lies_across(results: Results, first: Attribute, group: str, key: str) -> bo
     return value is not None and book.at_level(value, first.name) == group
 
 
-def counts_table(results: Results, asked: PublishedTableSettings) -> Table:
+def counts_table(results: Results, settings: PublishedTableSettings) -> Table:
     """Items by row and column, each with its share of the table's base."""
-    part = part_of(results, asked)
-    columns = part.decided.get_attribute(asked.columns) if asked.columns is not None else None
+    part = part_of(results, settings)
+    columns = part.decided.get_attribute(settings.columns) if settings.columns is not None else None
     keys = list(columns.keys) if columns is not None else []
-    maker = _Cells(part, asked, columns, len(part.decided))
+    maker = _Cells(part, settings, columns, len(part.decided))
     groups = []
-    for group, rows in grouped_rows(results, part, asked):
-        attribute = part.decided.get_attribute(asked.rows[-1])
+    for group, rows in grouped_rows(results, part, settings):
+        attribute = part.decided.get_attribute(settings.rows[-1])
         made = [
-            Row(key, attribute.get_title(key), maker.cells(_conditions(asked, group, key)))
+            Row(key, attribute.get_title(key), maker.cells(_conditions(settings, group, key)))
             for key in rows
         ]  # fmt: skip
         title = ""
         if group:
-            title = part.decided.get_attribute(asked.rows[0]).get_title(group)
+            title = part.decided.get_attribute(settings.rows[0]).get_title(group)
             title = group_title(group, title)
-            made.append(Row(group, "Total", maker.cells(((asked.rows[0], (group,)),)), total=True))
+            made.append(Row(group, "Total", maker.cells(((settings.rows[0], (group,)),)), total=True))
         groups.append(Group(title, tuple(made)))
     end = []
-    if asked.unplaced:
-        unplaced = maker.cells((*can_be_placed(part.decided, asked), (asked.rows[-1], (NO_VALUE,))))
+    if settings.unplaced:
+        unplaced = maker.cells((*can_be_placed(part.decided, settings), (settings.rows[-1], (NO_VALUE,))))
         if unplaced[-1].values[0]:
             end.append(Row("unplaced", "Placed by no words", unplaced))
-    if asked.total:
+    if settings.total:
         end.append(Row(TOTAL, "Total", maker.cells(()), total=True))
     if end:
         groups.append(Group("", tuple(end)))
     named = [(key, columns.get_title(key)) for key in keys] if columns is not None else []
-    parts = ("", "share") if asked.shares else ("",)
+    parts = ("", "share") if settings.shares else ("",)
     shown = [*named, (TOTAL, "Total")] if named else [("posts", "Posts")]
-    notes = (base_note(part, results), *without_value(part, asked), *([asked.note] if asked.note else []))
+    notes = (base_note(part, results), *without_value(part, settings), *([settings.note] if settings.note else []))
     heads = tuple(Column(key, title, parts) for key, title in shown)
-    return Table(asked.table, asked.title, stub_of(asked), heads, tuple(groups), notes=notes)
+    return Table(settings.table, settings.title, stub_of(settings), heads, tuple(groups), notes=notes)
 
 
-def can_be_placed(decided: DecidedItems, asked: PublishedTableSettings) -> tuple[tuple[str, tuple[str, ...]], ...]:
+def can_be_placed(decided: DecidedItems, settings: PublishedTableSettings) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """What narrows a table to items that one of its lines could take: groups without lines take none."""
-    if len(asked.rows) == 1:
+    if len(settings.rows) == 1:
         return ()
-    first, second = (decided.get_attribute(name) for name in asked.rows)
-    with_lines = tuple(key for key in _present(decided, asked, first) if key in second.parents)
+    first, second = (decided.get_attribute(name) for name in settings.rows)
+    with_lines = tuple(key for key in _present(decided, settings, first) if key in second.parents)
     return ((first.name, (*with_lines, NO_VALUE)),) if with_lines and second.parents[0] in first.keys else ()
 
 
-def stub_of(asked: PublishedTableSettings) -> str:
-    return asked.stub or " / ".join(asked.rows)
+def stub_of(settings: PublishedTableSettings) -> str:
+    return settings.stub or " / ".join(settings.rows)
 
 
-def _conditions(asked: PublishedTableSettings, group: str, key: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    own = ((asked.rows[-1], (key,)),)
-    return ((asked.rows[0], (group,)), *own) if group else own
+def _conditions(settings: PublishedTableSettings, group: str, key: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    own = ((settings.rows[-1], (key,)),)
+    return ((settings.rows[0], (group,)), *own) if group else own
 
 
 @dataclass(frozen=True)

@@ -156,7 +156,7 @@ def _code(
         return None, "nobody could judge"
     if not isinstance(decision.answer, str):
         return None, "its answer is not one code"
-    reading = history.read(decision.answer, version, item, answers)
+    reading = history.find_code(decision.answer, version, item, answers)
     return reading.code, reading.why
 
 
@@ -227,8 +227,8 @@ def _named(book: Codebook, tree: str, name: str) -> str | None:
     return None
 
 
-def _phrase(said: Decision | None) -> tuple[str, str] | None:
-    answer: Any = said.answer if said is not None else None
+def _phrase(decision: Decision | None) -> tuple[str, str] | None:
+    answer: Any = decision.answer if decision is not None else None
     if isinstance(answer, Mapping) and answer.get("verb"):
         return str(answer["verb"]), str(answer["object"])
     if isinstance(answer, str) and "," in answer:

@@ -72,7 +72,7 @@ def _names(results: Results) -> dict[str, str]:
     return {results.coded.book.path_name(code).casefold(): cited for code, cited in results.keys.items()}
 
 
-def cited_keys(book: Codebook, tree: str, given: Mapping[str, str] | None = None) -> dict[str, str]:
+def cited_keys(book: Codebook, tree: str, value: Mapping[str, str] | None = None) -> dict[str, str]:
     """How codes are cited: D, D1, D1.1 where roots have a key, else their ids."""
     cited: dict[str, str] = {}
 
@@ -82,8 +82,8 @@ def cited_keys(book: Codebook, tree: str, given: Mapping[str, str] | None = None
                 key = code.key.upper() or code.id
             else:
                 key = f"{above}{'.' if depth > _LETTERED else ''}{number}" if above else code.id
-            known = given.get(book.path_name(code.id).casefold()) if given is not None else None
-            code_key = known or (key if given is None else code.id)
+            known = value.get(book.path_name(code.id).casefold()) if value is not None else None
+            code_key = known or (key if value is None else code.id)
             cited[code.id] = code.id if code_key in cited.values() else code_key
             lettered = bool(code.key) if depth == 1 else bool(above)
             walk(book.children(code.id), key if lettered else "", depth + 1)

@@ -30,24 +30,24 @@ def title_of(measure: str) -> str:
     return TITLES.get(measure, measure.replace("_", " ").capitalize())
 
 
-def medians_table(results: Results, asked: PublishedTableSettings, seed: int) -> Table:
+def medians_table(results: Results, settings: PublishedTableSettings, seed: int) -> Table:
     """The median of each measure, by row."""
-    columns = tuple(Column(name, title_of(name)) for name in asked.measures)
+    columns = tuple(Column(name, title_of(name)) for name in settings.measures)
 
     def cells(measure: str, summary: Summary, selection: Selection) -> list[Cell]:
         return [Cell((decimal(summary.median),), (summary.median,), selection)]
 
-    return _table(results, asked, columns, cells, seed)
+    return _table(results, settings, columns, cells, seed)
 
 
-def summaries_table(results: Results, asked: PublishedTableSettings, seed: int) -> Table:
+def summaries_table(results: Results, settings: PublishedTableSettings, seed: int) -> Table:
     """Base, median, 95 % interval and quartiles of each measure, by row."""
     columns = tuple(
         Column(f"{name}_{part}", title, spanner=title_of(name))
-        for name in asked.measures
+        for name in settings.measures
         for part, title in (("n", "n"), ("median", "Median"), ("ci", "95% CI"), ("quartiles", "Quartiles"))
     )
-    if _ANSWER in asked.measures:
+    if _ANSWER in settings.measures:
         columns += (Column("never_accepted", "Never accepted", ("", "95% CI")),)
 
     def cells(measure: str, summary: Summary, selection: Selection) -> list[Cell]:
@@ -58,7 +58,7 @@ def summaries_table(results: Results, asked: PublishedTableSettings, seed: int) 
             Cell((interval(summary.q1, summary.q3),), (), selection),
         ]
 
-    return _table(results, asked, columns, cells, seed)
+    return _table(results, settings, columns, cells, seed)
 
 
 def _never_accepted(days: Floats, selection: Selection) -> Cell:
@@ -69,45 +69,50 @@ def _never_accepted(days: Floats, selection: Selection) -> Cell:
 
 
 def _table(
-    results: Results, asked: PublishedTableSettings, columns: tuple[Column, ...], cells: Cells, seed: int
+    results: Results, settings: PublishedTableSettings, columns: tuple[Column, ...], cells: Cells, seed: int
 ) -> Table:
-    part = part_of(results, asked)
+    part = part_of(results, settings)
     ways: set[str] = set()
     groups = []
-    for group, keys in grouped_rows(results, part, asked):
-        attribute = part.decided.get_attribute(asked.rows[-1])
-        above: Conditions = ((asked.rows[0], (group,)),) if group else ()
+    for group, keys in grouped_rows(results, part, settings):
+        attribute = part.decided.get_attribute(settings.rows[-1])
+        above: Conditions = ((settings.rows[0], (group,)),) if group else ()
         rows = [
-            _row(part, asked, key, attribute.get_title(key), (*above, (attribute.name, (key,))), cells, seed, ways)
+            _row(part, settings, key, attribute.get_title(key), (*above, (attribute.name, (key,))), cells, seed, ways)
             for key in keys
         ]
         title = ""
         if group:
-            title = part.decided.get_attribute(asked.rows[0]).get_title(group)
+            title = part.decided.get_attribute(settings.rows[0]).get_title(group)
             title = group_title(group, title)
-            rows.append(_row(part, asked, group, "Overall", above, cells, seed, ways, total=True))
+            rows.append(_row(part, settings, group, "Overall", above, cells, seed, ways, total=True))
         groups.append(Group(title, tuple(rows)))
-    if asked.total:
-        groups.append(Group("", (_row(part, asked, ALL, ALL, (), cells, seed, ways, total=True),)))
-    how = f"95% CI of the median by {' and '.join(sorted(ways))}." if ways and asked.kind == "summaries" else ""
-    notes = (base_note(part, results), how, f"{ABSENT}: no item has a value.", asked.note)
+    if settings.total:
+        groups.append(Group("", (_row(part, settings, ALL, ALL, (), cells, seed, ways, total=True),)))
+    how = f"95% CI of the median by {' and '.join(sorted(ways))}." if ways and settings.kind == "summaries" else ""
+    notes = (base_note(part, results), how, f"{ABSENT}: no item has a value.", settings.note)
     return Table(
-        asked.table, asked.title, stub_of(asked), columns, tuple(groups), notes=tuple(note for note in notes if note)
+        settings.table,
+        settings.title,
+        stub_of(settings),
+        columns,
+        tuple(groups),
+        notes=tuple(note for note in notes if note),
     )
 
 
 def _row(
-    part: Part, asked: PublishedTableSettings, key: str, title: str, conditions: Conditions, cells: Cells, seed: int,
+    part: Part, settings: PublishedTableSettings, key: str, title: str, conditions: Conditions, cells: Cells, seed: int,
     ways: set[str], *, total: bool = False,
 ) -> Row:  # fmt: skip
     chosen = part.decided.build_mask(conditions)
     selection = Selection((*part.selection.conditions, *conditions))
     row_cells: list[Cell] = []
-    for measure in asked.measures:
+    for measure in settings.measures:
         numbers = summary(part.decided.get_numbers(measure)[np.flatnonzero(chosen)], seed)
         if numbers.how:
             ways.add(numbers.how)
         row_cells += cells(measure, numbers, selection.narrowed(measure, ANY_VALUE))
-    if asked.kind == "summaries" and _ANSWER in asked.measures:
+    if settings.kind == "summaries" and _ANSWER in settings.measures:
         row_cells.append(_never_accepted(part.decided.get_numbers(_ANSWER)[np.flatnonzero(chosen)], selection))
     return Row(key, title, tuple(row_cells), total=total)

@@ -25,18 +25,18 @@ SIGNIFICANT = 0.05
 _STAR = {"*": "Significant at p < 0.05."}
 
 
-def correlations_table(results: Results, asked: PublishedTableSettings, kind: str) -> Table:
+def correlations_table(results: Results, settings: PublishedTableSettings, kind: str) -> Table:
     """How the counts of two columns go together over the rows of a level, group by group."""
-    part = part_of(results, asked)
-    groups = part.decided.get_attribute(asked.rows[0])
-    over = part.decided.get_attribute(asked.over or "")
-    by = part.decided.get_attribute(asked.columns or "")
+    part = part_of(results, settings)
+    groups = part.decided.get_attribute(settings.rows[0])
+    over = part.decided.get_attribute(settings.over or "")
+    by = part.decided.get_attribute(settings.columns or "")
     counts = count_pairs(over.codes, len(over.keys), by.codes, len(by.keys))
     columns = (
         Column("n", "n"),
         *(
             Column(f"{first}_vs_{second}_{part_}", title, spanner=f"{first} vs. {second}")
-            for first, second in asked.against
+            for first, second in settings.against
             for part_, title in (("r", "r"), ("p", "p"), ("rho", "ρ"), ("rho_p", "p of ρ"))
         ),
     )
@@ -49,7 +49,7 @@ def correlations_table(results: Results, asked: PublishedTableSettings, kind: st
     for key in [*groups.keys, ALL]:
         places = [n for n, above in enumerate(over.parents) if key in (ALL, above)]
         cells: list[Cell] = [Cell((whole(len(places)),), (len(places),))]
-        for pair in asked.against:
+        for pair in settings.against:
             x, y = ((everything if name == TOTAL else counts[:, by.find_position(name)])[places] for name in pair)
             named = [name for name in pair if name != TOTAL]
             selection = part.selection if key == ALL else part.selection.narrowed(groups.name, key)
@@ -64,10 +64,10 @@ def correlations_table(results: Results, asked: PublishedTableSettings, kind: st
         f"Correlation of counts over n {over.name} codes; both Pearson's r and Spearman's ρ, of which the study "
         f"prints {printed}.",
         f"{ABSENT}: one of the two columns does not vary, or has fewer than three rows.",
-        asked.note,
+        settings.note,
     )
     return Table(
-        asked.table, asked.title, stub_of(asked), columns, (Group("", tuple(rows)),), _STAR,
+        settings.table, settings.title, stub_of(settings), columns, (Group("", tuple(rows)),), _STAR,
         tuple(note for note in notes if note),
     )  # fmt: skip
 
@@ -81,9 +81,9 @@ def _both(first: Correlation, second: Correlation, selection: Selection) -> list
     return cells
 
 
-def measures_table(results: Results, asked: PublishedTableSettings) -> Table:
+def measures_table(results: Results, settings: PublishedTableSettings) -> Table:
     """How measures of the same items go together: both coefficients, always."""
-    part = part_of(results, asked)
+    part = part_of(results, settings)
     columns = (
         Column("n", "n"),
         Column("pearson_r", "r", spanner="Pearson"), Column("pearson_ci", "95% CI", spanner="Pearson"),
@@ -92,7 +92,7 @@ def measures_table(results: Results, asked: PublishedTableSettings) -> Table:
         Column("spearman_p", "p", spanner="Spearman"),
     )  # fmt: skip
     rows, reasons = [], []
-    for first, second in combinations(asked.measures, 2):
+    for first, second in combinations(settings.measures, 2):
         x, y = part.decided.get_numbers(first), part.decided.get_numbers(second)
         correlations = (pearson(x, y), spearman(x, y))
         selection = part.selection.narrowed(first, ANY_VALUE).narrowed(second, ANY_VALUE)
@@ -106,21 +106,21 @@ def measures_table(results: Results, asked: PublishedTableSettings) -> Table:
             reasons.append(f"{title_of(first)} and {title_of(second).lower()}: {correlations[0].undefined}.")
         rows.append(Row(f"{first}-{second}", f"{title_of(first)} – {title_of(second).lower()}", tuple(cells)))
     note = "Pearson's r follows the few largest values of a heavy tail; Spearman's ρ goes by ranks."
-    notes = (base_note(part, results), note, *reasons, asked.note)
+    notes = (base_note(part, results), note, *reasons, settings.note)
     return Table(
-        asked.table, asked.title, asked.stub or "measures", columns, (Group("", tuple(rows)),), _STAR,
+        settings.table, settings.title, settings.stub or "measures", columns, (Group("", tuple(rows)),), _STAR,
         tuple(note for note in notes if note),
     )  # fmt: skip
 
 
-def comparison_table(results: Results, asked: PublishedTableSettings) -> Table:
+def comparison_table(results: Results, settings: PublishedTableSettings) -> Table:
     """Whether groups differ in a measure, which two do, and by how much."""
-    part = part_of(results, asked)
-    attribute = part.decided.get_attribute(asked.rows[0])
+    part = part_of(results, settings)
+    attribute = part.decided.get_attribute(settings.rows[0])
     columns = (Column("z", "z"), Column("p", "p"), Column("holm", "p (Holm)"), Column("delta", "Cliff's δ"),
                Column("delta_ci", "95% CI"), Column("band", "Effect", numeric=False))  # fmt: skip
     groups, notes = [], [base_note(part, results)]
-    for measure in asked.measures:
+    for measure in settings.measures:
         values = part.decided.get_numbers(measure)
         test = kruskal_wallis(values, attribute.codes, len(attribute.keys))
         sentence = test.undefined or (
@@ -146,8 +146,8 @@ def comparison_table(results: Results, asked: PublishedTableSettings) -> Table:
         groups.append(Group(title_of(measure), tuple(rows)))
     notes.append("Pairs by Dunn's test, adjusted by Holm's method; δ > 0: the first of a pair tends to be larger.")
     footnotes = {"*": "Significant at p < 0.05 after Holm's correction."}
-    return Table(asked.table, asked.title, stub_of(asked), columns, tuple(groups), footnotes,
-                 (*notes, *([asked.note] if asked.note else [])))  # fmt: skip
+    return Table(settings.table, settings.title, stub_of(settings), columns, tuple(groups), footnotes,
+                 (*notes, *([settings.note] if settings.note else [])))  # fmt: skip
 
 
 def _equals(p: float | None) -> str:
@@ -155,14 +155,14 @@ def _equals(p: float | None) -> str:
     return text.replace("<", "< ") if text.startswith("<") else f"= {text}"
 
 
-def association_table(results: Results, asked: PublishedTableSettings, seed: int) -> Table:
+def association_table(results: Results, settings: PublishedTableSettings, seed: int) -> Table:
     """Whether two attributes depend on each other, and how closely."""
-    part = part_of(results, asked)
-    across = part.decided.get_attribute(asked.columns or "")
+    part = part_of(results, settings)
+    across = part.decided.get_attribute(settings.columns or "")
     columns = (Column("n", "n"), Column("test", "Test", numeric=False), Column("statistic", "χ²"), Column("df", "df"),
                Column("p", "p"), Column("cramers_v", "Cramér's V"))  # fmt: skip
     rows, notes = [], [base_note(part, results)]
-    for name in asked.rows:
+    for name in settings.rows:
         attribute = part.decided.get_attribute(name)
         counts = count_pairs(attribute.codes, len(attribute.keys), across.codes, len(across.keys))
         result = association(counts, seed)
@@ -179,22 +179,22 @@ def association_table(results: Results, asked: PublishedTableSettings, seed: int
         if result.undefined:
             notes.append(f"{name}: {result.undefined}.")
         rows.append(Row(name, f"{name} × {across.name}", cells))
-    return Table(asked.table, asked.title, asked.stub or "attributes", columns, (Group("", tuple(rows)),), _STAR,
-                 (*notes, *([asked.note] if asked.note else [])))  # fmt: skip
+    return Table(settings.table, settings.title, settings.stub or "attributes", columns, (Group("", tuple(rows)),), _STAR,
+                 (*notes, *([settings.note] if settings.note else [])))  # fmt: skip
 
 
-def trends_table(results: Results, asked: PublishedTableSettings) -> Table:
+def trends_table(results: Results, settings: PublishedTableSettings) -> Table:
     """The share of each row by year, and whether it rises or falls."""
-    part = part_of(results, asked)
-    attribute, years = part.decided.get_attribute(asked.rows[0]), part.decided.get_attribute(YEAR)
+    part = part_of(results, settings)
+    attribute, years = part.decided.get_attribute(settings.rows[0]), part.decided.get_attribute(YEAR)
     columns = (
         *(Column(year, year, ("", "95% CI"), spanner="Share of the year's items") for year in years.keys),
         Column("tau", "τ", spanner="Mann–Kendall"), Column("p", "p", spanner="Mann–Kendall"),
         Column("direction", "Trend", spanner="Mann–Kendall", numeric=False),
     )  # fmt: skip
     rows = [_trend(part, attribute, years, place) for place in range(len(attribute.keys))]
-    notes = (base_note(part, results), "Shares with Wilson's 95% interval.", asked.note)
-    return Table(asked.table, asked.title, stub_of(asked), columns, (Group("", tuple(rows)),), _STAR,
+    notes = (base_note(part, results), "Shares with Wilson's 95% interval.", settings.note)
+    return Table(settings.table, settings.title, stub_of(settings), columns, (Group("", tuple(rows)),), _STAR,
                  tuple(note for note in notes if note))  # fmt: skip
 
 

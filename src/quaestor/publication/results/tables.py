@@ -45,18 +45,18 @@ TABLE_KINDS: dict[str, Callable[[Study, Results, PublishedTableSettings], Table]
 """How a table of each kind is built."""
 
 
-def make_table(study: Study, results: Results, asked: PublishedTableSettings) -> Table:
+def make_table(study: Study, results: Results, settings: PublishedTableSettings) -> Table:
     """One table; raises StateError where the study has not what it needs."""
     try:
-        return TABLE_KINDS[asked.kind](study, results, asked)
+        return TABLE_KINDS[settings.kind](study, results, settings)
     except InputError as error:
-        raise InputError(f"{study.file}: table {asked.table}: {error}") from None
+        raise InputError(f"{study.file}: table {settings.table}: {error}") from None
 
 
-def codes_table(results: Results, asked: PublishedTableSettings) -> Table:
+def codes_table(results: Results, settings: PublishedTableSettings) -> Table:
     """The codes of a level with their definitions."""
-    part = part_of(results, asked)
-    attribute = part.decided.get_attribute(asked.rows[-1])
+    part = part_of(results, settings)
+    attribute = part.decided.get_attribute(settings.rows[-1])
     book = results.coded.book
     codes = {cited: book.codes[code] for code, cited in results.keys.items()}
     codes = {**book.codes, **codes}  # codes of other facets are cited by their ids
@@ -64,14 +64,14 @@ def codes_table(results: Results, asked: PublishedTableSettings) -> Table:
         levels = join_with_or(level for facet in book.facets.values() for level in facet.levels)
         raise InputError(f"{attribute.name} is no level of the codebook, so it has no definitions, allowed: {levels}")
     rows = []
-    for key in ordered(part, asked, attribute):
+    for key in ordered(part, settings, attribute):
         selection = part.selection.narrowed(attribute.name, key)
         count = int(part.decided.build_mask(((attribute.name, (key,)),)).sum())
         cells = (Cell((codes[key].definition,)), Cell((whole(count),), (count,), selection))
         rows.append(Row(key, codes[key].name, cells))
     columns = (Column("definition", "Definition", numeric=False), Column("posts", "Posts"))
-    notes = tuple(note for note in (base_note(part, results), asked.note) if note)
-    return Table(asked.table, asked.title, stub_of(asked), columns, (Group("", tuple(rows)),), notes=notes)
+    notes = tuple(note for note in (base_note(part, results), settings.note) if note)
+    return Table(settings.table, settings.title, stub_of(settings), columns, (Group("", tuple(rows)),), notes=notes)
 
 
 def items_of_cell(study: Study, results: Results, cell: str) -> tuple[list[str], Selection]:
@@ -147,7 +147,7 @@ def _floats(column: object) -> Floats:
     return np.asarray(column.to_numpy(zero_copy_only=False), np.float64)  # type: ignore[attr-defined]
 
 
-def filter_table(study: Study, asked: PublishedTableSettings, seed: int) -> Table:
+def filter_table(study: Study, settings: PublishedTableSettings, seed: int) -> Table:
     """Medians and shares of the questions without the filter, and with it."""
     population = population_at_filter(study)
     sides = (("without", "Without the filter"), ("with", "With the filter"))
@@ -157,7 +157,7 @@ def filter_table(study: Study, asked: PublishedTableSettings, seed: int) -> Tabl
         Column("delta", "Cliff's δ", spanner="Dropped against kept"),
     )
     rows = []
-    for measure in asked.measures:
+    for measure in settings.measures:
         if measure not in population.numbers:
             raise InputError(f"there is no measure {measure!r}, allowed: {suggest(measure, population.numbers)}")
         values = population.numbers[measure]
@@ -187,7 +187,9 @@ def filter_table(study: Study, asked: PublishedTableSettings, seed: int) -> Tabl
     notes = (
         f"Base: {len(population.passed)} questions that came to the step “{population.step}”, {int(population.passed.sum())} of which "
         "it kept; raters saw only those, so codes are known of them alone.",
-        asked.note,
+        settings.note,
     )
     group = Group("", tuple(rows))
-    return Table(asked.table, asked.title, asked.stub or "measure", columns, (group,), notes=tuple(filter(None, notes)))
+    return Table(
+        settings.table, settings.title, settings.stub or "measure", columns, (group,), notes=tuple(filter(None, notes))
+    )

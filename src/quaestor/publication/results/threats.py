@@ -50,20 +50,23 @@ def placements_of(computed: Computed) -> tuple[Placement, ...]:
     return tuple(_placement(results, table) for table in tables)
 
 
-def _placement(results: Results, asked: PublishedTableSettings) -> Placement:
-    part = part_of(results, asked).decided
-    part = part.select(part.build_mask(can_be_placed(part, asked)))
-    codes = part.get_attribute(asked.rows[-1]).codes
+def _placement(results: Results, settings: PublishedTableSettings) -> Placement:
+    part = part_of(results, settings).decided
+    part = part.select(part.build_mask(can_be_placed(part, settings)))
+    codes = part.get_attribute(settings.rows[-1]).codes
     missing = [item for item, code in zip(part.items, codes, strict=True) if code == NONE]
     placed = len(part) - len(missing)
     return Placement(
-        asked.table, len(part), placed, tuple(_unplaced(results, item, _facet(results, asked)) for item in missing)
+        settings.table,
+        len(part),
+        placed,
+        tuple(_unplaced(results, item, _facet(results, settings)) for item in missing),
     )
 
 
-def _facet(results: Results, asked: PublishedTableSettings) -> str:
+def _facet(results: Results, settings: PublishedTableSettings) -> str:
     facets = results.coded.book.facets.values()
-    return next((facet.id for facet in facets if asked.rows[-1] in facet.levels), "")
+    return next((facet.id for facet in facets if settings.rows[-1] in facet.levels), "")
 
 
 def _unplaced(results: Results, item: str, facet: str) -> Unplaced:

@@ -49,27 +49,31 @@ class Computed:
         return blindness_notes(self.coding.state.rounds.values()) if self.coding is not None else []
 
 
-def value_of(computed: Computed, asked: ValueSettings) -> Value:
+def value_of(computed: Computed, settings: ValueSettings) -> Value:
     """A value, and whether it is what its sentence needs."""
     try:
-        value = _KINDS[asked.kind](computed, asked)
+        value = _KINDS[settings.kind](computed, settings)
     except (_Missing, StateError) as error:
-        value = _unknown(asked, str(error))
+        value = _unknown(settings, str(error))
     except InputError as error:
-        what = asked.claim or asked.name
+        what = settings.claim or settings.name
         raise InputError(f"{computed.study.file}: the value {what!r} of a finding or quantity: {error}") from None
     if not value.known:
         return replace(value, holds=False)
     expectation = (
-        computed.results.decided.get_attribute(asked.of or "") if asked.are and computed.results is not None else None
+        computed.results.decided.get_attribute(settings.of or "")
+        if settings.are and computed.results is not None
+        else None
     )
     return _judged(
-        value, asked, tuple(expectation.get_title(key) for key in asked.are) if expectation is not None else asked.are
+        value,
+        settings,
+        tuple(expectation.get_title(key) for key in settings.are) if expectation is not None else settings.are,
     )
 
 
-def _unknown(asked: ValueSettings, why: str) -> Value:
-    return Value(asked.name, asked.claim, "unknown", why=why)
+def _unknown(settings: ValueSettings, why: str) -> Value:
+    return Value(settings.name, settings.claim, "unknown", why=why)
 
 
 def _conditions(where: Mapping[str, tuple[str, ...]]) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -86,107 +90,111 @@ class _Missing(QuaestorError):
     """The study does not have what a value is computed from."""
 
 
-def _share(computed: Computed, asked: ValueSettings) -> Value:
+def _share(computed: Computed, settings: ValueSettings) -> Value:
     decided = _results(computed).decided
-    among, where = _conditions(asked.among), _conditions(asked.where)
+    among, where = _conditions(settings.among), _conditions(settings.where)
     base, count = int(decided.build_mask(among).sum()), int(decided.build_mask((*among, *where)).sum())
     if not base:
-        return _unknown(asked, "no item is in the base")
+        return _unknown(settings, "no item is in the base")
     selection = Selection((*among, *where))
-    return Value(asked.name, asked.claim, percent(count / base), count / base, unit=SHARE, selection=selection)
+    return Value(settings.name, settings.claim, percent(count / base), count / base, unit=SHARE, selection=selection)
 
 
-def _count(computed: Computed, asked: ValueSettings) -> Value:
-    where = (*_conditions(asked.among), *_conditions(asked.where))
+def _count(computed: Computed, settings: ValueSettings) -> Value:
+    where = (*_conditions(settings.among), *_conditions(settings.where))
     count = int(_results(computed).decided.build_mask(where).sum())
-    return Value(asked.name, asked.claim, str(count), count, selection=Selection(where))
+    return Value(settings.name, settings.claim, str(count), count, selection=Selection(where))
 
 
-def _distinct(computed: Computed, asked: ValueSettings) -> Value:
+def _distinct(computed: Computed, settings: ValueSettings) -> Value:
     decided = _results(computed).decided
-    where = (*_conditions(asked.among), *_conditions(asked.where))
-    codes = decided.get_attribute(asked.of or "").codes[decided.build_mask(where)]
+    where = (*_conditions(settings.among), *_conditions(settings.where))
+    codes = decided.get_attribute(settings.of or "").codes[decided.build_mask(where)]
     count = len(np.unique(codes[codes >= 0]))
-    return Value(asked.name, asked.claim, str(count), count, selection=Selection(where))
+    return Value(settings.name, settings.claim, str(count), count, selection=Selection(where))
 
 
-def _rank(computed: Computed, asked: ValueSettings) -> Value:
+def _rank(computed: Computed, settings: ValueSettings) -> Value:
     """The first values of an attribute by their count, or by the median of a measure."""
     decided = _results(computed).decided
-    attribute = decided.get_attribute(asked.of or "")
-    chosen = decided.build_mask((*_conditions(asked.among), *_conditions(asked.where)))
+    attribute = decided.get_attribute(settings.of or "")
+    chosen = decided.build_mask((*_conditions(settings.among), *_conditions(settings.where)))
     sizes: dict[str, float] = {}
     for place, key in enumerate(attribute.keys):
         mine = chosen & (attribute.codes == place)
-        if asked.measure is None:
+        if settings.measure is None:
             sizes[key] = float(mine.sum())
             continue
-        values = decided.get_numbers(asked.measure)[mine]
+        values = decided.get_numbers(settings.measure)[mine]
         values = values[~np.isnan(values)]
         if len(values):
             sizes[key] = float(np.median(values))
     if not sizes or not chosen.any():
-        return _unknown(asked, f"no such item has a {asked.measure or asked.of}")
-    order = sorted(sizes, key=lambda key: sizes[key], reverse=not asked.lowest)
-    ranked = order[: asked.top]
+        return _unknown(settings, f"no such item has a {settings.measure or settings.of}")
+    order = sorted(sizes, key=lambda key: sizes[key], reverse=not settings.lowest)
+    ranked = order[: settings.top]
     titles = [attribute.get_title(key) for key in ranked]
-    conditions = (*_conditions(asked.among), *_conditions(asked.where), (attribute.name, tuple(ranked)))
-    value = Value(asked.name, asked.claim, series(titles), names=tuple(ranked), unit=NAMES,
+    conditions = (*_conditions(settings.among), *_conditions(settings.where), (attribute.name, tuple(ranked)))
+    value = Value(settings.name, settings.claim, series(titles), names=tuple(ranked), unit=NAMES,
                   selection=Selection(conditions))  # fmt: skip
-    compared = order[: asked.top + 1] if asked.in_order else order[asked.top - 1 : asked.top + 1]
+    compared = order[: settings.top + 1] if settings.in_order else order[settings.top - 1 : settings.top + 1]
     tie = next(((first, two) for first, two in pairwise(compared) if sizes[first] == sizes[two]), None)
-    if tie is not None and asked.are:
+    if tie is not None and settings.are:
         names = series([attribute.get_title(key) for key in tie])
         return replace(value, holds=False, why=f"{names} are level, so there is no such order")
     return value
 
 
-def _median(computed: Computed, asked: ValueSettings) -> Value:
+def _median(computed: Computed, settings: ValueSettings) -> Value:
     decided = _results(computed).decided
-    where = (*_conditions(asked.among), *_conditions(asked.where))
-    values = decided.get_numbers(asked.measure or "")[decided.build_mask(where)]
+    where = (*_conditions(settings.among), *_conditions(settings.where))
+    values = decided.get_numbers(settings.measure or "")[decided.build_mask(where)]
     values = values[~np.isnan(values)]
     if not len(values):
-        return _unknown(asked, f"no such item has a {asked.measure}")
+        return _unknown(settings, f"no such item has a {settings.measure}")
     number = float(np.median(values))
-    unit = DAYS if str(asked.measure).endswith("_days") else ""
-    selection = Selection((*where, (asked.measure or "", (ANY_VALUE,))))
-    return Value(asked.name, asked.claim, decimal(number), number, unit=unit, selection=selection)
+    unit = DAYS if str(settings.measure).endswith("_days") else ""
+    selection = Selection((*where, (settings.measure or "", (ANY_VALUE,))))
+    return Value(settings.name, settings.claim, decimal(number), number, unit=unit, selection=selection)
 
 
-def _correlation(computed: Computed, asked: ValueSettings) -> Value:
+def _correlation(computed: Computed, settings: ValueSettings) -> Value:
     decided = _results(computed).decided
-    where = (*_conditions(asked.among), *_conditions(asked.where))
+    where = (*_conditions(settings.among), *_conditions(settings.where))
     chosen = decided.build_mask(where)
     printed = computed.study.settings.measures.correlation
     measure = pearson if printed == "pearson" else spearman
     correlation = measure(
-        decided.get_numbers(asked.measure or "")[chosen], decided.get_numbers(asked.against or "")[chosen]
+        decided.get_numbers(settings.measure or "")[chosen], decided.get_numbers(settings.against or "")[chosen]
     )
     if correlation.value is None:
-        return _unknown(asked, correlation.undefined)
-    both = ((asked.measure or "", (ANY_VALUE,)), (asked.against or "", (ANY_VALUE,)))
+        return _unknown(settings, correlation.undefined)
+    both = ((settings.measure or "", (ANY_VALUE,)), (settings.against or "", (ANY_VALUE,)))
     value = Value(
-        asked.name, asked.claim, decimal(correlation.value), correlation.value, selection=Selection((*where, *both))
+        settings.name,
+        settings.claim,
+        decimal(correlation.value),
+        correlation.value,
+        selection=Selection((*where, *both)),
     )
-    if asked.significant and (correlation.p is None or correlation.p >= SIGNIFICANT):
+    if settings.significant and (correlation.p is None or correlation.p >= SIGNIFICANT):
         return replace(value, holds=False, why=f"p is {decimal(correlation.p, 3)}, not below {SIGNIFICANT}")
     return value
 
 
-def _agreement(computed: Computed, asked: ValueSettings) -> Value:
-    coding, name = _round(computed, asked)
-    facet = asked.facet or coding.state.rounds[name].plan.measured
+def _agreement(computed: Computed, settings: ValueSettings) -> Value:
+    coding, name = _round(computed, settings)
+    facet = settings.facet or coding.state.rounds[name].plan.measured
     agreement = next(
         (candidate for of, candidate in computed.agreements if of == name and candidate.facet == facet), None
     )
     if agreement is None or agreement.kappa.value is None:
-        return _unknown(asked, f"the agreement of {name} is not defined")
-    return Value(asked.name, asked.claim, decimal(agreement.kappa.value), agreement.kappa.value)
+        return _unknown(settings, f"the agreement of {name} is not defined")
+    return Value(settings.name, settings.claim, decimal(agreement.kappa.value), agreement.kappa.value)
 
 
-def _round(computed: Computed, asked: ValueSettings) -> tuple[CodingSession, str]:
-    name = asked.round or ""
+def _round(computed: Computed, settings: ValueSettings) -> tuple[CodingSession, str]:
+    name = settings.round or ""
     state = computed.state
     if computed.coding is None or state is None or name not in state.rounds:
         raise _Missing(f"the round {name} has not been opened")
@@ -196,10 +204,10 @@ def _round(computed: Computed, asked: ValueSettings) -> tuple[CodingSession, str
 
 
 def _of_round(count: Callable[[State, str], int]) -> Callable[[Computed, ValueSettings], Value]:
-    def value(computed: Computed, asked: ValueSettings) -> Value:
-        coding, name = _round(computed, asked)
+    def value(computed: Computed, settings: ValueSettings) -> Value:
+        coding, name = _round(computed, settings)
         number = count(coding.state, name)
-        return Value(asked.name, asked.claim, str(number), number)
+        return Value(settings.name, settings.claim, str(number), number)
 
     return value
 
@@ -211,21 +219,21 @@ def _kept(state: State, name: str) -> int:
     return len(chosen)
 
 
-def _step(computed: Computed, asked: ValueSettings) -> Value:
+def _step(computed: Computed, settings: ValueSettings) -> Value:
     steps = computed.funnel.steps if computed.funnel is not None else ()
-    kept = next((step.kept for step in steps if step.step == asked.step), None)
+    kept = next((step.kept for step in steps if step.step == settings.step), None)
     if kept is None:
-        raise _Missing(f"the funnel has no result of the step {asked.step!r}")
-    return Value(asked.name, asked.claim, str(kept), kept)
+        raise _Missing(f"the funnel has no result of the step {settings.step!r}")
+    return Value(settings.name, settings.claim, str(kept), kept)
 
 
 def _posts(key: str) -> Callable[[Computed, ValueSettings], Value]:
-    def value(computed: Computed, asked: ValueSettings) -> Value:
+    def value(computed: Computed, settings: ValueSettings) -> Value:
         entry = read_post_counts(computed.study)
         if entry is None:
             raise _Missing("no dump has been read")
         number = int(entry.notable.get(f"{key}_read", entry.notable.get(key, 0)))
-        return Value(asked.name, asked.claim, str(number), number)
+        return Value(settings.name, settings.claim, str(number), number)
 
     return value
 
@@ -252,21 +260,21 @@ _KINDS: Mapping[str, Callable[[Computed, ValueSettings], Value]] = {
 }
 
 
-def _judged(value: Value, asked: ValueSettings, titles: tuple[str, ...]) -> Value:
+def _judged(value: Value, settings: ValueSettings, titles: tuple[str, ...]) -> Value:
     """Whether a value is what it has to be; where not, what it had to be."""
     if not value.holds:
         return value
-    if asked.are:
-        same = value.names == asked.are if asked.in_order else set(value.names) == set(asked.are)
-        order = " in this order" if asked.in_order else ""
+    if settings.are:
+        same = value.names == settings.are if settings.in_order else set(value.names) == set(settings.are)
+        order = " in this order" if settings.in_order else ""
         return value if same else replace(value, holds=False, why=f"it had to be {series(list(titles))}{order}")
     number = value.number if value.number is not None else 0.0
     tests = (
-        (asked.equals, operator.eq, "equal to"),
-        (asked.at_least, operator.ge, "at least"),
-        (asked.at_most, operator.le, "at most"),
-        (asked.more_than, operator.gt, "more than"),
-        (asked.less_than, operator.lt, "less than"),
+        (settings.equals, operator.eq, "equal to"),
+        (settings.at_least, operator.ge, "at least"),
+        (settings.at_most, operator.le, "at most"),
+        (settings.more_than, operator.gt, "more than"),
+        (settings.less_than, operator.lt, "less than"),
     )
     for bound, holds, words in tests:
         if bound is not None and not holds(number, bound):
@@ -280,10 +288,10 @@ def findings_of(computed: Computed) -> tuple[Finding, ...]:
     return tuple(_finding(computed, finding) for finding in computed.study.settings.findings)
 
 
-def _finding(computed: Computed, asked: FindingSettings) -> Finding:
-    values = tuple(value_of(computed, value) for value in asked.values)
-    sentence = asked.sentence.format(**{value.name: value.shown for value in values})
-    return Finding(asked.finding, sentence, values)
+def _finding(computed: Computed, settings: FindingSettings) -> Finding:
+    values = tuple(value_of(computed, value) for value in settings.values)
+    sentence = settings.sentence.format(**{value.name: value.shown for value in values})
+    return Finding(settings.finding, sentence, values)
 
 
 def failures(findings: tuple[Finding, ...]) -> list[str]:

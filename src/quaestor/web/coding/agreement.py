@@ -48,9 +48,9 @@ class AgreementPages(Pages):
         if look.may != "now":
             return self._asked_first(request, name, look)
         coding = self._coding
-        asked = _asked(request)
-        found = await self.work(lambda: agreement_view(coding, name, who, asked))
-        return self.page(request, "agreement.html", {"view": found, **_links(request, name, found)})
+        selection = _asked(request)
+        view = await self.work(lambda: agreement_view(coding, name, who, selection))
+        return self.page(request, "agreement.html", {"view": view, **_links(request, name, view)})
 
     async def look(self, request: Request) -> Response:
         """Put on record that the visitor looks, and show it."""
@@ -76,35 +76,35 @@ class AgreementPages(Pages):
     async def confused(self, request: Request) -> Response:
         """The items behind a cell of the table, or behind a pair of codes that are confused."""
         name, who = request.path_params["name"], visitor(request).name
-        asked, query = _asked(request), request.query_params
+        selection, query = _asked(request), request.query_params
         first, second, either = query.get("first", ""), query.get("second", ""), query.get("either") == "yes"
         page = page_asked(request)
         desk = self.opened.desk
-        found = await self.work(
+        items = await self.work(
             lambda: confused_items(
-                desk.coding, desk.item_texts, name, who, asked.facet, first, second,
-                either=either, version=asked.version, level=asked.level, limit=_PAGE, offset=(page - 1) * _PAGE,
+                desk.coding, desk.item_texts, name, who, selection.facet, first, second,
+                either=either, version=selection.version, level=selection.level, limit=_PAGE, offset=(page - 1) * _PAGE,
                 mask=self.opened.text_mask,
             )
         )  # fmt: skip
-        same = {"facet": asked.facet, "level": asked.level, "version": asked.version}
+        same = {"facet": selection.facet, "level": selection.level, "version": selection.version}
         here = {**same, "first": first, "second": second, "either": "yes" if either else ""}
         context = {
             "round": name,
-            "found": found,
+            "found": items,
             "either": either,
             "page": page,
-            "pages": max(1, -(-found.total // _PAGE)) if found else 1,
+            "pages": max(1, -(-items.total // _PAGE)) if items else 1,
             "back": link_to(request, "agreement", same, name=name),
             "page_link": lambda number: link_to(request, "confused", {**here, "page": number}, name=name),
-            "item_link": lambda item: _item_link(request, name, asked.facet, item),
+            "item_link": lambda item: _item_link(request, name, selection.facet, item),
         }
         return self.page(request, "confused.html", context)
 
     async def as_json(self, request: Request) -> Response:
         """What `quaestor agreement --json` prints."""
-        found = await self._all(request)
-        values = [one.about | to_json(one.agreement) for one in found]
+        agreements = await self._all(request)
+        values = [round_agreement.about | to_json(round_agreement.agreement) for round_agreement in agreements]
         headers = _saved(request, "agreement", "json")
         return await self.work(lambda: JSONResponse(values[0] if len(values) == 1 else values, headers=headers))
 
@@ -115,17 +115,23 @@ class AgreementPages(Pages):
 
     async def matrix(self, request: Request) -> Response:
         """The whole table of two raters on one facet."""
-        found = await self._all(request)
-        tables = [one.agreement.confusion for one in found if one.agreement.confusion is not None]
+        agreements = await self._all(request)
+        tables = [
+            round_agreement.agreement.confusion
+            for round_agreement in agreements
+            if round_agreement.agreement.confusion is not None
+        ]
         if len(tables) != 1:
             raise InputError("a table of who said what is made for one facet and two raters: name the facet")
         return await self.work(lambda: _csv(matrix_rows(tables[0]), _saved(request, "confusion", "csv")))
 
     async def _all(self, request: Request) -> list[RoundAgreement]:
-        name, who, asked = request.path_params["name"], visitor(request).name, _asked(request)
+        name, who, selection = request.path_params["name"], visitor(request).name, _asked(request)
         coding = self._coding
-        facets = [asked.facet] if asked.facet else []
-        return await self.work(lambda: all_seen(coding, name, who, facets, version=asked.version, level=asked.level))
+        facets = [selection.facet] if selection.facet else []
+        return await self.work(
+            lambda: all_seen(coding, name, who, facets, version=selection.version, level=selection.level)
+        )
 
 
 def _asked(request: Request) -> Asked:
@@ -158,8 +164,8 @@ def _links(request: Request, name: str, view: AgreementView) -> dict[str, Any]:
 
 def _item_link(request: Request, name: str, facet: str, item: str) -> str:
     """The item's own page, or for those who rate the place where it is discussed."""
-    asked = {"item": item}
-    return link_to(request, "item", asked) or link_to(request, "disagreements", {**asked, "facet": facet}, name=name)
+    query = {"item": item}
+    return link_to(request, "item", query) or link_to(request, "disagreements", {**query, "facet": facet}, name=name)
 
 
 def _saved(request: Request, what: str, ending: str) -> dict[str, str]:

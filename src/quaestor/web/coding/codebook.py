@@ -73,9 +73,11 @@ class CodebookPages(Pages):
     async def diff(self, request: Request) -> Response:
         """Two versions; what differs is marked word by word."""
         who, before, after = viewer(request), number_in(request, "before"), number_in(request, "after")
-        old, new, found = await self.work(lambda: self._room.compare(who, before, after))
+        old, new, differences = await self.work(lambda: self._room.compare(who, before, after))
         last = (await self.work(lambda: self._room.book(who))).version
-        return self.page(request, "codebook_diff.html", {"before": old, "after": new, "last": last, "found": found})
+        return self.page(
+            request, "codebook_diff.html", {"before": old, "after": new, "last": last, "found": differences}
+        )
 
     async def file(self, request: Request) -> Response:
         who, version = viewer(request), number_in(request, "version")
@@ -128,11 +130,11 @@ class CodebookActs(Pages):
 
     async def change(self, request: Request) -> Response:
         """The form of an act, filled with what is known."""
-        asked = {name: request.query_params.getlist(name) for name in request.query_params}
-        if text_in(asked, "act") not in ACTS:
+        fields = {name: request.query_params.getlist(name) for name in request.query_params}
+        if text_in(fields, "act") not in ACTS:
             return self.go(request, "codebook")
         book = await self.work(lambda: self._room.book(viewer(request)))
-        return await self.work(lambda: self._form(request, asked, book))
+        return await self.work(lambda: self._form(request, fields, book))
 
     async def preview(self, request: Request) -> Response:
         """What the act would move; where it cannot be, the form again with the reason."""
@@ -167,13 +169,13 @@ class CodebookActs(Pages):
         book = await self.work(lambda: self._room.book(who))
         try:
             kind, payload = await self.work(lambda: described(fields, self._filled_on(fields)))
-            found = await self.work(lambda: self._room.preview(who, kind, payload))
+            preview = await self.work(lambda: self._room.preview(who, kind, payload))
         except QuaestorError as error:
             return self._form(request, fields, book, str(error), status if refused else 422)
-        items = list(dict.fromkeys(item for move in found.moves for item in move.items))
+        items = list(dict.fromkeys(item for move in preview.moves for item in move.items))
         titles = await self.work(lambda: self._room.titles(items)) if items else {}
         context = {
-            "preview": found,
+            "preview": preview,
             "form": filled(fields, book),
             "fields": [(name, value) for name, values in fields.items() if name not in _OURS for value in values],
             "titles": titles,

@@ -58,8 +58,8 @@ class CasePages(Pages):
 
 
 def viewer(request: Request) -> Viewer:
-    found = visitor(request)
-    return Viewer(found.name, found.role)
+    account = visitor(request)
+    return Viewer(account.name, account.role)
 
 
 def query_of(**fields: str) -> str:
@@ -73,8 +73,8 @@ def chosen_in(form: Fields) -> Chosen:
 
 def typed_in(form: Fields) -> dict[str, Any]:
     """What somebody typed before they were refused, so that nothing is lost."""
-    told = {name: one_of(form, name) for name in ("answer", "instead", "how", "reason", "text")}
-    return {**told, "others": tuple(form.get("other", ()))}
+    texts = {name: one_of(form, name) for name in ("answer", "instead", "how", "reason", "text")}
+    return {**texts, "others": tuple(form.get("other", ()))}
 
 
 def one_of(form: Fields, name: str) -> str:
@@ -104,7 +104,7 @@ class SettlingPages(CasePages):
 
         A tie-breaker is led to the desk without names.
         """
-        name, who, asked = request.path_params["name"], viewer(request), request.query_params
+        name, who, query = request.path_params["name"], viewer(request), request.query_params
         if await self.work(lambda: has_desk_without_names(self.coding, name, who)):
             return self.go(request, "ties", name=name)
         if request.method == "POST":
@@ -112,19 +112,19 @@ class SettlingPages(CasePages):
             return self.go(request, "disagreements", request.url.query, name=name)
         if await self.work(lambda: is_asked_first(self.coding, name, who)):
             return self.page(request, "disagreements_asked.html", {"round": name})
-        if asked.get("item"):
-            return await self._case(request, asked["item"], asked.get("facet", ""))
+        if query.get("item"):
+            return await self._case(request, query["item"], query.get("facet", ""))
         return await self._list(request)
 
     async def _list(self, request: Request, refused: str = "", status: int = 200) -> Response:
-        name, who, wanted = request.path_params["name"], viewer(request), _filter(request.query_params)
-        found = await self.work(lambda: listing_of(self.coding, name, who, wanted))
-        rows, place = page_of(request, found.rows)
+        name, who, filters = request.path_params["name"], viewer(request), _filter(request.query_params)
+        listing = await self.work(lambda: listing_of(self.coding, name, who, filters))
+        rows, place = page_of(request, listing.rows)
         readings = await self.readings([row.item for row in rows])
         context = {
-            "listing": found,
+            "listing": listing,
             "rows": [(row, readings[row.item]) for row in rows],
-            "wanted": wanted,
+            "wanted": filters,
             "agreed": request.query_params.get("agreed", ""),
             "refused": refused,
             "query": query_of,
@@ -135,17 +135,17 @@ class SettlingPages(CasePages):
     async def _case(
         self, request: Request, item: str, facet: str, typed: Fields | None = None, refused: str = "", status: int = 200
     ) -> Response:
-        name, who, asked = request.path_params["name"], viewer(request), request.query_params
-        wanted = _filter(asked) if typed is None else _filter_in(typed)
-        case = await self.work(lambda: case_of(self.coding, name, who, item, facet, wanted, self.opened.text_mask))
+        name, who, query = request.path_params["name"], viewer(request), request.query_params
+        filters = _filter(query) if typed is None else _filter_in(typed)
+        case = await self.work(lambda: case_of(self.coding, name, who, item, facet, filters, self.opened.text_mask))
         near = [key[0] for key in (case.after, case.before) if key]
         context = {
             "case": case,
             "reading": (await self.readings([case.item, *near]))[case.item],
-            "wanted": wanted,
+            "wanted": filters,
             "typed": typed_in(typed or {}),
-            "last": asked.get("last", ""),
-            "last_facet": asked.get("last_facet", ""),
+            "last": query.get("last", ""),
+            "last_facet": query.get("last_facet", ""),
             "refused": refused,
             "query": query_of,
         }
@@ -155,24 +155,24 @@ class SettlingPages(CasePages):
         """Something said about a case; then the case again, with it."""
         name, who, form = request.path_params["name"], viewer(request), fields_in(await request.body())
         item, facet = one_of(form, "item"), one_of(form, "facet")
-        text, key, wanted = one_of(form, "text"), checked_key(one_of(form, "key")), _filter_in(form)
+        text, key, filters = one_of(form, "text"), checked_key(one_of(form, "key")), _filter_in(form)
         try:
             await self.work(lambda: comment_case(self.coding, name, who, item, facet, text, key=key))
         except QuaestorError as error:
             return await self._refused(request, error, form)
-        query = query_of(item=item, facet=facet, open="1" if wanted.open_only else "", answer=wanted.answer)
+        query = query_of(item=item, facet=facet, open="1" if filters.open_only else "", answer=filters.answer)
         return self.go(request, "disagreements", f"{query}#discussion", name=name)
 
     async def decide(self, request: Request) -> Response:
         """A case settled; then the next one that is open."""
         name, who, form = request.path_params["name"], viewer(request), fields_in(await request.body())
-        item, facet, wanted = one_of(form, "item"), one_of(form, "facet"), _filter_in(form)
+        item, facet, filters = one_of(form, "item"), one_of(form, "facet"), _filter_in(form)
         try:
             await self.work(lambda: self._settle(name, who, item, facet, form))
-            case = await self.work(lambda: case_of(self.coding, name, who, item, facet, wanted))
+            case = await self.work(lambda: case_of(self.coding, name, who, item, facet, filters))
         except QuaestorError as error:
             return await self._refused(request, error, form)
-        going = {"open": "1" if wanted.open_only else "", "answer": wanted.answer, "last": item}
+        going = {"open": "1" if filters.open_only else "", "answer": filters.answer, "last": item}
         if case.after is not None:
             going |= {"item": case.after[0], "facet": case.after[1], "last_facet": facet}
         return self.go(request, "disagreements", query_of(**going), name=name)
@@ -189,10 +189,10 @@ class SettlingPages(CasePages):
         """What needs no discussion, put on record at once."""
         name, who = request.path_params["name"], viewer(request)
         try:
-            made = await self.work(lambda: settle_all_agreed(self.coding, name, who))
+            decisions = await self.work(lambda: settle_all_agreed(self.coding, name, who))
         except QuaestorError as error:
             return await self._list(request, await self.words(name, who, error), refusal_status(error))
-        return self.go(request, "disagreements", query_of(agreed=str(made)), name=name)
+        return self.go(request, "disagreements", query_of(agreed=str(decisions)), name=name)
 
     async def _refused(self, request: Request, error: QuaestorError, form: Fields) -> Response:
         """The case once more with what was typed; where it cannot be shown, the page says why."""
@@ -202,8 +202,8 @@ class SettlingPages(CasePages):
         )
 
 
-def _filter(asked: QueryParams) -> Filter:
-    return Filter(bool(asked.get("open")), asked.get("answer", "").strip()[:200])
+def _filter(query: QueryParams) -> Filter:
+    return Filter(bool(query.get("open")), query.get("answer", "").strip()[:200])
 
 
 def _filter_in(form: Fields) -> Filter:
@@ -221,17 +221,17 @@ class TiePages(CasePages):
         """The next case, the one asked for, or all of them; by POST the answer to one."""
         if request.method == "POST":
             return await self._answer(request)
-        name, who, asked = request.path_params["name"], viewer(request), request.query_params
-        if not asked.get("all"):
-            item, facet = asked.get("item", ""), asked.get("facet", "")
+        name, who, query = request.path_params["name"], viewer(request), request.query_params
+        if not query.get("all"):
+            item, facet = query.get("item", ""), query.get("facet", "")
             tie = await self.work(lambda: tie_of(self.coding, name, who.name, item, facet, self.opened.text_mask))
             if tie is not None:
                 return await self._tie(request, tie)
-        found = await self.work(lambda: ties_of(self.coding, name, who.name))
-        rows, place = page_of(request, found.rows)
+        ties = await self.work(lambda: ties_of(self.coding, name, who.name))
+        rows, place = page_of(request, ties.rows)
         readings = await self.readings([row.item for row in rows])
         shown = [(row, readings[row.item]) for row in rows]
-        return self.page(request, "ties.html", {"ties": found, "rows": shown, "query": query_of, **place})
+        return self.page(request, "ties.html", {"ties": ties, "rows": shown, "query": query_of, **place})
 
     async def _tie(
         self, request: Request, tie: Tie, typed: Fields | None = None, refused: str = "", status: int = 200

@@ -42,18 +42,18 @@ class PhrasePages(Pages):
 
     def _context(self, name: str, who: str, number: int | None) -> dict[str, Any]:
         desk = self.opened.desk
-        found = phrase_set(desk.coding, name, who, number)
-        if found.look != SEE:
-            return {"found": found}
+        phrases = phrase_set(desk.coding, name, who, number)
+        if phrases.look != SEE:
+            return {"found": phrases}
         if who != desk.coding.lead:
-            found = mask_set(found, self.opened.text_mask)
-        differing, alike = found.differing[:_MOST], found.alike[:_MOST]
+            phrases = mask_set(phrases, self.opened.text_mask)
+        differing, alike = phrases.differing[:_MOST], phrases.alike[:_MOST]
         return {
-            "found": found,
+            "found": phrases,
             "differing": differing,
             "alike": alike,
             "titles": titles_of(desk, [side.item for side in (*differing, *alike)]),
-            "drawing": Markup(found.drawing) if len(found.curves) > 1 else "",  # noqa: S704 - its words are escaped
+            "drawing": Markup(phrases.drawing) if len(phrases.curves) > 1 else "",  # noqa: S704 - its words are escaped
             "objects": objects_by_round(desk.coding, name, who),
         }
 
@@ -61,29 +61,29 @@ class PhrasePages(Pages):
         """One act of the pair, or of the lead; where it is refused, the page says why and keeps what was typed."""
         name, who = request.path_params["name"], visitor(request).name
         fields = fields_in(await request.body())
-        one = {key: values[0] for key, values in fields.items()}
+        values = {key: values[0] for key, values in fields.items()}
         try:
-            await self.work(lambda: self._act(name, who, one, fields))
+            await self.work(lambda: self._act(name, who, values, fields))
         except QuaestorError as error:
             status = refusal_status(error)
-            return await self._page(request, None, status, refused=str(error), typed=one)
-        place = one.get("place", "")
+            return await self._page(request, None, status, refused=str(error), typed=values)
+        place = values.get("place", "")
         return self.go(request, "phrases", f"#{place}" if place.replace("-", "").isalnum() else "", name=name)
 
-    def _act(self, name: str, who: str, one: Mapping[str, str], fields: Mapping[str, Sequence[str]]) -> None:
+    def _act(self, name: str, who: str, values: Mapping[str, str], fields: Mapping[str, Sequence[str]]) -> None:
         where = self.opened.desk.coding
-        match one.get("act", ""):
+        match values.get("act", ""):
             case "compare":
                 begin_comparing(where, name, who)
             case "unify":
                 words = [word for field in fields.get("words", ()) for word in field.split(",") if word.strip()]
-                said = [one.get(key, "").strip() for key in ("to", "rule", "reason")]
-                unify_words(where, name, who, one.get("part", ""), words, *said)
+                texts = [values.get(key, "").strip() for key in ("to", "rule", "reason")]
+                unify_words(where, name, who, values.get("part", ""), words, *texts)
             case "reread":
-                ask_reread(where, name, who, one.get("item", ""))
+                ask_reread(where, name, who, values.get("item", ""))
             case "next set":
                 next_set_by_name(where, name, who)
             case "adopt":
-                adopt_objects(where, name, one.get("phases", ""), fields.get("objects", ()), who)
+                adopt_objects(where, name, values.get("phases", ""), fields.get("objects", ()), who)
             case unknown:
                 raise InputError(f"nothing is called {unknown!r} here: load the page again")

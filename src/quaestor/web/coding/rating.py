@@ -102,14 +102,14 @@ class RatingPages(Pages):
         """A rating by form or by script; the answer says nothing that counts what others did."""
         name, who = request.path_params["name"], visitor(request).name
         by_script = request.headers.get("content-type", "").startswith("application/json")
-        said = await (_from_script(request) if by_script else _from_form(request))
-        if said["rater"] not in ("", who):  # kept by a browser in which somebody else has signed in since
-            return JSONResponse({"refused": f"this was rated by {said['rater']!r}"}, status_code=409)
+        sent = await (_from_script(request) if by_script else _from_form(request))
+        if sent["rater"] not in ("", who):  # kept by a browser in which somebody else has signed in since
+            return JSONResponse({"refused": f"this was rated by {sent['rater']!r}"}, status_code=409)
         try:
-            if said["practice"]:
-                told = await self.work(lambda: self._desk.practise(name, who, said["item"], said["answers"]))
-                return JSONResponse(told) if by_script else self._feedback(request, name, said, told)
-            await self._save(name, who, said)
+            if sent["practice"]:
+                feedback = await self.work(lambda: self._desk.practise(name, who, sent["item"], sent["answers"]))
+                return JSONResponse(feedback) if by_script else self._feedback(request, name, sent, feedback)
+            await self._save(name, who, sent)
         except OtherStudy as error:
             return JSONResponse({"refused": str(error)}, status_code=409)
         except TemporarilyUnavailable:
@@ -119,31 +119,31 @@ class RatingPages(Pages):
         except QuaestorError as error:
             if by_script:
                 return JSONResponse({"refused": str(error)}, status_code=422)
-            return await self._again(request, name, said, str(error), 422)
+            return await self._again(request, name, sent, str(error), 422)
         if by_script:
-            return JSONResponse({"saved": True, "item": said["item"]})
+            return JSONResponse({"saved": True, "item": sent["item"]})
         return self.go(request, "rate", name=name)
 
-    async def _again(self, request: Request, name: str, said: dict[str, Any], why: str, status: int) -> Response:
+    async def _again(self, request: Request, name: str, sent: dict[str, Any], why: str, status: int) -> Response:
         """The sheet once more with what was filled in, and why it was not taken."""
-        sheet = await self.work(lambda: self._desk.sheet(name, visitor(request).name, said["item"]))
+        sheet = await self.work(lambda: self._desk.sheet(name, visitor(request).name, sent["item"]))
         if sheet is None:
             return self.page(request, "all_rated.html", {"round": name, "refused": why}, status)
-        typed = filled_in(sheet, said["answers"], said["unsure"], said["memo"])
+        typed = filled_in(sheet, sent["answers"], sent["unsure"], sent["memo"])
         return self.page(request, "rate.html", {"sheet": typed, "refused": why}, status)
 
-    async def _save(self, name: str, who: str, said: dict[str, Any]) -> None:
+    async def _save(self, name: str, who: str, sent: dict[str, Any]) -> None:
         """Record a rating; the disk has it when this returns."""
         desk = self.opened.desk_at_hand
         if desk is None:
             desk = await self.work(lambda: self._desk)
-        told = {field: said[field] for field in ("memo", "seconds", "key", "opened")}
-        wanted = desk.rating(name, who, Said(said["item"], said["answers"], tuple(said["unsure"]), **told))
-        await desk.coding.pending.wait(wanted, self.save)
-        wanted.result()  # raises what it was refused with
+        details = {field: sent[field] for field in ("memo", "seconds", "key", "opened")}
+        pending = desk.rating(name, who, Said(sent["item"], sent["answers"], tuple(sent["unsure"]), **details))
+        await desk.coding.pending.wait(pending, self.save)
+        pending.result()  # raises what it was refused with
 
-    def _feedback(self, request: Request, name: str, said: dict[str, Any], told: dict[str, Any]) -> Response:
-        return self.page(request, "practised.html", {"round": name, "item": said["item"], "told": told})
+    def _feedback(self, request: Request, name: str, sent: dict[str, Any], feedback: dict[str, Any]) -> Response:
+        return self.page(request, "practised.html", {"round": name, "item": sent["item"], "told": feedback})
 
     async def mine(self, request: Request) -> Response:
         """A rater's own ratings, each a step away from being changed."""
@@ -160,7 +160,7 @@ async def _from_script(request: Request) -> dict[str, Any]:
         return {
             "item": str(raw["item"]),
             "answers": answers,
-            "unsure": [str(one) for one in raw.get("unsure", [])],
+            "unsure": [str(facet) for facet in raw.get("unsure", [])],
             "memo": str(raw.get("memo", "")),
             "seconds": float(raw.get("seconds", 0)),
             "key": checked_key(str(raw["key"])),
@@ -183,8 +183,8 @@ async def _from_form(request: Request) -> dict[str, Any]:
         if values:
             answers[facet] = values if len(values) > 1 else values[0]
     for kind in FACET_KINDS.values():
-        asked = {name.partition(".")[2] for name in form if name.partition(".")[0] in kind.form_fields}
-        for facet in asked:
+        facets = {name.partition(".")[2] for name in form if name.partition(".")[0] in kind.form_fields}
+        for facet in facets:
             fields = {field: _one(form, f"{field}.{facet}") for field in kind.form_fields}
             answer = kind.read_form(answers.get(facet), fields)
             if answer is not None:
@@ -206,9 +206,9 @@ def _one(form: Mapping[str, Sequence[str]], name: str) -> str:
     return form.get(name, ("",))[0]
 
 
-def chosen_values(asked: Asked) -> tuple[str, ...]:
+def chosen_values(question: Asked) -> tuple[str, ...]:
     """The values of a facet that were chosen before, as the sheet's boxes name them."""
-    return () if asked.given is None else FACET_KINDS[asked.kind].chosen_values(asked.given)
+    return () if question.given is None else FACET_KINDS[question.kind].chosen_values(question.given)
 
 
 def left_in_words(sheet: Sheet) -> str:
@@ -231,10 +231,10 @@ class Facets:
         self._environment = environment
         self._known = lru_cache(_KEPT)(self._rendered)
 
-    def __call__(self, asked: tuple[Asked, ...]) -> Markup:
-        unanswered = all(one.given is None and not one.unsure for one in asked)
-        return self._known(asked) if unanswered else self._rendered(asked)
+    def __call__(self, questions: tuple[Asked, ...]) -> Markup:
+        unanswered = all(question.given is None and not question.unsure for question in questions)
+        return self._known(questions) if unanswered else self._rendered(questions)
 
-    def _rendered(self, asked: tuple[Asked, ...]) -> Markup:
-        html = self._environment.get_template("facets.html").render(asked_here=asked)
+    def _rendered(self, questions: tuple[Asked, ...]) -> Markup:
+        html = self._environment.get_template("facets.html").render(asked_here=questions)
         return Markup(html)  # noqa: S704 - made by a template that escapes

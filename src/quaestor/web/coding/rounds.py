@@ -40,51 +40,51 @@ _TEXTS = ("round", "kind", "statistic", "measured", "after", "settle", "tie_brea
 
 def wanted_by(typed: Typed) -> dict[str, Any]:
     """A form as `[[rounds]]` of a study file would say it; what was left empty is left out."""
-    wanted: dict[str, Any] = {name: _one(typed, name) for name in _TEXTS if _one(typed, name)}
-    wanted["facets"] = _several(typed, "facets")
-    wanted["raters"] = list(dict.fromkeys([*_several(typed, "raters"), *_names(_one(typed, "more_raters"))]))
-    wanted["items"] = _items(typed)
-    wanted["blind"] = _one(typed, "blind") == "yes"
+    settings: dict[str, Any] = {name: _one(typed, name) for name in _TEXTS if _one(typed, name)}
+    settings["facets"] = _several(typed, "facets")
+    settings["raters"] = list(dict.fromkeys([*_several(typed, "raters"), *_names(_one(typed, "more_raters"))]))
+    settings["items"] = _items(typed)
+    settings["blind"] = _one(typed, "blind") == "yes"
     if other := _one(typed, "other_tie_breaker"):
-        wanted["tie_breaker"] = other
+        settings["tie_breaker"] = other
     if confirms := _several(typed, "confirms"):
-        wanted["confirms"] = confirms
+        settings["confirms"] = confirms
     if overlap := _one(typed, "overlap"):
-        wanted["overlap"] = _share(overlap)
+        settings["overlap"] = _share(overlap)
     if threshold := _one(typed, "threshold"):
-        wanted["threshold"] = threshold.replace(",", ".")
+        settings["threshold"] = threshold.replace(",", ".")
     if instructions := _one(typed, "instructions"):
-        wanted["instructions"] = instructions.replace("\r\n", "\n").replace("\r", "\n")
+        settings["instructions"] = instructions.replace("\r\n", "\n").replace("\r", "\n")
     if deadline := _one(typed, "deadline"):
-        wanted["deadline"] = datetime.fromisoformat(parse_utc(deadline))
-    return wanted
+        settings["deadline"] = datetime.fromisoformat(parse_utc(deadline))
+    return settings
 
 
 def _items(typed: Typed) -> dict[str, Any]:
     place, _, name = _one(typed, "items").partition("=")
     if not name:
         raise InputError("no items are chosen: say where the round takes its items from")
-    found: dict[str, Any] = {place: name}
-    found |= {key: value for key in ("size", "set_size") if (value := _one(typed, key))}
+    items: dict[str, Any] = {place: name}
+    items |= {key: value for key in ("size", "set_size") if (value := _one(typed, key))}
     if without := _several(typed, "without"):
-        found["without"] = without
-    return found
+        items["without"] = without
+    return items
 
 
-def typed_of(wanted: Mapping[str, Any]) -> dict[str, list[str]]:
+def typed_of(settings: Mapping[str, Any]) -> dict[str, list[str]]:
     """A round of the study file as the form shows it."""
-    typed = {name: [str(wanted[name])] for name in _TEXTS if wanted.get(name)}
-    items = wanted.get("items", {})
+    typed = {name: [str(settings[name])] for name in _TEXTS if settings.get(name)}
+    items = settings.get("items", {})
     place = next((key for key in ("after", "sample", "kept_by", "again") if items.get(key)), "")
     typed["items"] = [f"{place}={items[place]}"] if place else []
     typed |= {key: [str(items[key])] for key in ("size", "set_size") if items.get(key)}
     typed["without"] = list(items.get("without", ()))
-    typed |= {name: list(wanted.get(name, ())) for name in ("facets", "raters", "confirms")}
-    typed["overlap"] = [f"{100 * wanted.get('overlap', 1.0):g}"]
-    typed["threshold"] = [f"{wanted['threshold']:g}"] if wanted.get("threshold") is not None else []
-    typed["blind"] = ["yes"] if wanted.get("blind", True) else []
-    typed["instructions"] = [wanted.get("instructions", "")]
-    typed["deadline"] = [wanted["deadline"].isoformat()[:16]] if wanted.get("deadline") else []
+    typed |= {name: list(settings.get(name, ())) for name in ("facets", "raters", "confirms")}
+    typed["overlap"] = [f"{100 * settings.get('overlap', 1.0):g}"]
+    typed["threshold"] = [f"{settings['threshold']:g}"] if settings.get("threshold") is not None else []
+    typed["blind"] = ["yes"] if settings.get("blind", True) else []
+    typed["instructions"] = [settings.get("instructions", "")]
+    typed["deadline"] = [settings["deadline"].isoformat()[:16]] if settings.get("deadline") else []
     return typed
 
 
@@ -152,9 +152,9 @@ class RoundPages(Pages):
         return await self._round(request, request.path_params["name"])
 
     async def _rounds(self, request: Request, status: int = 200, **more: Any) -> Response:
-        found = await self.work(self._all)
+        rounds = await self.work(self._all)
         people = await self.work(lambda: round_choices(self.opened.study).people)
-        context = {"rounds": found, "people": people, "typed": {}, **more}
+        context = {"rounds": rounds, "people": people, "typed": {}, **more}
         return self.page(request, "rounds.html", context, status)
 
     def _all(self) -> list[RoundOverview]:
@@ -170,12 +170,12 @@ class RoundPages(Pages):
     def _one(self, name: str, who: str) -> dict[str, Any]:
         study, coding = self.opened.study, self.opened.coding_if_any
         with self.opened.locked_state() as state:
-            one = round_overview(study, state, name)
-            why = why_no_files(state, name, who, study.settings.study.lead) if one.status != NOT_OPENED else ""
-        fixed = one.status != NOT_OPENED
+            overview = round_overview(study, state, name)
+            why = why_no_files(state, name, who, study.settings.study.lead) if overview.status != NOT_OPENED else ""
+        fixed = overview.status != NOT_OPENED
         preview = None if fixed else preview_round(study, coding, settings_of(study, name))
         return {
-            "one": one,
+            "one": overview,
             "preview": preview,
             "log": round_log(coding, name) if coding and fixed else [],
             "why_no_files": why,
@@ -211,15 +211,15 @@ class RoundPages(Pages):
         return {**{key: before[key] for key in _KEPT if key in before}, **wanted_by(typed)}
 
     def _preview(self, typed: Typed, changed: str) -> Preview:
-        study, wanted = self.opened.study, self._wanted(typed, changed)
-        would_be, one = study_with(study, wanted, instead_of=changed)
-        return preview_round(would_be, self.opened.coding_if_any, one)
+        study, settings = self.opened.study, self._wanted(typed, changed)
+        would_be, round_settings = study_with(study, settings, instead_of=changed)
+        return preview_round(would_be, self.opened.coding_if_any, round_settings)
 
     def _put(self, typed: Typed, changed: str, who: str) -> str:
-        wanted = self._wanted(typed, changed)
+        settings = self._wanted(typed, changed)
         if changed:
-            return change_round(self.opened.coding, changed, wanted, who).round
-        return add_round(self.opened.study, wanted, who).round
+            return change_round(self.opened.coding, changed, settings, who).round
+        return add_round(self.opened.study, settings, who).round
 
     async def act(self, request: Request) -> Response:
         """One act of the lead; where it is refused, the page it came from says why and keeps what was typed."""
@@ -274,9 +274,9 @@ class RoundPages(Pages):
             raise StateError(f"the round {name!r} has not been opened: nobody has rated in it")
         if request.method == "POST":
             await self.work(lambda: look(coding, name, who))
-        asked = await self.work(lambda: asking(coding, name, who))
-        if asked is not None:
-            return self.page(request, "look.html", {"round": name, "what": what, "asked": asked})
+        question = await self.work(lambda: asking(coding, name, who))
+        if question is not None:
+            return self.page(request, "look.html", {"round": name, "what": what, "asked": question})
         file = await self.work(lambda: make(coding, name, who, form))
         saved = f"attachment; filename*=UTF-8''{quote(file.name, safe='')}"
         return Response(file.content, media_type=file.kind, headers={"Content-Disposition": saved})
@@ -287,15 +287,15 @@ def _links(request: Request, round_overview: RoundOverview, who: str) -> list[tu
     if round_overview.status == NOT_OPENED:
         return []
     rates = round_overview.status == "open" and who in [seat.rater for seat in round_overview.seats]
-    wanted = [
+    choices = [
         *([("rate", "Code" if round_overview.stretches else "Rate")] if rates else []),
         *([("phrases", "Phrases and their words")] if round_overview.phrases else []),
         ("agreement", "Agreement"),
         *([("disagreements", "Disagreements")] if round_overview.status == "closed" else []),
         *([("in-vivo", "Words in vivo")] if round_overview.stretches and round_overview.status == "closed" else []),
     ]
-    found = []
-    for route, label in wanted:
+    rows = []
+    for route, label in choices:
         with suppress(NoMatchFound):
-            found.append((label, str(request.url_for(route, name=round_overview.round).path)))
-    return found
+            rows.append((label, str(request.url_for(route, name=round_overview.round).path)))
+    return rows

@@ -32,7 +32,7 @@ from quaestor.web.security.headers import HEADERS, Prefixed, SafeHeaders
 # What the desk needs is loaded when there is a desk, so that the page answers in the first second.
 if TYPE_CHECKING:
     from quaestor.demo.folder import JoinLinks
-    from quaestor.demo.survey import SurveySoFar
+    from quaestor.demo.survey import SurveyCounts
 
 PAGE = "/demo"
 INTERVIEWS = "/talks"
@@ -152,11 +152,11 @@ class UnderWay:
 
         return find_usable_link(open_study(self._folder / FOLDER), self._talks_door)
 
-    def _survey_so_far(self) -> SurveySoFar | None:
-        from quaestor.demo.survey import survey_so_far
+    def _survey_so_far(self) -> SurveyCounts | None:
+        from quaestor.demo.survey import count_survey_responses
         from quaestor.study.folder import open_study
 
-        return survey_so_far(open_study(self._folder))
+        return count_survey_responses(open_study(self._folder))
 
 
 def _templates() -> Jinja2Templates:

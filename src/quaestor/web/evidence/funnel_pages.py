@@ -33,8 +33,8 @@ class FunnelPages(Pages):
         """Each step with examples of what it kept and dropped."""
         study, coding = self.opened.study, self.opened.coding_if_any
         status = await self.work(lambda: study_status(study, coding, self.opened.open_features))
-        found = await self.work(lambda: last_result(study, coding)) if study.settings.sources else None
-        result, holds = found or (None, True)
+        last = await self.work(lambda: last_result(study, coding)) if study.settings.sources else None
+        result, holds = last or (None, True)
         if result is not None:
             unmasked = result
             result = await self.work(lambda: mask_result(self.opened.text_mask, unmasked))
@@ -48,19 +48,19 @@ class FunnelPages(Pages):
 
     async def drawing(self, request: Request) -> Response:
         study, coding = self.opened.study, self.opened.coding_if_any
-        found = await self.work(lambda: last_result(study, coding))
-        if found is None:
+        last = await self.work(lambda: last_result(study, coding))
+        if last is None:
             raise StateError("the funnel has not run yet: run `quaestor funnel` first")
-        result, _ = found
+        result, _ = last
         return Response(await self.work(lambda: render_funnel_svg(result)), media_type="image/svg+xml")
 
     async def items(self, request: Request) -> Response:
         study, coding = self.opened.study, self.opened.coding_if_any
-        found = await self.work(lambda: last_result(study, coding))
+        last = await self.work(lambda: last_result(study, coding))
         number, side = parse_whole_number(request.path_params["step"]), request.path_params["side"]
-        if found is None or number is None or not 1 <= number <= len(found[0].steps) or side not in ("kept", "dropped"):
+        if last is None or number is None or not 1 <= number <= len(last[0].steps) or side not in ("kept", "dropped"):
             raise HTTPException(404)
-        step = found[0].steps[number - 1]
+        step = last[0].steps[number - 1]
         page = page_asked(request)
         dropped = side == "dropped"
         rows = await self.work(

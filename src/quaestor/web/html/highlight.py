@@ -151,7 +151,7 @@ def _plain(text: str) -> str:
 
 def marked_turns(html: str) -> str:
     """Text of code in which what turns its direction reaches no further than its own mark."""
-    return _TURNS.sub(lambda found: f'<span class="code-turn">{found[0]}</span>', html)
+    return _TURNS.sub(lambda match: f'<span class="code-turn">{match[0]}</span>', html)
 
 
 def _reader(language: str) -> tuple[re.Pattern[str], frozenset[str]]:
@@ -215,16 +215,16 @@ _GUESSES = (
 
 def language_of(code: str, classes: str = "", tags: Sequence[str] = ()) -> str:
     """The language to colour code as; plain where nothing speaks for one, since wrong colours mislead."""
-    said, code = _said(classes), code[:_ENOUGH]
-    if said == PLAIN:
+    language, code = _said(classes), code[:_ENOUGH]
+    if language == PLAIN:
         return PLAIN
-    if said in (None, "python"):
+    if language in (None, "python"):
         if _TRACEBACK.search(code):
             return "traceback"
         if _CONSOLE.search(code):
             return "console"
-    if said is not None:
-        return said
+    if language is not None:
+        return language
     if _LOOKS_LIKE_CODE.search(code) is None:
         return PLAIN
     for known in (_BY_NAME, _BY_FRAMEWORK):

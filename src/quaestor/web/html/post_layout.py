@@ -141,7 +141,7 @@ class Shaping:
                 return
 
     def _within(self, name: str) -> bool:
-        return any(one.name == name and one.close for one in self._open)
+        return any(element.name == name and element.close for element in self._open)
 
     def _code_at(self, place: int) -> tuple[str, str, int] | None:
         """The text of a block of code, the classes it was given, and where it ends; None where it has markup in it."""
@@ -178,9 +178,9 @@ def _block(html: str, text: str) -> str:
 
 def _address(address: str) -> str:
     """An address as an attribute writes it; nothing where it is not plainly one of the web or of a mailbox."""
-    wanted = address.strip()
-    return escape(wanted) if _ADDRESS.match(wanted) else ""
+    target = address.strip()
+    return escape(target) if _ADDRESS.match(target) else ""
 
 
 def _visible(text: str) -> bool:
-    return any(unicodedata.category(one)[0] not in "ZC" for one in text)
+    return any(unicodedata.category(character)[0] not in "ZC" for character in text)

@@ -78,8 +78,8 @@ class CodingPages(Pages):
         coding = await self.work(lambda: self.opened.desk.coding)
         if not await self.work(lambda: codes_passages(coding, name)):
             return self.go(request, "rate", name=name)
-        found = await self.work(lambda: round_progress(coding, self.opened.interviews, name, who))
-        return self.page(request, "coding.html", {"progress": found})
+        progress = await self.work(lambda: round_progress(coding, self.opened.interviews, name, who))
+        return self.page(request, "coding.html", {"progress": progress})
 
     async def transcript(self, request: Request) -> Response:
         """A page of a transcript: the one asked for, else the first with something left to read."""
@@ -122,34 +122,34 @@ class CodingPages(Pages):
         by_script = request.headers.get("content-type", "").startswith("application/json")
         if not by_script:
             return await self._form(request)
-        said, rater = _from_script(await request.body(), request.path_params["interview"])
+        sent, rater = _from_script(await request.body(), request.path_params["interview"])
         if rater not in ("", visitor(request).name):  # kept by a browser in which somebody else has signed in since
             return JSONResponse({"refused": f"this was coded by {rater!r}"}, status_code=409)
         try:
-            acts = await self._recorded(request, said)
+            acts = await self._recorded(request, sent)
         except OtherStudy as error:
             return JSONResponse({"refused": str(error)}, status_code=409)
         except TemporarilyUnavailable:  # it is all right, and waits in the browser
             return JSONResponse({"later": _LATER}, status_code=503)
         except QuaestorError as error:
             return JSONResponse({"refused": str(error)}, status_code=422)
-        told = {"saved": True}
-        if acts and isinstance(said, CodedAs) and differs(said, acts[0]):
-            told["differs"] = True
-        return JSONResponse(told)
+        answer = {"saved": True}
+        if acts and isinstance(sent, CodedAs) and differs(sent, acts[0]):
+            answer["differs"] = True
+        return JSONResponse(answer)
 
-    async def _recorded(self, request: Request, said: Asked) -> Sequence[Act]:
+    async def _recorded(self, request: Request, sent: Asked) -> Sequence[Act]:
         """The acts that the disk has; none where nothing was left to record."""
         name, who = request.path_params["name"], visitor(request).name
 
         def wanted() -> PendingAct[State]:
             interviews = self._interviews(name)
-            if isinstance(said, ReadTo):
-                made = reading_wanted(interviews.coding, interviews, name, who, said)
+            if isinstance(sent, ReadTo):
+                pending = reading_wanted(interviews.coding, interviews, name, who, sent)
             else:
-                made = coding_wanted(interviews.coding, interviews, name, who, said)
-            interviews.coding.pending.add(made)
-            return made
+                pending = coding_wanted(interviews.coding, interviews, name, who, sent)
+            interviews.coding.pending.add(pending)
+            return pending
 
         waiting = await self.work(wanted)
         await self.opened.interviews.coding.pending.wait(waiting, self.save)
@@ -161,16 +161,16 @@ class CodingPages(Pages):
         name, interview = self._place(request)
         turn, page = parse_whole_number(one_of(form, "turn")), parse_whole_number(one_of(form, "page"))
         try:
-            said = await self.work(lambda: self._asked(request, form))
-            await self._recorded(request, said)
+            sent = await self.work(lambda: self._asked(request, form))
+            await self._recorded(request, sent)
         except QuaestorError as error:
             typed = {field: values[0] for field, values in form.items()}
             status = 503 if is_unavailable(error) else 422
             return await self._page(request, page, turn, typed, str(error), status)
-        if isinstance(said, ReadTo):
+        if isinstance(sent, ReadTo):
             return self.go(request, "coding-transcript", name=name, interview=interview)
         return self.go(
-            request, "coding-transcript", f"page={page or 1}#turn-{said.turn}", name=name, interview=interview
+            request, "coding-transcript", f"page={page or 1}#turn-{sent.turn}", name=name, interview=interview
         )
 
     def _asked(self, request: Request, form: Mapping[str, Sequence[str]]) -> Asked:
@@ -205,9 +205,13 @@ class CodingPages(Pages):
 
 def _stretch(form: Mapping[str, Sequence[str]], start: int, end: int) -> dict[str, Any]:
     code = one_of(form, "code")
-    told = {name.removeprefix("field."): values[0] for name, values in form.items() if name.startswith("field.")}
+    field_values = {
+        name.removeprefix("field."): values[0] for name, values in form.items() if name.startswith("field.")
+    }
     own = {
-        name.removeprefix(f"{code}."): words for name, words in told.items() if name.startswith(f"{code}.") and words
+        name.removeprefix(f"{code}."): words
+        for name, words in field_values.items()
+        if name.startswith(f"{code}.") and words
     }
     return {"start": start, "end": end, "code": code, "memo": one_of(form, "memo"), "fields": own}
 
@@ -219,8 +223,8 @@ def _from_script(body: bytes, interview: str) -> tuple[Asked, str]:
         if "read" in raw:
             first, last = raw["read"]
             return ReadTo(interview, int(first), int(last), key, opened), rater
-        stretches = [dict(one) for one in raw["stretches"]]
-        before = None if raw.get("before") is None else [dict(one) for one in raw["before"]]
+        stretches = [dict(passage) for passage in raw["stretches"]]
+        before = None if raw.get("before") is None else [dict(passage) for passage in raw["before"]]
         seen, seconds = int(raw.get("seen", 0)), float(raw.get("seconds", 0))
         coded_as = CodedAs(interview, int(raw["turn"]), stretches, seen, seconds, key, opened, before)
         return coded_as, rater
@@ -258,8 +262,10 @@ def _beside(turn: CodedTurn, place: int, is_open: bool) -> str:
     mark = turn.marks[place]
     named = str(escape(mark.name))
     chip = f'<q dir="auto">{escape(mark.words)}</q> <span class="small">in vivo</span>' if mark.in_vivo else named
-    told = [f"{name}: {words}" for name, words in mark.fields if words] + [mark.memo] * bool(mark.memo)
-    more = f'<span class="more">{"".join(f"<span>{escape(words)}</span>" for words in told)}</span>' if told else ""
+    details = [f"{name}: {words}" for name, words in mark.fields if words] + [mark.memo] * bool(mark.memo)
+    more = (
+        f'<span class="more">{"".join(f"<span>{escape(words)}</span>" for words in details)}</span>' if details else ""
+    )
     remove = (
         f'<button form="act" class="quiet remove" name="remove" '
         f'value="{turn.number}:{mark.start}:{mark.end}:{escape(mark.code)}" '
@@ -314,11 +320,11 @@ class InVivoPages(Pages):
     async def _list(self, request: Request, refused: str, status: int) -> Response:
         name, who = request.path_params["name"], visitor(request).name
         interviews = await self.work(lambda: self._interviews(name))
-        found = await self.work(lambda: in_vivo_of(interviews, name, who))
-        rows, place = page_of(request, found)
+        in_vivo = await self.work(lambda: in_vivo_of(interviews, name, who))
+        rows, place = page_of(request, in_vivo)
         codes = await self.work(lambda: codes_to_adopt(interviews.coding, name))
-        left = sum(not one.name for one in found)
-        context = {"round": name, "rows": rows, "codes": codes, "left": left, "total": len(found), "refused": refused}
+        left = sum(not code.name for code in in_vivo)
+        context = {"round": name, "rows": rows, "codes": codes, "left": left, "total": len(in_vivo), "refused": refused}
         return self.page(request, "in_vivo.html", {**context, **place}, status)
 
     def _adopt(self, request: Request, fields: dict[str, str]) -> None:

@@ -71,13 +71,13 @@ class ConductPages(Pages):
         """Notes, ticks, marks and the clock: one act of a script, or a whole form."""
         if not request.headers.get("content-type", "").startswith("application/json"):
             return await self._form(request)
-        told = _from_script(await request.body())
+        act = _from_script(await request.body())
         name, who = request.path_params["name"], visitor(request).name
-        if told.get("rater", "") not in ("", who):  # kept by a browser in which somebody else has signed in since
+        if act.get("rater", "") not in ("", who):  # kept by a browser in which somebody else has signed in since
             return JSONResponse({"refused": "this was written by somebody else"}, status_code=409)
-        stamp = Stamp(who, told["key"], told["when"], str(told.get("opened", "")))
+        stamp = Stamp(who, act["key"], act["when"], str(act.get("opened", "")))
         try:
-            made = await self.work(lambda: carry_out(self._room(), name, stamp, told))
+            entry = await self.work(lambda: carry_out(self._room(), name, stamp, act))
         except OtherStudy as error:
             return JSONResponse({"refused": str(error)}, status_code=409)
         except TemporarilyUnavailable:  # it is all right, and waits in the browser
@@ -85,7 +85,7 @@ class ConductPages(Pages):
         except QuaestorError as error:
             gone = await self.work(lambda: self._is_gone(name))
             return JSONResponse({"refused": str(error)}, status_code=410 if gone else 422)
-        return JSONResponse({"number": made.number if made else 0})
+        return JSONResponse({"number": entry.number if entry else 0})
 
     async def _form(self, request: Request) -> Response:
         name, who, form = request.path_params["name"], visitor(request).name, fields_in(await request.body())
@@ -131,8 +131,8 @@ class ConductPages(Pages):
     async def protocol(self, request: Request) -> Response:
         """What was asked, noted and ticked, and where the time went; to be read and printed."""
         name = request.path_params["name"]
-        found = await self.work(lambda: protocol(self._room(), name))
-        return self.page(request, "interview_protocol.html", {"found": found, "clock_words": clock_words})
+        interview_protocol = await self.work(lambda: protocol(self._room(), name))
+        return self.page(request, "interview_protocol.html", {"found": interview_protocol, "clock_words": clock_words})
 
     async def markdown(self, request: Request) -> Response:
         """The same as a file."""

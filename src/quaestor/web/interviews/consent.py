@@ -58,12 +58,12 @@ class ConsentPages(Pages):
     async def consent(self, request: Request) -> Response:
         """The agreement with two buttons; once answered, what was said and how to change one's mind."""
         code = request.path_params["code"]
-        asked = await self._asked(request, code)
-        if isinstance(asked, Response):
-            return asked
+        invitee = await self._asked(request, code)
+        if isinstance(invitee, Response):
+            return invitee
         if request.method == "GET":
             again = bool(request.query_params.get("again"))
-            return self.page(request, "consent.html", {"asked": asked, "code": code, "again": again})
+            return self.page(request, "consent.html", {"asked": invitee, "code": code, "again": again})
         fields = await fields_of(request)
         what, version = fields.get("what", ""), parse_whole_number(fields.get("version", ""))
         refused = await self._try(request, lambda: answer_by_link(self.opened.interviews, code, what, version))
@@ -72,11 +72,11 @@ class ConsentPages(Pages):
     async def withdraw(self, request: Request) -> Response:
         """Asks first; then all of it is gone for good."""
         code = request.path_params["code"]
-        asked = await self._asked(request, code)
-        if isinstance(asked, Response):
-            return asked
+        invitee = await self._asked(request, code)
+        if isinstance(invitee, Response):
+            return invitee
         if request.method == "GET":
-            return self.page(request, "consent_withdraw.html", {"asked": asked, "code": code})
+            return self.page(request, "consent_withdraw.html", {"asked": invitee, "code": code})
         refused = await self._try(request, lambda: withdraw_by_link(self.opened.interviews, code))
         if refused is not None:
             return refused
@@ -85,9 +85,9 @@ class ConsentPages(Pages):
 
     async def _asked(self, request: Request, code: str) -> Asked | Response:
         """What the link asks, or the page that says why it cannot be answered now."""
-        asked = await self.work(lambda: asked_by(self.opened.interviews_if_any, code))
-        waiting = self._wait(request) if asked is None or request.method == "POST" else None
-        return waiting or asked or self._refused(request, 404, "Nothing here", _NO_LINK)
+        invitee = await self.work(lambda: asked_by(self.opened.interviews_if_any, code))
+        waiting = self._wait(request) if invitee is None or request.method == "POST" else None
+        return waiting or invitee or self._refused(request, 404, "Nothing here", _NO_LINK)
 
     async def _try(self, request: Request, act: Callable[[], object]) -> Response | None:
         """Do what was asked; what to say instead where it cannot be."""

@@ -45,20 +45,20 @@ class NamePages(Pages):
     async def act(self, request: Request) -> Response:
         """Do what was sent, then the same page again."""
         fields, who = await fields_of(request), visitor(request).name
-        asked = {key: fields.get(f"of-{key}", "") for key in ("name", "interview", "state")}
+        filters = {key: fields.get(f"of-{key}", "") for key in ("name", "interview", "state")}
         try:
-            added = await self.work(lambda: _done(self.opened.interviews, who, fields, asked))
+            added = await self.work(lambda: _done(self.opened.interviews, who, fields, filters))
         except QuaestorError as error:
             status = refusal_status(error)
-            said = f"{str(error)[:1].upper()}{str(error)[1:]}"
-            return await self._shown(request, asked, status, refused=said, typed=fields)
-        query = urlencode({key: value for key, value in (*asked.items(), ("added", added)) if value})
+            sentence = f"{str(error)[:1].upper()}{str(error)[1:]}"
+            return await self._shown(request, filters, status, refused=sentence, typed=fields)
+        query = urlencode({key: value for key, value in (*filters.items(), ("added", added)) if value})
         return self.go(request, "interview-names", query)
 
-    async def _shown(self, request: Request, asked: Mapping[str, str], status: int = 200, **more: Any) -> Response:
+    async def _shown(self, request: Request, filters: Mapping[str, str], status: int = 200, **more: Any) -> Response:
         who, page = visitor(request).name, page_asked(request)
-        state = asked.get("state", "") if asked.get("state", "") in STATES else OPEN
-        name, interview = asked.get("name", ""), asked.get("interview", "")
+        state = filters.get("state", "") if filters.get("state", "") in STATES else OPEN
+        name, interview = filters.get("name", ""), filters.get("interview", "")
 
         def found() -> NamesSheet | None:
             interviews = self.opened.interviews_if_any
@@ -67,7 +67,7 @@ class NamePages(Pages):
         sheet = await self.work(found)
         context: dict[str, Any] = {
             "sheet": sheet,
-            "added": sheet.line(asked.get("added", "")) if sheet else None,
+            "added": sheet.line(filters.get("added", "")) if sheet else None,
             "kinds": KINDS,
             "typed": {},
             "with_query": lambda **query: _with(request, query),
@@ -84,14 +84,14 @@ def _with(request: Request, query: Mapping[str, Any]) -> str:
     return f"{path}?{urlencode(chosen)}" if chosen else path
 
 
-def _done(interviews: Interviews, who: str, fields: Mapping[str, str], asked: Mapping[str, str]) -> str:
+def _done(interviews: Interviews, who: str, fields: Mapping[str, str], filters: Mapping[str, str]) -> str:
     """The id of the name that was added, where one was."""
     match fields.get("act", ""):
         case "confirm" | "refuse" as act:
             answer(interviews, [fields.get("place", "")], act == "confirm", who)
         case "confirm-all" | "refuse-all" as act:
             doubtful = fields.get("doubtful", "") == "yes"
-            name, interview = fields.get("name", asked["name"]), fields.get("interview", asked["interview"])
+            name, interview = fields.get("name", filters["name"]), fields.get("interview", filters["interview"])
             answer_all(interviews, act == "confirm-all", interview, name, doubtful, who)
         case "replace-written":
             replace_written(interviews, who)
@@ -113,6 +113,8 @@ def _done(interviews: Interviews, who: str, fields: Mapping[str, str], asked: Ma
 def _changed(interviews: Interviews, who: str, fields: Mapping[str, str]) -> None:
     name, shown = fields.get("name", ""), fields.get("shown", "").strip()
     endings = fields.get("endings", "").split()
-    made = change_name(interviews, name, fields.get("forms", "").splitlines(), None, fields.get("kind"), endings, who)
-    if shown and shown != made.shown:
-        show_as(interviews, made.id, shown, who)
+    changed_name = change_name(
+        interviews, name, fields.get("forms", "").splitlines(), None, fields.get("kind"), endings, who
+    )
+    if shown and shown != changed_name.shown:
+        show_as(interviews, changed_name.id, shown, who)

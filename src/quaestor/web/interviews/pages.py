@@ -86,11 +86,11 @@ class InterviewPages(Pages):
 
     async def _interviews(self, request: Request, status: int = 200, **more: Any) -> Response:
         leads = visitor(request).can(Permission.LEAD)
-        found = await self.work(
+        overview = await self.work(
             lambda: interviews_at_a_glance(self.opened.latest, self.opened.interviews_if_any, leads)
         )
         erasing = await self.pending_erasures()
-        context = {"found": found, "erasing": erasing, "typed": {}, "leads": leads, **_shared(request), **more}
+        context = {"found": overview, "erasing": erasing, "typed": {}, "leads": leads, **_shared(request), **more}
         return self.page(request, "interviews.html", context, status)
 
     async def add(self, request: Request) -> Response:
@@ -177,7 +177,7 @@ class InterviewPages(Pages):
             case "plan":
                 interviews.plan(name, fields.get("guide", ""), who, checked_key(fields.get("key", "")))
             case "contact":
-                contact = Contact("", *(fields.get(one, "") for one in ("email", "telephone", "more")))
+                contact = Contact("", *(fields.get(field, "") for field in ("email", "telephone", "more")))
                 hand_over_contact(interviews, name, contact, who)
             case "cancel":
                 interviews.cancel(fields.get("interview", ""), who)
@@ -213,7 +213,7 @@ class InterviewPages(Pages):
         if request.method == "GET":
             return self.page(request, "participant_contact.html", context)
         fields = await fields_of(request)
-        typed = Contact(*(fields.get(one, "") for one in ("name", "email", "telephone", "more")))
+        typed = Contact(*(fields.get(field, "") for field in ("name", "email", "telephone", "more")))
         try:
             await self.work(lambda: set_contact(self._room(), name, typed, who))
         except QuaestorError as error:
@@ -251,13 +251,13 @@ class GuidePages(Pages):
         ]
 
     async def guides(self, request: Request) -> Response:
-        found = await self.work(lambda: guide_lines(self.opened.latest, self.opened.interviews_if_any))
-        return self.page(request, "guides.html", {"guides": found, **_shared(request)})
+        guides = await self.work(lambda: guide_lines(self.opened.latest, self.opened.interviews_if_any))
+        return self.page(request, "guides.html", {"guides": guides, **_shared(request)})
 
     async def guide(self, request: Request) -> Response:
         name, version = request.path_params["name"], _guide_version(request.query_params.get("version", ""))
-        found = await self.work(lambda: guide_sheet(self.opened.latest, self.opened.interviews_if_any, name, version))
-        return self.page(request, "guide.html", {"sheet": found, **_shared(request)})
+        sheet = await self.work(lambda: guide_sheet(self.opened.latest, self.opened.interviews_if_any, name, version))
+        return self.page(request, "guide.html", {"sheet": sheet, **_shared(request)})
 
 
 def _guide_version(text: str) -> int | None:

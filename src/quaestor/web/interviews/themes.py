@@ -57,7 +57,7 @@ class ThemePages(Pages):
         return themes_seen(self._interviews, viewer(request))
 
     async def themes(self, request: Request) -> Response:
-        found = await self.work(lambda: themes_page_seen(self._interviews, viewer(request)))
+        page = await self.work(lambda: themes_page_seen(self._interviews, viewer(request)))
 
         def behind(table: Table, row: Row, column: str) -> str:
             return link_to(request, "interview-quotations", {"cell": f"{table.id}:{row.key}:{column}"})
@@ -65,7 +65,7 @@ class ThemePages(Pages):
         def about(code: str) -> str:
             return link_to(request, "interview-code", {"code": code})
 
-        context = {"found": found, "behind": behind, "about": about, **self._ways(request)}
+        context = {"found": page, "behind": behind, "about": about, **self._ways(request)}
         return self.page(request, "interview_themes.html", context)
 
     async def drawing(self, request: Request) -> Response:
@@ -82,9 +82,9 @@ class ThemePages(Pages):
         if not cell:
             raise HTTPException(404)
         themes = await self.work(lambda: self._themes(request))
-        found = await self.work(lambda: quotations_behind(themes, cell))
-        told = {"title": found.place, "words": found.table}
-        return self._list(request, themes, found.quotations, told, {"cell": cell})
+        behind = await self.work(lambda: quotations_behind(themes, cell))
+        heading = {"title": behind.place, "words": behind.table}
+        return self._list(request, themes, behind.quotations, heading, {"cell": cell})
 
     async def code(self, request: Request) -> Response:
         """The quotations of a code, or of a theme."""
@@ -98,17 +98,17 @@ class ThemePages(Pages):
         request: Request,
         themes: Themes,
         quotations: Sequence[Quotation],
-        told: dict[str, str],
+        heading: dict[str, str],
         query: dict[str, str],
     ) -> Response:
         rows, place = page_of(request, quotations)
         people = len({quotation.participant for quotation in quotations})
-        paths = {one.id: one.path for one in themes.codes}
+        paths = {code.id: code.path for code in themes.codes}
         context: dict[str, Any] = {
             "rows": rows, "total": len(quotations), "people": people, "paths": paths,
             "about": lambda code: link_to(request, "interview-code", {"code": code}),
-            "transcript": lambda one: _turn_of(request, one),
-            "query": f"{urlencode(query)}&" if query else "", **told, **place, **self._ways(request),
+            "transcript": lambda quotation: _turn_of(request, quotation),
+            "query": f"{urlencode(query)}&" if query else "", **heading, **place, **self._ways(request),
         }  # fmt: skip
         return self.page(request, "interview_quotations.html", context)
 

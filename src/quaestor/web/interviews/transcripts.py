@@ -59,7 +59,7 @@ class TranscriptPages(Pages):
         chosen = sent.files.get("file", SentFile("", b""))
         encoding = sent.fields.get("encoding", "")
         speakers = [line.strip() for line in sent.fields.get("speakers", "").split("\n") if line.strip()]
-        replace, apart = (sent.fields.get(one, "") == "yes" for one in ("replace", "apart"))
+        replace, apart = (sent.fields.get(field, "") == "yes" for field in ("replace", "apart"))
         try:
             if not chosen.data:
                 raise InputError("no file was sent: choose the file of the transcript")
@@ -131,9 +131,9 @@ def _correct_turn(interviews: Interviews, name: str, who: str, turn: int, fields
     turns = interviews.transcript(name).turns
     if not 0 <= turn < len(turns):
         raise InputError(f"there is no turn {turn} in this transcript: load the page again")
-    one = turns[turn]
-    if fields.get("voice", one.voice) != one.voice:
+    spoken_turn = turns[turn]
+    if fields.get("voice", spoken_turn.voice) != spoken_turn.voice:
         set_voice(interviews, name, turn, fields["voice"], who)
-    asked = one.question if one.asks else ""
-    if fields.get("question", asked) != asked:
+    question = spoken_turn.question if spoken_turn.asks else ""
+    if fields.get("question", question) != question:
         set_question(interviews, name, turn, fields["question"], who)

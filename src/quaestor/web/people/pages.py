@@ -14,7 +14,7 @@ from starlette.templating import Jinja2Templates
 from quaestor.base.clock import Clock
 from quaestor.base.errors import InputError, QuaestorError
 from quaestor.base.names import parse_whole_number
-from quaestor.coding.model.ratings import work_of
+from quaestor.coding.model.ratings import count_work
 from quaestor.people.directory import AccountInvitation
 from quaestor.people.membership import change_role, invite, remove_person, revoke_invitation
 from quaestor.people.pages import PeopleOverview, build_people_overview
@@ -45,21 +45,21 @@ class PeoplePages(Pages):
         return await self._people(request)
 
     async def _people(self, request: Request, status: int = 200, **more: Any) -> Response:
-        found = await self.work(self._all)
-        context = {"people": found, "roles": _OFFERED, "typed": {}, "link": "", "made": None, **more}
+        overview = await self.work(self._all)
+        context = {"people": overview, "roles": _OFFERED, "typed": {}, "link": "", "made": None, **more}
         return self.page(request, "people.html", context, status)
 
     def _all(self) -> PeopleOverview:
         with self.opened.locked_state() as state:
-            return build_people_overview(self.opened.study, lambda name: work_of(state, name), self._clock)
+            return build_people_overview(self.opened.study, lambda name: count_work(state, name), self._clock)
 
     async def act(self, request: Request) -> Response:
         """One act; a link that was made is told on the page that answers, and never again."""
         fields = await fields_of(request)
         try:
             if fields.get("act") == "invite":
-                token, made = await self.work(lambda: self._invite(fields))
-                return await self._people(request, link=_link(request, token), made=made)
+                token, invitation = await self.work(lambda: self._invite(fields))
+                return await self._people(request, link=_link(request, token), made=invitation)
             await self.work(lambda: self._act(fields, visitor(request).name))
         except QuaestorError as error:
             status = refusal_status(error)

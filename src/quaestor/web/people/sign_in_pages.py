@@ -56,32 +56,32 @@ class DoorPages:
     async def sign_in(self, request: Request) -> Response:
         if request.method == "POST":
             return await self._signed_in(request)
-        wanted = local_path(request.query_params.get("next", ""), _root(request))
+        target = local_path(request.query_params.get("next", ""), _root(request))
         if request.state.visitor is not None:
-            return RedirectResponse(wanted, 303)
-        return self._sign_in_page(request, wanted)
+            return RedirectResponse(target, 303)
+        return self._sign_in_page(request, target)
 
     async def _signed_in(self, request: Request) -> Response:
         fields = await fields_of(request)
-        name, wanted = fields.get("name", "").strip(), local_path(fields.get("next", ""), _root(request))
+        name, target = fields.get("name", "").strip(), local_path(fields.get("next", ""), _root(request))
         address = request.client.host if request.client else ""
         device, password = self._cookie.device(request), fields.get("password", "")
         outcome = await run_in_threadpool(
             sign_in, self._directory, self._passwords, name, password, address, self._clock(), device
         )
         if not isinstance(outcome, SignInRefused):
-            return await self._enter(request, outcome.token, wanted)
+            return await self._enter(request, outcome.token, target)
         if outcome.wait is None:
-            return self._sign_in_page(request, wanted, name, _WRONG, 422)
+            return self._sign_in_page(request, target, name, _WRONG, 422)
         words = f"Too many wrong tries: wait {_minutes(outcome.wait)}, then try again."
-        answer = self._sign_in_page(request, wanted, name, words, 429)
+        answer = self._sign_in_page(request, target, name, words, 429)
         answer.headers["Retry-After"] = str(int(outcome.wait.total_seconds()) + 1)
         return answer
 
     def _sign_in_page(
-        self, request: Request, wanted: str, name: str = "", refused: str = "", status: int = 200
+        self, request: Request, target: str, name: str = "", refused: str = "", status: int = 200
     ) -> Response:
-        context = {"next": wanted, "name": name[:200], "refused": refused}
+        context = {"next": target, "name": name[:200], "refused": refused}
         return self._form(request, "sign_in.html", context, status)
 
     async def join(self, request: Request) -> Response:
@@ -136,13 +136,13 @@ class DoorPages:
             self._cookie.give(request, answer, request.state.token)
         return answer
 
-    async def _enter(self, request: Request, token: str, wanted: str) -> Response:
+    async def _enter(self, request: Request, token: str, target: str) -> Response:
         """A new session takes the place of the one this browser had, so that no token outlives a sign-in."""
         await run_in_threadpool(self._directory.end_session, request.state.token)
         device = await run_in_threadpool(
             self._directory.remember_device, token, self._cookie.device(request), self._clock()
         )
-        answer = RedirectResponse(wanted, 303)
+        answer = RedirectResponse(target, 303)
         self._cookie.give(request, answer, token)
         if device is not None:
             self._cookie.give_device(request, answer, device)

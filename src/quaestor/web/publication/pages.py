@@ -56,18 +56,22 @@ class ResultPages(Pages):
 
     async def results(self, request: Request) -> Response:
         """What is published; where the study has moved on and its lead looks, it is made anew meanwhile."""
-        found, shows_ratings, spoken = await self.work(self._standing)
+        status, shows_ratings, spoken = await self.work(self._standing)
         kept_back, unread = await self.work(lambda: _withheld(self.opened))
         may_make = visitor(request).can(Permission.LEAD)
-        if may_make and found.stale and not shows_ratings and not self._remaking.told.failed:
-            self._remaking.begin(found.stale)
+        if may_make and status.stale and not shows_ratings and not self._remaking.told.failed:
+            self._remaking.begin(status.stale)
         surveys = await self.work(lambda: survey_lines(self.opened.study, self.opened.surveys_if_any))
         if not may_make:
-            found = without(found, kept_back)
-        made = {one.name: _moment(one.made) for one in found.published if one.made is not None}
+            status = without(status, kept_back)
+        times = {
+            publication.name: _moment(publication.made)
+            for publication in status.published
+            if publication.made is not None
+        }
         context = {
-            "standing": found,
-            "made": made,
+            "standing": status,
+            "made": times,
             "withheld": kept_back,
             "unread": unread,
             "told": self._remaking.told,

@@ -61,10 +61,10 @@ class EvidencePages(Pages):
         """A page of what was found; a search is an address, so that it can be shared."""
         viewer, query = _viewer(request), request.query_params
         try:
-            wanted, refused = Query.from_parameters(query), ""
+            search_query, refused = Query.from_parameters(query), ""
         except InputError as error:
-            wanted, refused = Query(words=query.get("words", "")[:MAX_SEARCH_LENGTH]), str(error)
-        context = await self.work(lambda: self._context(wanted, viewer, refused))
+            search_query, refused = Query(words=query.get("words", "")[:MAX_SEARCH_LENGTH]), str(error)
+        context = await self.work(lambda: self._context(search_query, viewer, refused))
         return self.page(request, "evidence.html", context, _UNFIT if context["refused"] else 200)
 
     def _context(self, query: Query, viewer: Viewer, refused: str) -> Mapping[str, Any]:
@@ -99,10 +99,10 @@ class EvidencePages(Pages):
 
     async def csv(self, request: Request) -> Response:
         """All that was found, not only a page of it."""
-        viewer, wanted = _viewer(request), Query.from_parameters(request.query_params)
+        viewer, search_query = _viewer(request), Query.from_parameters(request.query_params)
         study, coding = self.opened.study, self.opened.coding_if_any
         await self.work(lambda: refuse_older_items(self.opened.interviews_if_any, viewer.name))
-        lines = await self.work(lambda: export_csv(Search(study, coding, self._ready(), viewer), wanted))
+        lines = await self.work(lambda: export_csv(Search(study, coding, self._ready(), viewer), search_query))
         headers = {"Content-Disposition": 'attachment; filename="evidence.csv"'}
         return StreamingResponse(self.stream(lines), media_type="text/csv; charset=utf-8", headers=headers)
 
@@ -115,10 +115,10 @@ class EvidencePages(Pages):
     async def filters(self, request: Request) -> Response:
         """Save, rename or delete one of one's filters, and go back to the search."""
         viewer, fields = _viewer(request), await fields_of(request)
-        given = {name: fields.get(name, "") for name in ("name", "query", "number")}
+        filter_fields = {name: fields.get(name, "") for name in ("name", "query", "number")}
         now = self._clock()
         query = await self.work(
-            lambda: change_saved_filter(self._directory, viewer, fields.get("act", ""), **given, now=now)
+            lambda: change_saved_filter(self._directory, viewer, fields.get("act", ""), **filter_fields, now=now)
         )
         return self.go(request, "evidence", query)
 

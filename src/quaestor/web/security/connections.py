@@ -75,11 +75,11 @@ class ConnectionPool:
         self._by_network[connection.network] += 1
         if self._timer is None:
             self._timer = connection.loop.call_later(self._check_every, self._close_expired, connection.loop)
-        waiting = (one for one in self._connections if one is not connection and one.waits_for_client)
+        waiting = (other for other in self._connections if other is not connection and other.waits_for_client)
         if len(self._connections) > self.limits.connections:
             self._close_oldest_of_crowd(waiting)
         elif connection.counts and self._by_network[connection.network] > self.limits.connections_per_address:
-            self._close_oldest_of_crowd(one for one in waiting if one.network == connection.network)
+            self._close_oldest_of_crowd(other for other in waiting if other.network == connection.network)
 
     def remove(self, connection: LimitedProtocol) -> None:
         if connection in self._connections:
@@ -95,14 +95,14 @@ class ConnectionPool:
         self.body_bytes += count
         if self.body_bytes > self.limits.body_bytes:
             counter: Counter[str] = Counter()
-            for one in self._connections:
-                counter[one.network] += one.held_bytes
-            unfinished = [one for one in self._connections if one.held_bytes and not one.reading_head]
-            largest = max((one.network for one in unfinished), key=counter.__getitem__)
-            for one in sorted((one for one in unfinished if one.network == largest), key=_since):
+            for other in self._connections:
+                counter[other.network] += other.held_bytes
+            unfinished = [other for other in self._connections if other.held_bytes and not other.reading_head]
+            largest = max((other.network for other in unfinished), key=counter.__getitem__)
+            for other in sorted((other for other in unfinished if other.network == largest), key=_since):
                 if self.body_bytes <= self.limits.body_bytes:
                     break
-                one.drop()
+                other.drop()
 
     def let_go_of_body(self, connection: LimitedProtocol) -> None:
         self.body_bytes -= connection.held_bytes
@@ -110,14 +110,15 @@ class ConnectionPool:
 
     def _close_oldest_of_crowd(self, waiting: Iterable[LimitedProtocol]) -> None:
         """Close a few of the connections of the address that has most of these; idle ones before unfinished bodies."""
-        found = list(waiting)
-        if found:
-            crowd = Counter(one.network for one in found).most_common(1)[0][0]
+        candidates = list(waiting)
+        if candidates:
+            crowd = Counter(other.network for other in candidates).most_common(1)[0][0]
             oldest = sorted(
-                (one for one in found if one.network == crowd), key=lambda one: (not one.reading_head, one.since)
+                (other for other in candidates if other.network == crowd),
+                key=lambda other: (not other.reading_head, other.since),
             )
-            for one in oldest[: self._close_at_once]:
-                one.drop()
+            for other in oldest[: self._close_at_once]:
+                other.drop()
 
     def _close_expired(self, loop: asyncio.AbstractEventLoop) -> None:
         now = loop.time()

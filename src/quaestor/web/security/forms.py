@@ -163,8 +163,8 @@ def is_same_origin(headers: Headers) -> bool:
     return bool(origin) and origin == headers.get("host", "").lower()
 
 
-def local_path(wanted: str, root: str) -> str:
+def local_path(address: str, root: str) -> str:
     """Where to go after signing in: a path of this desk, or its start where something else was asked for."""
     start = f"{root}/"
-    plain = wanted.isprintable() and " " not in wanted and "\\" not in wanted
-    return wanted if plain and wanted.startswith(start) and not wanted.startswith("//") else start
+    plain = address.isprintable() and " " not in address and "\\" not in address
+    return address if plain and address.startswith(start) and not address.startswith("//") else start

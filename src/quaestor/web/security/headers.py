@@ -61,14 +61,14 @@ class SafeHeaders:
 
 
 def _headers(path: str) -> dict[str, str]:
-    found = _TO_STRANGERS if path.startswith(STRANGERS) else HEADERS
+    headers = _TO_STRANGERS if path.startswith(STRANGERS) else HEADERS
     scripted = path.startswith(SCRIPTED) or _SCRIPTED_TOO.fullmatch(path)
-    found = {**found, "Content-Security-Policy": _WITH_SCRIPTS} if scripted else found
+    headers = {**headers, "Content-Security-Policy": _WITH_SCRIPTS} if scripted else headers
     if path.startswith("/static/"):
-        return found
+        return headers
     # What is published may be kept, as long as it is asked for each time: a page of a new report never meets the
     # items of an old one.
-    return {**found, "Cache-Control": "private, no-cache" if path.startswith(PUBLISHED) else "no-store"}
+    return {**headers, "Cache-Control": "private, no-cache" if path.startswith(PUBLISHED) else "no-store"}
 
 
 _FORM = re.compile(r"(/[A-Za-z0-9._~-]+)+")
@@ -89,11 +89,11 @@ class Prefixed:
         await self.app(scope, receive, send)
 
 
-def checked_prefix(path: str, taken: set[str]) -> str:
+def checked_prefix(path: str, reserved: set[str]) -> str:
     """A path such as /desk without its last stroke; a page's own path would leave it open which is meant."""
     path = path.rstrip("/")
     if path and not _FORM.fullmatch(path):
         raise InputError(f"--root-path is {path!r}: write a path such as /desk")
-    if path and path.split("/")[1] in taken:
+    if path and path.split("/")[1] in reserved:
         raise InputError(f"--root-path is {path!r}, and a page of the desk has that path: take another")
     return path

@@ -13,7 +13,7 @@ from starlette.routing import BaseRoute, Route
 from quaestor.base.errors import QuaestorError, StateError
 from quaestor.coding.agreement_access import Look, beside_threshold, facets_compared, look_at
 from quaestor.coding.agreement_cache import WorkedOut, agreement_now
-from quaestor.coding.model.rounds import left_by_seat
+from quaestor.coding.model.rounds import count_left_by_rater
 from quaestor.coding.model.state import CLOSED, RoundState, RaterSlot, State
 from quaestor.coding.model.views import require_lead_view
 from quaestor.coding.pages.activity import Done, Waiting, called, latest_acts, waiting_for
@@ -139,7 +139,7 @@ def overview(
             latest = latest_acts(sight)
             publishable = report_can_be_made(study, state)
         planned = [opened.pop(round_state.round, round_state) for round_state in rounds]
-        rounds = [_with_agreement(coding, one) for one in (*planned, *opened.values())]
+        rounds = [_with_agreement(coding, line) for line in (*planned, *opened.values())]
     sees = {round_state.round for round_state in rounds if round_state.look and round_state.look.may == "now"}
     surveys = survey_status(coding or study)
     asks_only = (bool(surveys) or has_interviews(study)) and not study.settings.sources
@@ -220,7 +220,7 @@ def _line(sight: Sight, round_state: RoundState) -> RoundLine:
         round_state.waived if sight.viewer.role is Role.LEAD else "",
         round_state.simulated,
         round_state.blindness,
-        sum(left_by_seat(round_state).values()),
+        sum(count_left_by_rater(round_state).values()),
         tuple(_seated(sight, round_state, seat, timed) for seat in round_state.slots),
         hours or None,
         measured,
@@ -246,7 +246,7 @@ def _seated(sight: Sight, round_state: RoundState, seat: RaterSlot, timed: bool)
 
 
 def _look(sight: Sight, round_state: RoundState, measured: str) -> Look | None:
-    if not measured or not round_state.given:
+    if not measured or not round_state.rating_count:
         return None
     if sight.viewer.role is Role.LEAD:
         return look_at(sight.state, round_state.plan.round, sight.viewer.name, sight.lead)
@@ -257,19 +257,19 @@ def _with_agreement(coding: CodingSession, line: RoundLine) -> RoundLine:
     if line.look is None or line.look.may != "now":
         return line
     try:
-        found = agreement_now(coding, line.round, line.measured, wait=False)
+        agreement = agreement_now(coding, line.round, line.measured, wait=False)
     except QuaestorError as refusal:
         return replace(line, look=Look("not yet", f"Agreement cannot be told: {refusal}."))
-    if found is None:
+    if agreement is None:
         return line
     with coding.locked_state() as state:
-        return replace(line, reached=_reached(state, line, found))
+        return replace(line, reached=_reached(state, line, agreement))
 
 
 def _reached(state: State, line: RoundLine, worked_out: WorkedOut) -> Reached:
-    one = state.round(line.round)
-    result = beside_threshold(one, worked_out.agreement, as_fixed=True)
-    name = one.plan.statistic
+    round_state = state.round(line.round)
+    result = beside_threshold(round_state, worked_out.agreement, as_fixed=True)
+    name = round_state.plan.statistic
     measure = measure_of(worked_out.agreement, STATISTICS[name], worked_out.agreement.estimates[name])
     return Reached(
         measure.name,
@@ -277,7 +277,7 @@ def _reached(state: State, line: RoundLine, worked_out: WorkedOut) -> Reached:
         measure.interval,
         measure.band,
         worked_out.agreement.n,
-        max(0, one.given - worked_out.ratings),
+        max(0, round_state.rating_count - worked_out.ratings),
         result.verdict,
         result.passed,
         measure.why,
@@ -302,14 +302,16 @@ class StudyPages(Pages):
             return self.page(request, "waiting.html", {"rounds": waiting, "talks": talks, **links})
         study, coding = self.opened.study, self.opened.coding_if_any
         viewer, opened = Viewer(who.name, who.role), self.opened
-        found = await self.work(lambda: overview(study, coding, viewer, opened.open_features))
+        study_overview = await self.work(lambda: overview(study, coding, viewer, opened.open_features))
         context = {
-            "overview": found,
-            "result": found.funnel,
-            "widest": found.funnel.steps[0].entered if found.funnel and found.funnel.steps else 0,
+            "overview": study_overview,
+            "result": study_overview.funnel,
+            "widest": study_overview.funnel.steps[0].entered
+            if study_overview.funnel and study_overview.funnel.steps
+            else 0,
             "talks": await self.work(lambda: self._talks(who)),
             "erasing": await self.pending_erasures(),
-            "next_link": _next_link(request, found.next),
+            "next_link": _next_link(request, study_overview.next),
             **links,
         }
         return self.page(request, "study.html", context)

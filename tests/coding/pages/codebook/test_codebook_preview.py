@@ -13,8 +13,8 @@ import pytest
 from quaestor.base.errors import StateError
 from quaestor.coding.codebook import CodebookChanged, change_codebook
 from quaestor.coding.model.codebook.history import UNDO
-from quaestor.coding.model.decisions import decide_agreed, import_published
-from quaestor.coding.model.ratings import give_rating, labels
+from quaestor.coding.model.decisions import build_agreed_act, build_published_act
+from quaestor.coding.model.ratings import give_rating, list_labels
 from quaestor.coding.model.records import CANNOT_JUDGE, Codebook, Facet, RoundPlan
 from quaestor.coding.model.rounds import close_round, open_round
 from quaestor.coding.model.state import State
@@ -95,9 +95,9 @@ def with_rounds(coding: CodingSession, dice: random.Random) -> None:
     begin_round(coding, "first", (OBJECT, GROUP), raters)
     rate_all(coding, "first", raters, dice)
     coding.act(lambda state: close_round(state, "first", "lead"))
-    coding.act(lambda state: decide_agreed(state, "first", "lead"))
+    coding.act(lambda state: build_agreed_act(state, "first", "lead"))
     entries = [{"item": item, "facet": "object", "answer": dice.choice(["training/loss", "setting"])} for item in ITEMS]
-    coding.act(lambda state: import_published("printed", "lead", "table 2", entries, 1))
+    coding.act(lambda state: build_published_act("printed", "lead", "table 2", entries, 1))
     begin_round(coding, "second", (OBJECT,), ("rater-1", "rater-3"))
     rate_all(coding, "second", ("rater-3",), dice, facets=1)
 
@@ -139,7 +139,7 @@ def observed(state: State, version: int) -> tuple[Counter[Any], Counter[Any]]:
     """What the labels of the closed round, and all decisions, are before a version and under it."""
     before, after = state.history.at(version - 1), state.history.at(version)
     rated: Counter[Any] = Counter()
-    pairs = zip(labels(state, "first", "object", version - 1), labels(state, "first", "object", version), strict=True)
+    pairs = zip(list_labels(state, "first", "object", version - 1), list_labels(state, "first", "object", version), strict=True)
     for (_, _, old), (_, _, new) in pairs:
         if isinstance(old, str) and isinstance(new, str) and CANNOT_JUDGE not in (old, new):
             sides = named(before, old), named(after, new)
@@ -150,7 +150,7 @@ def observed(state: State, version: int) -> tuple[Counter[Any], Counter[Any]]:
         every = state.rounds["first"].decisions if one.how != "published" else {}
         answers = {facet: given[-1].answer for (item, facet), given in every.items() if item == one.item}
         sides = tuple(
-            named(book, state.history.read(one.answer, book.version, one.item, answers).code or "")
+            named(book, state.history.find_code(one.answer, book.version, one.item, answers).code or "")
             for book in (before, after)
         )
         decided[sides] += sides[0] != sides[1]
@@ -251,7 +251,7 @@ def test_a_lead_who_rated_is_shown_nothing_of_that_round_before_it_is_on_record(
     during = preview_change(coding, "codebook.retire", {"code": "training/loss"}, LEAD)
     assert (during.moves, during.frozen) == ((), (("first", 1),))
     coding.act(lambda state: close_round(state, "first", "lead"))
-    coding.act(lambda state: decide_agreed(state, "first", "rater-1"))
+    coding.act(lambda state: build_agreed_act(state, "first", "rater-1"))
     after = preview_change(coding, "codebook.retire", {"code": "training/loss"}, LEAD)
     assert after.moves == ()
     assert [name for name, _ in after.unseen] == ["first"]
@@ -261,7 +261,7 @@ def test_a_lead_who_rated_is_shown_nothing_of_that_round_before_it_is_on_record(
 def test_items_are_counted_under_the_version_shown_with_all_that_stands_below(coding: CodingSession) -> None:
     entries = [{"item": ITEMS[number], "facet": "object", "answer": code} for number, code in
                enumerate(["training/loss", "training/loss", "training", "setting/loss"])]  # fmt: skip
-    coding.act(lambda state: import_published("printed", "lead", "table 2", entries, 1))
+    coding.act(lambda state: build_published_act("printed", "lead", "table 2", entries, 1))
     change_codebook(coding, "codebook.merge", {"codes": ["setting/loss"], "into": "training/loss"})
     material = taken_out(coding.state, decided=["printed"])
     then, now = (count_items(material, coding.state.history.at(version)) for version in (1, 2))
@@ -273,7 +273,7 @@ def test_items_are_counted_under_the_version_shown_with_all_that_stands_below(co
 def test_of_two_decisions_on_an_item_the_newest_counts(coding: CodingSession) -> None:
     for name, code in (("early", "training"), ("late", "setting")):
         entry = {"item": ITEMS[0], "facet": "object", "answer": code}
-        coding.act(lambda state, name=name, entry=entry: import_published(name, "lead", "t", [entry], 1))  # type: ignore[misc]
+        coding.act(lambda state, name=name, entry=entry: build_published_act(name, "lead", "t", [entry], 1))  # type: ignore[misc]
     found = count_items(taken_out(coding.state, decided=["late", "early"]), coding.state.history.latest)
     assert {code: len(items) for code, items in found.own.items()} == {"setting": 1}
 

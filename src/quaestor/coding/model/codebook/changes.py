@@ -16,27 +16,27 @@ _COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
 _NO_LETTERS = re.compile(r"[^\w]+")
 
 
-def change(book: Codebook, kind: str, payload: Payload, *, undone: bool = False) -> Codebook:
+def apply_change(book: Codebook, kind: str, payload: Payload, *, undone: bool = False) -> Codebook:
     """The next version of a codebook.
 
     A change that was undone leaves behind what ratings may refer to: an added code is withdrawn, not gone.
     """
     book = replace(book, version=book.version + 1)
     if undone:
-        leave = _UNDONE.get(kind)
+        leave = _UNDONE_CHANGES.get(kind)
         return leave(book, payload) if leave else book
-    return _DONE[kind](book, payload)
+    return _CHANGES[kind](book, payload)
 
 
-def id_from(name: str, parent: str, book: Codebook) -> str:
+def build_code_id(name: str, parent: str, book: Codebook) -> str:
     """An id for a new code, in the manner of model-training/loss, that no code has or had."""
     word = _NO_LETTERS.sub("-", name.casefold()).strip("-")
-    wanted = f"{parent}/{word}" if parent else word
-    numbered = (f"{wanted}-{number}" for number in range(2, len(book.codes) + 3))
-    return next(unused for unused in (wanted, *numbered) if unused not in book.codes)
+    candidate = f"{parent}/{word}" if parent else word
+    numbered = (f"{candidate}-{number}" for number in range(2, len(book.codes) + 3))
+    return next(unused for unused in (candidate, *numbered) if unused not in book.codes)
 
 
-def code_of(payload: Payload, *, since: int, facet: str = "", parent: str = "", **more: Any) -> Code:
+def build_code(payload: Payload, *, since: int, facet: str = "", parent: str = "", **more: Any) -> Code:
     """A code as an act describes it."""
     return Code(
         id=str(payload["id"]),
@@ -64,12 +64,12 @@ def _import(book: Codebook, payload: Payload) -> Codebook:
     across = []
     for entry in payload["codes"]:
         # A code may point across the tree at one that comes later in the file.
-        code = code_of(entry, since=book.version)
+        code = build_code(entry, since=book.version)
         across.append(code)
-        book = _with(book, _checked(book, replace(code, across={})))
+        book = _add_codes(book, _check_new_code(book, replace(code, across={})))
     for code in across:
         _check_across(book, code)
-    return _with(book, *(replace(book.codes[code.id], across=code.across) for code in across))
+    return _add_codes(book, *(replace(book.codes[code.id], across=code.across) for code in across))
 
 
 def _add_facet(book: Codebook, payload: Payload) -> Codebook:
@@ -84,19 +84,19 @@ def _add_facet(book: Codebook, payload: Payload) -> Codebook:
 
 
 def _add(book: Codebook, payload: Payload) -> Codebook:
-    code = _checked(book, code_of(payload, since=book.version))
+    code = _check_new_code(book, build_code(payload, since=book.version))
     _check_across(book, code)
-    return _with(book, code)
+    return _add_codes(book, code)
 
 
 def _rename(book: Codebook, payload: Payload) -> Codebook:
-    code = replace(_active(book, payload["code"]), name=str(payload["name"]))
+    code = replace(_require_active(book, payload["code"]), name=str(payload["name"]))
     _check_names(book, code)
-    return _with(book, code)
+    return _add_codes(book, code)
 
 
 def _redefine(book: Codebook, payload: Payload) -> Codebook:
-    code = _active(book, payload["code"])
+    code = _require_active(book, payload["code"])
     new = replace(
         code,
         definition=str(payload.get("definition", code.definition)),
@@ -109,18 +109,18 @@ def _redefine(book: Codebook, payload: Payload) -> Codebook:
     )
     _check_names(book, new)
     _check_across(book, new)
-    return _with(book, new)
+    return _add_codes(book, new)
 
 
 def _merge(book: Codebook, payload: Payload) -> Codebook:
-    into = _active(book, payload["into"])
+    into = _require_active(book, payload["into"])
     for name in payload["codes"]:
-        code = _active(book, name)
+        code = _require_active(book, name)
         if code.id == into.id:
             raise StateError(f"{code.id!r} cannot be merged into itself: name another code")
         if code.facet != into.facet or book.depth(code.id) != book.depth(into.id):
             raise StateError(f"{code.id!r} and {into.id!r} stand at different levels: merge codes of one level")
-        book = _with(book, replace(code, status=MERGED, into=into.id))
+        book = _add_codes(book, replace(code, status=MERGED, into=into.id))
         book = _adopt(book, code.id, into.id)
     return book
 
@@ -131,13 +131,13 @@ def _adopt(book: Codebook, old: str, new: str) -> Codebook:
         moved = replace(child, parent=new)
         if moved.active:
             _check_names(book, moved)
-        book = _with(book, moved)
+        book = _add_codes(book, moved)
     return book
 
 
 def _split(book: Codebook, payload: Payload) -> Codebook:
-    code = _active(book, payload["code"])
-    parts = _parts(book, code, payload)
+    code = _require_active(book, payload["code"])
+    parts = _build_parts(book, code, payload)
     rule = SplitRule(
         items=dict(payload.get("items", {})),
         rules=tuple((rule["facet"], rule["answer"], rule["part"]) for rule in payload.get("rules", ())),
@@ -147,15 +147,15 @@ def _split(book: Codebook, payload: Payload) -> Codebook:
     for name in named - {part.id for part in parts}:
         options = suggest(name, [part.id for part in parts])
         raise StateError(f"{name!r} is no part of the split of {code.id!r}, allowed: {options}")
-    book = _with(book, replace(code, status=SPLIT, split=rule))
+    book = _add_codes(book, replace(code, status=SPLIT, split=rule))
     for part in parts:
-        book = _with(book, _checked(book, part))
+        book = _add_codes(book, _check_new_code(book, part))
     return _adopt(book, code.id, rule.otherwise)
 
 
-def _parts(book: Codebook, code: Code, payload: Payload) -> list[Code]:
+def _build_parts(book: Codebook, code: Code, payload: Payload) -> list[Code]:
     parts = [
-        code_of(part, since=book.version, facet=code.facet, parent=code.parent, origin=code.id)
+        build_code(part, since=book.version, facet=code.facet, parent=code.parent, origin=code.id)
         for part in payload["parts"]
     ]
     if len(parts) < 2:
@@ -164,39 +164,39 @@ def _parts(book: Codebook, code: Code, payload: Payload) -> list[Code]:
 
 
 def _move(book: Codebook, payload: Payload) -> Codebook:
-    code = replace(_active(book, payload["code"]), parent=str(payload["parent"] or ""))
+    code = replace(_require_active(book, payload["code"]), parent=str(payload["parent"] or ""))
     if code.parent:
-        parent = _active(book, code.parent)
+        parent = _require_active(book, code.parent)
         if code.id in book.path(parent.id):
             raise StateError(f"{code.id!r} cannot be moved below itself: choose another parent")
         if parent.facet != code.facet:
             raise StateError(f"{parent.id!r} belongs to the facet {parent.facet!r}: stay within {code.facet!r}")
     _check_names(book, code)
-    moved = _with(book, code)
-    below = [one for one in moved.codes if code.id in moved.path(one)]
+    moved = _add_codes(book, code)
+    below = [other for other in moved.codes if code.id in moved.path(other)]
     _check_depth(moved, max(below, key=moved.depth))
     return moved
 
 
 def _retire(book: Codebook, payload: Payload) -> Codebook:
-    code = _active(book, payload["code"])
+    code = _require_active(book, payload["code"])
     children = [child.id for child in book.children(code.id)]
     if children:
         raise StateError(f"{code.id!r} has codes below it ({', '.join(children[:3])} …): retire or move them first")
-    return _with(book, replace(code, status=RETIRED))
+    return _add_codes(book, replace(code, status=RETIRED))
 
 
-def _added_in_vain(book: Codebook, payload: Payload) -> Codebook:
-    code = code_of(payload, since=book.version, status=WITHDRAWN)
-    return _with(book, _checked(book, code))
+def _undo_add(book: Codebook, payload: Payload) -> Codebook:
+    code = build_code(payload, since=book.version, status=WITHDRAWN)
+    return _add_codes(book, _check_new_code(book, code))
 
 
-def _split_in_vain(book: Codebook, payload: Payload) -> Codebook:
+def _undo_split(book: Codebook, payload: Payload) -> Codebook:
     code = book.codes[payload["code"]]
-    return _with(book, *(replace(part, status=WITHDRAWN) for part in _parts(book, code, payload)))
+    return _add_codes(book, *(replace(part, status=WITHDRAWN) for part in _build_parts(book, code, payload)))
 
 
-_DONE: dict[str, Callable[[Codebook, Payload], Codebook]] = {
+_CHANGES: dict[str, Callable[[Codebook, Payload], Codebook]] = {
     "codebook.import": _import,
     "codebook.facet": _add_facet,
     "codebook.add": _add,
@@ -207,21 +207,21 @@ _DONE: dict[str, Callable[[Codebook, Payload], Codebook]] = {
     "codebook.move": _move,
     "codebook.retire": _retire,
 }
-_UNDONE: dict[str, Callable[[Codebook, Payload], Codebook]] = {
-    "codebook.add": _added_in_vain,
-    "codebook.split": _split_in_vain,
+_UNDONE_CHANGES: dict[str, Callable[[Codebook, Payload], Codebook]] = {
+    "codebook.add": _undo_add,
+    "codebook.split": _undo_split,
 }
-CAN_BE_UNDONE = frozenset(_DONE) - {"codebook.import", "codebook.facet"}
+CAN_BE_UNDONE = frozenset(_CHANGES) - {"codebook.import", "codebook.facet"}
 
 
-def _with(book: Codebook, *codes: Code) -> Codebook:
+def _add_codes(book: Codebook, *codes: Code) -> Codebook:
     return replace(book, codes={**book.codes, **{code.id: code for code in codes}})
 
 
-def _active(book: Codebook, name: str) -> Code:
+def _require_active(book: Codebook, name: str) -> Code:
     code = book.codes.get(name)
     if code is None:
-        options = sort_by_similarity(str(name), (one.id for one in book.codes.values() if one.active))
+        options = sort_by_similarity(str(name), (entry.id for entry in book.codes.values() if entry.active))
         raise StateError(f"there is no code {name!r} in the codebook, nearest: {join_with_or(options[:3]) or 'none'}")
     if not code.active:
         became = f" into {code.into!r}" if code.into else ""
@@ -229,7 +229,7 @@ def _active(book: Codebook, name: str) -> Code:
     return code
 
 
-def _checked(book: Codebook, code: Code) -> Code:
+def _check_new_code(book: Codebook, code: Code) -> Code:
     """A new code that fits the book."""
     if code.id in book.codes:
         raise StateError(f"the id {code.id!r} is or was a code: choose another id")
@@ -239,12 +239,12 @@ def _checked(book: Codebook, code: Code) -> Code:
         options = suggest(code.facet, book.facets) or "none yet"
         raise StateError(f"the code {code.id!r} belongs to the facet {code.facet!r}, allowed: {options}")
     if code.parent and (code.active or code.parent not in book.codes):
-        parent = _active(book, code.parent)
+        parent = _require_active(book, code.parent)
         if parent.facet != code.facet:
             raise StateError(f"the parent of {code.id!r} belongs to another facet, {parent.facet!r}")
     if code.active:
         _check_names(book, code)
-    _check_depth(_with(book, code), code.id)
+    _check_depth(_add_codes(book, code), code.id)
     return code
 
 
@@ -270,7 +270,7 @@ def _check_names(book: Codebook, code: Code) -> None:
 
 def _check_across(book: Codebook, code: Code) -> None:
     for facet, other in code.across.items():
-        found = book.codes.get(other)
-        if facet == code.facet or facet not in book.facets or found is None or found.facet != facet:
-            options = join_with_or(sort_by_similarity(other, [one.id for one in book.active(facet)])[:5]) or "none"
+        target = book.codes.get(other)
+        if facet == code.facet or facet not in book.facets or target is None or target.facet != facet:
+            options = join_with_or(sort_by_similarity(other, [entry.id for entry in book.active(facet)])[:5]) or "none"
             raise StateError(f"{code.id!r} points across at {other!r} of {facet!r}, allowed: {options}")

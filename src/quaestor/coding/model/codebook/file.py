@@ -87,7 +87,7 @@ def write_codebook(book: Codebook) -> str:
     codes = tomlkit.aot()
     for facet_id in book.facets:
         for root in book.children("", facet_id):
-            for code in _down(book, root):
+            for code in _list_branch(book, root):
                 codes.append(tomlkit.item(_entry(book, code)))
     if len(facets):
         document["facet"] = facets
@@ -96,8 +96,8 @@ def write_codebook(book: Codebook) -> str:
     return tomlkit.dumps(document)
 
 
-def _down(book: Codebook, code: Code) -> list[Code]:
-    return [code, *(below for child in book.children(code.id) for below in _down(book, child))]
+def _list_branch(book: Codebook, code: Code) -> list[Code]:
+    return [code, *(below for child in book.children(code.id) for below in _list_branch(book, child))]
 
 
 def _entry(book: Codebook, code: Code) -> dict[str, Any]:
@@ -109,7 +109,7 @@ def _entry(book: Codebook, code: Code) -> dict[str, Any]:
             entry[name] = value
     if code.examples:
         entry["examples"] = list(code.examples)
-    across = {facet: other for facet, named in code.across.items() if (other := _still(book, named))}
+    across = {facet: other for facet, named in code.across.items() if (other := _follow_merges(book, named))}
     if across:
         inline = tomlkit.inline_table()
         inline.update(across)
@@ -117,7 +117,7 @@ def _entry(book: Codebook, code: Code) -> dict[str, Any]:
     return entry
 
 
-def _still(book: Codebook, code: str) -> str:
+def _follow_merges(book: Codebook, code: str) -> str:
     """The code that a pointer across the tree leads to today; nothing where it is no longer offered."""
     while book.codes[code].into:
         code = book.codes[code].into

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from quaestor.base.errors import StateError
-from quaestor.coding.model.codebook.changes import CAN_BE_UNDONE, Payload, change
+from quaestor.coding.model.codebook.changes import CAN_BE_UNDONE, Payload, apply_change
 from quaestor.coding.model.records import ACTIVE, MERGED, RETIRED, SPLIT, WITHDRAWN, Code, Codebook, Difference, CodeInVersion
 
 UNDO = "codebook.undo"
@@ -29,12 +29,12 @@ class History:
             raise StateError(f"the codebook has the versions 0 to {len(self.versions) - 1}: there is no {version}")
         return self.versions[version]
 
-    def then(self, kind: str, payload: Payload) -> Codebook:
+    def preview_change(self, kind: str, payload: Payload) -> Codebook:
         """The version a change would lead to; raises StateError where the change is refused."""
         if kind != UNDO:
-            return change(self.latest, kind, payload)
+            return apply_change(self.latest, kind, payload)
         target = int(payload["version"])
-        undone = undone_in(self.changes)
+        undone = list_undone(self.changes)
         if not 1 <= target <= len(self.changes) or target in undone:
             raise StateError(f"there is no change {target} to undo: `quaestor codebook log` lists them")
         if self.changes[target - 1][0] not in CAN_BE_UNDONE | {UNDO}:
@@ -43,11 +43,11 @@ class History:
 
     def record(self, kind: str, payload: Payload) -> None:
         """Go on to the next version."""
-        book = self.then(kind, payload)
+        book = self.preview_change(kind, payload)
         self.changes.append((kind, payload))
         self.versions.append(book)
 
-    def read(self, code: str, version: int, item: str = "", answers: Mapping[str, Any] | None = None) -> CodeInVersion:
+    def find_code(self, code: str, version: int, item: str = "", answers: Mapping[str, Any] | None = None) -> CodeInVersion:
         """What a rating with a code is under a version.
 
         Forwards, merged codes lead to what took their place and split codes to the part the split's rule names;
@@ -74,7 +74,7 @@ class History:
                 return CodeInVersion(code)
 
 
-def undone_in(changes: Sequence[tuple[str, Payload]]) -> set[int]:
+def list_undone(changes: Sequence[tuple[str, Payload]]) -> set[int]:
     """The numbers of the changes that do not count, because an undo that counts names them."""
     undone: set[int] = set()
     for number in range(len(changes), 0, -1):
@@ -85,14 +85,14 @@ def undone_in(changes: Sequence[tuple[str, Payload]]) -> set[int]:
 
 
 def _replay(changes: Sequence[tuple[str, Payload]], target: int) -> Codebook:
-    undone = undone_in(changes)
+    undone = list_undone(changes)
     book = Codebook()
     for number, (kind, payload) in enumerate(changes, start=1):
         try:
             if kind == UNDO:
-                book = change(book, kind, payload, undone=True)
+                book = apply_change(book, kind, payload, undone=True)
             else:
-                book = change(book, kind, payload, undone=number in undone)
+                book = apply_change(book, kind, payload, undone=number in undone)
         except StateError:
             raise StateError(
                 f"change {target} cannot be undone while change {number}, which builds on it, stands: undo that first"
@@ -104,9 +104,9 @@ _ENDS = {MERGED: "merged", SPLIT: "split", RETIRED: "retired", WITHDRAWN: "withd
 _DEFINED_BY = ("definition", "use", "not_", "examples", "colour", "key", "across")
 
 
-def differences(before: Codebook, after: Codebook) -> list[Difference]:
+def list_differences(before: Codebook, after: Codebook) -> list[Difference]:
     """In the order of the later version; a code that differs in several ways is named once for each."""
-    found = [
+    differences = [
         Difference(facet.id, "facet added", after=" → ".join(facet.levels))
         for facet in after.facets.values()
         if facet.id not in before.facets
@@ -115,26 +115,26 @@ def differences(before: Codebook, after: Codebook) -> list[Difference]:
         old = before.codes.get(code.id)
         if old is None:
             if code.active:
-                found.append(Difference(code.id, "added", after=after.path_name(code.id)))
+                differences.append(Difference(code.id, "added", after=after.path_name(code.id)))
             continue
-        found += _of_code(before, after, old, code)
+        differences += _list_code_differences(before, after, old, code)
     for code in before.codes.values():
         if code.id not in after.codes and code.active:
-            found.append(Difference(code.id, "withdrawn", before=before.path_name(code.id)))
-    return found
+            differences.append(Difference(code.id, "withdrawn", before=before.path_name(code.id)))
+    return differences
 
 
-def _of_code(before: Codebook, after: Codebook, old: Code, new: Code) -> list[Difference]:
-    found = []
+def _list_code_differences(before: Codebook, after: Codebook, old: Code, new: Code) -> list[Difference]:
+    differences = []
     if old.status != new.status:
-        what = "restored" if new.status == ACTIVE else _ENDS[new.status]
+        kind = "restored" if new.status == ACTIVE else _ENDS[new.status]
         end = new.into or (", ".join(part.id for part in after.codes.values() if part.active and part.origin == new.id))
-        found.append(Difference(new.id, what, before=before.path_name(old.id), after=end))
+        differences.append(Difference(new.id, kind, before=before.path_name(old.id), after=end))
     if old.name != new.name:
-        found.append(Difference(new.id, "renamed", old.name, new.name))
+        differences.append(Difference(new.id, "renamed", old.name, new.name))
     if old.parent != new.parent:
-        found.append(Difference(new.id, "moved", old.parent, new.parent))
+        differences.append(Difference(new.id, "moved", old.parent, new.parent))
     changed = [name.rstrip("_") for name in _DEFINED_BY if getattr(old, name) != getattr(new, name)]
     if changed:
-        found.append(Difference(new.id, "redefined", after=", ".join(changed)))
-    return found
+        differences.append(Difference(new.id, "redefined", after=", ".join(changed)))
+    return differences

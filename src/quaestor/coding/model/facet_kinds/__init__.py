@@ -7,7 +7,7 @@ from quaestor.coding.model.facet_kinds.choices import MultipleChoice, SingleChoi
 from quaestor.coding.model.facet_kinds.confirm import Confirm
 from quaestor.coding.model.facet_kinds.keep import Keep
 from quaestor.coding.model.facet_kinds.passages import Passages
-from quaestor.coding.model.facet_kinds.phrase import Phrase
+from quaestor.coding.model.facet_kinds.phrase import PhraseKind
 from quaestor.coding.model.facet_kinds.text import Text
 from quaestor.coding.model.records import Facet
 
@@ -16,11 +16,11 @@ FACET_KINDS: dict[str, FacetKind] = {
     MultipleChoice.name: MultipleChoice(),
     Keep.name: Keep(),
     Text.name: Text(),
-    Phrase.name: Phrase(),
+    PhraseKind.name: PhraseKind(),
     Confirm.name: Confirm(),
     Passages.name: Passages(),
 }
 
 
-def kind_of(facet: Facet) -> FacetKind:
+def find_kind(facet: Facet) -> FacetKind:
     return FACET_KINDS[facet.kind]

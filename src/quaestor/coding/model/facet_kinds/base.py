@@ -18,7 +18,7 @@ ReplaceText = Callable[[str, bool], str]
 """Gets a free text and whether it is a label; returns what takes its place."""
 
 
-class FacetSettings(Protocol):
+class FacetKeys(Protocol):
     """The keys of a facet in study.toml that a kind may take or refuse."""
 
     @property
@@ -28,7 +28,7 @@ class FacetSettings(Protocol):
 
 
 @dataclass(frozen=True)
-class Choice:
+class AnswerChoice:
     """One answer that can be chosen, and the key that chooses it."""
 
     value: str
@@ -58,15 +58,15 @@ class FacetKind:
     """Whether words of answers are unified after each set of items."""
     is_free_text: ClassVar[bool] = False
     """Whether every character of an imported cell counts, spaces included."""
-    has_words: ClassVar[bool] = False
+    has_fields: ClassVar[bool] = False
     """Whether raters describe their codes in words, which can differ where the codes agree."""
     form_fields: ClassVar[tuple[str, ...]] = ()
     """Fields of the rating form next to `answer`, each called `field.facet`."""
 
-    def check_settings(self, settings: FacetSettings) -> None:
+    def check_settings(self, settings: FacetKeys) -> None:
         """Raises ValueError where a study file describes a facet of this kind that cannot be answered."""
 
-    def read(self, facet: Facet, book: Codebook, given: Any) -> Any:
+    def read(self, facet: Facet, book: Codebook, answer: Any) -> Any:
         """Returns an answer in the form in which it is stored; raises InputError with what is allowed."""
         raise NotImplementedError
 
@@ -74,7 +74,7 @@ class FacetKind:
         """Returns what agreement compares: the answer without its explanation."""
         return str(answer)
 
-    def compared(self, facet: Facet, answer: Any, words: Words) -> object:
+    def comparison_key(self, facet: Facet, answer: Any, words: Words) -> object:
         """Returns what must be equal for raters to agree, once their words are unified."""
         return self.label(facet, answer)
 
@@ -86,7 +86,7 @@ class FacetKind:
         """Returns the one answer to record where all answers agree."""
         return self.unify(answers[0], words)
 
-    def differing_words(self, answers: Sequence[Any]) -> Sequence[str]:
+    def list_differing_fields(self, answers: Sequence[Any]) -> Sequence[str]:
         """Returns the fields that answers with equal codes describe in different words, or one answer still does."""
         return ()
 
@@ -102,22 +102,22 @@ class FacetKind:
         """Returns an answer as one line of text."""
         return self.write(answer)
 
-    def in_words(self, facet: Facet, book: Codebook, answer: Any) -> str:
+    def name_codes(self, facet: Facet, book: Codebook, answer: Any) -> str:
         """Returns an answer with the names of its codes."""
         if not facet.codes:
             return self.write(answer)
         names = [book.codes[code].name if code in book.codes else code for code in self.codes(answer)]
         return "; ".join(names) or "nothing coded"
 
-    def choices(self, facet: Facet, book: Codebook) -> tuple[Choice, ...]:
+    def choices(self, facet: Facet, book: Codebook) -> tuple[AnswerChoice, ...]:
         """Returns what a rater can choose from; nothing where words are asked for."""
         return ()
 
-    def alternatives(self, facet: Facet, book: Codebook, answers: Sequence[Any]) -> tuple[Choice, ...]:
+    def alternatives(self, facet: Facet, book: Codebook, answers: Sequence[Any]) -> tuple[AnswerChoice, ...]:
         """Returns what can be decided in place of the answers in dispute."""
         return self.choices(facet, book)
 
-    def decide(self, answers: Sequence[Any], others: Sequence[str], instead: str) -> Any:
+    def build_decision(self, answers: Sequence[Any], others: Sequence[str], instead: str) -> Any:
         """Returns the answer that a form means in which alternatives were chosen or typed."""
         return others[0]
 
@@ -147,41 +147,41 @@ def allowed_choices(facet: Facet, book: Codebook) -> dict[str, str]:
     return {option: option for option in facet.options}
 
 
-def read_choice(facet: Facet, book: Codebook, given: Any) -> str:
+def read_choice(facet: Facet, book: Codebook, answer: Any) -> str:
     """Returns the code that is meant by an id or a name; raises InputError with the nearest ones."""
     allowed = allowed_choices(facet, book)
-    if isinstance(given, str) and given in allowed:
-        return given
-    by_name = [code for code, name in allowed.items() if name.casefold() == str(given).casefold()]
+    if isinstance(answer, str) and answer in allowed:
+        return answer
+    by_name = [code for code, name in allowed.items() if name.casefold() == str(answer).casefold()]
     if len(by_name) == 1:
         return by_name[0]
-    options = sort_by_similarity(str(given), allowed)
-    raise InputError(f"{facet.id} is {given!r}, allowed: {join_with_or(options[:5])}{' …' if len(options) > 5 else ''}")
+    options = sort_by_similarity(str(answer), allowed)
+    raise InputError(f"{facet.id} is {answer!r}, allowed: {join_with_or(options[:5])}{' …' if len(options) > 5 else ''}")
 
 
-def code_choices(facet: Facet, book: Codebook) -> tuple[Choice, ...]:
+def code_choices(facet: Facet, book: Codebook) -> tuple[AnswerChoice, ...]:
     """Returns the codes or options of a facet with what the codebook says of them."""
     return tuple(
-        code_choice(book, book.codes[value]) if value in book.codes else Choice(value, label)
+        code_choice(book, book.codes[value]) if value in book.codes else AnswerChoice(value, label)
         for value, label in allowed_choices(facet, book).items()
     )
 
 
-def code_choice(book: Codebook, code: Code) -> Choice:
+def code_choice(book: Codebook, code: Code) -> AnswerChoice:
     group = book.codes[code.parent].name if code.parent else ""
-    return Choice(code.id, code.name, code.key, code.definition, group)
+    return AnswerChoice(code.id, code.name, code.key, code.definition, group)
 
 
-def read_word_and_more(given: Any, name: str) -> tuple[str, str]:
+def read_word_and_text(answer: Any, name: str) -> tuple[str, str]:
     """Reads `word: more`, or a table with the two apart."""
-    if isinstance(given, Mapping):
-        word, more = str(given.get("answer", "")), str(given.get(name, ""))
+    if isinstance(answer, Mapping):
+        word, more = str(answer.get("answer", "")), str(answer.get(name, ""))
     else:
-        word, _, more = str(given).partition(":")
+        word, _, more = str(answer).partition(":")
     return word.strip().lower(), more.strip()
 
 
-def combine_word_and_more(answers: Sequence[Mapping[str, str]], name: str) -> dict[str, str]:
+def combine_word_and_text(answers: Sequence[Mapping[str, str]], name: str) -> dict[str, str]:
     """Returns the word that all gave with every explanation that one of them gave."""
     explanations = dict.fromkeys(answer[name] for answer in answers if answer.get(name))
     return {"answer": answers[0]["answer"]} | ({name: "; ".join(explanations)} if explanations else {})

@@ -7,9 +7,9 @@ from typing import Any
 
 from quaestor.base.errors import InputError
 from quaestor.coding.model.facet_kinds.base import (
-    Choice,
+    AnswerChoice,
     FacetKind,
-    FacetSettings,
+    FacetKeys,
     Label,
     code_choices,
     read_choice,
@@ -23,14 +23,14 @@ class SingleChoice(FacetKind):
     name = "single"
     takes = frozenset({"codes", "scale"})
 
-    def check_settings(self, settings: FacetSettings) -> None:
+    def check_settings(self, settings: FacetKeys) -> None:
         if bool(settings.codes) == bool(settings.options):
             raise ValueError(f"a {self.name} facet takes its choices from codes or from options: give one of the two")
 
-    def read(self, facet: Facet, book: Codebook, given: Any) -> Any:
-        return read_choice(facet, book, given)
+    def read(self, facet: Facet, book: Codebook, answer: Any) -> Any:
+        return read_choice(facet, book, answer)
 
-    def choices(self, facet: Facet, book: Codebook) -> tuple[Choice, ...]:
+    def choices(self, facet: Facet, book: Codebook) -> tuple[AnswerChoice, ...]:
         return code_choices(facet, book)
 
 
@@ -41,8 +41,8 @@ class MultipleChoice(SingleChoice):
     takes = frozenset({"codes"})
     has_several_codes = True
 
-    def read(self, facet: Facet, book: Codebook, given: Any) -> Any:
-        values = given if isinstance(given, list | tuple) else [part.strip() for part in str(given).split(";")]
+    def read(self, facet: Facet, book: Codebook, answer: Any) -> Any:
+        values = answer if isinstance(answer, list | tuple) else [part.strip() for part in str(answer).split(";")]
         chosen = sorted({read_choice(facet, book, value) for value in values if value})
         if not chosen:
             raise InputError(f"{facet.id} names nothing: choose at least one, or say {CANNOT_JUDGE!r}")
@@ -54,7 +54,7 @@ class MultipleChoice(SingleChoice):
     def codes(self, answer: Any) -> list[str]:
         return [str(code) for code in answer]
 
-    def decide(self, answers: Sequence[Any], others: Sequence[str], instead: str) -> Any:
+    def build_decision(self, answers: Sequence[Any], others: Sequence[str], instead: str) -> Any:
         return list(others)
 
     def hint(self, facet: Facet, book: Codebook) -> str:

@@ -7,13 +7,13 @@ from typing import Any
 
 from quaestor.base.errors import InputError
 from quaestor.coding.model.facet_kinds.base import (
-    Choice,
+    AnswerChoice,
     FacetKind,
     Label,
     ReplaceText,
     Words,
-    combine_word_and_more,
-    read_word_and_more,
+    combine_word_and_text,
+    read_word_and_text,
 )
 from quaestor.coding.model.records import Codebook, Facet
 
@@ -27,22 +27,22 @@ class Confirm(FacetKind):
     confirms_proposal = True
     form_fields = ("instead",)
 
-    def read(self, facet: Facet, book: Codebook, given: Any) -> dict[str, str]:
-        word, instead = read_word_and_more(given, "instead")
+    def read(self, facet: Facet, book: Codebook, answer: Any) -> dict[str, str]:
+        word, instead = read_word_and_text(answer, "instead")
         if word not in (YES, NO):
-            raise InputError(f"{facet.id} is {given!r}, allowed: yes, no, or no: and what it should be")
+            raise InputError(f"{facet.id} is {answer!r}, allowed: yes, no, or no: and what it should be")
         return {"answer": word, "instead": instead} if instead else {"answer": word}
 
     def label(self, facet: Facet, answer: Any) -> Label | None:
         return str(answer["answer"])
 
     def combine(self, answers: Sequence[Any], words: Words) -> Any:
-        return combine_word_and_more(answers, "instead")
+        return combine_word_and_text(answers, "instead")
 
-    def choices(self, facet: Facet, book: Codebook) -> tuple[Choice, ...]:
-        return (Choice(YES, YES, "y"), Choice(NO, NO, "n"))
+    def choices(self, facet: Facet, book: Codebook) -> tuple[AnswerChoice, ...]:
+        return (AnswerChoice(YES, YES, "y"), AnswerChoice(NO, NO, "n"))
 
-    def decide(self, answers: Sequence[Any], others: Sequence[str], instead: str) -> Any:
+    def build_decision(self, answers: Sequence[Any], others: Sequence[str], instead: str) -> Any:
         return f"{NO}: {instead}" if others[0] == NO and instead else others[0]
 
     def hint(self, facet: Facet, book: Codebook) -> str:

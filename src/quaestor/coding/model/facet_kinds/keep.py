@@ -8,13 +8,13 @@ from typing import Any
 from quaestor.base.errors import InputError
 from quaestor.base.names import suggest
 from quaestor.coding.model.facet_kinds.base import (
-    Choice,
+    AnswerChoice,
     FacetKind,
     Label,
     ReplaceText,
     Words,
-    combine_word_and_more,
-    read_word_and_more,
+    combine_word_and_text,
+    read_word_and_text,
 )
 from quaestor.coding.model.records import EXCLUDE, KEEP, Codebook, Facet
 
@@ -25,10 +25,10 @@ class Keep(FacetKind):
     name = "keep"
     takes = frozenset({"reasons"})
 
-    def read(self, facet: Facet, book: Codebook, given: Any) -> dict[str, str]:
-        word, reason = read_word_and_more(given, "reason")
+    def read(self, facet: Facet, book: Codebook, answer: Any) -> dict[str, str]:
+        word, reason = read_word_and_text(answer, "reason")
         if word not in (KEEP, EXCLUDE):
-            raise InputError(f"{facet.id} is {given!r}, allowed: keep, or exclude: and the reason")
+            raise InputError(f"{facet.id} is {answer!r}, allowed: keep, or exclude: and the reason")
         if word == KEEP and reason:
             raise InputError(f"{facet.id} says keep and gives the reason {reason!r}: a reason is for exclude")
         if word == EXCLUDE and facet.reasons and reason not in facet.reasons:
@@ -40,14 +40,14 @@ class Keep(FacetKind):
         return str(answer["answer"])
 
     def combine(self, answers: Sequence[Any], words: Words) -> Any:
-        return combine_word_and_more(answers, "reason")
+        return combine_word_and_text(answers, "reason")
 
-    def choices(self, facet: Facet, book: Codebook) -> tuple[Choice, ...]:
-        reasons = [Choice(f"{EXCLUDE}: {reason}", reason, group=EXCLUDE) for reason in facet.reasons]
-        return (Choice(KEEP, KEEP), *(reasons or [Choice(EXCLUDE, EXCLUDE)]))
+    def choices(self, facet: Facet, book: Codebook) -> tuple[AnswerChoice, ...]:
+        reasons = [AnswerChoice(f"{EXCLUDE}: {reason}", reason, group=EXCLUDE) for reason in facet.reasons]
+        return (AnswerChoice(KEEP, KEEP), *(reasons or [AnswerChoice(EXCLUDE, EXCLUDE)]))
 
-    def alternatives(self, facet: Facet, book: Codebook, answers: Sequence[Any]) -> tuple[Choice, ...]:
-        return tuple(Choice(choice.value, choice.value) for choice in self.choices(facet, book))
+    def alternatives(self, facet: Facet, book: Codebook, answers: Sequence[Any]) -> tuple[AnswerChoice, ...]:
+        return tuple(AnswerChoice(choice.value, choice.value) for choice in self.choices(facet, book))
 
     def hint(self, facet: Facet, book: Codebook) -> str:
         return "keep, or exclude: " + (" | ".join(facet.reasons) or "and the reason")

@@ -12,27 +12,27 @@ from quaestor.coding.model.records import Codebook, Facet
 PARTS = ("verb", "object")
 
 
-class Phrase(FacetKind):
+class PhraseKind(FacetKind):
     """`rotate, image`, stored as a table with verb and object."""
 
     name = "phrase"
     unifies_words = True
     form_fields = PARTS
 
-    def read(self, facet: Facet, book: Codebook, given: Any) -> dict[str, str]:
-        if isinstance(given, Mapping):
-            verb, thing = str(given.get("verb", "")), str(given.get("object", ""))
+    def read(self, facet: Facet, book: Codebook, answer: Any) -> dict[str, str]:
+        if isinstance(answer, Mapping):
+            verb, object_ = str(answer.get("verb", "")), str(answer.get("object", ""))
         else:
-            verb, _, thing = str(given).partition(",")
-        verb, thing = " ".join(verb.lower().split()), " ".join(thing.lower().split())
-        if not verb or not thing:
-            raise InputError(f"{facet.id} is {given!r}: a phrase is a verb and an object, as in: rotate, image")
-        return {"verb": verb, "object": thing}
+            verb, _, object_ = str(answer).partition(",")
+        verb, object_ = " ".join(verb.lower().split()), " ".join(object_.lower().split())
+        if not verb or not object_:
+            raise InputError(f"{facet.id} is {answer!r}: a phrase is a verb and an object, as in: rotate, image")
+        return {"verb": verb, "object": object_}
 
     def label(self, facet: Facet, answer: Any) -> Label | None:
         return f"{answer['verb']} {answer['object']}"
 
-    def compared(self, facet: Facet, answer: Any, words: Words) -> object:
+    def comparison_key(self, facet: Facet, answer: Any, words: Words) -> object:
         return unify_words(answer, words)
 
     def unify(self, answer: Any, words: Words) -> Any:

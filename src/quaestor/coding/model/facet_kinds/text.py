@@ -15,8 +15,8 @@ class Text(FacetKind):
     is_compared = False
     is_free_text = True
 
-    def read(self, facet: Facet, book: Codebook, given: Any) -> str:
-        return str(given)
+    def read(self, facet: Facet, book: Codebook, answer: Any) -> str:
+        return str(answer)
 
     def label(self, facet: Facet, answer: Any) -> Label | None:
         return None

@@ -51,23 +51,23 @@ class Words:
 def words() -> Words:
     """The words of the package; the file is read once."""
     text = resources.files("quaestor.coding.model.phrase_proposals").joinpath("words.toml").read_text("utf-8")
-    found = tomllib.loads(text)
-    bases = found["verbs"].split()
-    spelled = {form: base for base in bases for form in _spellings(base)} | found["irregular_verbs"]
-    roles, nouns = _sets(found["roles"]), _sets(found["nouns"])
+    tables = tomllib.loads(text)
+    bases = tables["verbs"].split()
+    spelled = {form: base for base in bases for form in _spellings(base)} | tables["irregular_verbs"]
+    roles, nouns = _sets(tables["roles"]), _sets(tables["nouns"])
     return Words(
-        cues=frozenset(tuple(cue.split()) for cue in found["cues"]),
+        cues=frozenset(tuple(cue.split()) for cue in tables["cues"]),
         verbs=spelled,
         gerunds={_gerund(form): base for form, base in spelled.items()},
-        idioms=_by_words(found["idioms"]),
-        together=_by_words(found["together"]),
-        deeds=found["deeds"],
-        aliases=found["aliases"],
-        full_names=found["full_names"],
-        compounds=_sets(found["compounds"]),
+        idioms=_by_words(tables["idioms"]),
+        together=_by_words(tables["together"]),
+        deeds=tables["deeds"],
+        aliases=tables["aliases"],
+        full_names=tables["full_names"],
+        compounds=_sets(tables["compounds"]),
         roles=roles,
         nouns=nouns,
-        grammar=_sets(found["grammar"]),
+        grammar=_sets(tables["grammar"]),
         saying_little=roles["light"] | roles["means"],
         whole_things=nouns["things"] - nouns["parts"],
     )
@@ -121,10 +121,10 @@ def read_title(title: str, known: Words) -> tuple[str, ...]:
     """The words and marks of a title; of a text longer than any title, the beginning."""
     text = ASIDE.sub(" ", html.unescape(title[:LONGEST_TITLE]))
     text = TENSOR_FLOW.sub("tensorflow", text.replace("::", "."))
-    found: list[str] = []
+    title_words: list[str] = []
     for token in TOKEN.findall(text):
-        found.extend(_plain_words(token, known))
-    return tuple(found)
+        title_words.extend(_plain_words(token, known))
+    return tuple(title_words)
 
 
 def _plain_words(token: str, known: Words) -> tuple[str, ...]:

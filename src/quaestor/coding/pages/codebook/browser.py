@@ -13,7 +13,7 @@ from quaestor.base.errors import StateError
 from quaestor.coding.codebook import CODEBOOK_FILE
 from quaestor.coding.model.codebook.file import write_codebook
 from quaestor.coding.model.codebook.history import History
-from quaestor.coding.model.decisions import settled
+from quaestor.coding.model.decisions import is_settled_round
 from quaestor.coding.model.records import Code, Codebook, CodeFacet
 from quaestor.coding.model.state import CLOSED, OPEN, RoundState, State
 from quaestor.coding.pages.codebook.change_log import Change, ChangeLog, Compared, Pieces, compared, marked, plain
@@ -38,7 +38,7 @@ def why_no_counts(sight: Sight) -> str:
         if _rates(round_state, sight.viewer.name):
             return f"you rate in {round_state.plan.round}: how often each code was chosen is shown when that round is closed"
         if round_state.plan.tie_breaker == sight.viewer.name and not (
-            round_state.status == CLOSED and settled(sight.state, round_state.plan.round)
+            round_state.status == CLOSED and is_settled_round(sight.state, round_state.plan.round)
         ):
             return f"you break the ties of {round_state.plan.round}: counts are shown when all of them are settled"
     return ""
@@ -51,7 +51,7 @@ def counted(sight: Sight) -> list[str]:
     state = sight.state
     if sight.viewer.role in (Role.RATER, Role.TIE_BREAKER):
         closed = [round_state.plan.round for round_state in state.rounds.values() if round_state.status == CLOSED]
-        return [*(name for name in closed if settled(state, name)), *state.published]
+        return [*(name for name in closed if is_settled_round(state, name)), *state.published]
     return [name for name in (*state.rounds, *state.published) if not sight.why_no_decisions(name)]
 
 

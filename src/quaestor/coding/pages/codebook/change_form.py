@@ -8,7 +8,7 @@ from typing import Any
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import join_with_or, parse_whole_number, sort_by_similarity, suggest
-from quaestor.coding.model.codebook.changes import id_from
+from quaestor.coding.model.codebook.changes import build_code_id
 from quaestor.coding.model.records import Code, Codebook, CodeFacet
 
 Fields = Mapping[str, Sequence[str]]
@@ -44,7 +44,7 @@ def _add(fields: Fields, book: Codebook) -> dict[str, Any]:
     facet = above.facet if above else text_in(fields, "facet") or next(iter(book.facets), "")
     name = _needed(fields, "name", "the new code has no name: give it one")
     payload = {
-        "id": text_in(fields, "id") or id_from(name, parent, book),
+        "id": text_in(fields, "id") or build_code_id(name, parent, book),
         "facet": facet,
         "parent": parent,
         "name": name,
@@ -81,7 +81,7 @@ def _split(fields: Fields, book: Codebook) -> dict[str, Any]:
         if not name.strip():
             continue
         given = {label: _row(fields, f"part.{label}", row) for label in ("id", "definition")}
-        part = {"id": given["id"] or id_from(name, parent, book), "name": name.strip()}
+        part = {"id": given["id"] or build_code_id(name, parent, book), "name": name.strip()}
         parts.append(part | ({"definition": given["definition"]} if given["definition"] else {}))
         if text_in(fields, "otherwise") == str(row):
             otherwise = part["id"]

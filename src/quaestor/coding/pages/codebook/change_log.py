@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from quaestor.coding.model.codebook.changes import CAN_BE_UNDONE
-from quaestor.coding.model.codebook.history import UNDO, History, differences, undone_in
+from quaestor.coding.model.codebook.history import UNDO, History, list_differences, list_undone
 from quaestor.coding.model.records import Code, Codebook, Difference
 from quaestor.coding.session import CodingSession
 from quaestor.store.records import Act
@@ -49,7 +49,7 @@ class ChangeLog:
                 if act.kind.startswith("codebook."):
                     self._acts.append(act)
             acts = self._acts[: len(history.changes)]
-        undone = undone_in(history.changes)
+        undone = list_undone(history.changes)
         return [
             Change(
                 version,
@@ -180,7 +180,7 @@ class Compared:
 def compared(before: Codebook, after: Codebook) -> list[Compared]:
     """In the order of the later version; what does not differ is left out."""
     facets, by_code = [], dict[str, list[Difference]]()
-    for difference in differences(before, after):
+    for difference in list_differences(before, after):
         if difference.what == "facet added":
             levels = f"facet added, with the levels {difference.after}"
             facets.append(

@@ -85,7 +85,7 @@ def preview_change(where: Where, kind: str, payload: Mapping[str, Any], viewer: 
     with open_coding(where) as coding:
         state = coding.state
         sight = Sight(state, coding.lead, viewer or Viewer(coding.lead, Role.LEAD))
-        book = state.history.then(kind, payload)
+        book = state.history.preview_change(kind, payload)
         refuse_rules_that_fit_nothing(state, kind, payload)
         decided = [name for name in (*state.rounds, *state.published) if not sight.why_no_decisions(name)]
         rated = [
@@ -146,7 +146,7 @@ class _Reader:
         self._places: dict[str, Place] = {}
 
     def place(self, said: Said, code: str) -> Place | None:
-        read = self._history.read(code, self._book.version, said.item, said.answers).code
+        read = self._history.find_code(code, self._book.version, said.item, said.answers).code
         if read is None:
             return None
         if read not in self._places:

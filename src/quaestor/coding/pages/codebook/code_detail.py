@@ -9,7 +9,7 @@ from typing import Any
 from quaestor.base.errors import StateError
 from quaestor.base.names import join_with_or, sort_by_similarity
 from quaestor.coding.model.codebook.history import History
-from quaestor.coding.model.facet_kinds.passages import codes_in
+from quaestor.coding.model.facet_kinds.passages import list_codes
 from quaestor.coding.model.records import Code, Codebook, Decision, Rating
 from quaestor.coding.model.state import State
 from quaestor.coding.pages.codebook.change_log import Change
@@ -60,7 +60,7 @@ class Material:
         asked = self.asked.get(name)
         if asked is not None and facet not in asked:
             return ()
-        given = codes_in(answer) if isinstance(answer, str | list | tuple) else []
+        given = list_codes(answer) if isinstance(answer, str | list | tuple) else []
         # Published decisions have no plan that says which facets have codes; an answer that is none is no code.
         return tuple(code for code in given if code in self.history.latest.codes)
 
@@ -116,7 +116,7 @@ def count_items(material: Material, book: Codebook) -> Counts:
     own: dict[str, set[str]] = {}
     for said in newest.values():
         for code in said.codes:
-            read = material.history.read(code, book.version, said.item, said.answers).code
+            read = material.history.find_code(code, book.version, said.item, said.answers).code
             if read is not None:
                 own.setdefault(read, set()).add(said.item)
     below: dict[str, set[str]] = {}

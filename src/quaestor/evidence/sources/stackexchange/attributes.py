@@ -86,7 +86,7 @@ def _recognise(labels: pa.Array, names: list[str]) -> npt.NDArray[np.int8]:
 
 
 def _undecodable(fields: AttributeFields) -> Flags:
-    """Rows that are not UTF-8; the piece is checked at once, its rows only where it fails."""
+    """Rows that are not UTF-8; the chunk is checked at once, its rows only where it fails."""
     bad = np.zeros(len(fields.row_start), dtype=bool)
     whole = np.array([0, fields.text.size], dtype=np.int32)
     try:

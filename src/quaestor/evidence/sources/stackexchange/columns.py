@@ -1,4 +1,4 @@
-"""A piece of a table to an Arrow batch, column by column; what is out of shape goes through `rows`."""
+"""Parses a chunk of a table into an Arrow batch, column by column; unusual rows go through `row_parser`."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _ELEMENT = re.compile(rb"""<row(?:[^"'>]|"[^"]*"|'[^']*')*>""")
 
 @dataclass(frozen=True)
 class ParsedChunk:
-    """What one piece of a table gave; reject offsets count from the beginning of the piece."""
+    """The rows and rejects of one chunk; reject offsets count from the beginning of the chunk."""
 
     batch: pa.RecordBatch
     rejects: list[Reject] = field(default_factory=list)
 
 
 def parse_chunk(data: bytes, table: DumpTable) -> ParsedChunk:
-    """All rows of a piece that begins at a `<` (or at the file's beginning) and ends where a frame ends."""
+    """Parses all rows of a chunk that begins at a `<` (or at the file's beginning) and ends where a frame ends."""
     buffer = xml_scan.pad(data)
     marks = xml_scan.find_marks(buffer, len(data))
     starts = marks.at[marks.less]
@@ -38,31 +38,31 @@ def parse_chunk(data: bytes, table: DumpTable) -> ParsedChunk:
     ends = np.append(starts[1:], len(data))
     is_row = xml_scan.begins_with(buffer, starts, xml_scan.ROW_START)
     entities = xml_scan.read_entities(buffer, marks.at[marks.ampersands])
-    regular = is_row & _regular(buffer, marks, entities, starts, ends)
-    batch, late = build_batch(_fields(buffer, len(data), marks, entities, regular), table)
+    regular = is_row & _find_regular(buffer, marks, entities, starts, ends)
+    batch, late = build_batch(_locate_attributes(buffer, len(data), marks, entities, regular), table)
     fast = np.flatnonzero(regular)
     if late.any():
         regular[fast[late]] = False
         fast = fast[~late]
         batch = batch.filter(arrow.flags(~late))
-    rejects = list(_stray_beginning(data, starts))
+    rejects = list(_reject_stray_beginning(data, starts))
     if len(fast) == len(starts):
         return ParsedChunk(batch, rejects)
-    slow = _Careful(data, table, starts, ends)
+    slow = _SlowParser(data, table, starts, ends)
     slow.read(regular, is_row)
     if slow.rows:
-        batch = _in_order(batch, fast, slow.rows, table)
+        batch = _merge_rows(batch, fast, slow.rows, table)
     return ParsedChunk(batch, rejects + slow.rejects)
 
 
-def _stray_beginning(data: bytes, starts: Positions) -> Iterator[Reject]:
+def _reject_stray_beginning(data: bytes, starts: Positions) -> Iterator[Reject]:
     lead = data[: starts[0] if len(starts) else len(data)]
     if lead.removeprefix(b"\xef\xbb\xbf").strip():
         yield build_reject(0, "text outside any row", lead)
 
 
 def describe_markup(raw: bytes, table: DumpTable) -> str | None:
-    """What is wrong with a frame that is not a row; None for what stands around rows in every dump."""
+    """Returns what is wrong with a frame that is not a row; None for the usual markup around rows."""
     name, bracket, rest = raw.partition(b">")
     if raw.startswith(b"<!"):
         return "a declaration is not part of a dump and was not read"
@@ -73,25 +73,25 @@ def describe_markup(raw: bytes, table: DumpTable) -> str | None:
 
 
 def find_element_end(raw: bytes) -> int | None:
-    """Where the row that a text begins with is closed, if it is."""
+    """Returns the end of the row at the beginning of a text, or None if it is not closed."""
     element = _ELEMENT.match(raw)
     return element.end() if element else None
 
 
 def build_reject(offset: int, reason: str, raw: bytes) -> Reject:
-    """A reject whose excerpt can be shown, whatever the bytes are."""
+    """Builds a reject with a printable excerpt of any bytes."""
     return Reject(int(offset), reason, raw[:REJECT_EXCERPT].decode("utf-8", "backslashreplace"))
 
 
 def _regular(
     buffer: Bytes, marks: MarkPositions, entities: xml_scan.Entities, starts: Positions, ends: Positions
 ) -> Flags:
-    """Which frames have the usual shape: paired quotes, common entities, a proper end."""
+    """Flags the frames of the usual form: paired quotes, common entities, a valid end."""
     quotes = marks.quotes & (marks.frame >= 0)
     count = np.bincount(marks.frame[quotes], minlength=len(starts))
     regular: Flags = (count % 2 == 0) & (count > 0)
 
-    # White space between rows is no harm; a control character before a quote or an entity is.
+    # White space between rows is harmless; a control character before a quote or an entity is not.
     control = np.flatnonzero(marks.byte < 32)
     following = np.append(marks.byte, np.uint8(xml_scan.LESS))[control + 1]
     inside = (following == xml_scan.QUOTE) | (following == xml_scan.AMPERSAND)
@@ -109,7 +109,7 @@ def _regular(
 def _fields(
     buffer: Bytes, length: int, marks: MarkPositions, entities: xml_scan.Entities, regular: Flags
 ) -> AttributeFields:
-    """The attributes of the regular frames, cut out of the piece after its entities are resolved."""
+    """Resolves the entities of the chunk and returns the attributes of its regular frames."""
     amp = np.flatnonzero(marks.ampersands)
     extra, becomes, cuts = entities.extra, entities.becomes, marks.at[amp]
     shrink = np.zeros(len(marks.at), dtype=np.int32)
@@ -137,8 +137,8 @@ def _fields(
 
 
 @dataclass
-class _Careful:
-    """The frames that are not regular rows, one by one: rows through an XML parser, the rest looked at."""
+class _SlowParser:
+    """Reads the frames that are not regular rows one by one: rows with an XML parser, other markup by its name."""
 
     data: bytes
     table: DumpTable
@@ -151,19 +151,19 @@ class _Careful:
         after_reject = -2
         for frame in np.flatnonzero(~regular).tolist():
             raw = self.data[self.starts[frame] : self.ends[frame]]
-            at, reason = self._row(frame, raw) if is_row[frame] else (0, describe_markup(raw, self.table))
+            at, reason = self._parse_row(frame, raw) if is_row[frame] else (0, describe_markup(raw, self.table))
             if reason is None:
                 continue
-            # Markup inside a row that was not escaped belongs to that one bad row.
+            # Unescaped markup inside a row belongs to that bad row and is not rejected again.
             if is_row[frame] or after_reject != frame - 1:
                 self.rejects.append(build_reject(self.starts[frame] + at, reason, raw[at:]))
             after_reject = frame
 
-    def _row(self, frame: int, raw: bytes) -> tuple[int, str | None]:
-        """Read a row; where something else follows it, that is refused and the row is kept."""
+    def _parse_row(self, frame: int, raw: bytes) -> tuple[int, str | None]:
+        """Parses a row; text after it is rejected while the row is kept."""
         end = find_element_end(raw) or len(raw)
         if not raw[:end].endswith(b"/>"):
-            end = len(raw)  # an open element: what follows stands inside it
+            end = len(raw)  # an open element contains everything that follows
         try:
             self.rows[frame] = parse_row(raw[:end], self.table)
         except BadRow as bad:
@@ -171,10 +171,10 @@ class _Careful:
         return (end, "text outside any row") if raw[end:].strip() else (0, None)
 
 
-def _in_order(batch: pa.RecordBatch, fast: Positions, slow: dict[int, Row], table: DumpTable) -> pa.RecordBatch:
-    """Rows of both ways in the order of the file."""
-    careful = pa.RecordBatch.from_pylist(list(slow.values()), schema=table.schema)
-    both = pa.Table.from_batches([batch, careful], schema=table.schema).combine_chunks()
+def _merge_rows(batch: pa.RecordBatch, fast: Positions, slow: dict[int, Row], table: DumpTable) -> pa.RecordBatch:
+    """Merges rows of the fast and the slow parser in the order of the file."""
+    slow_batch = pa.RecordBatch.from_pylist(list(slow.values()), schema=table.schema)
+    both = pa.Table.from_batches([batch, slow_batch], schema=table.schema).combine_chunks()
     order = np.argsort(np.concatenate([fast, np.fromiter(slow, dtype=np.int64)]), kind="stable")
     sorted_rows = both.take(arrow.whole_numbers(order)).combine_chunks().to_batches()
     return sorted_rows[0]

@@ -44,16 +44,16 @@ class TableInput:
             return self.member.size
         return self.path.stat().st_size if self.is_plain else 0
 
-    def split(self, piece: int = CHUNK_BYTES) -> Iterator[FileRange | Chunk]:
-        """The text, as ranges of a file or pieces of a stream."""
+    def split(self, chunk_bytes: int = CHUNK_BYTES) -> Iterator[FileRange | Chunk]:
+        """The text, as ranges of a file or chunks of a stream."""
         if self.is_plain:
-            return split_file(str(self.path), self.size, piece)
-        return split_stream(self._chunks(), self.path.stat().st_size, piece)
+            return split_file(str(self.path), self.size, chunk_bytes)
+        return split_stream(self._read_blocks(), self.path.stat().st_size, chunk_bytes)
 
-    def _chunks(self) -> Iterator[bytes]:
+    def _read_blocks(self) -> Iterator[bytes]:
         if self.member:
-            for _, chunks in SevenZip(self.path).stream(lambda member: member == self.member):
-                yield from chunks
+            for _, blocks in SevenZip(self.path).stream(lambda member: member == self.member):
+                yield from blocks
         else:
             yield from _gunzip(self.path)
 
@@ -62,11 +62,11 @@ class TableInput:
         if self.is_plain:
             with self.path.open("rb") as file:
                 return file.read(_SNIFF)
-        chunks = self._chunks()
+        blocks = self._read_blocks()
         try:
-            return next(chunks, b"")[:_SNIFF]
+            return next(blocks, b"")[:_SNIFF]
         finally:
-            chunks.close()  # type: ignore[attr-defined]
+            blocks.close()  # type: ignore[attr-defined]
 
 
 def _gunzip(path: Path) -> Iterator[bytes]:

@@ -1,7 +1,7 @@
-"""One row the careful way: an XML parser on a single row, then every value to its type.
+"""Parses a single row with an XML parser and converts every value to its type.
 
-The fast path in `columns` leaves to this module whatever is not in the dump's usual shape, so this is
-where it is settled what a row means and why a row is refused.
+The fast path in `columns` leaves all unusual rows to this module, so it defines what a row means and why a row is
+rejected.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ _LARGEST = 2**63 - 1
 
 
 class BadRow(ValueError):
-    """Why a row cannot be kept."""
+    """A row that cannot be kept; the message says why."""
 
 
 def parse_row(raw: bytes, table: DumpTable) -> Row:
-    """The typed values of one `<row … />`; raises BadRow with a reason a person understands."""
+    """Returns the typed values of one `<row … />`; raises BadRow with a readable reason."""
     known = table.columns
     types = dict(table.attributes)
     row: Row = {}
     unknown: dict[str, str] = {}
     for name, text in read_attributes(raw).items():
         if name in known:
-            row[known[name]] = _typed(name, text, types[name])
+            row[known[name]] = _convert(name, text, types[name])
         else:
             unknown[name] = text
     if row.get("id") is None:
@@ -43,7 +43,7 @@ def parse_row(raw: bytes, table: DumpTable) -> Row:
 
 
 def read_attributes(raw: bytes) -> dict[str, str]:
-    """The attributes of one row as XML defines them."""
+    """Returns the attributes of one row as XML defines them."""
     text = raw.strip()
     if not text.endswith(b"/>"):
         if not text.endswith(b">"):
@@ -69,7 +69,7 @@ def _explain(raw: bytes, error: ElementTree.ParseError) -> str:
     return f"not well-formed: {expat.ErrorString(error.code)} at byte {error.position[1]} of the row"
 
 
-def _typed(name: str, text: str, kind: pa.DataType) -> object:
+def _convert(name: str, text: str, kind: pa.DataType) -> object:
     if kind == TAGS:
         return split_tags(text)
     if kind in (WHOLE, TIME, FLAG) and not text:
@@ -79,7 +79,7 @@ def _typed(name: str, text: str, kind: pa.DataType) -> object:
             raise BadRow(f"{name} is not a whole number: {text[:40]!r}")
         return int(text)
     if kind == TIME:
-        return _moment(name, text)
+        return _parse_time(name, text)
     if kind == FLAG:
         if text not in ("True", "False", "true", "false", "1", "0"):
             raise BadRow(f"{name} is neither True nor False: {text[:40]!r}")
@@ -87,7 +87,7 @@ def _typed(name: str, text: str, kind: pa.DataType) -> object:
     return text
 
 
-def _moment(name: str, text: str) -> datetime:
+def _parse_time(name: str, text: str) -> datetime:
     if _TIME.fullmatch(text):
         try:
             moment = datetime.fromisoformat(text)
@@ -99,5 +99,5 @@ def _moment(name: str, text: str) -> datetime:
 
 
 def split_tags(text: str) -> list[str]:
-    """`<a><b>` and `|a|b|` both give a, b; the order is the asker's."""
+    """Splits `<a><b>` or `|a|b|` into a, b, in the author's order."""
     return [tag for tag in re.split(r"[<>|]+", text) if tag]

@@ -1,4 +1,4 @@
-"""The eight tables of a dump: which attributes a row can carry and what type each has."""
+"""The eight tables of a dump: the attributes of their rows and the type of each."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ FLAG = pa.bool_()
 TAGS = pa.list_(pa.string())
 
 OTHER = "other_attributes"
-"""The column that keeps attributes the schema does not know, as a map from name to value."""
+"""The column with attributes outside the schema, as a map from name to value."""
 
 
 @dataclass(frozen=True)
 class DumpTable:
-    """One table: the stem of its file, its root element, its attributes in the order they are stored."""
+    """One table: the stem of its file name, its root element, its attributes in the order of storage."""
 
     stem: str
     root: str
@@ -28,12 +28,12 @@ class DumpTable:
 
     @property
     def name(self) -> str:
-        """The name in evidence and JSON: the file stem in lower case."""
+        """The table's name in evidence and JSON: the file stem in lower case."""
         return self.stem.lower()
 
     @cached_property
     def columns(self) -> dict[str, str]:
-        """From attribute (`OwnerUserId`) to column (`owner_user_id`)."""
+        """The column (`owner_user_id`) of each attribute (`OwnerUserId`)."""
         return {attribute: column_name(attribute) for attribute, _ in self.attributes}
 
     @cached_property
@@ -43,15 +43,15 @@ class DumpTable:
 
 
 def column_name(attribute: str) -> str:
-    """`OwnerUserId` → `owner_user_id`, `RevisionGUID` → `revision_guid`."""
+    """Converts `OwnerUserId` to `owner_user_id` and `RevisionGUID` to `revision_guid`."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", attribute).lower()
 
 
-def _table(stem: str, root: str, **attributes: pa.DataType) -> DumpTable:
+def _define_table(stem: str, root: str, **attributes: pa.DataType) -> DumpTable:
     return DumpTable(stem, root, tuple(attributes.items()))
 
 
-POSTS = _table(
+POSTS = _define_table(
     "Posts", "posts", Id=WHOLE, PostTypeId=WHOLE, AcceptedAnswerId=WHOLE, ParentId=WHOLE, CreationDate=TIME,
     DeletionDate=TIME, Score=WHOLE, ViewCount=WHOLE, Body=TEXT, OwnerUserId=WHOLE, OwnerDisplayName=TEXT,
     LastEditorUserId=WHOLE, LastEditorDisplayName=TEXT, LastEditDate=TIME, LastActivityDate=TIME, Title=TEXT,
@@ -59,37 +59,37 @@ POSTS = _table(
     CommunityOwnedDate=TIME, ContentLicense=TEXT,
 )  # fmt: skip
 
-COMMENTS = _table(
+COMMENTS = _define_table(
     "Comments", "comments", Id=WHOLE, PostId=WHOLE, Score=WHOLE, Text=TEXT, CreationDate=TIME,
     UserDisplayName=TEXT, UserId=WHOLE, ContentLicense=TEXT,
 )  # fmt: skip
 
-USERS = _table(
+USERS = _define_table(
     "Users", "users", Id=WHOLE, Reputation=WHOLE, CreationDate=TIME, DisplayName=TEXT, LastAccessDate=TIME,
     WebsiteUrl=TEXT, Location=TEXT, AboutMe=TEXT, Views=WHOLE, UpVotes=WHOLE, DownVotes=WHOLE,
     ProfileImageUrl=TEXT, EmailHash=TEXT, Age=WHOLE, AccountId=WHOLE,
 )  # fmt: skip
 
-VOTES = _table(
+VOTES = _define_table(
     "Votes", "votes", Id=WHOLE, PostId=WHOLE, VoteTypeId=WHOLE, UserId=WHOLE, CreationDate=TIME,
     BountyAmount=WHOLE,
 )  # fmt: skip
 
-POST_HISTORY = _table(
+POST_HISTORY = _define_table(
     "PostHistory", "posthistory", Id=WHOLE, PostHistoryTypeId=WHOLE, PostId=WHOLE, RevisionGUID=TEXT,
     CreationDate=TIME, UserId=WHOLE, UserDisplayName=TEXT, Comment=TEXT, Text=TEXT, CloseReasonId=WHOLE,
     ContentLicense=TEXT,
 )  # fmt: skip
 
-POST_LINKS = _table(
+POST_LINKS = _define_table(
     "PostLinks", "postlinks", Id=WHOLE, CreationDate=TIME, PostId=WHOLE, RelatedPostId=WHOLE, LinkTypeId=WHOLE,
 )  # fmt: skip
 
-BADGES = _table(
+BADGES = _define_table(
     "Badges", "badges", Id=WHOLE, UserId=WHOLE, Name=TEXT, Date=TIME, Class=WHOLE, TagBased=FLAG,
 )  # fmt: skip
 
-TAG_LIST = _table(
+TAG_LIST = _define_table(
     "Tags", "tags", Id=WHOLE, TagName=TEXT, Count=WHOLE, ExcerptPostId=WHOLE, WikiPostId=WHOLE,
     IsModeratorOnly=FLAG, IsRequired=FLAG,
 )  # fmt: skip
@@ -97,4 +97,4 @@ TAG_LIST = _table(
 TABLES = (POSTS, COMMENTS, USERS, VOTES, POST_HISTORY, POST_LINKS, BADGES, TAG_LIST)
 
 QUESTION, ANSWER = 1, 2
-"""The two values of PostTypeId that a study asks for."""
+"""The two values of PostTypeId that studies use."""

@@ -106,7 +106,7 @@ def _notes(path: Path) -> tuple[str, ...]:
 
 
 _SCANNED = 8 << 20
-"""Pieces that are only looked through may be larger than pieces that are parsed."""
+"""Chunks that are only looked through may be larger than chunks that are parsed."""
 
 # By which attribute, and which ids, a row of each other table belongs to the selected posts.
 _BELONGS = {
@@ -125,7 +125,7 @@ def ingest_whole(
     """Every row of every table, a table at a time."""
     for one in inputs:
         job = KeepAll(one.table, sink)
-        outcome = workers.run(job, one.split(), worker_count or workers.default_worker_count(), progress, one.name, one.size)
+        outcome = workers.run_workers(job, one.split(), worker_count or workers.default_worker_count(), progress, one.name, one.size)
         yield one, outcome.counts
 
 
@@ -144,16 +144,16 @@ def ingest_tagged(
         else:
             attribute, kind = _BELONGS[one.table.name]
             job = KeepKeyed(one.table, sink, attribute, chosen.users if kind == "users" else chosen.posts)
-            yield one, workers.run(job, one.split(), number, progress, one.name, one.size).counts
+            yield one, workers.run_workers(job, one.split(), number, progress, one.name, one.size).counts
 
 
 def _posts(one: TableInput, tags: tuple[str, ...], sink: Sink, progress: Progress, number: int) -> WorkerResult:
     spool = sink.scratch if one.is_plain else None
-    questions = workers.run(KeepTagged(sink, tags, spool), one.split(_SCANNED), number, progress, one.name, one.size)
+    questions = workers.run_workers(KeepTagged(sink, tags, spool), one.split(_SCANNED), number, progress, one.name, one.size)
     what = f"{one.name}, answers"
     if spool:
         notes = [Spool(choose_spool_path(spool, lane), one.path) for lane in range(number)]
-        return questions + workers.run(KeepSpooledAnswers(sink, questions.posts), notes, number, progress, what, 0)
+        return questions + workers.run_workers(KeepSpooledAnswers(sink, questions.posts), notes, number, progress, what, 0)
     # A stream cannot be read in places, so it is read again, now that the questions are known.
     job = KeepAnswers(sink, tags, questions.posts)
-    return questions + workers.run(job, one.split(_SCANNED), number, progress, what, one.size)
+    return questions + workers.run_workers(job, one.split(_SCANNED), number, progress, what, one.size)

@@ -1,4 +1,4 @@
-"""Which rows of a piece are wanted, found without parsing the others."""
+"""Which rows of a chunk are wanted, found without parsing the others."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _LOOK = 64
 
 @dataclass
 class PostScan:
-    """What one piece of Posts holds for a selection: wanted questions, and where the answers are."""
+    """What one chunk of Posts holds for a selection: wanted questions, and where the answers are."""
 
     questions: list[tuple[int, int]] = field(default_factory=list)
     ids: list[int] = field(default_factory=list)
@@ -60,12 +60,12 @@ class PostScan:
     chunk: Chunk = field(default_factory=lambda: Chunk.from_text(0, b""))
 
 
-def scan_posts(piece: Chunk, wanted: TagFilter) -> PostScan:
+def scan_posts(chunk: Chunk, wanted: TagFilter) -> PostScan:
     """Every row is looked at for its shape, type and tags (or parent); none is parsed."""
-    rows = _Rows.of(piece)
-    piece = rows.piece
-    scan = PostScan(rows=len(rows.starts), broken=rows.stray(POSTS), chunk=piece)
-    far = np.flatnonzero(rows.ends <= len(piece.data) - xml_scan.PADDING - _LOOK)
+    rows = _Rows.of(chunk)
+    chunk = rows.chunk
+    scan = PostScan(rows=len(rows.starts), broken=rows.stray(POSTS), chunk=chunk)
+    far = np.flatnonzero(rows.ends <= len(chunk.data) - xml_scan.PADDING - _LOOK)
     header = _Header.read(rows.buffer, rows.starts[far])
     usual = header.plain & _ends_well(rows.buffer, rows.ends[far])
     answers = usual & (header.kind == ANSWER)
@@ -73,7 +73,7 @@ def scan_posts(piece: Chunk, wanted: TagFilter) -> PostScan:
     scan.answer_starts, scan.answer_ends = rows.starts[far][answers], rows.ends[far][answers]
     asked = np.flatnonzero(usual & (header.kind == QUESTION))
     ids, starts, ends = header.id[asked], rows.starts[far][asked], rows.ends[far][asked]
-    tagged, odd = _tagged(piece.data, starts, ends, wanted)
+    tagged, odd = _tagged(chunk.data, starts, ends, wanted)
     usual[asked[odd]] = False
     left = ~tagged & ~odd
     scan.question_count = len(ids) - int(odd.sum())
@@ -83,7 +83,7 @@ def scan_posts(piece: Chunk, wanted: TagFilter) -> PostScan:
     plain = np.zeros(len(rows.starts), dtype=bool)
     plain[far] = usual
     for start, end in _pairs(rows.starts[~plain], rows.ends[~plain]):
-        _scan_carefully(scan, piece.data[start:end], start, end, wanted)
+        _scan_carefully(scan, chunk.data[start:end], start, end, wanted)
     return scan
 
 
@@ -93,33 +93,33 @@ def _pairs(starts: Positions, ends: Positions) -> list[tuple[int, int]]:
 
 @dataclass(frozen=True)
 class _Rows:
-    """A piece as an array, where its rows begin and end in it, and where the frames that are no rows do."""
+    """A chunk as an array, where its rows begin and end in it, and where the frames that are no rows do."""
 
-    piece: Chunk
+    chunk: Chunk
     buffer: Bytes
     starts: Positions
     ends: Positions
     others: list[tuple[int, int]]
 
     @classmethod
-    def of(cls, piece: Chunk) -> _Rows:
-        buffer = np.frombuffer(piece.data, dtype=np.uint8)
-        starts = xml_scan.find_frames(buffer[piece.begin :], piece.size) + piece.begin
-        ends = np.append(starts[1:], piece.end)
+    def of(cls, chunk: Chunk) -> _Rows:
+        buffer = np.frombuffer(chunk.data, dtype=np.uint8)
+        starts = xml_scan.find_frames(buffer[chunk.begin :], chunk.size) + chunk.begin
+        ends = np.append(starts[1:], chunk.end)
         # The last frames may lie too near the end for a look of eight bytes.
         whole = starts <= len(buffer) - 8
         is_row = np.zeros(len(starts), dtype=bool)
         is_row[whole] = (xml_scan.read_eight_bytes(buffer, starts[whole]) & _FOUR_BYTES) == _ROW
         others = _pairs(starts[~is_row], ends[~is_row])
-        if any(piece.data[start : start + 4] == b"<!--" for start, _ in others):
-            text = piece.text()
+        if any(chunk.data[start : start + 4] == b"<!--" for start, _ in others):
+            text = chunk.text()
             if (blanked := xml_scan.blank_comments(text)) != text:
-                return cls.of(replace(Chunk.from_text(piece.offset, blanked), rejects=piece.rejects))
-        return cls(piece, buffer, starts[is_row], ends[is_row], others)
+                return cls.of(replace(Chunk.from_text(chunk.offset, blanked), rejects=chunk.rejects))
+        return cls(chunk, buffer, starts[is_row], ends[is_row], others)
 
     def stray(self, table: DumpTable) -> list[tuple[int, int]]:
         """Frames that have no place in a table."""
-        return [(start, end) for start, end in self.others if describe_markup(self.piece.data[start:end], table)]
+        return [(start, end) for start, end in self.others if describe_markup(self.chunk.data[start:end], table)]
 
 
 @dataclass(frozen=True)
@@ -306,10 +306,10 @@ def _as_written(tags: list[str]) -> bytes:
     return f' Tags="|{"|".join(tags)}|'.encode()
 
 
-def scan_keyed(piece: Chunk, table: DumpTable, attribute: str, ids: Ids) -> KeyedScan:
+def scan_keyed(chunk: Chunk, table: DumpTable, attribute: str, ids: Ids) -> KeyedScan:
     """The rows whose attribute is one of the (sorted) ids, and those that cannot be read."""
-    rows = _Rows.of(piece)
-    data = rows.piece.data
+    rows = _Rows.of(chunk)
+    data = rows.chunk.data
     scan = KeyedScan(chosen=rows.stray(table), rows=len(rows.starts))
     # Only quoted attributes stand before the one looked for, so no text inside a value is taken for it.
     label = re.compile(rf'<row(?: [A-Za-z]+="[^"]*")*? {attribute}="(-?\d{{1,18}})"'.encode())
@@ -323,13 +323,13 @@ def scan_keyed(piece: Chunk, table: DumpTable, attribute: str, ids: Ids) -> Keye
             keys[number], plain[number] = _key_of(data[start:end], attribute)
     wanted = is_member(keys, ids) & plain | (~plain & (keys < 0))
     scan.chosen = sorted(scan.chosen + _pairs(rows.starts[wanted], rows.ends[wanted]))
-    scan.chunk = rows.piece
+    scan.chunk = rows.chunk
     return scan
 
 
 @dataclass
 class KeyedScan:
-    """What one piece holds for a choice by ids."""
+    """What one chunk holds for a choice by ids."""
 
     chosen: list[tuple[int, int]]
     rows: int

@@ -135,19 +135,19 @@ class KeepAll:
     table: DumpTable
     sink: Sink
 
-    def start(self, lane: int) -> _KeepAll:
-        return _KeepAll(ChunkWriter(self.table, self.sink.open(self.table.name, f"{lane:02}", self.table.schema)))
+    def start(self, worker_number: int) -> _KeepAll:
+        return _KeepAll(ChunkWriter(self.table, self.sink.open(self.table.name, f"{worker_number:02}", self.table.schema)))
 
 
 @dataclass
 class _KeepAll:
     writer: ChunkWriter
 
-    def take(self, part: Part) -> int:
-        piece = load_chunk(part)
-        self.writer.read(self.writer.write(piece.text(), piece.offset))
+    def process(self, part: Part) -> int:
+        chunk = load_chunk(part)
+        self.writer.read(self.writer.write(chunk.text(), chunk.offset))
         self.writer.counts += TableCounts(notable=_text(part))
-        for reject in piece.rejects:
+        for reject in chunk.rejects:
             self.writer.reject(reject)
         return part.size
 
@@ -163,17 +163,17 @@ class KeepTagged:
     tags: tuple[str, ...]
     spool: Path | None
 
-    def start(self, lane: int) -> _KeepTagged:
-        rows = self.sink.open(POSTS.name, f"q{lane:02}", POSTS.schema)
-        left = self.sink.open(LEFT_OUT, f"{lane:02}", POSTS.schema)
-        spool = choose_spool_path(self.spool, lane) if self.spool else None
+    def start(self, worker_number: int) -> _KeepTagged:
+        rows = self.sink.open(POSTS.name, f"q{worker_number:02}", POSTS.schema)
+        left = self.sink.open(LEFT_OUT, f"{worker_number:02}", POSTS.schema)
+        spool = choose_spool_path(self.spool, worker_number) if self.spool else None
         return _KeepTagged(
             ChunkWriter(POSTS, rows, remember=True), SkippedRows(ChunkWriter(POSTS, left)), build_tag_filter(self.tags), spool
         )
 
 
-def choose_spool_path(folder: Path, lane: int) -> Path:
-    return folder / f"answers-{lane:02}.spool"
+def choose_spool_path(folder: Path, worker_number: int) -> Path:
+    return folder / f"answers-{worker_number:02}.spool"
 
 
 @dataclass
@@ -183,7 +183,7 @@ class SkippedRows:
     writer: ChunkWriter
     drawn: list[tuple[int, int, bytes]] = field(default_factory=list)
 
-    def add_examples(self, piece: Chunk, scan: PostScan, shift: int) -> None:
+    def add_examples(self, chunk: Chunk, scan: PostScan, shift: int) -> None:
         keys = (scan.left_ids * 48_271 % _PRIME) * 69_621 % _PRIME
         limit = self.drawn[-1][0] if len(self.drawn) >= _LEFT_OUT else _PRIME
         chosen = np.flatnonzero(keys < limit)
@@ -191,7 +191,7 @@ class SkippedRows:
         rows = zip(
             keys[chosen].tolist(), scan.left_starts[chosen].tolist(), scan.left_ends[chosen].tolist(), strict=True
         )
-        new = [(key, start + shift, piece.data[start:end]) for key, start, end in rows]
+        new = [(key, start + shift, chunk.data[start:end]) for key, start, end in rows]
         self.drawn = sorted(self.drawn + new)[:_LEFT_OUT]
 
     def finish(self) -> None:
@@ -207,15 +207,15 @@ class _KeepTagged:
     wanted: TagFilter
     spool: Path | None
 
-    def take(self, part: Part) -> int:
+    def process(self, part: Part) -> int:
         scan = scan_posts(load_chunk(part), self.wanted)
-        piece = scan.chunk
-        shift = piece.offset - piece.begin
+        chunk = scan.chunk
+        shift = chunk.offset - chunk.begin
         for start, end in sorted(scan.questions + scan.broken):
-            self.writer.add_row(start + shift, piece.data[start:end])
+            self.writer.add_row(start + shift, chunk.data[start:end])
         self.writer.counts += TableCounts(read=scan.rows, notable={"questions_read": scan.question_count} | _text(part))
-        self.left.add_examples(piece, scan, shift)
-        for reject in piece.rejects:
+        self.left.add_examples(chunk, scan, shift)
+        for reject in chunk.rejects:
             self.writer.reject(reject)
         if self.spool and len(scan.parents):
             notes = np.empty(len(scan.parents), dtype=_SPOOL)
@@ -246,8 +246,8 @@ class KeepSpooledAnswers:
     sink: Sink
     questions: Ids
 
-    def start(self, lane: int) -> _KeepSpooledAnswers:
-        rows = self.sink.open(POSTS.name, f"r{lane:02}", POSTS.schema)
+    def start(self, worker_number: int) -> _KeepSpooledAnswers:
+        rows = self.sink.open(POSTS.name, f"r{worker_number:02}", POSTS.schema)
         return _KeepSpooledAnswers(ChunkWriter(POSTS, rows, remember=True), self.questions)
 
 
@@ -256,7 +256,7 @@ class _KeepSpooledAnswers:
     writer: ChunkWriter
     questions: Ids
 
-    def take(self, part: Spool) -> int:
+    def process(self, part: Spool) -> int:
         if not part.notes.exists():
             return 0
         with part.notes.open("rb") as notes, part.text.open("rb", buffering=0) as text:
@@ -278,8 +278,8 @@ class KeepAnswers:
     tags: tuple[str, ...]
     questions: Ids
 
-    def start(self, lane: int) -> _KeepAnswers:
-        rows = self.sink.open(POSTS.name, f"r{lane:02}", POSTS.schema)
+    def start(self, worker_number: int) -> _KeepAnswers:
+        rows = self.sink.open(POSTS.name, f"r{worker_number:02}", POSTS.schema)
         return _KeepAnswers(ChunkWriter(POSTS, rows, remember=True), build_tag_filter(self.tags), self.questions)
 
 
@@ -289,7 +289,7 @@ class _KeepAnswers:
     wanted: TagFilter
     questions: Ids
 
-    def take(self, part: Part) -> int:
+    def process(self, part: Part) -> int:
         """What is broken was refused at the first reading."""
         scan = scan_posts(load_chunk(part), self.wanted)
         shift = scan.chunk.offset - scan.chunk.begin
@@ -311,8 +311,8 @@ class KeepKeyed:
     attribute: str
     ids: Ids
 
-    def start(self, lane: int) -> _KeepKeyed:
-        rows = self.sink.open(self.table.name, f"r{lane:02}", self.table.schema)
+    def start(self, worker_number: int) -> _KeepKeyed:
+        rows = self.sink.open(self.table.name, f"r{worker_number:02}", self.table.schema)
         return _KeepKeyed(ChunkWriter(self.table, rows), self.attribute, self.ids)
 
 
@@ -322,14 +322,14 @@ class _KeepKeyed:
     attribute: str
     ids: Ids
 
-    def take(self, part: Part) -> int:
+    def process(self, part: Part) -> int:
         scan = scan_keyed(load_chunk(part), self.writer.table, self.attribute, self.ids)
-        piece = scan.chunk
-        shift = piece.offset - piece.begin
+        chunk = scan.chunk
+        shift = chunk.offset - chunk.begin
         for start, end in scan.chosen:
-            self.writer.add_row(start + shift, piece.data[start:end])
+            self.writer.add_row(start + shift, chunk.data[start:end])
         self.writer.counts += TableCounts(read=scan.rows, notable=_text(part))
-        for reject in piece.rejects:
+        for reject in chunk.rejects:
             self.writer.reject(reject)
         return part.size
 

@@ -51,7 +51,7 @@ class WorkerResult:
 class Worker(Protocol[Part_contra]):
     """Does the work of one lane."""
 
-    def take(self, part: Part_contra) -> int:
+    def process(self, part: Part_contra) -> int:
         """Work on a part and tell how many bytes of text it was."""
         ...
 
@@ -74,7 +74,7 @@ def default_worker_count() -> int:
     return max(1, min(cores, 16))
 
 
-def run(
+def run_workers(
     job: Job[PartType], parts: Iterable[PartType], worker_count: int, progress: Progress, what: str, total: int
 ) -> WorkerResult:
     """Give out all parts and add up what the lanes report."""
@@ -147,7 +147,7 @@ class _Crew(Generic[PartType]):
 def _keep_memory() -> None:
     """Let freed memory be used again instead of going back to the system.
 
-    A piece asks for the same few megabytes again and again; fetching them from the system each time
+    A chunk asks for the same few megabytes again and again; fetching them from the system each time
     costs as much as the work itself. Where the C library knows no such setting, nothing happens.
     """
     with contextlib.suppress(OSError, AttributeError, TypeError):
@@ -165,7 +165,7 @@ def _work(job: Job[Any], lane: int, pipe: Connection, done: Any, inherited: list
     try:
         worker = job.start(lane)
         while (part := pipe.recv()) is not None:
-            done.value += worker.take(part)
+            done.value += worker.process(part)
         answer: WorkerResult | BaseException = worker.finish()
     except EOFError:
         return

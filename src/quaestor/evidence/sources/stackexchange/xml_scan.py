@@ -1,8 +1,8 @@
-"""A piece of XML cut into frames, and the entities in it resolved, without a loop over its bytes.
+"""Splits a chunk of XML into frames and resolves its entities, without a loop over its bytes.
 
-A raw `<` cannot stand inside an attribute value, so every `<` begins a new frame, and a broken row can
-never swallow its neighbour. The marks of a piece (`<`, `"`, `&`, control characters) are found in one
-sweep; everything after that works on the marks, about a twentieth of the bytes.
+An attribute value cannot contain a raw `<`, so every `<` begins a new frame, and a broken row never absorbs the next
+one. The marks of a chunk (`<`, `"`, `&`, control characters) are found in one pass; everything after that works on the
+marks, about a twentieth of the bytes.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ Flags = npt.NDArray[np.bool_]
 
 QUOTE, AMPERSAND, LESS = ord('"'), ord("&"), ord("<")
 PADDING = 64
-"""Zero bytes after a piece, so that a look ahead of a few bytes never leaves it."""
+"""Zero bytes after a chunk, so that reading a few bytes ahead never leaves the buffer."""
 
 ROW_START = b"<row"
-_TAIL_LOOK = 16
+_TAIL_BYTES = 16
 
 
 @dataclass(frozen=True)
 class MarkPositions:
-    """Where the marks of a piece stand, to which frame each belongs, and which of them are of which kind."""
+    """The positions of the marks of a chunk, the frame and the byte of each, and flags for their kinds."""
 
     at: Positions
     byte: Bytes
@@ -41,7 +41,7 @@ class MarkPositions:
 
 
 def blank_comments(data: bytes) -> bytes:
-    """The text with comments blanked; only between rows is it a comment, inside one it is a broken row."""
+    """Replaces comments by spaces; `<!--` is a comment only between rows, inside one it is part of a broken row."""
     blanked: bytearray | None = None
     start = data.find(b"<!--")
     while start >= 0:
@@ -58,36 +58,35 @@ def blank_comments(data: bytes) -> bytes:
 
 
 def pad(data: bytes) -> Bytes:
-    """The piece as an array one may write to, with zero bytes behind it."""
+    """Returns the chunk as a writable array, followed by zero bytes."""
     buffer = np.zeros(len(data) + PADDING, dtype=np.uint8)
     buffer[: len(data)] = np.frombuffer(data, dtype=np.uint8)
     return buffer
 
 
 def find_frames(buffer: Bytes, length: int) -> Positions:
-    """Where each frame of the piece begins.
+    """Returns the positions at which the frames of the chunk begin.
 
-    Frames are far apart, so eight bytes are asked at once whether one begins among them: twice as fast
-    as asking every byte.
+    Frames are far apart, so eight flags are tested at once: twice as fast as testing every byte.
     """
-    found = np.empty(length + -length % 8, dtype=bool)
-    np.equal(buffer[:length], LESS, out=found[:length])
-    found[length:] = False
-    words = found.view("<u8")
+    is_start = np.empty(length + -length % 8, dtype=bool)
+    np.equal(buffer[:length], LESS, out=is_start[:length])
+    is_start[length:] = False
+    words = is_start.view("<u8")
     hits = np.flatnonzero(words != 0)
     flags = words[hits]
     if np.any(flags & (flags - np.uint64(1))):  # two frames in eight bytes
-        return np.flatnonzero(found)
+        return np.flatnonzero(is_start)
     return hits * 8 + (np.bitwise_count(flags - np.uint64(1)) >> np.uint8(3))
 
 
 def find_marks(buffer: Bytes, length: int) -> MarkPositions:
-    """Every `<`, `"`, `&` and control character of the piece, in order."""
+    """Finds every `<`, `"`, `&` and control character of the chunk, in order."""
     text = buffer[:length]
-    found = (text & 0b11111011) == QUOTE  # `"` and `&` differ in this one bit
-    found |= text == LESS
-    found |= text < 32
-    at = np.flatnonzero(found)
+    is_mark = (text & 0b11111011) == QUOTE  # `"` and `&` differ only in this bit
+    is_mark |= text == LESS
+    is_mark |= text < 32
+    at = np.flatnonzero(is_mark)
     byte = text[at]
     less = byte == LESS
     frame = np.cumsum(less, dtype=np.int32) - 1
@@ -95,7 +94,7 @@ def find_marks(buffer: Bytes, length: int) -> MarkPositions:
 
 
 def read_windows(buffer: Bytes, at: Positions, width: int) -> npt.NDArray[np.uint8]:
-    """The `width` bytes that follow each position, a row for each."""
+    """Returns the `width` bytes at each position, as rows of a matrix."""
     view = np.lib.stride_tricks.sliding_window_view(buffer, width)
     rows: npt.NDArray[np.uint8] = view[at]
     return rows
@@ -112,23 +111,23 @@ def is_space(bytes_: npt.NDArray[np.uint8]) -> Flags:
 
 
 def is_closed(buffer: Bytes, last_quote: Positions, end: Positions) -> Flags:
-    """Whether ` />` (or `/>`) and then only white space stands between a row's last quote and its end."""
-    tail = read_windows(buffer, last_quote + 1, _TAIL_LOOK)
+    """Returns whether only ` />` or `/>` and white space follow a row's last quote."""
+    tail = read_windows(buffer, last_quote + 1, _TAIL_BYTES)
     length = end - last_quote - 1
     spaced = tail[:, 0] == 32
     first = spaced.astype(np.int64)
     numbers = np.arange(len(tail))
     closed = (tail[numbers, first] == ord("/")) & (tail[numbers, first + 1] == ord(">"))
-    column = np.arange(_TAIL_LOOK)
+    column = np.arange(_TAIL_BYTES)
     behind = (column >= (first + 2)[:, None]) & (column < length[:, None])
     clean = (is_space(tail) | ~behind).all(axis=1)
-    fits = (length >= first + 2) & (length <= _TAIL_LOOK)
+    fits = (length >= first + 2) & (length <= _TAIL_BYTES)
     flags: Flags = closed & clean & fits
     return flags
 
 
-# Besides `&lt;` and `&gt;`, the entities that dumps are full of, and the byte each stands for. Any other
-# reference is rare, and sends its row the careful way.
+# Besides `&lt;` and `&gt;`, the frequent entities of dumps and the byte for each. Any other reference is rare, and its
+# row goes through the XML parser.
 _LONGER_ENTITIES = (
     (b"&#xA;", 10), (b"&quot;", QUOTE), (b"&amp;", AMPERSAND), (b"&#xD;", 13), (b"&#x9;", 9), (b"&apos;", ord("'")),
 )  # fmt: skip
@@ -136,7 +135,7 @@ _LONGER_ENTITIES = (
 
 @dataclass(frozen=True)
 class Entities:
-    """What each `&` of a piece stands for: bytes that follow and go away, the byte it becomes."""
+    """For each `&` of a chunk: how many bytes after it are removed, the byte that replaces it, and whether it is known."""
 
     extra: npt.NDArray[np.int32]
     becomes: Bytes
@@ -144,9 +143,9 @@ class Entities:
 
 
 def read_entities(buffer: Bytes, at: Positions) -> Entities:
-    """Recognise the common entities at the given positions: by their first four bytes, then by the rest."""
+    """Recognises the common entities at these positions: by their first four bytes, then by the rest."""
     start = np.ndarray((len(buffer) - 3,), dtype="<u4", buffer=buffer, strides=(1,))[at]
-    # Sums of products of single bytes: a table would be shorter, and takes three times as long.
+    # Sums of products of single bytes: a lookup table would be shorter but takes three times as long.
     less, greater = (start == np.uint32(int.from_bytes(text, "little")) for text in (b"&lt;", b"&gt;"))
     becomes = less.view(np.uint8) * np.uint8(LESS) + greater.view(np.uint8) * np.uint8(ord(">"))
     extra = (less | greater).view(np.uint8) * np.uint8(3)
@@ -154,32 +153,31 @@ def read_entities(buffer: Bytes, at: Positions) -> Entities:
     start, at = start[others], at[others]
     for text, byte in _LONGER_ENTITIES:
         hits = np.flatnonzero(start == np.uint32(int.from_bytes(text[:4], "little")))
-        for place in range(4, len(text)):
-            hits = hits[buffer[at[hits] + place] == text[place]]
+        for index in range(4, len(text)):
+            hits = hits[buffer[at[hits] + index] == text[index]]
         becomes[others[hits]] = byte
         extra[others[hits]] = len(text) - 1
     return Entities(extra.astype(np.int32), becomes, becomes != 0)
 
 
 def read_eight_bytes(buffer: Bytes, at: Positions) -> npt.NDArray[np.uint64]:
-    """The eight bytes that follow each position, as one little-endian number."""
+    """Returns the eight bytes at each position as one little-endian number."""
     every = np.ndarray((len(buffer) - 7,), dtype="<u8", buffer=buffer, strides=(1,))
     words: npt.NDArray[np.uint64] = every[at]
     return words
 
 
 def starts_with(buffer: Bytes, at: Positions, text: bytes) -> Flags:
-    """Whether a text of 8 to 16 bytes stands at each position: two looks of eight bytes that overlap."""
+    """Returns whether each position begins with a text of 8 to 16 bytes, by two overlapping comparisons of eight bytes."""
     ends = read_eight_bytes(buffer, at + len(text) - 8) == np.uint64(int.from_bytes(text[-8:], "little"))
     flags: Flags = ends & (read_eight_bytes(buffer, at) == np.uint64(int.from_bytes(text[:8], "little")))
     return flags
 
 
 def cut_out(buffer: Bytes, length: int, cuts: Positions, sizes: Numbers) -> pa.Buffer:
-    """The piece with `sizes[i]` bytes left out after each position `cuts[i]`.
+    """Returns the chunk without the `sizes[i]` bytes after each position `cuts[i]`.
 
-    Arrow copies the stretches between the cuts at the speed of memory; a boolean index takes three
-    times as long.
+    Arrow copies the ranges between the cuts at the speed of memory; a boolean index takes three times as long.
     """
     edges = np.empty(2 * len(cuts) + 2, dtype=np.int32)
     edges[0] = 0
