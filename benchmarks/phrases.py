@@ -22,15 +22,15 @@ from tests.support.phrase_scoring import (
     score,
 )
 
-from quaestor.coding.model.phrase_proposals.proposal import Proposal, propose
+from quaestor.coding.model.phrase_proposals.proposal import PhraseProposal, propose
 
 POSTS = SHARED / "data" / "dl-posts" / "open.csv"
 ROUNDS = 5
 
-Propose = Callable[[str], Proposal | None]
+Propose = Callable[[str], PhraseProposal | None]
 
 
-def plain(title: str) -> Proposal | None:
+def plain(title: str) -> PhraseProposal | None:
     """Only the proposals that are marked as plain."""
     proposal = propose(title)
     return proposal if proposal and proposal.certainty == "plain" else None

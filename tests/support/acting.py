@@ -8,7 +8,7 @@ from typing import Any
 
 from quaestor.base.errors import QuaestorError
 from quaestor.coding.model.decisions import build_comment_act, build_decision_act, build_agreed_act, tie_comment
-from quaestor.coding.model.phrases import SAME_MEANING, ask_to_reread, unify
+from quaestor.coding.model.phrases import SAME_MEANING, build_reread_act, build_unify_act
 from quaestor.coding.model.ratings import give_rating
 from quaestor.coding.model.records import Facet, RoundPlan
 from quaestor.coding.model.rounds import close_round, open_round, replace_rater
@@ -103,8 +103,8 @@ def try_something(table: Table, dice: random.Random, actors: list[str]) -> None:
         lambda: tie_comment(state, "main", actor, item, "relevance", "keep"),
         lambda: build_decision_act(state, "main", actor, item, "relevance", "keep", "discussion"),
         lambda: build_agreed_act(state, "main", actor),
-        lambda: unify(state, "main", actor, "verb", ["read"], "load", SAME_MEANING, "same"),
-        lambda: ask_to_reread(state, "main", actor, item),
+        lambda: build_unify_act(state, "main", actor, "verb", ["read"], "load", SAME_MEANING, "same"),
+        lambda: build_reread_act(state, "main", actor, item),
         lambda: replace_rater(state, "main", "lead", "second", "third"),
     ]
     try:

@@ -10,8 +10,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from quaestor.coding.model.phrase_proposals.lexicon import read_title, singular, words
-from quaestor.coding.model.phrase_proposals.proposal import Proposal, after_cue
+from quaestor.coding.model.phrase_proposals.lexicon import read_title, singular, read_words
+from quaestor.coding.model.phrase_proposals.proposal import PhraseProposal, find_cue_end
 
 Judge = Callable[[str, str], bool]
 
@@ -85,7 +85,7 @@ def leniently_object(proposed: str, written: str) -> bool:
 
 def score(
     items: Iterable[Labelled],
-    propose: Callable[[str], Proposal | None],
+    propose: Callable[[str], PhraseProposal | None],
     same_verb: Judge = exactly,
     same_object: Judge = exactly,
 ) -> Score:
@@ -123,16 +123,16 @@ def _tables() -> Mapping[str, Any]:
     return tomllib.loads(Path(__file__).with_name("phrase_synonyms.toml").read_text("utf-8"))
 
 
-def first_verb(title: str) -> Proposal | None:
+def first_verb(title: str) -> PhraseProposal | None:
     """The baseline: the first known verb after "how to", and the next word that may be a noun."""
-    known = words()
+    known = read_words()
     title_words = read_title(title, known)
-    start = after_cue(title_words, frozenset({("how", "to")}))
+    start = find_cue_end(title_words, frozenset({("how", "to")}))
     no_noun = known.grammar["boundaries"] | known.grammar["determiners"] | known.grammar["adverbs"]
     for position in range(start or len(title_words), len(title_words)):
         verb = known.verbs.get(title_words[position])
         if verb:
             nouns = (word for word in title_words[position + 1 :] if word not in no_noun and not word[0].isdigit())
             noun = next(nouns, None)
-            return Proposal(verb, singular(noun), "plain") if noun else None
+            return PhraseProposal(verb, singular(noun), "plain") if noun else None
     return None

@@ -83,9 +83,16 @@ def _serve(folder: Path, seed: int, port: int) -> None:
 
 def _relay_events(process: DemoProcess, page: UnderWay, folder: Path, address: str) -> None:
     """Passes the events of the building process to the page and the terminal until it finishes or fails."""
-    from quaestor.demo.folder import drop_used_links, create_join_links
+    from quaestor.demo.folder import create_join_links, drop_used_links
     from quaestor.demo.interviews import FOLDER
-    from quaestor.demo.progress import DemoFailed, DemoFinished, InterviewsCoded, RoundOpened, SurveyOpened, build_event_printer
+    from quaestor.demo.progress import (
+        DemoFailed,
+        DemoFinished,
+        InterviewsCoded,
+        RoundOpened,
+        SurveyOpened,
+        build_event_printer,
+    )
     from quaestor.people.membership import create_lead_token
     from quaestor.study.folder import open_study
     from quaestor.web.app import make_app

@@ -177,20 +177,22 @@ def doctor(study: StudyOption = None, json: JsonOption = False) -> None:
 
 def serve(
     study: StudyOption = None,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any free port.")] = 8321,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port to serve on; 0 picks a free one.")] = 8321,
     host: Annotated[
         str,
-        typer.Option(metavar="ADDRESS", help="The address to listen at; others than this machine need --allow-host."),
+        typer.Option(
+            metavar="ADDRESS", help="The address to listen on; any other than this machine needs --allow-host."
+        ),
     ] = "127.0.0.1",
     allow_host: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="A name under which browsers may reach the desk; again for more."),
+        typer.Option(metavar="NAME", help="A host name of the desk for browsers; repeat for several."),
     ] = None,
     root_path: Annotated[
-        str, typer.Option(metavar="PATH", help="The path of the desk on the site of a proxy, such as /desk.")
+        str, typer.Option(metavar="PATH", help="The path of the desk behind a proxy, such as /desk.")
     ] = "",
 ) -> None:
-    """Show the study in the browser, on this machine only unless told otherwise.
+    """Serve the study in the browser; only on this machine unless you set --host.
 
     Examples:
       quaestor serve
@@ -200,15 +202,16 @@ def serve(
 
     opened = chosen_study(study)
     address = ServerAddress(port, host, tuple(allow_host or ()), root_path)
-    serve_study(opened.root, address, lambda link: tell_address(opened, link))
+    serve_study(opened.root, address, lambda link: print_address(opened, link))
 
 
-def tell_address(study: Study, address: str) -> None:
-    """Where the desk is, and the lead's way in where the lead has none yet."""
+def print_address(study: Study, address: str) -> None:
+    """Prints the address of the desk, and a link for the lead if the lead has no account yet."""
     from quaestor.people.membership import create_lead_token
 
-    screen, token = console(), create_lead_token(study)  # first the link: where it cannot be saved, nothing is served
-    screen.print(f"Serving {study.root} at {address}  (Ctrl+C ends)", soft_wrap=True, markup=False)
+    token = create_lead_token(study)  # before anything is printed: if it cannot be saved, nothing is served
+    screen = console()
+    screen.print(f"Serving {study.root} at {address}  (Ctrl+C to stop)", soft_wrap=True, markup=False)
     if token is not None:
         link = f"Open {address}join/{token}  (the lead's link, valid once, for 7 days)"
         screen.print(link, soft_wrap=True, markup=False)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from quaestor.base.errors import StateError
-from quaestor.coding.model.free_text_fields import WALKS, Walk, items_of, origin_in
+from quaestor.coding.model.free_text_fields import WALKS, Walk, list_items, find_origin
 from quaestor.coding.model.state import State
 from quaestor.store.act_texts import NewLabel, NewText, new_token
 from quaestor.store.records import Act, NewAct
@@ -219,14 +219,14 @@ class CodingFreeText:
         """The feature that an act's items come from."""
         if act.kind in self._walks:
             return self._features[self._walks[act.kind][0]]
-        if origin := origin_in(state, act.payload):
+        if origin := find_origin(state, act.payload):
             return self._features.get(origin)
-        items = items_of(state, act.payload)
+        items = list_items(state, act.payload)
         return next((feature for feature in self._features.values() if any(map(feature.holds, items))), None)
 
     def _is_older_act(self, state: State, act: Act) -> bool:
         """Whether an act from before acts named an origin refers to texts."""
-        if act.kind not in WALKS or origin_in(state, act.payload):
+        if act.kind not in WALKS or find_origin(state, act.payload):
             return False
         return any(feature.is_older_act(act) for feature in self._features.values()) and _refers(act.payload)
 

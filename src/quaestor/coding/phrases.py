@@ -12,15 +12,15 @@ from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import join_with_or, sort_by_similarity
 from quaestor.coding.model.decisions import find_decisions
 from quaestor.coding.model.phrases import (
-    agreed_phrases,
-    ask_to_reread,
-    compare,
-    curves,
-    phrase_facet,
+    list_agreed_phrases,
+    build_reread_act,
+    build_compare_act,
+    build_curves,
+    find_phrase_facet,
     propose_objects,
-    unify,
-    word_counts,
-    words_before,
+    build_unify_act,
+    count_words,
+    find_words_before,
 )
 from quaestor.coding.model.rounds import list_missing
 from quaestor.coding.model.state import CLOSED, OPEN, RoundState, State
@@ -52,11 +52,11 @@ def words_of(study: Where, name: str, part: str, actor: str | None) -> list[dict
         one = _complete(coding, name, actor or coding.lead)
         if part not in ("verb", "object"):
             raise InputError(f"--part is {part!r}, allowed: verb or object")
-        known = words_before(one, one.set + 1)[part]
+        known = find_words_before(one, one.set + 1)[part]
         simulated = is_simulated(one)
         return [
             {"word": word, "count": count, "to": known.get(word, word), "simulated": simulated}
-            for word, count in word_counts(one, part).most_common()
+            for word, count in count_words(one, part).most_common()
         ]
 
 
@@ -69,7 +69,7 @@ def begin_comparing(study: Where, name: str, actor: str) -> None:
 def _complete(coding: CodingSession, name: str, actor: str) -> RoundState:
     """A round whose present set all have rated: only then may words be compared, and that is put on record."""
     one = coding.state.round(name)
-    phrase_facet(one)
+    find_phrase_facet(one)
     require_part(coding, name, actor)
     part = one.slot_of(actor) or actor == one.plan.tie_breaker
     if part and one.plan.blind and one.status == OPEN:
@@ -78,7 +78,7 @@ def _complete(coding: CodingSession, name: str, actor: str) -> RoundState:
         if list_missing(one):
             raise StateError(f"set {one.set} of {name!r} is not complete: words are compared when all have rated it")
     if part and one.status == OPEN:
-        coding.act(lambda state: compare(state, name, actor))
+        coding.act(lambda state: build_compare_act(state, name, actor))
     else:
         note_view(coding, name, actor)
     return coding.state.round(name)
@@ -92,7 +92,7 @@ def unify_words(
 
         def act(state: State) -> NewAct:
             require_part(coding, name, who)
-            return unify(state, name, who, part, words, to, rule, reason)
+            return build_unify_act(state, name, who, part, words, to, rule, reason)
 
         return coding.act(act)[0].number
 
@@ -100,7 +100,7 @@ def unify_words(
 def ask_reread(study: Where, name: str, actor: str | None, item: str) -> int:
     with open_coding(study) as coding:
         who = require_part(coding, name, actor or coding.lead)
-        return coding.act(lambda state: ask_to_reread(state, name, who, item))[0].number
+        return coding.act(lambda state: build_reread_act(state, name, who, item))[0].number
 
 
 def curves_of(study: Where, name: str, actor: str | None) -> tuple[list[SetCurve], Path]:
@@ -110,7 +110,7 @@ def curves_of(study: Where, name: str, actor: str | None) -> tuple[list[SetCurve
 
     with open_coding(study) as coding:
         one = _complete(coding, name, actor or coding.lead)
-        found = curves(one)
+        found = build_curves(one)
         simulated = is_simulated(one)
         blindness = one.blindness
     figure = draw_round_curves(found, name, simulated=simulated, blindness=blindness)
@@ -160,7 +160,7 @@ def _proposed(state: State, name: str, phases: str, at_least: int) -> list[Propo
     facet = next((facet for facet in sorted_into.plan.facets if facet.codes), None)
     if facet is None:
         raise InputError(f"the round {phases!r} decides no code of the codebook")
-    rows = propose_objects(agreed_phrases(one), find_decisions(state, phases, facet.id), at_least)
+    rows = propose_objects(list_agreed_phrases(one), find_decisions(state, phases, facet.id), at_least)
     book, simulated = state.history.latest, is_simulated(one)
     return [
         ProposedObject(

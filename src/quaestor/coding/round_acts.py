@@ -15,7 +15,7 @@ from quaestor.coding.agreement_cache import agreement_now
 from quaestor.coding.model.answers import write_cell
 from quaestor.coding.model.decisions import find_decisions, list_kept
 from quaestor.coding.model.facet_kinds import find_kind
-from quaestor.coding.model.phrases import agreed_phrases
+from quaestor.coding.model.phrases import list_agreed_phrases
 from quaestor.coding.model.ratings import count_hours
 from quaestor.coding.model.records import Facet, RoundPlan, Practice
 from quaestor.coding.model.rounds import (
@@ -162,7 +162,7 @@ def _proposals(state: State, round_settings: RoundSettings, items: tuple[str, ..
         for facet in before.plan.facets:
             answers: Mapping[str, Any]
             if find_kind(facet).unifies_words:
-                phrases = agreed_phrases(before)
+                phrases = list_agreed_phrases(before)
                 answers = {item: {"verb": verb, "object": thing} for item, (verb, thing) in phrases.items()}
             else:
                 answers = {item: made.answer for item, made in find_decisions(state, name, facet.id).items()}

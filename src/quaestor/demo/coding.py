@@ -13,7 +13,7 @@ from quaestor.base.errors import StateError
 from quaestor.coding.agreement import statistic
 from quaestor.coding.model.codebook.file import read_codebook
 from quaestor.coding.model.decisions import build_agreed_act, list_disagreements, list_kept
-from quaestor.coding.model.phrases import agreed_phrases, curves, propose_objects
+from quaestor.coding.model.phrases import list_agreed_phrases, build_curves, propose_objects
 from quaestor.coding.model.records import Codebook
 from quaestor.coding.model.rounds import close_round, waive_gate
 from quaestor.coding.model.state import RoundState
@@ -117,7 +117,7 @@ def _run_phrases(coding: CodingSession, seed: int, reporter: ProgressReporter) -
     )
     coding.act(lambda state: close_round(state, "phrases", coding.lead))
     _settle(coding, "phrases", seed)
-    points = curves(coding.state.round("phrases"))
+    points = build_curves(coding.state.round("phrases"))
     differing, incompatible = (_format_trend(points, name) for name in ("discrepancy", "incompatibility"))
     reporter.say(f"Phrases in {len(points)} sets: raters differ on {differing} of the items")
     reporter.say(f"{incompatible} do not fit the earlier sets (in the first, 10th, 20th, 50th and last set)")
@@ -131,7 +131,7 @@ def _format_trend(points: list[SetCurve], name: str) -> str:
 
 def _report_objects(coding: CodingSession, reporter: ProgressReporter) -> None:
     state = coding.state
-    proposed = propose_objects(agreed_phrases(state.round("phrases")), state.round("phases").decided("phase"), 3)
+    proposed = propose_objects(list_agreed_phrases(state.round("phrases")), state.round("phases").decided("phase"), 3)
     phases = len({phase for phase, _, _ in proposed})
     reporter.say(f"{len(proposed)} core objects proposed in {phases} phases, for the lead to adopt")
 

@@ -15,7 +15,7 @@ from quaestor.base.errors import InputError, StateError
 from quaestor.coding.model.decisions import TIE_BREAKER, TOGETHER, build_decision_act, list_disagreements, tie_comment
 from quaestor.coding.model.facet_kinds.base import allowed_choices
 from quaestor.coding.model.facet_kinds.passages import KIND as STRETCHES
-from quaestor.coding.model.phrases import SAME_MEANING, phrases_of, unify, word_counts, words_before
+from quaestor.coding.model.phrases import SAME_MEANING, list_phrases, build_unify_act, count_words, find_words_before
 from quaestor.coding.model.ratings import give_rating
 from quaestor.coding.model.records import EXCLUDE, KEEP, Facet
 from quaestor.coding.model.rounds import list_missing, next_set
@@ -248,12 +248,12 @@ def simulate_sets(
 def _unifications(one: RoundState, state: State) -> list[NewAct]:
     """Words of the set that mean the same become the usual one, or the most frequent of them."""
     acts = []
-    known = words_before(one, one.set + 1)
+    known = find_words_before(one, one.set + 1)
     actor = one.plan.raters[0]
     for part in ("verb", "object"):
-        counts = word_counts(one, part)
+        counts = count_words(one, part)
         groups: dict[str, set[str]] = {}
-        for phrases in phrases_of(one, one.open_items()).values():
+        for phrases in list_phrases(one, one.open_items()).values():
             for phrase in phrases:
                 word = known[part].get(phrase[part], phrase[part])
                 groups.setdefault(meaning(word), set()).add(word)
@@ -269,7 +269,7 @@ def _unifications(one: RoundState, state: State) -> list[NewAct]:
                 others = sorted(words - {to})
                 why = "" if counts[to] >= max(counts[word] for word in words) else "the usual word"
                 acts.append(
-                    unify(state, one.plan.round, actor, part, others, to, SAME_MEANING, reason=why, simulated=True)
+                    build_unify_act(state, one.plan.round, actor, part, others, to, SAME_MEANING, reason=why, simulated=True)
                 )
     return acts
 

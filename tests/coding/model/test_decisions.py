@@ -22,7 +22,7 @@ from quaestor.coding.model.decisions import (
     tie_comment,
 )
 from quaestor.coding.model.decisions import find_decisions as decided_answers
-from quaestor.coding.model.phrases import unify
+from quaestor.coding.model.phrases import build_unify_act
 from quaestor.coding.model.ratings import list_labels
 from quaestor.measures.agreement import agreement, build_rating_table, to_json
 from quaestor.store.records import NewAct
@@ -122,7 +122,7 @@ def test_phrases_are_in_dispute_only_where_their_unified_words_differ() -> None:
     for item, second in (("i1", "restore, model"), ("i2", "save, model")):
         table.rate("first", item, phrase="load, model")
         table.rate("second", item, phrase=second)
-    table.record(unify(table.state, "main", "first", "verb", ["restore"], "load", "same meaning"))
+    table.record(build_unify_act(table.state, "main", "first", "verb", ["restore"], "load", "same meaning"))
     table.close()
     assert [found.item for found in list_disagreements(table.state, "main")] == ["i2"]
     table.record(build_agreed_act(table.state, "main", "lead"))

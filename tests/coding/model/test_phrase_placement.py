@@ -16,7 +16,7 @@ from tests.support.paths import DOCS, SHARED
 from quaestor.base.errors import SettingsError
 from quaestor.coding.model.codebook.file import read_codebook
 from quaestor.coding.model.codebook.history import History
-from quaestor.coding.model.phrase_placement import Placing, PlacingWords, read_placing
+from quaestor.coding.model.phrase_placement import PhrasePlacer, PlacementWords, read_placement_words
 from quaestor.coding.model.records import Code, Codebook, CodeFacet
 from quaestor.publication.replicate.posts import read_labels
 from quaestor.study.templates import template_folder
@@ -43,7 +43,7 @@ def bundled_book() -> Codebook:
 
 
 BOOK = bundled_book()
-PLACING = Placing.of(BOOK, read_placing(FOLDER / "placing.toml"))
+PLACING = PhrasePlacer.build(BOOK, read_placement_words(FOLDER / "placing.toml"))
 
 
 def alternatives(name: str) -> list[str]:
@@ -55,12 +55,12 @@ def printed(facet: str, level: str) -> list[tuple[Code, str]]:
     return [(code, text) for code in BOOK.active(facet, level) for text in alternatives(code.name)]
 
 
-def small(names: list[str], words: PlacingWords | None = None) -> Placing:
+def small(names: list[str], words: PlacementWords | None = None) -> PhrasePlacer:
     """A codebook of one object, with these lines below it, numbered from 0."""
     codes = {"thing": Code("thing", "issue", "thing")}
     codes |= {f"thing/{n}": Code(f"thing/{n}", "issue", name, parent="thing") for n, name in enumerate(names)}
     book = Codebook(1, "small", {"issue": CodeFacet("issue", levels=("object", "issue"))}, codes)
-    return Placing.of(book, words or PlacingWords())
+    return PhrasePlacer.build(book, words or PlacementWords())
 
 
 @pytest.mark.parametrize(("code", "text"), printed("issue", "issue"), ids=lambda one: getattr(one, "id", one))
@@ -85,7 +85,7 @@ def test_every_printed_type_is_found_alone_and_before_its_object(code: Code) -> 
 
 
 def test_what_the_study_says_of_lines_names_lines_that_exist() -> None:
-    words = read_placing(FOLDER / "placing.toml")
+    words = read_placement_words(FOLDER / "placing.toml")
     assert {code for code in words.lines if BOOK.level(code) not in {"issue", "operation"}} == set()
     assert set(words.below) | set(words.below.values()) <= set(BOOK.codes)
     grouped = Counter(tuple(sorted(group)) for group in words.same)
@@ -217,25 +217,25 @@ def test_a_codebook_of_plain_names_and_no_words_is_read_by_its_names() -> None:
 
 def test_a_single_line_takes_all_only_where_the_study_says_that_lines_are_complete() -> None:
     assert small(["(get/save) thing"]).place("burn", "thing", "thing").code is None
-    complete = small(["(get/save) thing"], PlacingWords(complete=True))
+    complete = small(["(get/save) thing"], PlacementWords(complete=True))
     assert complete.place("burn", "thing", "thing").code == "thing/0"
 
 
 def test_a_word_as_it_was_said_goes_before_one_of_the_same_meaning() -> None:
-    placing = small(["read thing", "restore thing"], PlacingWords(same=(("read", "restore", "load"),)))
+    placing = small(["read thing", "restore thing"], PlacementWords(same=(("read", "restore", "load"),)))
     assert placing.place("restore", "thing", "thing").code == "thing/1"
     assert placing.place("read", "thing", "thing").code == "thing/0"
     assert placing.place("load", "thing", "thing").why.startswith("2 lines fit equally")
 
 
 def test_more_words_go_before_a_bare_verb() -> None:
-    placing = small(["show thing", "display image of thing"], PlacingWords(same=(("show", "display"),)))
+    placing = small(["show thing", "display image of thing"], PlacementWords(same=(("show", "display"),)))
     assert placing.place("show image nicely", "thing", "thing").code == "thing/1"
 
 
 def test_the_object_helps_where_the_verb_has_several_operations() -> None:
     lines = {name: Code(name, "operation-group", name) for name in ("soften weight", "soften edge")}
-    placing = Placing.of(Codebook(1, "small", {"operation-group": CodeFacet("operation-group")}, lines), PlacingWords())
+    placing = PhrasePlacer.build(Codebook(1, "small", {"operation-group": CodeFacet("operation-group")}, lines), PlacementWords())
     assert placing.operation("soften", "edge").code == "soften edge"
     assert placing.operation("soften weight", "edge").code == "soften weight"
     assert placing.operation("soften", "sound").code is None
@@ -245,13 +245,13 @@ def test_a_retired_line_takes_no_phrase() -> None:
     line = Code("thing/0", "issue", "read thing", parent="thing", status="retired")
     codes = {"thing": Code("thing", "issue", "thing"), line.id: line}
     book = Codebook(1, "small", {"issue": CodeFacet("issue", levels=("object", "issue"))}, codes)
-    assert Placing.of(book, PlacingWords()).place("read", "thing", "thing").code is None
+    assert PhrasePlacer.build(book, PlacementWords()).place("read", "thing", "thing").code is None
 
 
 def test_words_about_codes_that_a_version_lacks_are_left_aside() -> None:
     history = History()
     history.record("codebook.import", read_labels(FOLDER).payload())
-    placed = Placing.of(history.latest, read_placing(FOLDER / "placing.toml"))
+    placed = PhrasePlacer.build(history.latest, read_placement_words(FOLDER / "placing.toml"))
     assert placed.place("compute", "loss", "model-training").code == "model-training/loss"
 
 
@@ -275,7 +275,7 @@ def test_a_phrase_is_placed_where_it_was_sent_and_the_same_in_capitals(verb: lis
 
 
 def test_a_study_without_the_file_has_no_words(tmp_path: Path) -> None:
-    assert read_placing(tmp_path / "placing.toml") == PlacingWords()
+    assert read_placement_words(tmp_path / "placing.toml") == PlacementWords()
 
 
 @pytest.mark.parametrize(
@@ -291,13 +291,13 @@ def test_a_mistake_in_the_file_is_one_sentence(tmp_path: Path, text: str, messag
     path = tmp_path / "placing.toml"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(SettingsError, match=re.escape(message)) as refused:
-        read_placing(path)
+        read_placement_words(path)
     assert str(path) in str(refused.value)
 
 
 def test_every_key_of_the_file_is_explained() -> None:
     page = (DOCS / "reference" / "placing.md").read_text(encoding="utf-8")
-    assert [name for name in PlacingWords.model_fields if not re.search(rf"^\| `\[?{name}\]?` \|", page, re.M)] == []
+    assert [name for name in PlacementWords.model_fields if not re.search(rf"^\| `\[?{name}\]?` \|", page, re.M)] == []
 
 
 def asked(label: str, code: str) -> list[bool]:

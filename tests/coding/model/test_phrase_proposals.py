@@ -21,8 +21,8 @@ from tests.support.phrase_scoring import (
     score,
 )
 
-from quaestor.coding.model.phrase_proposals.lexicon import read_title, singular, words
-from quaestor.coding.model.phrase_proposals.proposal import Proposal, propose
+from quaestor.coding.model.phrase_proposals.lexicon import read_title, singular, read_words
+from quaestor.coding.model.phrase_proposals.proposal import PhraseProposal, propose
 
 REAL = SHARED / "data" / "dl-posts" / "open.csv"
 
@@ -48,7 +48,7 @@ def phrase(title: str) -> tuple[str, str] | None:
     ],
 )
 def test_a_plain_question_gives_its_verb_and_the_head_of_its_object(title: str, verb: str, object: str) -> None:
-    assert propose(title) == Proposal(verb, object, "plain")
+    assert propose(title) == PhraseProposal(verb, object, "plain")
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_a_plain_question_gives_its_verb_and_the_head_of_its_object(title: str, 
     ],
 )
 def test_where_the_first_verb_leads_to_another_that_one_is_guessed(title: str, verb: str, object: str) -> None:
-    assert propose(title) == Proposal(verb, object, "guess")
+    assert propose(title) == PhraseProposal(verb, object, "guess")
 
 
 @pytest.mark.parametrize(
@@ -115,12 +115,12 @@ def test_where_a_title_shows_no_phrase_there_is_no_proposal(title: str) -> None:
 
 
 def test_a_word_that_is_no_known_verb_is_a_guess_in_its_place() -> None:
-    assert propose("How to defenestrate a tensor") == Proposal("defenestrate", "tensor", "guess")
+    assert propose("How to defenestrate a tensor") == PhraseProposal("defenestrate", "tensor", "guess")
 
 
 def test_the_baseline_takes_the_first_known_verb_and_the_next_word() -> None:
-    assert first_verb("How to print the learning rate") == Proposal("print", "learning", "plain")
-    assert first_verb("How to defenestrate or print a tensor") == Proposal("print", "tensor", "plain")
+    assert first_verb("How to print the learning rate") == PhraseProposal("print", "learning", "plain")
+    assert first_verb("How to defenestrate or print a tensor") == PhraseProposal("print", "tensor", "plain")
     assert first_verb("Printing a tensor") is None
 
 
@@ -140,7 +140,7 @@ def test_no_text_makes_it_fail(title: str) -> None:
 
 @given(st.lists(TITLE_WORDS, max_size=30).map(" ".join))
 def test_every_word_of_a_proposal_is_from_the_title_or_a_documented_form(title: str) -> None:
-    known = words()
+    known = read_words()
     proposal = propose("how to " + title)
     assert proposal == propose("how to " + title)
     if proposal is None:
@@ -149,8 +149,8 @@ def test_every_word_of_a_proposal_is_from_the_title_or_a_documented_form(title: 
     nouns = {singular(word) for word in said}
     nouns |= {known.aliases.get(word, word) for word in nouns}
     nouns |= {word for noun in nouns for word in known.full_names.get(noun, "").split()}
-    forms = {known.verb(word) for word in said} | {known.deeds.get(noun) for noun in nouns} | said
-    forms |= {*known.idioms.values(), *known.together.values()}
+    forms = {known.verb(word) for word in said} | {known.action_nouns.get(noun) for noun in nouns} | said
+    forms |= {*known.idioms.values(), *known.verb_pairs.values()}
     assert proposal.verb in forms
     assert set(proposal.object.split()) <= nouns
 
@@ -169,9 +169,9 @@ def test_odd_characters_are_no_words(title: str) -> None:
 
 
 def test_the_tables_hold_each_word_in_the_form_it_is_looked_up_in() -> None:
-    known = words()
+    known = read_words()
     bases = set(known.verbs.values())
-    assert {*known.deeds.values(), *known.together.values()} <= bases
+    assert {*known.action_nouns.values(), *known.verb_pairs.values()} <= bases
     for role, members in known.roles.items():
         if role != "receivers":
             assert members <= bases | set(known.idioms.values()), role
@@ -197,7 +197,7 @@ def test_nouns_are_put_in_the_singular(plural: str, noun: str) -> None:
 
 @pytest.mark.parametrize(("gerund", "verb"), [("splitting", "split"), ("saving", "save"), ("tying", "tie")])
 def test_gerunds_lead_to_the_base_form(gerund: str, verb: str) -> None:
-    assert words().verb(gerund) == verb
+    assert read_words().verb(gerund) == verb
 
 
 def test_the_halves_are_decided_by_the_id_alone() -> None:

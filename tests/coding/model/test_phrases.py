@@ -9,12 +9,12 @@ from quaestor.base.errors import InputError, StateError
 from quaestor.coding.model.phrases import (
     HYPERNYM,
     SAME_MEANING,
-    agreed_phrases,
-    ask_to_reread,
-    curves,
+    list_agreed_phrases,
+    build_reread_act,
+    build_curves,
     propose_objects,
-    unify,
-    words_before,
+    build_unify_act,
+    find_words_before,
 )
 from quaestor.coding.model.records import Decision
 from quaestor.coding.model.rounds import next_set
@@ -39,59 +39,59 @@ def test_after_a_set_its_words_are_known_to_the_next_and_the_curves_fall() -> No
     for item in ("i0", "i1"):
         table.rate("first", item, phrase="load, model")
         table.rate("second", item, phrase="restore, model")
-    table.record(unify(table.state, "main", "first", "verb", ["restore"], "load", SAME_MEANING))
+    table.record(build_unify_act(table.state, "main", "first", "verb", ["restore"], "load", SAME_MEANING))
     assert build_rater_view(table.state, "main", "second").words["verb"] == {}, "known from the next set on"
     table.record(next_set(table.state, "main", "lead"))
     assert build_rater_view(table.state, "main", "second").words["verb"] == {"restore": "load"}
     for item in ("i2", "i3"):
         table.rate("first", item, phrase="load, model")
         table.rate("second", item, phrase="restore, model")
-    found = curves(table.state.round("main"))
+    found = build_curves(table.state.round("main"))
     assert [(one.discrepancy, one.incompatibility) for one in found] == [(1.0, 1.0), (0.0, 0.0)]
-    assert agreed_phrases(table.state.round("main")) == dict.fromkeys(["i0", "i1", "i2", "i3"], ("load", "model"))
+    assert list_agreed_phrases(table.state.round("main")) == dict.fromkeys(["i0", "i1", "i2", "i3"], ("load", "model"))
 
 
 def test_of_words_with_the_same_meaning_the_more_frequent_stays_unless_a_reason_is_given() -> None:
     table = sets_of_two(("load, model", "load, model"), ("load, model", "restore, model"))
     with pytest.raises(InputError, match=r"'load' \(3 times\) is more frequent than 'restore' \(1\)"):
-        unify(table.state, "main", "first", "verb", ["load"], "restore", SAME_MEANING)
-    table.record(unify(table.state, "main", "first", "verb", ["load"], "restore", SAME_MEANING, "the API says restore"))
-    assert agreed_phrases(table.state.round("main"))["i0"] == ("restore", "model")
+        build_unify_act(table.state, "main", "first", "verb", ["load"], "restore", SAME_MEANING)
+    table.record(build_unify_act(table.state, "main", "first", "verb", ["load"], "restore", SAME_MEANING, "the API says restore"))
+    assert list_agreed_phrases(table.state.round("main"))["i0"] == ("restore", "model")
 
 
 def test_too_special_a_word_becomes_a_wider_one_that_nobody_may_have_used() -> None:
     table = sets_of_two(("pick, output", "get, output"), ("pick, output", "pick, output"))
-    table.record(unify(table.state, "main", "second", "verb", ["pick"], "get", HYPERNYM))
-    table.record(unify(table.state, "main", "second", "object", ["output"], "result", HYPERNYM))
-    assert set(agreed_phrases(table.state.round("main")).values()) == {("get", "result")}
+    table.record(build_unify_act(table.state, "main", "second", "verb", ["pick"], "get", HYPERNYM))
+    table.record(build_unify_act(table.state, "main", "second", "object", ["output"], "result", HYPERNYM))
+    assert set(list_agreed_phrases(table.state.round("main")).values()) == {("get", "result")}
 
 
 def test_words_that_were_unified_lead_on_to_what_their_word_became() -> None:
     table = sets_of_two(("a, x", "b, x"), ("c, x", "c, x"))
-    table.record(unify(table.state, "main", "first", "verb", ["a"], "b", SAME_MEANING))
-    table.record(unify(table.state, "main", "first", "verb", ["b"], "c", SAME_MEANING))
-    assert words_before(table.state.round("main"), 2)["verb"] == {"a": "c", "b": "c"}
+    table.record(build_unify_act(table.state, "main", "first", "verb", ["a"], "b", SAME_MEANING))
+    table.record(build_unify_act(table.state, "main", "first", "verb", ["b"], "c", SAME_MEANING))
+    assert find_words_before(table.state.round("main"), 2)["verb"] == {"a": "c", "b": "c"}
 
 
 def test_a_word_unified_with_one_that_became_another_becomes_that_one_too() -> None:
     table = sets_of_two(("a, x", "b, x"), ("b, x", "c, x"))
-    table.record(unify(table.state, "main", "first", "verb", ["a"], "b", SAME_MEANING))
-    table.record(unify(table.state, "main", "first", "verb", ["c"], "a", SAME_MEANING, "as before"))
-    assert words_before(table.state.round("main"), 2)["verb"] == {"a": "b", "c": "b"}
-    table.record(unify(table.state, "main", "first", "verb", ["b"], "a", SAME_MEANING, "the other way round"))
-    assert words_before(table.state.round("main"), 2)["verb"] == {"b": "a", "c": "a"}
+    table.record(build_unify_act(table.state, "main", "first", "verb", ["a"], "b", SAME_MEANING))
+    table.record(build_unify_act(table.state, "main", "first", "verb", ["c"], "a", SAME_MEANING, "as before"))
+    assert find_words_before(table.state.round("main"), 2)["verb"] == {"a": "b", "c": "b"}
+    table.record(build_unify_act(table.state, "main", "first", "verb", ["b"], "a", SAME_MEANING, "the other way round"))
+    assert find_words_before(table.state.round("main"), 2)["verb"] == {"b": "a", "c": "a"}
 
 
 def test_the_word_that_stays_may_be_named_among_the_words() -> None:
     table = sets_of_two(("load, model", "restore, model"), ("load, model", "load, model"))
-    table.record(unify(table.state, "main", "first", "verb", ["load", "restore"], "load", SAME_MEANING))
-    assert words_before(table.state.round("main"), 2)["verb"] == {"restore": "load"}
+    table.record(build_unify_act(table.state, "main", "first", "verb", ["load", "restore"], "load", SAME_MEANING))
+    assert find_words_before(table.state.round("main"), 2)["verb"] == {"restore": "load"}
 
 
 def test_a_phrase_nobody_can_judge_leaves_its_set_on_the_curves() -> None:
     table = sets_of_two(("load, model", "cannot judge"), ("load, model", "load, model"))
-    assert [(one.items, one.discrepancy) for one in curves(table.state.round("main"))] == [(1, 0.0)]
-    assert agreed_phrases(table.state.round("main")) == {"i1": ("load", "model")}
+    assert [(one.items, one.discrepancy) for one in build_curves(table.state.round("main"))] == [(1, 0.0)]
+    assert list_agreed_phrases(table.state.round("main")) == {"i1": ("load", "model")}
 
 
 @pytest.mark.parametrize(
@@ -107,23 +107,23 @@ def test_a_phrase_nobody_can_judge_leaves_its_set_on_the_curves() -> None:
 def test_what_cannot_be_unified_is_one_sentence(part: str, words: list[str], to: str, rule: str, message: str) -> None:
     table = sets_of_two(("load, model", "read, model"))
     with pytest.raises(InputError, match=message):
-        unify(table.state, "main", "first", part, words, to, rule)
+        build_unify_act(table.state, "main", "first", part, words, to, rule)
 
 
 def test_an_unclear_phrase_is_read_again_and_both_answers_are_kept() -> None:
     table = sets_of_two(("get, output", "get, layer"))
-    table.record(ask_to_reread(table.state, "main", "first", "i0"))
+    table.record(build_reread_act(table.state, "main", "first", "i0"))
     assert build_rater_view(table.state, "main", "second").left == ("i0",)
     with pytest.raises(StateError, match="2 ratings are missing"):
-        unify(table.state, "main", "first", "object", ["layer"], "output", SAME_MEANING)
+        build_unify_act(table.state, "main", "first", "object", ["layer"], "output", SAME_MEANING)
     for rater in ("first", "second"):
         table.rate(rater, "i0", phrase="get, output")
     assert build_rater_view(table.state, "main", "second").left == ()
     with pytest.raises(StateError, match="has been compared"):
         table.rate("second", "i0", phrase="get, layer")
-    assert agreed_phrases(table.state.round("main"))["i0"] == ("get", "output")
+    assert list_agreed_phrases(table.state.round("main"))["i0"] == ("get", "output")
     with pytest.raises(InputError, match="not in set 1"):
-        ask_to_reread(table.state, "main", "first", "i9")
+        build_reread_act(table.state, "main", "first", "i9")
 
 
 def test_core_objects_are_counted_phase_by_phase() -> None:

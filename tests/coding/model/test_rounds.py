@@ -14,7 +14,7 @@ from quaestor.coding.model.answers import check_answer
 from quaestor.coding.model.assignment import assign_items, order_items
 from quaestor.coding.model.decisions import list_disagreements, is_settled_round
 from quaestor.coding.model.facet_kinds.base import write_answer
-from quaestor.coding.model.phrases import ask_to_reread, compare
+from quaestor.coding.model.phrases import build_reread_act, build_compare_act
 from quaestor.coding.model.ratings import drift_labels, give_rating, count_hours, list_labels, practise
 from quaestor.coding.model.records import CANNOT_JUDGE, Codebook, Facet, RoundPlan, Practice
 from quaestor.coding.model.rounds import (
@@ -108,7 +108,7 @@ def test_nobody_misses_a_second_reading_of_what_can_be_read_no_more() -> None:
     for item in ("P1/00001", "P2/00001"):
         table.rate("first", item, phrase="load, model")
         table.rate("second", item, phrase="read, model")
-    table.record(ask_to_reread(table.state, "main", "lead", "P1/00001"))
+    table.record(build_reread_act(table.state, "main", "lead", "P1/00001"))
     assert count_left_by_rater(table.state.round("main")) == {"first": 1, "second": 1}
     table.record(NewAct("interview.withdraw", "lead", {"participant": "P1", "how": "asked"}))
     assert count_left_by_rater(table.state.round("main")) == {"first": 0, "second": 0}
@@ -147,7 +147,7 @@ def test_a_round_whose_raters_compared_their_words_is_not_reopened_as_blind() ->
     table.open(items=["i1"], facets=(PHRASE,), set_size=1)
     for rater in ("first", "second"):
         table.rate(rater, "i1", phrase="load, model")
-    table.record(compare(table.state, "main", "first"))
+    table.record(build_compare_act(table.state, "main", "first"))
     table.close()
     with pytest.raises(StateError, match="its raters saw the ratings"):
         reopen_round(table.state, "main", "lead", "again")

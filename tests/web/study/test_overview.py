@@ -18,7 +18,7 @@ from quaestor.coding import agreement_cache as worked_out
 from quaestor.coding.agreement import round_agreement
 from quaestor.coding.agreement_access import look_at, note_look
 from quaestor.coding.agreement_cache import agreement_now
-from quaestor.coding.model.phrases import ask_to_reread
+from quaestor.coding.model.phrases import build_reread_act
 from quaestor.coding.model.ratings import count_hours, list_labels, list_slot_labels
 from quaestor.coding.model.rounds import count_left_by_rater, list_missing, replace_rater
 from quaestor.coding.rating_files import rate
@@ -93,7 +93,7 @@ def test_counts_of_what_is_left_stay_right_through_sets_rereading_and_a_new_rate
             try:
                 table.rate(rater, item, phrase="load, model")
                 if dice.random() < 0.2 and not list_missing(one):
-                    table.record(ask_to_reread(table.state, "main", rater, item))
+                    table.record(build_reread_act(table.state, "main", rater, item))
                 if dice.random() < 0.05:
                     table.record(replace_rater(table.state, "main", "lead", one.slots[0].rater, f"third-{turn}"))
             except QuaestorError:

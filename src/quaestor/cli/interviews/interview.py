@@ -120,39 +120,48 @@ def status(study: StudyOption = None, json: JsonOption = False) -> None:
     from quaestor.interviews.overview import interviews_if_any
 
     opened = chosen_study(study)
-    found, lines = interviews_if_any(opened), guide_lines(opened, None)
-    kept = found.agreement.kept if found.agreement else None
+    overview, lines = interviews_if_any(opened), guide_lines(opened, None)
+    consent_form = overview.agreement.kept if overview.agreement else None
     if json:
-        told: dict[str, Any] = {"tally": dict(found.tally), "withdrawn": found.withdrawn}
-        told["agreement"] = {"version": kept.version if kept else None, "to_ask_again": found.to_ask_again}
-        print_json({**told, "guides": [{"guide": one.name, "grave": one.grave, "why": one.why} for one in lines]})
+        summary: dict[str, Any] = {"tally": dict(overview.tally), "withdrawn": overview.withdrawn}
+        summary["agreement"] = {
+            "version": consent_form.version if consent_form else None,
+            "to_ask_again": overview.to_ask_again,
+        }
+        summary["guides"] = [{"guide": line.name, "grave": line.grave, "why": line.why} for line in lines]
+        print_json(summary)
         return
     screen = console()
-    for words, count in found.tally:
-        screen.print(f"{count:>6,} {words}")
-    for one in lines:
-        screen.print(f"Guide {one.name}: {one.words}", markup=False, soft_wrap=True)
+    for label, count in overview.tally:
+        screen.print(f"{count:>6,} {label}")
+    for line in lines:
+        screen.print(f"Guide {line.name}: {line.words}", markup=False, soft_wrap=True)
     if not lines:
-        say("No interview guide yet: write instruments/NAME.md, as docs/reference/interview-guide.md says")
-    screen.print(f"Agreement: version {kept.version} since {kept.day}" if kept else "Agreement: nobody was asked yet")
-    if found.why_no_agreement:
-        say(found.why_no_agreement)
-    if found.to_ask_again:
-        say(f"{found.to_ask_again} answered an earlier version of the agreement: their links ask them again")
+        say("No interview guide yet: write instruments/NAME.md, see `quaestor docs interview-guide`")
+    screen.print(
+        f"Consent form: version {consent_form.version} since {consent_form.day}"
+        if consent_form
+        else "Consent form: none in force yet"
+    )
+    if overview.why_no_agreement:
+        say(overview.why_no_agreement)
+    if overview.to_ask_again:
+        say(f"{overview.to_ask_again} answered an earlier version of the consent form: their links ask them again")
 
 
 OutOption = Annotated[
-    Path | None, typer.Option("--out", metavar="FILE", help="Write it here, readable by you alone.", show_default=False)
+    Path | None,
+    typer.Option("--out", metavar="FILE", help="Write it to a file that only you can read.", show_default=False),
 ]
 
 
 def protocol(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="An interview, as in P1.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="An interview, such as P1.")],
     out: OutOption = None,
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Print the protocol of an interview as Markdown: times, questions asked, skipped and added, notes, ticks.
+    """Print the protocol of an interview as Markdown: times, questions, notes and ticked items.
 
     Example: quaestor interview protocol P1 --out protocol-P1.md
     """
@@ -161,11 +170,11 @@ def protocol(
     from quaestor.interviews.repository import open_interviews
 
     with open_interviews(chosen_study(study)) as interviews:
-        found = protocol_of(interviews, name)
+        document = protocol_of(interviews, name)
     if out is not None:
-        write_protocol(found, out)
-        say(f"the protocol of {name} is in {out}: it holds what was said, keep it as you keep the interviews")
+        write_protocol(document, out)
+        say(f"The protocol of {name} is in {out}: protect it like the interview itself")
     if json:
-        print_json(protocol_json(found))
+        print_json(protocol_json(document))
     elif out is None:
-        print(protocol_markdown(found), end="")
+        print(protocol_markdown(document), end="")

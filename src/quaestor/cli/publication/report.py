@@ -341,43 +341,45 @@ def handbook(
     screen.print(
         f"{number(built.pages)} pages, {number(built.searchable)} searchable. {book.origin_note}", soft_wrap=True
     )
-    screen.print(f"Open {folder / 'index.html'}, or `quaestor serve` for the search", markup=False, soft_wrap=True)
+    screen.print(
+        f"Open {folder / 'index.html'}, or run `quaestor serve` for the full search", markup=False, soft_wrap=True
+    )
 
 
 def replicate_answers(name: str, data: Path, folder: Path, keep: bool) -> tuple[Replicated, Audit]:
-    """From the public file of answers to tables and audit."""
+    """Computes the tables from the public answers and audits them."""
     from quaestor.publication.publication import audit_study, computed_of, publication_of
     from quaestor.publication.replicate.survey import replicate_survey, write_survey_report
 
-    made = replicate_survey(name, data, folder, say)
-    with computed_of(made.study, needs_results=False) as computed:
-        found = audit_study(publication_of(computed, lambda words: None))
+    replication = replicate_survey(name, data, folder, say)
+    with computed_of(replication.study, needs_results=False) as computed:
+        result = audit_study(publication_of(computed, lambda message: None))
     if keep:
-        write_survey_report(made, found)
-    return made, found
+        write_survey_report(replication, result)
+    return replication, result
 
 
-def print_answers_json(made: Replicated, audit: dict[str, Any]) -> None:
-    """The audit as of any study, with what was imported and the tables."""
-    done = made.imported
-    unread = [{"row": one.row, "column": one.column, "said": one.said, "why": one.why} for one in done.unread]
+def print_answers_json(replication: Replicated, audit: dict[str, Any]) -> None:
+    """Prints the audit with the imported rows and the tables."""
+    done = replication.imported
+    unread = [{"row": cell.row, "column": cell.column, "said": cell.said, "why": cell.why} for cell in done.unread]
     more = {
-        "survey": made.survey,
+        "survey": replication.survey,
         "file": done.file,
         "rows": done.rows,
         "responses": done.responses,
         "without_consent": list(done.no_consent),
         "empty": list(done.empty),
         "headers": list(done.headers),
-        "markers": [{"row": one.row, "column": one.column, "question": one.question} for one in done.markers],
+        "markers": [{"row": cell.row, "column": cell.column, "question": cell.question} for cell in done.markers],
         "unread": unread,
         "unmapped": list(done.unmapped_columns),
-        "tables": [_table(one) for one in made.tables],
+        "tables": [_table_json(table) for table in replication.tables],
     }
     print_json({**audit, **more})
 
 
-def _table(table: Table) -> dict[str, Any]:
+def _table_json(table: Table) -> dict[str, Any]:
     rows = []
     for row in table.rows():
         values = [cell.values[0] for cell in row.cells]
@@ -385,13 +387,13 @@ def _table(table: Table) -> dict[str, Any]:
     return {"table": table.id, "rows": rows}
 
 
-def show_tables(made: Replicated) -> None:
-    """What was counted, each row with its own base."""
-    from rich.table import Table as Shown
+def show_tables(replication: Replicated) -> None:
+    """Prints the tables and the cells that could not be read."""
+    from rich.table import Table as ScreenTable
 
     screen = console()
-    for table in made.tables:
-        shown = Shown(box=None, pad_edge=False, title=table.title, title_justify="left")
+    for table in replication.tables:
+        shown = ScreenTable(box=None, pad_edge=False, title=table.title, title_justify="left")
         shown.add_column("")
         for column in table.columns:
             shown.add_column(column.title, justify="right")
@@ -402,9 +404,12 @@ def show_tables(made: Replicated) -> None:
                 shown.add_row(row.title, *(cell.parts[0] for cell in row.cells))
         screen.print(shown)
         screen.print("")
-    for one in made.imported.unread:
-        screen.print(f"not read: row {one.row}, {one.column}: {one.said!r} {one.why}", markup=False, soft_wrap=True)
-    left = len(made.imported.unmapped_columns)
-    if left:
-        words = f"{number(left)} columns of {made.imported.file} belong to no question of {made.survey!r}"
-        screen.print(words, markup=False, soft_wrap=True)
+    for cell in replication.imported.unread:
+        message = f"not read: row {cell.row}, {cell.column}: {cell.said!r} {cell.why}"
+        screen.print(message, markup=False, soft_wrap=True)
+    unmapped = len(replication.imported.unmapped_columns)
+    if unmapped:
+        message = (
+            f"{number(unmapped)} columns of {replication.imported.file} belong to no question of {replication.survey!r}"
+        )
+        screen.print(message, markup=False, soft_wrap=True)

@@ -1,4 +1,4 @@
-"""`quaestor survey import` and `export`: answers in from files of other services, and out with their codebook."""
+"""`quaestor survey import` and `export`: import responses of other services, and export responses with a codebook."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from quaestor.surveys.exchange.import_answers import Imported
     from quaestor.surveys.model.records import Place
 
-_TOLD = 20
-NameArgument = Annotated[str, typer.Argument(metavar="SURVEY", help="A questionnaire of the study, by its name.")]
+_MOST_LISTED = 20
+NameArgument = Annotated[str, typer.Argument(metavar="SURVEY", help="The name of a questionnaire.")]
 
 
 def add_to(group: typer.Typer) -> None:
@@ -26,19 +26,19 @@ def add_to(group: typer.Typer) -> None:
 
 def import_file(
     name: NameArgument,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="CSV, TSV or XLSX, as a survey service exports it.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A CSV, TSV or XLSX file from a survey service.")],
     mapping: Annotated[
         Path | None,
-        typer.Option(help="Which column answers which question; default: instruments/SURVEY.mapping.toml."),
+        typer.Option(help="The mapping of columns to questions; default: instruments/SURVEY.mapping.toml."),
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would be taken in, and take in nothing.")
+        bool, typer.Option("--dry-run", help="Show what would be imported without importing it.")
     ] = False,
     actor: ActorOption = None,
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Take in a file of answers, whole or not at all; the same file twice gives its responses once.
+    """Import a file of responses, completely or not at all; importing it twice changes nothing.
 
     Example: quaestor survey import fielded survey-open.xlsx
     """
@@ -51,9 +51,9 @@ def import_file(
     if json:
         print_json(_as_json(done, dry_run))
         return
-    would = "would be taken in" if dry_run else "taken in"
-    say(f"{_counted(done.responses, 'response')} {would}, {number(done.known)} known already")
-    for line in _remarks(done):
+    verb = "would be imported" if dry_run else "imported"
+    say(f"{_format_count(done.responses, 'response')} {verb}, {number(done.known)} were known already")
+    for line in _describe_omissions(done):
         say(line)
 
 
@@ -61,18 +61,18 @@ def export_file(
     name: NameArgument,
     out: Annotated[Path, typer.Option(help="A .csv, .xlsx or .parquet file; the codebook is written with it.")],
     wide: Annotated[
-        bool, typer.Option("--wide/--tidy", help="A row for each response, or a line for each part of an answer.")
+        bool, typer.Option("--wide/--tidy", help="One row per response, or one row per part of an answer.")
     ] = False,
     raw: Annotated[
-        bool, typer.Option("--raw", help="Texts as they are, even where a spreadsheet would take one for a formula.")
+        bool, typer.Option("--raw", help="Write texts unchanged, even if a spreadsheet would read them as formulas.")
     ] = False,
     everything: Annotated[
-        bool, typer.Option("--all", help="Unfinished and dropped responses too, with columns that say so.")
+        bool, typer.Option("--all", help="Include unfinished and excluded responses, with columns that mark them.")
     ] = False,
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Write the answers with their codebook: codes, labels, orders and why an answer is missing.
+    """Export responses with a codebook: codes, labels, order and reasons for missing answers.
 
     Example: quaestor survey export fielded --out answers.csv
     """
@@ -88,12 +88,12 @@ def export_file(
             "left_out": dict(done.left_out), "withdrawn": done.withdrawn,
         })  # fmt: skip
         return
-    rows = _counted(done.rows, "row")
-    say(f"{_counted(done.responses, 'response')} in {rows} written to {' and '.join(files)}")
+    rows = _format_count(done.rows, "row")
+    say(f"{_format_count(done.responses, 'response')} in {rows} written to {' and '.join(files)}")
     for reason, count in done.left_out.items():
-        say(f"{number(count)} left out: {reason} (--all writes them too)")
+        say(f"{number(count)} left out: {reason} (include them with --all)")
     if done.withdrawn:
-        say(f"{number(done.withdrawn)} withdrew and stand in no table")
+        say(f"{number(done.withdrawn)} withdrawn responses are not included")
 
 
 def _as_json(done: Imported, dry_run: bool) -> dict[str, Any]:
@@ -102,53 +102,58 @@ def _as_json(done: Imported, dry_run: bool) -> dict[str, Any]:
     return {**asdict(done), "kept": not dry_run}
 
 
-def _remarks(done: Imported) -> list[str]:
-    """Everything of the file that did not become an answer, a line each."""
+def _describe_omissions(done: Imported) -> list[str]:
+    """Lists everything in the file that did not become an answer, one line each."""
     lines = [
-        f"{_counted(len(rows), 'row')} {what}: {_listed(rows)}"
+        f"{_format_count(len(rows), 'row')} {what}: {_format_list(rows)}"
         for rows, what in (
             (done.no_consent, "without consent, left out"),
             (done.empty, "without any answer"),
-            (done.headers, "with the header once more"),
-            (done.repeated, "of a response that stands in the file before, left out"),
+            (done.headers, "repeating the header"),
+            (done.repeated, "of a response that is already in the file, left out"),
         )
         if rows
     ]
     if done.withdrawn:
-        lines.insert(0, f"{_counted(done.withdrawn, 'response')} withdrawn here before, left out")
+        lines.insert(0, f"{_format_count(done.withdrawn, 'response')} withdrawn earlier, left out")
     if done.dropped:
-        lines.append(f"{_counted(done.dropped, 'response')} left out by the lead there, and so here")
+        lines.append(
+            f"{_format_count(done.dropped, 'response')} excluded by the lead in the exported study, and so here"
+        )
     if done.strange_versions:
-        named = _listed(done.strange_versions)
-        lines.append(f"versions that this survey does not have, read as the newest one: {named}")
+        named = _format_list(done.strange_versions)
+        lines.append(f"versions that this survey does not have, read as the newest version: {named}")
     if done.markers:
-        where = _listed([f"{one.column} in row {one.row}" for one in done.markers])
-        lines.append(f"{_counted(len(done.markers), 'cell')} with a marker, which is no answer: {where}")
-    lines += _cells(done.unread, "could not be read", "left out")
-    lines += _cells(done.odd, "would not have been taken", "kept")
+        where = _format_list([f"{one.column} in row {one.row}" for one in done.markers])
+        lines.append(f"{_format_count(len(done.markers), 'cell')} with a marker instead of an answer: {where}")
+    lines += _describe_cells(done.unread, "could not be read", "left out")
+    lines += _describe_cells(done.odd, "would not be accepted in the survey", "kept")
     for columns, what in (
         (done.display_columns, "with the order in which options were shown"),
         (done.unmapped_columns, "not mapped"),
     ):
         if columns:
-            lines.append(f"{_counted(len(columns), 'column')} {what}: {_listed(columns)}")
+            lines.append(f"{_format_count(len(columns), 'column')} {what}: {_format_list(columns)}")
     if done.unasked:
-        lines.append(f"{_counted(len(done.unasked), 'question')} without a column: {_listed(done.unasked)}")
+        lines.append(f"{_format_count(len(done.unasked), 'question')} without a column: {_format_list(done.unasked)}")
     return lines
 
 
-def _cells(places: Sequence[Place], what: str, then: str) -> list[str]:
-    """A line for each cell, as far as a person reads on."""
-    lines = [f"row {one.row}, {one.column or one.question}: {one.said!r} {one.why}; {then}" for one in places[:_TOLD]]
-    if len(places) > _TOLD:
-        lines.append(f"{_counted(len(places) - _TOLD, 'more cell')} {what} (--json lists them)")
+def _describe_cells(places: Sequence[Place], what: str, then: str) -> list[str]:
+    """Lists cells, one line each, up to a limit."""
+    lines = [
+        f"row {place.row}, {place.column or place.question}: {place.said!r} {place.why}; {then}"
+        for place in places[:_MOST_LISTED]
+    ]
+    if len(places) > _MOST_LISTED:
+        lines.append(f"{_format_count(len(places) - _MOST_LISTED, 'more cell')} {what} (--json lists them)")
     return lines
 
 
-def _counted(count: int, what: str) -> str:
+def _format_count(count: int, what: str) -> str:
     return f"{number(count)} {what}{'' if count == 1 else 's'}"
 
 
-def _listed(values: Sequence[object]) -> str:
-    more = f" and {len(values) - _TOLD} more" if len(values) > _TOLD else ""
-    return ", ".join(map(str, values[:_TOLD])) + more
+def _format_list(values: Sequence[object]) -> str:
+    more = f" and {len(values) - _MOST_LISTED} more" if len(values) > _MOST_LISTED else ""
+    return ", ".join(map(str, values[:_MOST_LISTED])) + more

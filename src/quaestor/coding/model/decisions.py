@@ -12,7 +12,7 @@ from quaestor.coding.model.answers import check_answer
 from quaestor.coding.model.facet_kinds import find_kind
 from quaestor.coding.model.facet_kinds.keep import Keep
 from quaestor.coding.model.facet_kinds.passages import differing_fields, replace_separator
-from quaestor.coding.model.phrases import all_words
+from quaestor.coding.model.phrases import find_all_words
 from quaestor.coding.model.records import CANNOT_JUDGE, KEEP, Comment, Decision, Disagreement, Facet, RoundPlan
 from quaestor.coding.model.rounds import is_complete
 from quaestor.coding.model.state import CLOSED, RoundState, State
@@ -41,7 +41,7 @@ def list_answers(round_state: RoundState, item: str, facet: str) -> list[tuple[s
 
 def _same(round_state: RoundState, facet: Facet, answers: Iterable[Any]) -> bool:
     """Whether all say the same; of phrases, once their words are unified."""
-    kind, words = find_kind(facet), all_words(round_state)
+    kind, words = find_kind(facet), find_all_words(round_state)
     compared = {CANNOT_JUDGE if answer == CANNOT_JUDGE else kind.comparison_key(facet, answer, words) for answer in answers}
     return len(compared) == 1 and CANNOT_JUDGE not in compared
 
@@ -168,7 +168,7 @@ def build_agreed_act(state: State, name: str, actor: str) -> NewAct | None:
                 entry = {
                     "item": item,
                     "facet": facet.id,
-                    "answer": find_kind(facet).combine(values, all_words(round_state)),
+                    "answer": find_kind(facet).combine(values, find_all_words(round_state)),
                     "how": how,
                 }
                 entries.append(entry | ({"simulated": True} if is_simulated(round_state, item) else {}))

@@ -7,7 +7,7 @@ from typing import Any
 
 from quaestor.coding.model.facet_kinds import find_kind
 from quaestor.coding.model.facet_kinds.passages import is_passages, replace_passage_texts
-from quaestor.coding.model.phrases import phrases_of
+from quaestor.coding.model.phrases import list_phrases
 from quaestor.coding.model.records import CANNOT_JUDGE, Facet
 from quaestor.coding.model.state import State, read_plan
 
@@ -18,7 +18,7 @@ Walk = Callable[[State, Payload, Change], dict[str, Any]]
 """Returns a payload with what a `Change` makes of each text in it, always in the same order."""
 
 
-def items_of(state: State, payload: Payload) -> list[str]:
+def list_items(state: State, payload: Payload) -> list[str]:
     """The items that an act with free text is about; of words that were unified, one of the round."""
     if "item" in payload:
         return [payload["item"]]
@@ -29,7 +29,7 @@ def items_of(state: State, payload: Payload) -> list[str]:
     return [entry["item"] for entry in payload.get("decisions", ())]
 
 
-def origin_in(state: State, payload: Payload) -> str:
+def find_origin(state: State, payload: Payload) -> str:
     """Where the items of an act come from; empty where its round, or the act, was recorded before that was said."""
     if "plan" in payload:
         return str(payload["plan"].get("origin", ""))
@@ -88,7 +88,7 @@ def _unification(state: State, payload: Payload, change: Change) -> dict[str, An
     """Words of phrases are about the items whose phrases have them; a wider word is about all of these."""
     round_state, part = state.round(payload["round"]), payload["part"]
     using: dict[str, list[str]] = {}
-    for item, phrases in phrases_of(round_state, round_state.plan.items).items():
+    for item, phrases in list_phrases(round_state, round_state.plan.items).items():
         for word in dict.fromkeys(phrase[part] for phrase in phrases):
             using.setdefault(word, []).append(item)
     about = list(dict.fromkeys(item for word in payload["words"] for item in using.get(word, ())))

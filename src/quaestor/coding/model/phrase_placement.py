@@ -26,7 +26,7 @@ _SLIP, _SHORTEST = 0.83, 6
 Words = tuple[str, ...]
 
 
-class PlacingWords(Settings):
+class PlacementWords(Settings):
     """What a study says about words; where it says nothing, lines are read from their names alone."""
 
     same: tuple[tuple[str, ...], ...] = ()
@@ -38,12 +38,12 @@ class PlacingWords(Settings):
     operations: str = "operation-group"
 
 
-def read_placing(path: Path) -> PlacingWords:
+def read_placement_words(path: Path) -> PlacementWords:
     """The words of a study's file; a study without one has none."""
     if not path.exists():
-        return PlacingWords()
+        return PlacementWords()
     try:
-        return PlacingWords.model_validate(read_toml(path, SettingsError))
+        return PlacementWords.model_validate(read_toml(path, SettingsError))
     except ValidationError as error:
         problem = error.errors()[0]
         where = ".".join(str(part) for part in problem["loc"])
@@ -52,11 +52,11 @@ def read_placing(path: Path) -> PlacingWords:
         raise SettingsError(f"{path}, {where}: {problem['msg'][:1].lower()}{problem['msg'][1:]}") from None
 
 
-_KEYS = tuple(PlacingWords.model_fields)
+_KEYS = tuple(PlacementWords.model_fields)
 
 
 @dataclass(frozen=True)
-class Placed:
+class PlacementResult:
     """Where a phrase belongs, and by which words; without a code, why it belongs nowhere."""
 
     code: str | None
@@ -64,7 +64,7 @@ class Placed:
 
 
 @dataclass(frozen=True)
-class _Reading:
+class _LineVariant:
     """One way to say a line: its verb, and all words a phrase must have for it, the verb among them."""
 
     line: str
@@ -85,96 +85,96 @@ class _Phrase:
 
 
 @dataclass(frozen=True)
-class Placing:
+class PhrasePlacer:
     """The lines of one codebook, ready to place phrases in."""
 
     book: Codebook
-    words: PlacingWords
+    words: PlacementWords
     _same: Mapping[Words, tuple[Words, ...]]
     _light: frozenset[str]
-    _below: Mapping[str, tuple[_Reading, ...]]
-    _operations: tuple[_Reading, ...]
+    _below: Mapping[str, tuple[_LineVariant, ...]]
+    _operations: tuple[_LineVariant, ...]
     _types: Mapping[Words, str]
-    _kinds: tuple[_Reading, ...]
+    _kinds: tuple[_LineVariant, ...]
     """The types that are no object as such: no code of another tree has their name."""
     _known: frozenset[str]
 
     @classmethod
-    def of(cls, book: Codebook, words: PlacingWords) -> Placing:
+    def build(cls, book: Codebook, words: PlacementWords) -> PhrasePlacer:
         """The readings of all lines; what the words say of codes that this version lacks is left aside."""
         same: dict[Words, tuple[Words, ...]] = {}
         for group in words.same:
-            members = [found for found in map(_words, group) if found]
+            members = [found for found in map(_split_words, group) if found]
             for member in members:
                 same[member] = (*same.get(member, ()), *(other for other in members if other != member))
-        below: dict[str, tuple[_Reading, ...]] = {}
-        operations: list[_Reading] = []
+        below: dict[str, tuple[_LineVariant, ...]] = {}
+        operations: list[_LineVariant] = []
         for code in book.codes.values():
             if code.active and book.level(code.id) == book.facets[code.facet].levels[-1]:
-                readings = _readings(book, code, words.lines.get(code.id, (code.name,)))
+                readings = _list_variants(book, code, words.lines.get(code.id, (code.name,)))
                 below[code.parent] = (*below.get(code.parent, ()), *readings)
                 operations += readings if code.facet == words.operations else ()
         known = {word for readings in below.values() for reading in readings for word in reading.words}
         known.update(word for member in same for word in member)
-        objects = {_words(code.name) for code in book.codes.values() if code.facet != words.types}
-        types = {_words(code.name): code.id for code in book.active(words.types)}
-        kinds = tuple(_Reading(code, "", frozenset(name)) for name, code in types.items() if name not in objects)
-        light = frozenset(word for said in words.light for word in _words(said))
+        objects = {_split_words(code.name) for code in book.codes.values() if code.facet != words.types}
+        types = {_split_words(code.name): code.id for code in book.active(words.types)}
+        kinds = tuple(_LineVariant(code, "", frozenset(name)) for name, code in types.items() if name not in objects)
+        light = frozenset(word for said in words.light for word in _split_words(said))
         return cls(book, words, same, light, below, tuple(operations), types, kinds, frozenset(known))
 
-    def place(self, verb: str, thing: str, code: str) -> Placed:
+    def place(self, verb: str, thing: str, code: str) -> PlacementResult:
         """The line below a code that the words fit best, the more specific before the bare verb."""
         if code not in self.book.codes:
-            return Placed(None, f'the codebook has no code "{code}"')
+            return PlacementResult(None, f'the codebook has no code "{code}"')
         entry = self.book.codes[code]
         if self.book.level(code) == self.book.facets[entry.facet].levels[-1]:
-            return Placed(code, "it is as deep as the codebook goes")
+            return PlacementResult(code, "it is as deep as the codebook goes")
         parent = next((self.words.below[one] for one in self.book.path(code) if one in self.words.below), code)
         readings = self._below.get(parent, ())
         if not readings:
-            return Placed(None, f'"{self.book.path_name(code)}" has no lines below it')
-        found = self._fit(self._phrase(verb, thing), readings, _tokens_of(self.book, code))
+            return PlacementResult(None, f'"{self.book.path_name(code)}" has no lines below it')
+        found = self._match(self._build_phrase(verb, thing), readings, _list_words(self.book, code))
         lines = {reading.line for reading in readings}
         if found.code is None and self.words.complete and len(lines) == 1:
-            return Placed(lines.pop(), f'the only line below "{self.book.path_name(parent)}"')
+            return PlacementResult(lines.pop(), f'the only line below "{self.book.path_name(parent)}"')
         return found
 
-    def operation(self, verb: str, thing: str) -> Placed:
+    def operation(self, verb: str, thing: str) -> PlacementResult:
         """The operation that the verb's part names; the words of the object help where that part alone does not."""
         if not self._operations:
-            return Placed(None, f'the codebook has no codes of the facet "{self.words.operations}"')
-        alone = self._fit(self._phrase(verb, ""), self._operations, frozenset())
-        return alone if alone.code is not None else self._fit(self._phrase(verb, thing), self._operations, frozenset())
+            return PlacementResult(None, f'the codebook has no codes of the facet "{self.words.operations}"')
+        alone = self._match(self._build_phrase(verb, ""), self._operations, frozenset())
+        return alone if alone.code is not None else self._match(self._build_phrase(verb, thing), self._operations, frozenset())
 
-    def object_type(self, thing: str) -> Placed:
+    def object_type(self, thing: str) -> PlacementResult:
         """The kind that the words name; an object without a kind, such as a plain layer, is a type of its own."""
         if not self._types:
-            return Placed(None, f'the codebook has no codes of the facet "{self.words.types}"')
-        said = _words(thing)
+            return PlacementResult(None, f'the codebook has no codes of the facet "{self.words.types}"')
+        said = _split_words(thing)
         if not said:
-            return Placed(None, "the phrase has no object")
+            return PlacementResult(None, "the phrase has no object")
         name = next((said[start:] for start in range(len(said)) if said[start:] in self._types), ())
         kind = said[: len(said) - len(name)]
         if name and (not kind or self._types[name] in {reading.line for reading in self._kinds}):
-            return Placed(self._types[name], f"it says {_quoted(name)}")
-        phrase = self._phrase(" ".join(kind), "")
-        return self._best(phrase, self._kinds) or Placed(None, f"no type has the words {_quoted(kind)}")
+            return PlacementResult(self._types[name], f"it says {_quote(name)}")
+        phrase = self._build_phrase(" ".join(kind), "")
+        return self._find_best(phrase, self._kinds) or PlacementResult(None, f"no type has the words {_quote(kind)}")
 
-    def _phrase(self, verb: str, thing: str) -> _Phrase:
-        first = _words(verb)
-        said = (*first, *_words(thing))
+    def _build_phrase(self, verb: str, thing: str) -> _Phrase:
+        first = _split_words(verb)
+        said = (*first, *_split_words(thing))
         words = dict.fromkeys(said, True)
         openers, closers = set(said[:1]), set(first[-1:])
         longest = max((len(member) for member in self._same), default=1)
         for start in range(len(said)):
             for end in range(start + 1, min(len(said), start + longest) + 1):
-                for other in (*self._same.get(said[start:end], ()), *self._meant(said[start:end])):
+                for other in (*self._same.get(said[start:end], ()), *self._correct_typo(said[start:end])):
                     words.update((word, False) for word in other if word not in words)
                     openers.update(other[:1] if start == 0 else ())
                     closers.update(other if end == len(first) else ())
         return _Phrase(said, words, frozenset(openers), frozenset(closers))
 
-    def _meant(self, words: Words) -> list[Words]:
+    def _correct_typo(self, words: Words) -> list[Words]:
         """The known word that an unknown one is a slip of the pen for."""
         word = words[0]
         if len(words) > 1 or len(word) < _SHORTEST or word in self._known:
@@ -182,10 +182,10 @@ class Placing:
         alike = [known for known in self._known if len(known) >= _SHORTEST and known[0] == word[0]]
         return [(close_match,) for close_match in difflib.get_close_matches(word, alike, n=1, cutoff=_SLIP)]
 
-    def _fit(self, phrase: _Phrase, readings: Sequence[_Reading], own: frozenset[str]) -> Placed:
+    def _match(self, phrase: _Phrase, readings: Sequence[_LineVariant], own: frozenset[str]) -> PlacementResult:
         """The best reading all of whose words the phrase has, else the only line with its verb."""
         if not phrase.said:
-            return Placed(None, "the phrase has no words")
+            return PlacementResult(None, "the phrase has no words")
         verb = phrase.said[0]
         opened = [reading for reading in readings if reading.verb in phrase.openers]
         able = list(opened)
@@ -194,18 +194,18 @@ class Placing:
         if not opened:
             able += [_without_verb(reading) for reading in readings if reading.verb in self._light]
         named = [] if opened else [reading for reading in readings if not reading.words & own]
-        if best := self._best(phrase, able) or self._best(phrase, named):
+        if best := self._find_best(phrase, able) or self._find_best(phrase, named):
             return best
         for lines in ({one.line for one in opened if one.verb == verb}, {one.line for one in opened}):
             if len(lines) == 1:
-                return Placed(lines.pop(), f'the only line with "{verb}"')
+                return PlacementResult(lines.pop(), f'the only line with "{verb}"')
         if opened:
-            return Placed(None, f'several lines have the verb "{verb}", and none the words {_quoted(phrase.said[1:])}')
-        return Placed(None, f'no line has the verb "{verb}"')
+            return PlacementResult(None, f'several lines have the verb "{verb}", and none the words {_quote(phrase.said[1:])}')
+        return PlacementResult(None, f'no line has the verb "{verb}"')
 
-    def _best(self, phrase: _Phrase, readings: Iterable[_Reading]) -> Placed | None:
+    def _find_best(self, phrase: _Phrase, readings: Iterable[_LineVariant]) -> PlacementResult | None:
         """Of the lines whose words are all there: the one with the word that counts, most words, most as said."""
-        scored: dict[tuple[bool, int, int], dict[str, _Reading]] = {}
+        scored: dict[tuple[bool, int, int], dict[str, _LineVariant]] = {}
         for reading in readings:
             if not reading.words or not reading.words <= phrase.words.keys():
                 continue
@@ -217,14 +217,14 @@ class Placing:
             return None
         best = scored[max(scored)]
         if len(best) > 1:
-            return Placed(
+            return PlacementResult(
                 None, f"{len(best)} lines fit equally: {'; '.join(self.book.codes[line].name for line in best)}"
             )
         line, reading = best.popitem()
-        return Placed(line, f"it says {_quoted(sorted(reading.words, key=lambda word: (word != reading.verb, word)))}")
+        return PlacementResult(line, f"it says {_quote(sorted(reading.words, key=lambda word: (word != reading.verb, word)))}")
 
 
-def _words(text: str) -> Words:
+def _split_words(text: str) -> Words:
     """The words that carry meaning, in the singular; hyphens and strokes part them."""
     found = (_singular(word) for word in re.findall(r"[^\W_]+", text.casefold()))
     return tuple(word for word in found if word not in _GRAMMAR)
@@ -234,28 +234,28 @@ def _singular(word: str) -> str:
     return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "is", "as")) else word
 
 
-def _readings(book: Codebook, code: Code, texts: Iterable[str]) -> list[_Reading]:
+def _list_variants(book: Codebook, code: Code, texts: Iterable[str]) -> list[_LineVariant]:
     """Every choice of alternatives of a line, without the names of the codes above it, which go without saying."""
-    above = _tokens_of(book, code.parent)
-    readings: list[_Reading] = []
+    above = _list_words(book, code.parent)
+    readings: list[_LineVariant] = []
     for text in texts:
         parts = _CHOICE.split(text)
         choices = [part.split("/") if number % 2 else [part] for number, part in enumerate(parts)]
         for chosen in product(*choices):
-            words = _words(" ".join(chosen))
+            words = _split_words(" ".join(chosen))
             if words:
-                readings.append(_Reading(code.id, words[0], frozenset({words[0], *(set(words[1:]) - above)})))
+                readings.append(_LineVariant(code.id, words[0], frozenset({words[0], *(set(words[1:]) - above)})))
     return readings
 
 
-def _tokens_of(book: Codebook, code: str) -> frozenset[str]:
+def _list_words(book: Codebook, code: str) -> frozenset[str]:
     """The words of the names on the way to a code."""
-    return frozenset(word for one in book.path(code) for word in _words(book.codes[one].name))
+    return frozenset(word for one in book.path(code) for word in _split_words(book.codes[one].name))
 
 
-def _without_verb(reading: _Reading) -> _Reading:
-    return _Reading(reading.line, reading.verb, reading.words - {reading.verb})
+def _without_verb(reading: _LineVariant) -> _LineVariant:
+    return _LineVariant(reading.line, reading.verb, reading.words - {reading.verb})
 
 
-def _quoted(words: Iterable[str]) -> str:
+def _quote(words: Iterable[str]) -> str:
     return ", ".join(f'"{word}"' for word in words) or '""'

@@ -17,28 +17,28 @@ from quaestor.store.records import NewAct
 SAME_MEANING, HYPERNYM = "same meaning", "hypernym"
 
 
-def words_before(round_state: RoundState, number: int) -> dict[str, dict[str, str]]:
+def find_words_before(round_state: RoundState, number: int) -> dict[str, dict[str, str]]:
     """Which word stands for which, by part, as known when a set was begun."""
-    return _remembered(round_state, number)
+    return _find_words(round_state, number)
 
 
-def all_words(round_state: RoundState) -> dict[str, dict[str, str]]:
+def find_all_words(round_state: RoundState) -> dict[str, dict[str, str]]:
     """Which word stands for which, by all that has been unified."""
-    return _remembered(round_state, None)
+    return _find_words(round_state, None)
 
 
-def _remembered(round_state: RoundState, before: int | None) -> dict[str, dict[str, str]]:
+def _find_words(round_state: RoundState, before: int | None) -> dict[str, dict[str, str]]:
     """Asked for with every phrase of a round, so worked out once; nothing but a further unification changes it."""
     key = ("words", before, len(round_state.unifications))
     if key not in round_state.cache:
-        round_state.cache[key] = _words(
+        round_state.cache[key] = _build_word_table(
             unification for unification in round_state.unifications if before is None or unification.set < before
         )
     words: dict[str, dict[str, str]] = round_state.cache[key]
     return words
 
 
-def _words(unifications: Iterable[Unification]) -> dict[str, dict[str, str]]:
+def _build_word_table(unifications: Iterable[Unification]) -> dict[str, dict[str, str]]:
     words: dict[str, dict[str, str]] = {part: {} for part in PARTS}
     for unification in unifications:
         table = words[unification.part]
@@ -55,16 +55,16 @@ def _words(unifications: Iterable[Unification]) -> dict[str, dict[str, str]]:
     return words
 
 
-def phrase_facet(round_state: RoundState) -> Facet:
+def find_phrase_facet(round_state: RoundState) -> Facet:
     facet = next((facet for facet in round_state.plan.facets if find_kind(facet).unifies_words), None)
     if facet is None:
         raise StateError(f"the round {round_state.plan.round!r} asks for no phrases")
     return facet
 
 
-def phrases_of(round_state: RoundState, items: Iterable[str]) -> dict[str, list[Mapping[str, str]]]:
+def list_phrases(round_state: RoundState, items: Iterable[str]) -> dict[str, list[Mapping[str, str]]]:
     """The phrases that were given to items, one for each seat that gave one."""
-    facet = phrase_facet(round_state).id
+    facet = find_phrase_facet(round_state).id
     phrases: dict[str, list[Mapping[str, str]]] = {}
     for item in items:
         for slot in round_state.slots:
@@ -75,7 +75,7 @@ def phrases_of(round_state: RoundState, items: Iterable[str]) -> dict[str, list[
     return phrases
 
 
-def unify(
+def build_unify_act(
     state: State,
     name: str,
     actor: str,
@@ -88,14 +88,14 @@ def unify(
     simulated: bool = False,
 ) -> NewAct:
     """Make words one. The same meaning: the more frequent word stays. Too special: a wider word takes its place."""
-    round_state = _compared(state, name)
+    round_state = _require_rated_set(state, name)
     if part not in PARTS:
         raise InputError(f"{part!r} is no part of a phrase, allowed: verb or object")
     if rule not in (SAME_MEANING, HYPERNYM):
         raise InputError(f"the rule is {rule!r}, allowed: {SAME_MEANING} or {HYPERNYM}")
     words = [" ".join(word.lower().split()) for word in words]
     to = " ".join(to.lower().split())
-    counts = word_counts(round_state, part)
+    counts = count_words(round_state, part)
     for word in words:
         if word not in counts:
             raise InputError(f"no phrase of {name!r} so far has the {part} {word!r}: look at `quaestor phrases words`")
@@ -116,10 +116,10 @@ def unify(
     return NewAct("words.unify", actor, payload, round_state.plan.codebook)
 
 
-def _compared(state: State, name: str) -> RoundState:
+def _require_rated_set(state: State, name: str) -> RoundState:
     """A round whose present set all have rated: only then do raters compare their words."""
     round_state = state.round(name)
-    phrase_facet(round_state)
+    find_phrase_facet(round_state)
     if round_state.status != OPEN:
         raise StateError(
             f"the round {name!r} is closed: its words stand; settle what is left with `quaestor decisions`"
@@ -132,7 +132,7 @@ def _compared(state: State, name: str) -> RoundState:
     return round_state
 
 
-def compare(state: State, name: str, actor: str) -> NewAct | None:
+def build_compare_act(state: State, name: str, actor: str) -> NewAct | None:
     """Put on record that raters now see each other's words of this set: from here on only what is read again counts."""
     round_state = state.round(name)
     if round_state.set in round_state.compared or round_state.status != OPEN:
@@ -140,21 +140,21 @@ def compare(state: State, name: str, actor: str) -> NewAct | None:
     return NewAct("words.compare", actor, {"round": name, "set": round_state.set}, round_state.plan.codebook)
 
 
-def ask_to_reread(state: State, name: str, actor: str, item: str) -> NewAct:
+def build_reread_act(state: State, name: str, actor: str, item: str) -> NewAct:
     """The meaning of a phrase is unclear: the post is to be read again and rated anew."""
-    round_state = _compared(state, name)
+    round_state = _require_rated_set(state, name)
     if item not in round_state.open_items():
         raise InputError(f"the item {item!r} is not in set {round_state.set} of {name!r}")
     return NewAct("words.reread", actor, {"round": name, "set": round_state.set, "item": item}, round_state.plan.codebook)
 
 
-def word_counts(round_state: RoundState, part: str) -> Counter[str]:
+def count_words(round_state: RoundState, part: str) -> Counter[str]:
     """How often each word was given in the sets so far, as it was written."""
     items = [item for items in round_state.sets[: round_state.set] for item in items]
-    return Counter(phrase[part] for phrases in phrases_of(round_state, items).values() for phrase in phrases)
+    return Counter(phrase[part] for phrases in list_phrases(round_state, items).values() for phrase in phrases)
 
 
-def curves(round_state: RoundState) -> list[SetCurve]:
+def build_curves(round_state: RoundState) -> list[SetCurve]:
     """Discrepancy and incompatibility of each set that both raters have finished.
 
     Discrepancy: the share of a set's items whose raters differ once the words known before the set are unified.
@@ -166,10 +166,10 @@ def curves(round_state: RoundState) -> list[SetCurve]:
         due = [(slot, item) for item in items for slot in round_state.slots if slot.has(slot.raters[0], item)]
         if any(round_state.rating_in_slot(slot, item) is None for slot, item in due):
             continue
-        phrases_by_item = {item: phrases for item, phrases in phrases_of(round_state, items).items() if len(phrases) > 1}
+        phrases_by_item = {item: phrases for item, phrases in list_phrases(round_state, items).items() if len(phrases) > 1}
         if not phrases_by_item:
             continue
-        before, after = words_before(round_state, number), words_before(round_state, number + 1)
+        before, after = find_words_before(round_state, number), find_words_before(round_state, number + 1)
         differ = sum(len({unify_words(phrase, before) for phrase in phrases}) > 1 for phrases in phrases_by_item.values())
         rewritten = sum(
             any(unify_words(phrase, before) != unify_words(phrase, after) for phrase in phrases)
@@ -179,12 +179,12 @@ def curves(round_state: RoundState) -> list[SetCurve]:
     return curves
 
 
-def agreed_phrases(round_state: RoundState) -> dict[str, tuple[str, str]]:
+def list_agreed_phrases(round_state: RoundState) -> dict[str, tuple[str, str]]:
     """The phrase of each item on whose words the raters now agree, or that was decided."""
-    words = all_words(round_state)
-    facet = phrase_facet(round_state).id
+    words = find_all_words(round_state)
+    facet = find_phrase_facet(round_state).id
     agreed: dict[str, tuple[str, str]] = {}
-    for item, phrases in phrases_of(round_state, round_state.plan.items).items():
+    for item, phrases in list_phrases(round_state, round_state.plan.items).items():
         decision = round_state.decisions.get((item, facet))
         if decision and decision[-1].answer != CANNOT_JUDGE:
             agreed[item] = unify_words(decision[-1].answer, words)

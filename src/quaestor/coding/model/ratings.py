@@ -10,7 +10,7 @@ from quaestor.base.names import join_with_or, suggest
 from quaestor.coding.model.answers import check_answer, check_answers, build_label, refuse_unstorable
 from quaestor.coding.model.facet_kinds import find_kind
 from quaestor.coding.model.facet_kinds.base import Label
-from quaestor.coding.model.phrases import words_before
+from quaestor.coding.model.phrases import find_words_before
 from quaestor.coding.model.records import CANNOT_JUDGE, Facet, Practice, Rating
 from quaestor.coding.model.state import OPEN, RoundState, RaterSlot, State
 from quaestor.store.records import NewAct, new_key
@@ -189,7 +189,7 @@ def _label(state: State, facet: Facet, rating: Rating, version: int | None, leve
         return frozenset([CANNOT_JUDGE]) if kind.has_several_codes else CANNOT_JUDGE
     if kind.unifies_words and answer is not None:
         round_state = state.round(rating.round)
-        answer = kind.unify(answer, words_before(round_state, round_state.set_of(rating.item)))
+        answer = kind.unify(answer, find_words_before(round_state, round_state.set_of(rating.item)))
     label = build_label(facet, answer)
     if label is None or not facet.codes:
         return label

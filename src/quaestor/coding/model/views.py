@@ -9,7 +9,7 @@ from itertools import islice
 from quaestor.base.errors import StateError
 from quaestor.coding.model.assignment import RaterProgress, order_items, shuffle_answers
 from quaestor.coding.model.decisions import list_disagreements, is_settled_round
-from quaestor.coding.model.phrases import words_before
+from quaestor.coding.model.phrases import find_words_before
 from quaestor.coding.model.records import Codebook, Disagreement, RoundPlan, Practice, RaterView, Rating, TieCase
 from quaestor.coding.model.rounds import can_reopen_blind
 from quaestor.coding.model.state import CLOSED, RoundState, RaterSlot, State
@@ -41,7 +41,7 @@ def build_rater_view(state: State, name: str, rater: str) -> RaterView:
         items=items,
         ratings=own,
         proposals={item: plan.proposals[item] for item in items if item in plan.proposals},
-        words=words_before(round_state, round_state.set) if plan.set_size else {},
+        words=find_words_before(round_state, round_state.set) if plan.set_size else {},
         status=round_state.status,
         again=tuple(item for item in items if item in own and not round_state.is_rated(slot, item)),
     )

@@ -11,7 +11,7 @@ from quaestor.coding.agreement import asked_of
 from quaestor.coding.agreement_access import RoundAgreement, facets_compared, require_look, seen
 from quaestor.coding.confusion import Matrix, Named, matrix_of, named
 from quaestor.coding.model.facet_kinds.phrase import PhraseKind
-from quaestor.coding.model.phrases import curves
+from quaestor.coding.model.phrases import build_curves
 from quaestor.coding.model.records import Facet
 from quaestor.coding.model.state import RoundState, State
 from quaestor.coding.session import CodingSession
@@ -156,7 +156,7 @@ def _curves(round_state: RoundState) -> tuple[SetCurve, ...]:
     depends = round_state.rating_count, len(round_state.unifications), round_state.set
     known = round_state.cache.get("curves")
     if known is None or known[0] != depends:
-        known = round_state.cache["curves"] = depends, tuple(curves(round_state))
+        known = round_state.cache["curves"] = depends, tuple(build_curves(round_state))
     set_curves: tuple[SetCurve, ...] = known[1]
     return set_curves
 

@@ -11,10 +11,10 @@ from quaestor.coding.model.facet_kinds.phrase import PARTS
 from quaestor.coding.model.phrases import (
     HYPERNYM,
     SAME_MEANING,
-    curves,
-    phrase_facet,
-    phrases_of,
-    words_before,
+    build_curves,
+    find_phrase_facet,
+    list_phrases,
+    find_words_before,
 )
 from quaestor.coding.model.records import CANNOT_JUDGE
 from quaestor.coding.model.rounds import list_missing
@@ -120,7 +120,7 @@ def phrase_set(where: Where, name: str, actor: str, number: int | None = None) -
     with open_coding(where) as coding:
         state = coding.state
         one = state.round(name)
-        phrase_facet(one)
+        find_phrase_facet(one)
         if actor != coding.lead and one.slot_of(actor) is None:
             raise StateError(f"{actor!r} does not rate in {name!r} and sees nothing of it")
         wanted = one.set if number is None else number
@@ -211,10 +211,10 @@ def _seen(round_state: RoundState, actor: str, phrase_set: PhraseSet) -> PhraseS
     number = phrase_set.number
     # Of a set that goes on while an earlier one is looked at, nothing may be counted.
     now = number == round_state.set
-    known = words_before(round_state, number + 1)
+    known = find_words_before(round_state, number + 1)
     so_far = [item for items in round_state.sets[:number] for item in items]
     counts = {
-        part: Counter(phrase[part] for given in phrases_of(round_state, so_far).values() for phrase in given)
+        part: Counter(phrase[part] for given in list_phrases(round_state, so_far).values() for phrase in given)
         for part in PARTS
     }
     complete = now and round_state.status == OPEN and not list_missing(round_state)
@@ -227,7 +227,7 @@ def _seen(round_state: RoundState, actor: str, phrase_set: PhraseSet) -> PhraseS
                 part: tuple(WordCount(word, count, known[part].get(word, word)) for word, count in each.most_common())
                 for part, each in counts.items()
             },
-            "curves": tuple(curve for curve in curves(round_state) if curve.set <= number),
+            "curves": tuple(curve for curve in build_curves(round_state) if curve.set <= number),
             "can_unify": complete,
             "can_go_on": complete and round_state.set < len(round_state.sets),
         }
@@ -241,7 +241,7 @@ def _side(
     known: Mapping[str, Mapping[str, str]],
     counts: Mapping[str, Counter[str]] | None,
 ) -> Side:
-    facet, said = phrase_facet(round_state).id, []
+    facet, said = find_phrase_facet(round_state).id, []
     for seat in round_state.slots:
         rating = round_state.rating_in_slot(seat, item)
         answer = rating.answers.get(facet) if rating else None

@@ -12,7 +12,7 @@ from quaestor.coding.model.codebook.file import read_codebook
 from quaestor.coding.model.codebook.history import History
 from quaestor.coding.model.decisions import find_decisions, list_kept
 from quaestor.coding.model.facet_kinds.confirm import NO
-from quaestor.coding.model.phrase_placement import Placing, read_placing
+from quaestor.coding.model.phrase_placement import PhrasePlacer, read_placement_words
 from quaestor.coding.model.records import CANNOT_JUDGE, Codebook, Decision
 from quaestor.coding.model.state import CLOSED, State
 from quaestor.study.folder import Study
@@ -67,7 +67,7 @@ def coded_items(study: Study, state: State, version: int | None = None) -> Coded
     history = state.history
     book = history.at(version) if version is not None else history.latest
     carry = _carried_over(study, book, history.latest.version)
-    placing = Placing.of(carry.book, read_placing(study.root / PLACING_FILE))
+    placing = PhrasePlacer.build(carry.book, read_placement_words(study.root / PLACING_FILE))
     coded_by_item: dict[str, Coded] = {}
     places: dict[tuple[str, tuple[str, str] | None], Coded] = {}
     left_out: dict[str, int] = {}
@@ -188,7 +188,7 @@ def _carried_over(study: Study, book: Codebook, latest: int) -> _CarriedOver:
     return _CarriedOver(taxonomy, {code: names[name] for code, name in own.items()})
 
 
-def _placed(book: Codebook, placing: Placing, code: str, phrase: tuple[str, str] | None) -> Coded:
+def _placed(book: Codebook, placing: PhrasePlacer, code: str, phrase: tuple[str, str] | None) -> Coded:
     """An item's code, as deep as its phrase leads."""
     if phrase is None:
         return Coded(code, whys=dict.fromkeys(book.facets, "it has no phrase"))

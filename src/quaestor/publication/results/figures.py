@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from quaestor.coding.model.phrases import curves
+from quaestor.coding.model.phrases import build_curves
 from quaestor.measures.descriptive import count_pairs, summary
 from quaestor.measures.item_columns import NONE
 from quaestor.measures.trends import trend, yearly_shares
@@ -102,7 +102,7 @@ def discrepancy_figure(computed: Computed) -> Figure | None:
     name = phrase.partition(".")[0] if phrase else ""
     if state is None or name not in state.rounds:
         return None
-    set_curves = curves(state.rounds[name])
+    set_curves = build_curves(state.rounds[name])
     return draw_discrepancy(set_curves) if set_curves else None
 
 

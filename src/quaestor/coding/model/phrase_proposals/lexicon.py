@@ -24,22 +24,22 @@ UNCHANGED = frozenset({"bias", "canvas", "pandas", "alias", "series", "keras", "
 
 
 @dataclass(frozen=True)
-class Words:
+class Lexicon:
     """Every list and table of words.toml, ready to look up."""
 
     cues: frozenset[tuple[str, ...]]
     verbs: Mapping[str, str]
     gerunds: Mapping[str, str]
     idioms: Mapping[tuple[str, ...], str]
-    together: Mapping[tuple[str, ...], str]
-    deeds: Mapping[str, str]
+    verb_pairs: Mapping[tuple[str, ...], str]
+    action_nouns: Mapping[str, str]
     aliases: Mapping[str, str]
     full_names: Mapping[str, str]
     compounds: Mapping[str, frozenset[str]]
     roles: Mapping[str, frozenset[str]]
     nouns: Mapping[str, frozenset[str]]
     grammar: Mapping[str, frozenset[str]]
-    saying_little: frozenset[str]
+    light_verbs: frozenset[str]
     whole_things: frozenset[str]
 
     def verb(self, word: str) -> str | None:
@@ -48,27 +48,27 @@ class Words:
 
 
 @cache
-def words() -> Words:
+def read_words() -> Lexicon:
     """The words of the package; the file is read once."""
     text = resources.files("quaestor.coding.model.phrase_proposals").joinpath("words.toml").read_text("utf-8")
     tables = tomllib.loads(text)
     bases = tables["verbs"].split()
     spelled = {form: base for base in bases for form in _spellings(base)} | tables["irregular_verbs"]
-    roles, nouns = _sets(tables["roles"]), _sets(tables["nouns"])
-    return Words(
+    roles, nouns = _split_sets(tables["roles"]), _split_sets(tables["nouns"])
+    return Lexicon(
         cues=frozenset(tuple(cue.split()) for cue in tables["cues"]),
         verbs=spelled,
         gerunds={_gerund(form): base for form, base in spelled.items()},
         idioms=_by_words(tables["idioms"]),
-        together=_by_words(tables["together"]),
-        deeds=tables["deeds"],
+        verb_pairs=_by_words(tables["together"]),
+        action_nouns=tables["deeds"],
         aliases=tables["aliases"],
         full_names=tables["full_names"],
-        compounds=_sets(tables["compounds"]),
+        compounds=_split_sets(tables["compounds"]),
         roles=roles,
         nouns=nouns,
-        grammar=_sets(tables["grammar"]),
-        saying_little=roles["light"] | roles["means"],
+        grammar=_split_sets(tables["grammar"]),
+        light_verbs=roles["light"] | roles["means"],
         whole_things=nouns["things"] - nouns["parts"],
     )
 
@@ -97,12 +97,12 @@ def _gerund(verb: str) -> str:
         return verb[:-2] + "ying"
     if verb.endswith("e") and not verb.endswith(("ee", "oe", "ye")):
         return verb[:-1] + "ing"
-    if _doubles(verb):
+    if _doubles_last_letter(verb):
         return verb + verb[-1] + "ing"
     return verb + "ing"
 
 
-def _doubles(verb: str) -> bool:
+def _doubles_last_letter(verb: str) -> bool:
     """Whether the last letter is written twice: one short syllable that ends consonant, vowel, consonant."""
     if len(verb) < 3 or verb[-1] in "aeiouwxy" or verb[-2] not in VOWELS or verb[-3] in VOWELS:
         return False
@@ -113,11 +113,11 @@ def _by_words(table: Mapping[str, str]) -> dict[tuple[str, ...], str]:
     return {tuple(phrase.split()): meaning for phrase, meaning in table.items()}
 
 
-def _sets(table: Mapping[str, str | list[str]]) -> dict[str, frozenset[str]]:
+def _split_sets(table: Mapping[str, str | list[str]]) -> dict[str, frozenset[str]]:
     return {name: frozenset(part.split() if isinstance(part, str) else part) for name, part in table.items()}
 
 
-def read_title(title: str, known: Words) -> tuple[str, ...]:
+def read_title(title: str, known: Lexicon) -> tuple[str, ...]:
     """The words and marks of a title; of a text longer than any title, the beginning."""
     text = ASIDE.sub(" ", html.unescape(title[:LONGEST_TITLE]))
     text = TENSOR_FLOW.sub("tensorflow", text.replace("::", "."))
@@ -127,7 +127,7 @@ def read_title(title: str, known: Words) -> tuple[str, ...]:
     return tuple(title_words)
 
 
-def _plain_words(token: str, known: Words) -> tuple[str, ...]:
+def _plain_words(token: str, known: Lexicon) -> tuple[str, ...]:
     lower = token.lower()
     if lower.isalpha() and (lower == token or token[1:].islower()):
         return (lower,)

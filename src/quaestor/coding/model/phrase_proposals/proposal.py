@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from quaestor.coding.model.phrase_proposals.lexicon import Words, read_title, singular, words
+from quaestor.coding.model.phrase_proposals.lexicon import Lexicon, read_title, singular, read_words
 
 Certainty = Literal["plain", "guess"]
 LONGEST_CUE = 3
@@ -17,7 +17,7 @@ MODIFIER_ENDINGS = ("able", "ed", "based")
 
 
 @dataclass(frozen=True)
-class Proposal:
+class PhraseProposal:
     """A phrase for a rater to accept or mend; `guess` says that more than the plain reading was needed."""
 
     verb: str
@@ -34,18 +34,18 @@ class Clause:
     certainty: Certainty
 
 
-def propose(title: str) -> Proposal | None:
+def propose(title: str) -> PhraseProposal | None:
     """The phrase of a question, or nothing where the title does not show one."""
-    known = words()
+    known = read_words()
     title_words = read_title(title, known)
     clause = _first_clause(title_words, known)
     if clause is None:
         return None
-    clause = _meant(clause, title_words, known)
-    return _deed(clause, title_words, known) or _plain(clause, title_words, known)
+    clause = _find_meant_clause(clause, title_words, known)
+    return _propose_action(clause, title_words, known) or _propose_plain(clause, title_words, known)
 
 
-def after_cue(title: Sequence[str], cues: frozenset[tuple[str, ...]]) -> int | None:
+def find_cue_end(title: Sequence[str], cues: frozenset[tuple[str, ...]]) -> int | None:
     for position in range(len(title)):
         for length in range(2, LONGEST_CUE + 1):
             if tuple(title[position : position + length]) in cues:
@@ -53,8 +53,8 @@ def after_cue(title: Sequence[str], cues: frozenset[tuple[str, ...]]) -> int | N
     return None
 
 
-def _first_clause(title: Sequence[str], known: Words) -> Clause | None:
-    start = after_cue(title, known.cues)
+def _first_clause(title: Sequence[str], known: Lexicon) -> Clause | None:
+    start = find_cue_end(title, known.cues)
     if start is not None:
         return _clause_at(start, title, known)
     start = _skip_adverbs(0, title, known)
@@ -63,7 +63,7 @@ def _first_clause(title: Sequence[str], known: Words) -> Clause | None:
     return None
 
 
-def _clause_at(start: int, title: Sequence[str], known: Words) -> Clause | None:
+def _clause_at(start: int, title: Sequence[str], known: Lexicon) -> Clause | None:
     """The verb where one must stand; a word that is no known verb is taken for one there, as a guess."""
     start = _skip_adverbs(start, title, known)
     for length in (3, 2):
@@ -80,37 +80,37 @@ def _clause_at(start: int, title: Sequence[str], known: Words) -> Clause | None:
     return None if is_no_verb or not word.isalpha() else Clause(word, start + 1, "guess")
 
 
-def _skip_adverbs(start: int, title: Sequence[str], known: Words) -> int:
+def _skip_adverbs(start: int, title: Sequence[str], known: Lexicon) -> int:
     while start < len(title) and _is_adverb(title[start], known):
         start += 1
     return start
 
 
-def _is_adverb(word: str, known: Words) -> bool:
+def _is_adverb(word: str, known: Lexicon) -> bool:
     return word in known.grammar["adverbs"] or (word.endswith("ly") and word not in known.verbs)
 
 
-def _meant(clause: Clause, title: Sequence[str], known: Words) -> Clause:
+def _find_meant_clause(clause: Clause, title: Sequence[str], known: Lexicon) -> Clause:
     """The clause that is meant where the first verb only leads to it."""
     if clause.verb in known.roles["means"]:
-        return _aim(clause, title, known) or clause
-    return _verb_after(clause, title, known) or _pair(clause, title, known) or clause
+        return _find_aim(clause, title, known) or clause
+    return _find_second_verb(clause, title, known) or _find_pair(clause, title, known) or clause
 
 
-def _verb_after(clause: Clause, title: Sequence[str], known: Words) -> Clause | None:
+def _find_second_verb(clause: Clause, title: Sequence[str], known: Lexicon) -> Clause | None:
     """The second verb of `keep adding rows` and, where a determiner shows that it is one, of `do retrain a model`."""
     if clause.start + 1 >= len(title):
         return None
     after, next_word = title[clause.start], title[clause.start + 1]
     verb = None
-    if clause.verb in known.roles["before_gerund"] and after not in known.deeds:
+    if clause.verb in known.roles["before_gerund"] and after not in known.action_nouns:
         verb = known.gerunds.get(after)
-    if next_word in known.grammar["determiners"] and clause.verb in known.saying_little:
+    if next_word in known.grammar["determiners"] and clause.verb in known.light_verbs:
         verb = verb or known.verbs.get(after)
     return Clause(verb, clause.start + 1, "guess") if verb else None
 
 
-def _aim(clause: Clause, title: Sequence[str], known: Words) -> Clause | None:
+def _find_aim(clause: Clause, title: Sequence[str], known: Lexicon) -> Clause | None:
     """The verb after `use … to` or `use … for`."""
     for position in range(clause.start, len(title) - 1):
         if title[position] in {"?", "-", ";", "."}:
@@ -121,10 +121,10 @@ def _aim(clause: Clause, title: Sequence[str], known: Words) -> Clause | None:
             verb = forms.get(title[after]) if after < len(title) else None
             if verb:
                 return Clause(verb, after + 1, "guess")
-    return _verb_after(clause, title, known)
+    return _find_second_verb(clause, title, known)
 
 
-def _pair(clause: Clause, title: Sequence[str], known: Words) -> Clause | None:
+def _find_pair(clause: Clause, title: Sequence[str], known: Lexicon) -> Clause | None:
     """Of `load and predict` the second verb; of `slice and sum` the first, with the object they share."""
     if clause.start + 2 >= len(title) or title[clause.start] not in COORDINATORS:
         return None
@@ -135,58 +135,58 @@ def _pair(clause: Clause, title: Sequence[str], known: Words) -> Clause | None:
     return Clause(clause.verb, second + 1, "guess")
 
 
-def _deed(clause: Clause, title: Sequence[str], known: Words) -> Proposal | None:
+def _propose_action(clause: Clause, title: Sequence[str], known: Lexicon) -> PhraseProposal | None:
     """`do gradient clipping` is clip, gradient; `add padding to an image` is pad, image: the noun says what is done."""
-    group = group_at(clause.start, title, known)
-    if not group.nouns or " " in name_of(group.nouns, known):
+    group = read_noun_group(clause.start, title, known)
+    if not group.nouns or " " in build_name(group.nouns, known):
         return None
     deed = group.nouns[-1]
-    verb = known.together.get((clause.verb, deed))
-    if verb is None and clause.verb in known.saying_little:
-        verb = known.deeds.get(deed)
+    verb = known.verb_pairs.get((clause.verb, deed))
+    if verb is None and clause.verb in known.light_verbs:
+        verb = known.action_nouns.get(deed)
     if verb is None:
         return None
     before = [place for place, noun in enumerate(group.nouns[:-1]) if noun in known.nouns["things"]]
     if before:
-        return Proposal(verb, name_of(group.nouns[: before[-1] + 1], known), "guess")
-    found = thing_after(group.end, known.grammar["leading"], title, known) or _next_object(group.end, title, known)
+        return PhraseProposal(verb, build_name(group.nouns[: before[-1] + 1], known), "guess")
+    found = find_known_object(group.end, known.grammar["leading"], title, known) or _read_next_object(group.end, title, known)
     if found:
-        return Proposal(verb, found.name, "guess")
+        return PhraseProposal(verb, found.name, "guess")
     beside = group.nouns[-2] if len(group.nouns) > 1 else ""
-    return Proposal(verb, beside, "guess") if beside and not beside.endswith(ADJECTIVE_ENDINGS) else None
+    return PhraseProposal(verb, beside, "guess") if beside and not beside.endswith(ADJECTIVE_ENDINGS) else None
 
 
-def _next_object(position: int, title: Sequence[str], known: Words) -> ObjectFound | None:
+def _read_next_object(position: int, title: Sequence[str], known: Lexicon) -> TitleObject | None:
     if position < len(title) and title[position] in known.grammar["leading"]:
-        return object_at(position + 1, title, known)
+        return read_object(position + 1, title, known)
     return None
 
 
-def _plain(clause: Clause, title: Sequence[str], known: Words) -> Proposal | None:
-    found = object_at(clause.start, title, known)
+def _propose_plain(clause: Clause, title: Sequence[str], known: Lexicon) -> PhraseProposal | None:
+    found = read_object(clause.start, title, known)
     if found is None:
         return None
-    receiver = _receiver(clause.verb, found, title, known)
+    receiver = _find_receiver(clause.verb, found, title, known)
     if receiver:
-        return Proposal(clause.verb, receiver, "guess")
-    plain = clause.verb not in known.saying_little and found.direct and is_thing(found.name, known)
-    return Proposal(clause.verb, found.name, clause.certainty if plain else "guess")
+        return PhraseProposal(clause.verb, receiver, "guess")
+    plain = clause.verb not in known.light_verbs and found.direct and is_known_object(found.name, known)
+    return PhraseProposal(clause.verb, found.name, clause.certainty if plain else "guess")
 
 
-def _receiver(verb: str, object_found: ObjectFound, title: Sequence[str], known: Words) -> str | None:
+def _find_receiver(verb: str, object_found: TitleObject, title: Sequence[str], known: Lexicon) -> str | None:
     """What something is fed into, where that takes input, or what something is put on."""
     if verb in known.roles["attaching"]:
-        receiver = thing_after(object_found.end, frozenset({"to"}), title, known)
+        receiver = find_known_object(object_found.end, frozenset({"to"}), title, known)
         return receiver.name if receiver else None
     if verb in known.roles["giving"]:
-        receiver = thing_after(object_found.end, frozenset({"to", "into", "in", "through"}), title, known)
+        receiver = find_known_object(object_found.end, frozenset({"to", "into", "in", "through"}), title, known)
         if receiver and receiver.name.rsplit(" ", 1)[-1] in known.roles["receivers"]:
             return receiver.name
     return None
 
 
 @dataclass(frozen=True)
-class ObjectFound:
+class TitleObject:
     """An object, where its words end, and whether it stood right after the verb."""
 
     name: str
@@ -195,47 +195,47 @@ class ObjectFound:
 
 
 @dataclass(frozen=True)
-class Group:
+class NounGroup:
     """Nouns and modifiers that stand together, in the singular, and the place after them."""
 
     nouns: tuple[str, ...]
     end: int
 
 
-def object_at(start: int, title: Sequence[str], known: Words, depth: int = 0) -> ObjectFound | None:
+def read_object(start: int, title: Sequence[str], known: Lexicon, depth: int = 0) -> TitleObject | None:
     """The object whose words start here, or after a preposition."""
-    group = _joined(group_at(start, title, known), title, known)
+    group = _join_coordinated(read_noun_group(start, title, known), title, known)
     if group.nouns:
-        return _thing(group, title, known, depth)
+        return _resolve_object(group, title, known, depth)
     if depth < DEEPEST and _word(title, group.end) in known.grammar["leading"]:
-        found = object_at(group.end + 1, title, known, depth + 1)
-        return found and ObjectFound(found.name, found.end, direct=False)
+        found = read_object(group.end + 1, title, known, depth + 1)
+        return found and TitleObject(found.name, found.end, direct=False)
     return None
 
 
-def thing_after(start: int, prepositions: frozenset[str], title: Sequence[str], known: Words) -> ObjectFound | None:
+def find_known_object(start: int, prepositions: frozenset[str], title: Sequence[str], known: Lexicon) -> TitleObject | None:
     """The first known thing that one of the prepositions leads to."""
     for position in range(start, len(title) - 1):
         if title[position] in prepositions:
-            found = object_at(position + 1, title, known, DEEPEST)
-            if found and is_thing(found.name, known):
+            found = read_object(position + 1, title, known, DEEPEST)
+            if found and is_known_object(found.name, known):
                 return found
     return None
 
 
-def is_thing(name: str, known: Words) -> bool:
+def is_known_object(name: str, known: Lexicon) -> bool:
     """Whether a name is that of a known thing, not of a part or of something unheard of."""
     return " " in name or name in known.whole_things
 
 
-def group_at(start: int, title: Sequence[str], known: Words) -> Group:
+def read_noun_group(start: int, title: Sequence[str], known: Lexicon) -> NounGroup:
     """The nouns from here to the next word that cannot be part of them."""
     grammar = known.grammar
     end = start
     nouns: list[str] = []
     while end < len(title):
         word = title[end]
-        if word in grammar["boundaries"] or (nouns and _closes(end, title, known)):
+        if word in grammar["boundaries"] or (nouns and _ends_group(end, title, known)):
             break
         if not (word in grammar["determiners"] or word in grammar["adverbs"] or word[0].isdigit()):
             nouns.append(word)
@@ -243,22 +243,22 @@ def group_at(start: int, title: Sequence[str], known: Words) -> Group:
     while nouns and (nouns[-1] in grammar["frameworks"] or nouns[-1].endswith("ly")):
         nouns.pop()
     kept = [known.aliases.get(noun, noun) for noun in map(singular, nouns) if noun not in grammar["frameworks"]]
-    return Group(tuple(kept), end)
+    return NounGroup(tuple(kept), end)
 
 
-def name_of(nouns: tuple[str, ...], known: Words) -> str:
+def build_name(nouns: tuple[str, ...], known: Lexicon) -> str:
     """The head noun, with the modifiers that name the thing, and without a noun that says nothing more."""
     head = nouns[-1]
     if len(nouns) > 1 and head in known.nouns["wrappers"] and nouns[-2] in known.nouns["wrapped"]:
-        return name_of(nouns[:-1], known)
+        return build_name(nouns[:-1], known)
     naming = known.compounds.get(head, frozenset())
     for place in range(len(nouns) - 2, -1, -1):
         if nouns[place] in naming:
-            return f"{_modifier(nouns[: place + 1], known)} {head}"
+            return f"{_build_modifier(nouns[: place + 1], known)} {head}"
     return known.full_names.get(head, head)
 
 
-def _modifier(nouns: tuple[str, ...], known: Words) -> str:
+def _build_modifier(nouns: tuple[str, ...], known: Lexicon) -> str:
     naming = known.compounds.get(nouns[-1], frozenset())
     return f"{nouns[-2]} {nouns[-1]}" if len(nouns) > 1 and nouns[-2] in naming else nouns[-1]
 
@@ -267,53 +267,53 @@ def _word(title: Sequence[str], position: int) -> str:
     return title[position] if position < len(title) else ""
 
 
-def _joined(group: Group, title: Sequence[str], known: Words) -> Group:
+def _join_coordinated(group: NounGroup, title: Sequence[str], known: Lexicon) -> NounGroup:
     """Of `trained and untrained models` the second part: the first has no noun of its own."""
     if not group.nouns or _word(title, group.end) not in COORDINATORS:
         return group
     head = group.nouns[-1]
     if head in known.grammar["modifiers"] or head.endswith(MODIFIER_ENDINGS):
-        second = group_at(group.end + 1, title, known)
+        second = read_noun_group(group.end + 1, title, known)
         if len(second.nouns) > 1:
-            return Group(group.nouns + second.nouns, second.end)
+            return NounGroup(group.nouns + second.nouns, second.end)
     return group
 
 
-def _closes(position: int, title: Sequence[str], known: Words) -> bool:
+def _ends_group(position: int, title: Sequence[str], known: Lexicon) -> bool:
     """Whether a participle here says something about the nouns before it (`tensor returned by`)."""
     return title[position].endswith("ed") and (_word(title, position + 1) or "?") in known.grammar["boundaries"]
 
 
-def _thing(group: Group, title: Sequence[str], known: Words, depth: int) -> ObjectFound:
+def _resolve_object(group: NounGroup, title: Sequence[str], known: Lexicon, depth: int) -> TitleObject:
     nouns, head = group.nouns, group.nouns[-1]
-    name = name_of(nouns, known)
+    name = build_name(nouns, known)
     if name != head:
-        return ObjectFound(name, group.end, direct=True)
+        return TitleObject(name, group.end, direct=True)
     if head in known.nouns["image_holders"] and "image" in nouns:
-        return ObjectFound("image", group.end, direct=True)
-    whole = _whole(group, title, known, depth)
-    return whole or ObjectFound(name, group.end, direct=True)
+        return TitleObject("image", group.end, direct=True)
+    whole = _find_whole(group, title, known, depth)
+    return whole or TitleObject(name, group.end, direct=True)
 
 
-def _whole(group: Group, title: Sequence[str], known: Words, depth: int) -> ObjectFound | None:
+def _find_whole(group: NounGroup, title: Sequence[str], known: Lexicon, depth: int) -> TitleObject | None:
     """The thing that a part belongs to, or that a container holds."""
     head, after = group.nouns[-1], _word(title, group.end)
     is_part = head in known.nouns["parts"]
     if is_part:
-        left = _left_thing(group.nouns, known)
+        left = _find_left_object(group.nouns, known)
         if left:
-            return ObjectFound(left, group.end, direct=False)
+            return TitleObject(left, group.end, direct=False)
     passes = after in known.grammar["belonging"] if is_part else head in known.nouns["containers"] and after == "of"
-    inner = object_at(group.end + 1, title, known, depth + 1) if passes and depth < DEEPEST else None
+    inner = read_object(group.end + 1, title, known, depth + 1) if passes and depth < DEEPEST else None
     if inner is None and is_part and depth < DEEPEST:
-        inner = thing_after(group.end, frozenset({"of", "from", "in"}), title, known)
-    return inner and ObjectFound(inner.name, inner.end, direct=False)
+        inner = find_known_object(group.end, frozenset({"of", "from", "in"}), title, known)
+    return inner and TitleObject(inner.name, inner.end, direct=False)
 
 
-def _left_thing(nouns: tuple[str, ...], known: Words) -> str | None:
+def _find_left_object(nouns: tuple[str, ...], known: Lexicon) -> str | None:
     """Of `saved model input shape` the saved model: the last thing that is not itself a part."""
     for allowed in (known.whole_things, known.nouns["things"]):
         for place in range(len(nouns) - 2, -1, -1):
             if nouns[place] in allowed:
-                return name_of(nouns[: place + 1], known)
+                return build_name(nouns[: place + 1], known)
     return None
