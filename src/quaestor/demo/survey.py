@@ -14,7 +14,7 @@ from quaestor.study.folder import Study
 from quaestor.study.templates import template_folder
 from quaestor.surveys.lifecycle import Surveys, answers_path, open_survey
 from quaestor.surveys.model.questionnaire_file import questionnaire_from
-from quaestor.surveys.model.records import Answer, Question, Standing
+from quaestor.surveys.model.records import Answer, Question, ResponseStatus
 from quaestor.surveys.store.answers import AnswerFile
 from quaestor.synth.simulated_respondents import SimulatedSurvey, bundled_plan, simulate_responses
 
@@ -67,7 +67,7 @@ def survey_so_far(study: Study) -> SurveySoFar | None:
         return None
     with AnswerFile(answers_path(study)) as answers:
         version = answers.version(SURVEY)
-        found = [one for one in answers.responses(SURVEY) if one.standing is Standing.FINISHED]
+        found = [one for one in answers.responses(SURVEY) if one.standing is ResponseStatus.FINISHED]
     if version is None:
         return None
     asked = questionnaire_from(version.text, SURVEY)

@@ -17,7 +17,8 @@ from quaestor.render.number_format import percent, whole
 from quaestor.render.table_model import Cell, Column, Group, Row, Table
 from quaestor.surveys.lifecycle import Surveys
 from quaestor.surveys.model.conditions import Condition, read_condition
-from quaestor.surveys.model.records import CHOSEN, Answer, Kind, Questionnaire, Standing
+from quaestor.surveys.model.question_kinds import kind_of
+from quaestor.surveys.model.records import Answer, Questionnaire, ResponseStatus
 
 Answers = Mapping[str, Answer]
 
@@ -52,7 +53,7 @@ def counted_responses(surveys: Surveys, name: str) -> list[Answers]:
     return [
         one.answers
         for one in surveys.answers.responses(name)
-        if one.standing is Standing.FINISHED and (one.id not in decisions or decisions[one.id].keep)
+        if one.standing is ResponseStatus.FINISHED and (one.id not in decisions or decisions[one.id].keep)
     ]
 
 
@@ -101,7 +102,7 @@ def _condition(asked: Questionnaire, words: str) -> Condition | None:
             raise SettingsError(
                 f"{PRINTED_FILE}: {words!r} is about {test.question!r}, which is not asked in {asked.id!r}: {known}"
             )
-        chosen = question.kind in (*CHOSEN, Kind.MATRIX) and test.compare in ("=", "!=", "includes")
+        chosen = kind_of(question).compares_options and test.compare in ("=", "!=", "includes")
         if chosen and question.option(test.value) is None:
             known = listed(nearest_first(test.value, [one.code for one in question.options]))
             raise SettingsError(

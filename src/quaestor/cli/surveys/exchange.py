@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from quaestor.surveys.exchange.import_answers import Imported
-    from quaestor.surveys.model.records import Place
+    from quaestor.surveys.model.records import CellRemark
 
 _TOLD = 20
 NameArgument = Annotated[str, typer.Argument(metavar="SURVEY", help="A questionnaire of the study, by its name.")]
@@ -137,7 +137,7 @@ def _remarks(done: Imported) -> list[str]:
     return lines
 
 
-def _cells(places: Sequence[Place], what: str, then: str) -> list[str]:
+def _cells(places: Sequence[CellRemark], what: str, then: str) -> list[str]:
     """A line for each cell, as far as a person reads on."""
     lines = [f"row {one.row}, {one.column or one.question}: {one.said!r} {one.why}; {then}" for one in places[:_TOLD]]
     if len(places) > _TOLD:
