@@ -12,7 +12,7 @@ from tests.support.acting import rebuilt
 
 from quaestor.base.table_files import ExportTable, write_table
 from quaestor.coding.model.records import Facet, RoundPlan
-from quaestor.coding.model.rounds import open_round
+from quaestor.coding.model.rounds import build_open_act
 from quaestor.coding.model.state import State
 from quaestor.coding.rating_files import import_ratings
 from quaestor.coding.session import coding_session
@@ -50,7 +50,7 @@ def _read_anew(folder: Path) -> None:
     answers = {"relevance": {"answer": "exclude", "reason": "crash"}}
     more = {"round": "main", "answers": answers, "unsure": [], "memo": "", "seconds": 12.5}
     with Journal.open(folder / "study.db") as journal:
-        journal.append([open_round(State(), plan, "lead")])
+        journal.append([build_open_act(State(), plan, "lead")])
         for rater in RATERS:
             journal.append([NewAct("rating", rater, {"item": item, **more}, 1) for item in items])
         seconds, processor = [], []
@@ -73,7 +73,7 @@ def _once(folder: Path) -> float:
     plan = RoundPlan("main", "main", ITEMS, (facet,), RATERS, measured="relevance")
     with Journal.open(folder / "study.db") as journal:
         coding = coding_session(_study(folder), journal)
-        coding.act(lambda state: open_round(state, plan, "lead"))
+        coding.act(lambda state: build_open_act(state, plan, "lead"))
         started = time.perf_counter()
         done = import_ratings(coding, "main", folder / "ratings.csv")
         spent = time.perf_counter() - started

@@ -23,7 +23,7 @@ from quaestor.study.folder import Study, open_study
 from quaestor.study.templates import template_folder
 from quaestor.surveys.flags import flags
 from quaestor.surveys.lifecycle import answers_path, open_survey, open_surveys
-from quaestor.surveys.model.records import Questionnaire, Response, Standing
+from quaestor.surveys.model.records import Questionnaire, Response, ResponseStatus
 from quaestor.surveys.store.answers import AnswerFile
 from quaestor.surveys.store.responses import new_code, new_id
 
@@ -184,7 +184,7 @@ def _compare(study: Study, log: Log) -> None:
 
 
 def _is_same(response: Response | None, answers: Any) -> bool:
-    if response is None or response.standing is not Standing.FINISHED:
+    if response is None or response.standing is not ResponseStatus.FINISHED:
         return False
     return {name: said for name, said in response.answers.items() if said and not name.startswith("_")} == dict(answers)
 
@@ -223,7 +223,7 @@ def _fill(study: Study, asked: Questionnaire) -> None:
                     (
                         new_code(),
                         Response(
-                            new_id(), SURVEY, 1, Standing.FINISHED, one.answers,
+                            new_id(), SURVEY, 1, ResponseStatus.FINISHED, one.answers,
                             seconds=sum(one.seconds.values()), sent=pages, day="2026-01-01", synthetic=True,
                         ),
                         [(pages[-1], one.answers, new_key())],

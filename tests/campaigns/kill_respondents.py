@@ -17,9 +17,9 @@ from pathlib import Path
 
 from tests.campaigns.short_lives import Tally, acknowledged_until_killed
 
-from quaestor.surveys.model.records import Standing
+from quaestor.surveys.model.records import ResponseStatus
 from quaestor.surveys.store.answers import AnswerFile
-from quaestor.surveys.store.page_submission import Sending
+from quaestor.surveys.store.page_submission import PageSubmission
 
 LONGEST = 0.03
 """Seconds a process lives after its first acknowledgement, at most."""
@@ -54,9 +54,9 @@ def _answer(answers: AnswerFile, person: str, pipe: int) -> None:
         for page in range(PAGES):
             key = f"{code}.{page}"
             said = {f"q{page}.{part}": {"text": key} for part in range(2)}
-            standing = Standing.FINISHED if page == PAGES - 1 else Standing.OPEN
+            standing = ResponseStatus.FINISHED if page == PAGES - 1 else ResponseStatus.OPEN
             for _ in range(2):
-                answers.save(Sending(code, str(page), said, key, standing, 1.0))
+                answers.save(PageSubmission(code, str(page), said, key, standing, 1.0))
                 os.write(pipe, f"{key}\n".encode())
 
 
@@ -70,7 +70,7 @@ def _compare(path: Path, kills: int, acknowledged: list[str]) -> Tally:
             latest = {question: answer for _, _, said in journal for question, answer in said.items()}
             pages = tuple(page for _, page, _ in journal)
             halved += (dict(response.answers), response.sent, response.seconds) != (latest, pages, float(len(pages)))
-            halved += (response.standing is Standing.FINISHED) != (len(pages) == PAGES)
+            halved += (response.standing is ResponseStatus.FINISHED) != (len(pages) == PAGES)
     return Tally(
         kills,
         acknowledged=len(set(acknowledged)),

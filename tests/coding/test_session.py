@@ -18,7 +18,7 @@ from quaestor.coding.agreement_access import agreement_of_rounds
 from quaestor.coding.codebook import change_codebook, codebook_at, import_codebook
 from quaestor.coding.disagreements import break_tie, disagreements_of, settle_agreed, settle_item
 from quaestor.coding.model.decisions import build_agreed_act
-from quaestor.coding.model.rounds import close_round
+from quaestor.coding.model.rounds import build_close_act
 from quaestor.coding.model.state import State
 from quaestor.coding.phrases import adopt_objects, ask_reread, curves_of, proposed_objects, unify_words, words_of
 from quaestor.coding.rating import give_one, next_for
@@ -351,7 +351,7 @@ def test_two_desks_on_one_journal_see_each_others_acts(study: Study) -> None:
         rate(other, "pilot", "rater-2", items[0], {"relevance": "keep"})
         assert one.state == other.state
         with pytest.raises(StateError):
-            one.act(lambda state: close_round(state, "pilot", "lead"))
+            one.act(lambda state: build_close_act(state, "pilot", "lead"))
 
 
 def test_many_raters_at_once_lose_nothing(study: Study) -> None:

@@ -1,4 +1,4 @@
-"""Where a demo lives: only an earlier demo makes room, and none is ever without its mark."""
+"""The demo's folder: only an earlier demo is replaced, and a demo always has its marker file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from quaestor.base.errors import InputError
 from quaestor.demo.folder import create_demo_folder, require_free_folder
 
 
-def test_an_earlier_demo_makes_room_and_nothing_of_it_stays(tmp_path: Path) -> None:
+def test_an_earlier_demo_is_replaced_completely(tmp_path: Path) -> None:
     folder = tmp_path / "demo"
     for _ in range(2):
         create_demo_folder(folder, "blank")
@@ -21,7 +21,7 @@ def test_an_earlier_demo_makes_room_and_nothing_of_it_stays(tmp_path: Path) -> N
     require_free_folder(folder)
 
 
-def test_an_empty_folder_has_room_and_another_one_or_a_file_has_not(tmp_path: Path) -> None:
+def test_an_empty_folder_is_used_and_a_filled_one_or_a_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     create_demo_folder(tmp_path / "empty", "blank")
     (tmp_path / "mine").mkdir()
@@ -33,9 +33,7 @@ def test_an_empty_folder_has_room_and_another_one_or_a_file_has_not(tmp_path: Pa
     assert (tmp_path / "mine" / "thesis.txt").read_text() == "years of work"
 
 
-def test_one_that_is_interrupted_while_it_is_made_is_not_there_at_all(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupted_demo_leaves_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(self: Path, *_: object, **__: object) -> None:
         raise KeyboardInterrupt
 

@@ -1,4 +1,4 @@
-"""The demo's interviews: what was planted in six conversations comes out of two raters' coding of their transcripts."""
+"""The demo's interviews: two raters recover the codes that were planted in six interviews."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from quaestor.synth.simulated_raters import simulate_ratings
 
 pytestmark = pytest.mark.slow
 
-SAID: list[str] = []
+MESSAGES: list[str] = []
 
 
 @pytest.fixture(scope="module")
 def coded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Study, InterviewsCoded]:
     root = tmp_path_factory.mktemp("demo")
-    found = build_demo_interviews(root, 7, SAID.append)
-    return open_study(root / FOLDER), found
+    outcome = build_demo_interviews(root, 7, MESSAGES.append)
+    return open_study(root / FOLDER), outcome
 
 
 @pytest.fixture(scope="module")
@@ -45,27 +45,33 @@ def truth(study: Study) -> InterviewTruth:
 
 
 def test_the_planted_themes_come_out(coded: tuple[Study, InterviewsCoded], truth: InterviewTruth) -> None:
-    study, found = coded
-    assert (found.planted, found.recovered, found.more) == (36, 36, 0)
-    assert found.new_recovered == found.new_planted == (20, 8, 5, 3, 0, 0)
-    assert found.stopped == 4
-    told = sorted((one.quantity, one.threshold) for one in found.indicators)
-    assert told == sorted((one["what"], one["threshold"]) for one in truth.of_code("indicator"))
-    assert SAID[-2].startswith("36 of 36 planted codes came out, new ones by interview 20, 8, 5, 3, 0, 0: nothing new")
-    assert SAID[-1] == "Their report: 10 tables, 3 figures; every number opens its quotations"
+    study, outcome = coded
+    assert (outcome.planted, outcome.recovered, outcome.more) == (36, 36, 0)
+    assert outcome.new_recovered == outcome.new_planted == (20, 8, 5, 3, 0, 0)
+    assert outcome.stopped == 4
+    indicators = sorted((indicator.quantity, indicator.threshold) for indicator in outcome.indicators)
+    assert indicators == sorted((fields["what"], fields["threshold"]) for fields in truth.of_code("indicator"))
+    assert MESSAGES[-2].startswith(
+        "36 of 36 planted codes recovered; new codes by interview: 20, 8, 5, 3, 0, 0, saturated after"
+    )
+    assert MESSAGES[-1] == "The interview report: 10 tables, 3 figures; every number links to quotations"
     with open_interviews(study) as interviews:
         themes = themes_of(interviews)
     assert (themes.simulated, themes.synthetic, themes.unsettled) == (True, True, 0)
     assert sorted(themes.unused) == ["Expectations › faster compilation", "Measures against defects › patch it"], (
-        "nobody spoke of these"
+        "no participant mentions these"
     )
-    planted = {(f"P{place}", code) for place, one in enumerate(truth.interviews, start=1) for code in one.talk.codes}
-    spoken = {(one.participant, one.code) for one in themes.quotations}
-    assert spoken <= planted
-    assert len(planted - spoken) <= 2, "both raters seldom miss the same"
+    planted = {
+        (f"P{number}", code)
+        for number, interview in enumerate(truth.interviews, start=1)
+        for code in interview.talk.codes
+    }
+    coded = {(quotation.participant, quotation.code) for quotation in themes.quotations}
+    assert coded <= planted
+    assert len(planted - coded) <= 2, "both raters seldom miss the same"
 
 
-def test_nearly_every_stretch_is_found_where_it_was_planted(study: Study, truth: InterviewTruth) -> None:
+def test_nearly_every_passage_is_coded_where_it_was_planted(study: Study, truth: InterviewTruth) -> None:
     with open_interviews(study) as interviews:
         planted = {
             (item, one.code): (one.start, one.end)
@@ -82,7 +88,7 @@ def test_nearly_every_stretch_is_found_where_it_was_planted(study: Study, truth:
     assert exact / len(planted) > 0.6
 
 
-def test_defects_and_ambiguous_models_keep_what_was_said_of_them(study: Study, truth: InterviewTruth) -> None:
+def test_defects_and_ambiguous_models_keep_their_fields(study: Study, truth: InterviewTruth) -> None:
     with open_interviews(study) as interviews:
         themes = themes_of(interviews)
     for code in ("crash", "wrong-result", "compatibility", "ambiguous-model"):
@@ -90,9 +96,7 @@ def test_defects_and_ambiguous_models_keep_what_was_said_of_them(study: Study, t
         assert found == sorted(str(sorted(one.items())) for one in truth.of_code(code)), code
 
 
-def test_the_table_of_defects_has_who_said_it_how_much_it_matters_a_case_and_what_is_done(
-    study: Study, truth: InterviewTruth
-) -> None:
+def test_the_table_of_defects_has_participant_importance_case_and_measure(study: Study, truth: InterviewTruth) -> None:
     with open_interviews(study) as interviews:
         themes = themes_of(interviews)
     tables = {one.id: one for one in interview_tables(themes)}
@@ -113,7 +117,7 @@ def test_the_table_of_defects_has_who_said_it_how_much_it_matters_a_case_and_wha
     assert [one.title for one in by_importance.columns] == ["low", "medium", "high", "mentions", "participants"]
 
 
-def test_everybody_agreed_and_the_conversation_is_on_record(study: Study, truth: InterviewTruth) -> None:
+def test_all_participants_consented_and_the_conversations_are_recorded(study: Study, truth: InterviewTruth) -> None:
     with open_interviews(study) as interviews:
         assert [one.synthetic for one in interviews.participants()] == [True] * 6
         assert {one.what for one in consents(interviews).values()} == {"accepted"}
@@ -132,7 +136,7 @@ def test_everybody_agreed_and_the_conversation_is_on_record(study: Study, truth:
             assert said.count(Voice.PARTICIPANT) == said.count(Voice.INTERVIEWER)
 
 
-def test_no_planted_name_is_left_in_anything_that_is_read(study: Study, truth: InterviewTruth) -> None:
+def test_no_planted_name_is_left_in_any_file_or_transcript(study: Study, truth: InterviewTruth) -> None:
     names = {
         turn.text[name.start : name.end] for one in truth.interviews for turn in one.talk.turns for name in turn.names
     } | {one.talk.plan.name for one in truth.interviews}
@@ -148,7 +152,7 @@ def test_no_planted_name_is_left_in_anything_that_is_read(study: Study, truth: I
         assert not [name for name in names if name.encode() in held], path
 
 
-def test_simulated_raters_need_to_be_told_what_is_known(study: Study, tmp_path: Path) -> None:
+def test_simulated_raters_need_the_known_codes(study: Study, tmp_path: Path) -> None:
     with open_interviews(study) as interviews, pytest.raises(StateError, match="closed"):
         simulate_ratings(interviews.coding, "main", accuracy=1.0, confusion=0.0, seed=1)
     with pytest.raises(StateError, match="'main' is closed"):
@@ -157,6 +161,6 @@ def test_simulated_raters_need_to_be_told_what_is_known(study: Study, tmp_path: 
         simulate_round(study, "main", tmp_path, accuracy=1.0, seed=1)
 
 
-def test_synthetic_interviews_do_not_come_among_others(study: Study, truth: InterviewTruth) -> None:
+def test_synthetic_interviews_are_not_mixed_with_others(study: Study, truth: InterviewTruth) -> None:
     with pytest.raises(StateError, match="a study of their own"):
         take_in_talks(study, study.root / TRANSCRIPTS, truth)

@@ -1,4 +1,4 @@
-"""The survey of the demo: open to anybody, answered as planted, and what the visitor answers is counted with it."""
+"""The demo's survey: open to anybody, answered as planted, and the visitor's response is counted too."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.support.small_study import small_study
 from tests.support.small_survey import answered
 
 from quaestor.coding.session import open_coding
-from quaestor.demo.survey import SURVEY, open_demo_survey, count_survey_responses
+from quaestor.demo.survey import SURVEY, count_survey_responses, open_demo_survey
 from quaestor.study.folder import Study
 from quaestor.surveys.lifecycle import open_surveys
 
@@ -25,17 +25,17 @@ FORMS = {
 
 @pytest.fixture
 def study(tmp_path: Path) -> Study:
-    made = small_study(tmp_path / "demo")
-    assert count_survey_responses(made) is None
-    with open_coding(made) as coding:
+    small = small_study(tmp_path / "demo")
+    assert count_survey_responses(small) is None
+    with open_coding(small) as coding:
         open_demo_survey(coding, seed=7)
-    return made
+    return small
 
 
 def bars(study: Study) -> dict[str, tuple[int, list[int]]]:
     so_far = count_survey_responses(study)
     assert so_far is not None
-    return {one.id: (one.base, [bar.count for bar in one.bars]) for one in so_far.questions}
+    return {question.id: (question.base, [bar.count for bar in question.bars]) for question in so_far.questions}
 
 
 def test_what_was_planted_is_found(study: Study) -> None:
@@ -57,7 +57,7 @@ def test_the_visitor_answers_and_the_bars_move(study: Study) -> None:
     assert (so_far.simulated, so_far.people) == (92, 1)
 
 
-def test_who_has_not_finished_is_not_counted(study: Study) -> None:
+def test_unfinished_responses_are_not_counted(study: Study) -> None:
     with open_surveys(study) as surveys:
         answered(surveys, SURVEY, {name: form for name, form in FORMS.items() if name != "problems"})
     assert bars(study)["uses-onnx"] == (92, [39, 53])

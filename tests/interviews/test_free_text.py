@@ -15,7 +15,7 @@ from quaestor.base.table_files import ExportTable, write_table
 from quaestor.coding.agreement import round_agreement, to_json
 from quaestor.coding.disagreements import settle_agreed, settle_item
 from quaestor.coding.model.records import Facet, Practice
-from quaestor.coding.model.rounds import open_round
+from quaestor.coding.model.rounds import build_open_act
 from quaestor.coding.model.state import State, write_plan
 from quaestor.coding.rating_files import Said, export_ratings, import_decisions, import_ratings, rate, rating_wanted
 from quaestor.coding.round_acts import close_by_name, open_by_name
@@ -83,7 +83,7 @@ def told(state: State) -> set[str]:
     """All free words about the first participant that a reader of the journal gets."""
     one = state.round(ROUND)
     found = {given[-1].memo for items in one.ratings.values() for item, given in items.items() if item in FIRST}
-    for made in one.decided("themes").values():
+    for made in one.last_decisions("themes").values():
         found |= {made.reason} if made.item in FIRST else set()
         for each in made.answer if made.item in FIRST else ():
             found |= {each.get("memo", ""), *each.get("fields", {}).values()}
@@ -239,7 +239,7 @@ def test_what_is_said_about_practice_items_and_published_decisions_is_kept_apart
         coding = interviews.coding
         practice = Practice(FIRST[0], {"themes": [stretch(0, 9, "shapes", memo=FIELD)]}, feedback=ASIDE)
         plan = replace(coding.state.round(ROUND).plan, round="second", items=FIRST[1:], practice=(practice,))
-        coding.act(lambda state: open_round(state, plan, "lead"))
+        coding.act(lambda state: build_open_act(state, plan, "lead"))
         import_decisions(coding, "earlier", file, "lead", "a paper")
         assert holding(study.root) == []
         (read,) = coding.state.round("second").plan.practice
@@ -299,7 +299,7 @@ def test_phrases_and_corrections_about_turns_are_erased_too(study: Study) -> Non
     with open_interviews(study) as interviews:
         coding = interviews.coding
         plan = replace(coding.state.round(ROUND).plan, round="confirmed", facets=facets, measured="phrase")
-        coding.act(lambda state: open_round(state, plan, "lead"))
+        coding.act(lambda state: build_open_act(state, plan, "lead"))
         said = {"right": "no: a zygomorphic one", "phrase": "say, vellichor"}
         for rater in ("rater-1", "rater-2"):
             rate(coding, "confirmed", rater, FIRST[0], said)

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from quaestor.measures.agreement import RatingTable, agreement, build_rating_table
 from quaestor.measures.agreement.alpha import krippendorff_alpha
 from quaestor.measures.agreement.chance_corrected import (
-    cohen_kappa,
     build_contingency,
+    cohen_kappa,
     fleiss_kappa,
     gwet_ac,
     linear_weights,
@@ -84,7 +84,9 @@ def test_cohens_kappa_is_that_of_scikit_learn(seed: int, weights: str | None) ->
     from sklearn.metrics import cohen_kappa_score
 
     matrix = ratings(seed)
-    scheme = {None: None, "linear": linear_weights(np.arange(4.0)), "quadratic": quadratic_weights(np.arange(4.0))}[weights]
+    scheme = {None: None, "linear": linear_weights(np.arange(4.0)), "quadratic": quadratic_weights(np.arange(4.0))}[
+        weights
+    ]
     expected = cohen_kappa_score(matrix[:, 0], matrix[:, 1], weights=weights)
     assert cohen_kappa(build_contingency(table_of(matrix)).counts, scheme).value == pytest.approx(expected, abs=1e-12)
 
@@ -95,7 +97,9 @@ def test_the_standard_error_of_kappa_is_that_of_statsmodels(seed: int, weights: 
     from statsmodels.stats.inter_rater import cohens_kappa
 
     counts = build_contingency(table_of(ratings(seed))).counts
-    scheme = {None: None, "linear": linear_weights(np.arange(4.0)), "quadratic": quadratic_weights(np.arange(4.0))}[weights]
+    scheme = {None: None, "linear": linear_weights(np.arange(4.0)), "quadratic": quadratic_weights(np.arange(4.0))}[
+        weights
+    ]
     expected = cohens_kappa(counts, wt=weights)
     found = cohen_kappa(counts, scheme)
     assert found.value == pytest.approx(expected.kappa, abs=1e-12)
@@ -120,7 +124,11 @@ def test_fleiss_kappa_is_that_of_statsmodels(seed: int, raters: int) -> None:
 @pytest.mark.parametrize("weights", ["identity", "linear", "quadratic"])
 def test_ac_and_fleiss_with_their_errors_are_those_of_irrcac(seed: int, raters: int, gaps: float, weights: str) -> None:
     matrix = ratings(seed, raters=raters, gaps=gaps)
-    scheme = {"identity": None, "linear": linear_weights(np.arange(4.0)), "quadratic": quadratic_weights(np.arange(4.0))}
+    scheme = {
+        "identity": None,
+        "linear": linear_weights(np.arange(4.0)),
+        "quadratic": quadratic_weights(np.arange(4.0)),
+    }
     patterns, oracle = find_patterns(table_of(matrix)), irr_cac(matrix, weights)
     for ours, name in ((gwet_ac, "gwet"), (fleiss_kappa, "fleiss")):
         found, expected = ours(patterns, scheme[weights]), getattr(oracle, name)()["est"]

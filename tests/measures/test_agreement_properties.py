@@ -87,7 +87,9 @@ def test_the_names_of_the_codes_do_not_matter_on_a_nominal_scale(ratings: Triple
 @given(st.lists(st.sampled_from("abcd"), min_size=2, max_size=20), st.integers(2, 4))
 @settings(deadline=None)
 def test_where_all_agree_every_coefficient_is_one_or_undefined(labels: list[str], raters: int) -> None:
-    table = build_rating_table((str(item), str(rater), label) for item, label in enumerate(labels) for rater in range(raters))
+    table = build_rating_table(
+        (str(item), str(rater), label) for item, label in enumerate(labels) for rater in range(raters)
+    )
     found = agreement(table, facet="cause")
     varied = len(set(labels)) > 1
     assert found.percent.value == 1

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from quaestor.measures.agreement import RatingTable, agreement, build_rating_table, build_set_table, to_json
-from quaestor.measures.agreement.chance_corrected import jaccard_distance, masi_distance, build_membership
+from quaestor.measures.agreement.chance_corrected import build_membership, jaccard_distance, masi_distance
 from quaestor.measures.agreement.report import landis_koch_band
 
 

@@ -16,13 +16,13 @@ from quaestor.measures import co_occurrence as interviews
 from quaestor.measures.co_occurrence import (
     StoppingRule,
     accumulate_codes,
+    apply_rule,
+    character_overlap,
     co_occurrence,
     expected_codes,
     order_interval,
-    character_overlap,
     participant_shares,
     saturation,
-    apply_rule,
 )
 
 TABLES = st.integers(1, 6).flatmap(

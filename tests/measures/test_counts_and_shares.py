@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quaestor.base.errors import InputError
-from quaestor.measures.descriptive import count_pairs, count_groups, share
+from quaestor.measures.descriptive import count_groups, count_pairs, share
 
 PAIRS = st.lists(st.tuples(st.integers(-1, 3), st.integers(-1, 2)), max_size=40)
 

@@ -13,7 +13,7 @@ from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 
 from quaestor.measures.agreement.chance_corrected import kappa_range
-from quaestor.measures.correlation import p_of_correlation, p_range
+from quaestor.measures.correlation import correlation_p_value, p_range
 
 
 @cache
@@ -86,18 +86,18 @@ def test_p_is_that_of_scipy(pairs: list[tuple[int, int]]) -> None:
     expected = stats.pearsonr(x, y)
     if abs(expected.statistic) > 1 - 1e-9:
         return
-    assert p_of_correlation(float(expected.statistic), len(pairs)) == pytest.approx(expected.pvalue, rel=1e-6)
+    assert correlation_p_value(float(expected.statistic), len(pairs)) == pytest.approx(expected.pvalue, rel=1e-6)
 
 
 def test_a_perfect_correlation_has_p_0_and_two_pairs_have_none() -> None:
-    assert p_of_correlation(1.0, 5) == p_of_correlation(-1.0, 3) == 0.0
-    assert p_of_correlation(0.5, 2) is None
+    assert correlation_p_value(1.0, 5) == correlation_p_value(-1.0, 3) == 0.0
+    assert correlation_p_value(0.5, 2) is None
     assert p_range(0.5, 2, 2) is None
 
 
 @given(st.floats(-1, 1), st.integers(1, 4), st.integers(3, 200))
 def test_the_p_of_a_coefficient_is_within_that_of_its_printed_form(r: float, decimals: int, n: int) -> None:
-    bounds, p = p_range(round(r, decimals), decimals, n), p_of_correlation(r, n)
+    bounds, p = p_range(round(r, decimals), decimals, n), correlation_p_value(r, n)
     assert bounds is not None
     assert p is not None
     assert bounds[0] - 1e-9 <= p <= bounds[1] + 1e-9

@@ -17,11 +17,11 @@ from quaestor.measures.survey_answers import (
     GroupDifference,
     adjust_p_values,
     compare_groups,
+    distribution,
     mean,
     multiple_shares,
     rankings,
     single_shares,
-    distribution,
 )
 
 TABLES = st.integers(2, 5).flatmap(
@@ -147,7 +147,7 @@ def test_the_test_fits_the_table_and_says_when_not_to_lean_on_it() -> None:
     small = compare_groups([[3, 1], [1, 4]], 0)
     assert small.association.test == "Fisher's exact"
     assert small.association.p == pytest.approx(stats.fisher_exact([[3, 1], [1, 4]]).pvalue)
-    assert small.doubts == ("the smallest group has 4 answers, too few to say much about it",)
+    assert small.doubts == ("the smallest group has 4 answers, too few for reliable conclusions",)
     sparse = compare_groups([[3, 1, 9], [1, 4, 2], [2, 2, 1]], 0)
     assert sparse.association.test == "chi-square, permuted"
     assert len(sparse.doubts) == 2
@@ -155,7 +155,11 @@ def test_the_test_fits_the_table_and_says_when_not_to_lean_on_it() -> None:
 
 
 def test_several_tests_of_one_question_are_corrected_together() -> None:
-    tests = [compare_groups([[30, 10], [20, 40]], 0), compare_groups([[5, 5], [0, 0]], 0), compare_groups([[25, 20], [25, 30]], 0)]
+    tests = [
+        compare_groups([[30, 10], [20, 40]], 0),
+        compare_groups([[5, 5], [0, 0]], 0),
+        compare_groups([[25, 20], [25, 30]], 0),
+    ]
     known = [one.association.p for one in tests if one.association.p is not None]
     expected = multipletests(known, method="holm")[1].tolist()
     found = adjust_p_values(tests)

@@ -19,7 +19,7 @@ from quaestor.surveys.check_questionnaire import check_survey
 from quaestor.surveys.lifecycle import open_survey, open_surveys, survey_files
 from quaestor.surveys.model.paths import paths
 from quaestor.surveys.model.questionnaire_file import read_questionnaire
-from quaestor.surveys.model.records import Kind, Question, Questionnaire, Standing
+from quaestor.surveys.model.records import Question, Questionnaire, ResponseStatus
 from quaestor.web.app import make_app
 
 INSTRUMENTS = STUDIES / "onnx-interoperability" / "instruments"
@@ -56,21 +56,21 @@ def test_a_bundled_questionnaire_has_nothing_wrong_with_it(name: str) -> None:
 
 def test_the_protocol_asks_what_was_planned_in_its_order() -> None:
     assert [(one.id, one.kind) for one in asked("protocol").questions()] == [
-        ("consent", Kind.CONSENT),
-        ("ml-years", Kind.SINGLE),
-        ("se-years", Kind.SINGLE),
-        ("ml-expertise", Kind.SINGLE),
-        ("se-expertise", Kind.SINGLE),
-        ("size", Kind.SINGLE),
-        ("sector", Kind.SINGLE),
-        ("deployment", Kind.MULTIPLE),
-        ("frameworks", Kind.MULTIPLE),
-        ("uses-onnx", Kind.YES_NO),
-        ("other-tools", Kind.MULTIPLE),
-        ("purposes", Kind.MULTIPLE),
-        ("direct-deployment", Kind.LONG_TEXT),
-        ("problems", Kind.MATRIX),
-        ("remedies", Kind.LONG_TEXT),
+        ("consent", "consent"),
+        ("ml-years", "single"),
+        ("se-years", "single"),
+        ("ml-expertise", "single"),
+        ("se-expertise", "single"),
+        ("size", "single"),
+        ("sector", "single"),
+        ("deployment", "multiple"),
+        ("frameworks", "multiple"),
+        ("uses-onnx", "yes-no"),
+        ("other-tools", "multiple"),
+        ("purposes", "multiple"),
+        ("direct-deployment", "long-text"),
+        ("problems", "matrix"),
+        ("remedies", "long-text"),
     ]
     assert [one.id for one in asked("protocol").questions() if one.required] == ["consent"]
 
@@ -117,14 +117,14 @@ def test_whoever_consents_is_asked_everything(name: str) -> None:
     """The source puts no condition on any question."""
     every = [one.id for one in asked(name).questions()]
     found = {one.standing: one.questions for one in paths(asked(name))}
-    assert list(found[Standing.FINISHED]) == every
-    assert list(found[Standing.DECLINED]) == every[:1]
+    assert list(found[ResponseStatus.FINISHED]) == every
+    assert list(found[ResponseStatus.DECLINED]) == every[:1]
 
 
 def test_the_fielded_version_has_its_own_bands_sizes_and_problems() -> None:
     assert len(question("ml-years", "fielded").options) == 4
     assert len(question("size", "fielded").options) == 3
-    assert question("problems", "fielded").kind is Kind.MULTIPLE
+    assert question("problems", "fielded").kind == "multiple"
     assert [one.id for one in asked("fielded").questions()] == [
         "consent", "platform", "ml-years", "se-years", "size", "deployment", "frameworks", "uses-onnx", "other-tools",
         "purposes", "conversion-case", "direct-deployment", "problems", "remedies",
@@ -160,7 +160,7 @@ def test_every_public_answer_consists_of_labels_of_the_fielded_version() -> None
 def test_every_column_of_open_words_has_its_question() -> None:
     columns = {column for column, _ in _cells()}
     assert set(COLUMNS) | set(OPEN) <= columns
-    assert all(question(name, "fielded").kind is Kind.LONG_TEXT for name in OPEN.values())
+    assert all(question(name, "fielded").kind == "long-text" for name in OPEN.values())
     assert all(
         any(one.text for one in question(COLUMNS[name], "fielded").options) for name in ("Q67", "Q60", "Q62", "Q63")
     )

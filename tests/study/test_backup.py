@@ -25,10 +25,10 @@ from quaestor.study.backup import back_up_study, restore_study
 from quaestor.study.folder import Study, open_journal, open_study
 from quaestor.surveys.invitations import accept, invite, response_rates
 from quaestor.surveys.lifecycle import Surveys, decide, open_survey, open_surveys
-from quaestor.surveys.model.records import Response, Standing
+from quaestor.surveys.model.records import Response, ResponseStatus
 from quaestor.surveys.respond import begin, withdraw
 from quaestor.surveys.store.answers import ANSWERS
-from quaestor.surveys.store.page_submission import Sending
+from quaestor.surveys.store.page_submission import PageSubmission
 from quaestor.surveys.store.responses import hashed
 
 WORDS = "a giraffe in the attic"
@@ -250,17 +250,17 @@ def test_what_is_kept_before_it_is_replaced_holds_nobody_who_withdrew(study: Stu
 def test_who_refused_consent_since_has_nothing_in_what_comes_back(study: Study, tmp_path: Path) -> None:
     with open_surveys(study) as surveys:
         code, response = begin(surveys, NAME)
-        surveys.answers.save(Sending(code, "you", {"role": {"text": WORDS}}, new_key(), Standing.OPEN))
+        surveys.answers.save(PageSubmission(code, "you", {"role": {"text": WORDS}}, new_key(), ResponseStatus.OPEN))
     backup = back_up_study(study, tmp_path / "before.backup").file
     with open_surveys(study) as surveys:
         refused = {"consent": {"choices": ["decline"]}}
-        surveys.answers.save(Sending(code, "consent", refused, new_key(), Standing.DECLINED))
+        surveys.answers.save(PageSubmission(code, "consent", refused, new_key(), ResponseStatus.DECLINED))
     answered_more(study)
     assert restore_study(study, backup, replacing=True).withdrawn == 1
     with open_surveys(study) as surveys:
         found = surveys.answers.response(response.id)
         assert found is not None
-        assert found.standing is Standing.DECLINED
+        assert found.standing is ResponseStatus.DECLINED
         assert [page for _, page, _ in surveys.answers.journal(response.id)] == ["consent"]
         assert "role" not in found.answers or not found.answers["role"]
 

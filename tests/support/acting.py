@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from quaestor.base.errors import QuaestorError
-from quaestor.coding.model.decisions import build_comment_act, build_decision_act, build_agreed_act, tie_comment
+from quaestor.coding.model.decisions import build_comment_act, build_decision_act, build_agreed_act, build_tie_act
 from quaestor.coding.model.phrases import SAME_MEANING, build_reread_act, build_unify_act
-from quaestor.coding.model.ratings import give_rating
+from quaestor.coding.model.ratings import build_rating_act
 from quaestor.coding.model.records import Facet, RoundPlan
-from quaestor.coding.model.rounds import close_round, open_round, replace_rater
+from quaestor.coding.model.rounds import build_close_act, build_open_act, build_replace_act
 from quaestor.coding.model.state import State
 from quaestor.coding.session import new_state
 from quaestor.store.journal import Journal
@@ -59,13 +59,13 @@ class Table:
         version = self.state.history.latest.version
         plan = RoundPlan(name, more.pop("kind", "main"), tuple(items), facets, raters, codebook=version,
                     measured=facets[0].id, **more)  # fmt: skip
-        self.record(open_round(self.state, plan, "lead", passed))
+        self.record(build_open_act(self.state, plan, "lead", passed))
 
     def rate(self, rater: str, item: str, name: str = "main", **answers: Any) -> None:
-        self.record(give_rating(self.state, name, rater, item, answers, now=NOW))
+        self.record(build_rating_act(self.state, name, rater, item, answers, now=NOW))
 
     def close(self, name: str = "main", incomplete: str = "") -> None:
-        self.record(close_round(self.state, name, "lead", incomplete))
+        self.record(build_close_act(self.state, name, "lead", incomplete))
 
 
 def rated(*labels: tuple[str, str], **more: Any) -> Table:
@@ -97,15 +97,15 @@ def try_something(table: Table, dice: random.Random, actors: list[str]) -> None:
     actor, item = dice.choice(actors), dice.choice(ITEMS)
     state = table.state
     tries = [
-        lambda: give_rating(state, "main", actor, item, anything(dice), now=NOW, memo="hint", seconds=9),
-        lambda: give_rating(state, "main", actor, item, anything(dice), now=NOW, unsure=("phase",)),
+        lambda: build_rating_act(state, "main", actor, item, anything(dice), now=NOW, memo="hint", seconds=9),
+        lambda: build_rating_act(state, "main", actor, item, anything(dice), now=NOW, unsure=("phase",)),
         lambda: build_comment_act(state, "main", actor, item, "relevance", "it is a crash"),
-        lambda: tie_comment(state, "main", actor, item, "relevance", "keep"),
+        lambda: build_tie_act(state, "main", actor, item, "relevance", "keep"),
         lambda: build_decision_act(state, "main", actor, item, "relevance", "keep", "discussion"),
         lambda: build_agreed_act(state, "main", actor),
         lambda: build_unify_act(state, "main", actor, "verb", ["read"], "load", SAME_MEANING, "same"),
         lambda: build_reread_act(state, "main", actor, item),
-        lambda: replace_rater(state, "main", "lead", "second", "third"),
+        lambda: build_replace_act(state, "main", "lead", "second", "third"),
     ]
     try:
         table.record(dice.choice(tries)())

@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 from quaestor.people.credentials import Passwords
 from quaestor.study.folder import open_study
 from quaestor.surveys.lifecycle import open_surveys
-from quaestor.surveys.model.records import Standing
+from quaestor.surveys.model.records import ResponseStatus
 from quaestor.web.app import make_app
 from tests.support.desk import QUICK, closing_app
 from tests.support.small_survey import NAME, QUESTIONNAIRE, Form, fielded
@@ -54,8 +54,8 @@ def sent_again(opened: TestClient, link: str, own: Mapping[str, str], form: Form
     return opened.post(link.partition("?")[0], content=urlencode(data, doseq=True), headers=headers)
 
 
-def kept(folder: Path, link: str) -> tuple[Standing, dict[str, object], list[str]]:
-    """Standing, answers, and the pages of the journal of the response behind a link."""
+def kept(folder: Path, link: str) -> tuple[ResponseStatus, dict[str, object], list[str]]:
+    """ResponseStatus, answers, and the pages of the journal of the response behind a link."""
     with open_surveys(open_study(folder)) as surveys:
         found = surveys.answers.find(link.split("/")[3])
         assert found is not None

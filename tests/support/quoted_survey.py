@@ -12,9 +12,9 @@ import pyarrow.parquet as pq
 from quaestor.base.table_files import ExportTable, write_table
 from quaestor.coding.agreement import round_agreement, to_json
 from quaestor.coding.disagreements import break_tie, comment_on_item, settle_agreed, settle_item
-from quaestor.coding.model.ratings import practise
+from quaestor.coding.model.ratings import build_practice_act
 from quaestor.coding.model.records import Practice
-from quaestor.coding.model.rounds import open_round
+from quaestor.coding.model.rounds import build_open_act
 from quaestor.coding.model.state import RoundState
 from quaestor.coding.phrases import unify_words
 from quaestor.coding.rating_files import import_decisions, import_ratings, rate
@@ -179,9 +179,9 @@ def _practise(made: Quoted) -> None:
         before = coding.state.round(MAIN).plan
         facets = tuple(one for one in before.facets if one.id == "note")
         plan = replace(before, round=PRACTISED, items=made.others, facets=facets, practice=(practice,), measured="note")
-        coding.act(lambda state: open_round(state, plan, "lead"))
+        coding.act(lambda state: build_open_act(state, plan, "lead"))
         tried = {"note": PLANTED["practised text"]}
-        coding.act(lambda state: practise(state, PRACTISED, "rater-1", made.item, tried)[0])
+        coding.act(lambda state: build_practice_act(state, PRACTISED, "rater-1", made.item, tried)[0])
 
 
 def _bring_in(made: Quoted) -> None:

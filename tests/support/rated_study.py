@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from quaestor.coding.codebook import import_codebook
-from quaestor.coding.model.ratings import give_rating
+from quaestor.coding.model.ratings import build_rating_act
 from quaestor.coding.model.state import State
 from quaestor.coding.round_acts import close_by_name, next_set_by_name, open_by_name
 from quaestor.coding.session import CodingSession, open_coding
@@ -154,7 +154,7 @@ def rate_now(
 
             def ratings(state: State, rater: str = seat.rater, said: Sequence[Any] = said) -> list[NewAct]:
                 return [
-                    give_rating(state, name, rater, item, answer, now=now, seconds=seconds, memo=TELLING)
+                    build_rating_act(state, name, rater, item, answer, now=now, seconds=seconds, memo=TELLING)
                     for item, answer, seconds in said
                 ]
 

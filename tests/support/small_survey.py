@@ -11,9 +11,9 @@ from quaestor.study.folder import Study, open_study
 from quaestor.surveys.exchange.export import export_answers
 from quaestor.surveys.exchange.import_answers import import_answers
 from quaestor.surveys.lifecycle import Surveys, open_survey, open_surveys
-from quaestor.surveys.model.records import Response, Standing
+from quaestor.surveys.model.records import Response, ResponseStatus
 from quaestor.surveys.respond import SurveyPage, begin, sent, shown
-from quaestor.surveys.store.page_submission import Sending
+from quaestor.surveys.store.page_submission import PageSubmission
 
 Form = Mapping[str, Sequence[str]]
 NAME = "tools"
@@ -196,7 +196,7 @@ def answered(
 ) -> tuple[str, Response]:
     """Somebody who begins and sends the pages they are shown, as far as there are forms; their code and response."""
     code, response = begin(surveys, name, **more)
-    while response.standing is Standing.OPEN:
+    while response.standing is ResponseStatus.OPEN:
         page = shown(surveys, code)
         if not isinstance(page, SurveyPage) or page.page.id not in forms:
             break
@@ -207,6 +207,6 @@ def answered(
 def send(surveys: Surveys, code: str, page: str, form: Form, seconds: float = 0.0, key: str = "") -> Response:
     """Send one page and have it kept; what is wrong with it fails the test."""
     sending = sent(surveys, code, page, form, key or new_key(), seconds)
-    assert isinstance(sending, Sending), sending.problems
+    assert isinstance(sending, PageSubmission), sending.problems
     surveys.answers.submissions.record()
     return sending.result()

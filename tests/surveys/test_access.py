@@ -9,46 +9,46 @@ from tests.support.small_survey import NAME, QUESTIONNAIRE, answered, fielded, s
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.surveys.lifecycle import Surveys, close_survey, open_surveys
-from quaestor.surveys.respond import Entrance, begin, door
+from quaestor.surveys.respond import AccessStatus, access_status, begin
 
 
-def said(surveys: Surveys) -> Entrance:
+def said(surveys: Surveys) -> AccessStatus:
     """What a stranger is told; and that it is true."""
-    found = door(surveys, surveys.study, NAME)
-    assert surveys.is_open(NAME) is (found.entrance in (Entrance.OPEN, Entrance.INVITED))
+    found = access_status(surveys, surveys.study, NAME)
+    assert surveys.is_open(NAME) is (found.status in (AccessStatus.OPEN, AccessStatus.INVITED))
     if not surveys.is_open(NAME):
         with pytest.raises(StateError, match="not open"):
             begin(surveys, NAME)
-    return found.entrance
+    return found.status
 
 
 def test_a_survey_is_not_open_then_open_then_closed(tmp_path: Path) -> None:
     with open_surveys(small_survey(tmp_path / "study")) as surveys:
-        assert said(surveys) is Entrance.NOT_YET
+        assert said(surveys) is AccessStatus.NOT_YET
     with fielded(tmp_path / "study") as surveys:
-        assert said(surveys) is Entrance.OPEN
-        assert door(surveys, surveys.study, NAME, "de").questionnaire == surveys.questionnaire(NAME, 1, "de")
+        assert said(surveys) is AccessStatus.OPEN
+        assert access_status(surveys, surveys.study, NAME, "de").questionnaire == surveys.questionnaire(NAME, 1, "de")
         close_survey(surveys, NAME)
-        assert said(surveys) is Entrance.CLOSED
-        assert not door(surveys, surveys.study, NAME).goes_on
+        assert said(surveys) is AccessStatus.CLOSED
+        assert not access_status(surveys, surveys.study, NAME).goes_on
 
 
 def test_when_enough_have_finished_who_has_begun_goes_on(tmp_path: Path) -> None:
     with fielded(tmp_path / "study", QUESTIONNAIRE.replace("minutes = 4", "most = 2", 1)) as surveys:
         answered(surveys)
-        assert said(surveys) is Entrance.OPEN
+        assert said(surveys) is AccessStatus.OPEN
         answered(surveys)
-        assert said(surveys) is Entrance.ENOUGH
-        assert door(surveys, surveys.study, NAME).goes_on
+        assert said(surveys) is AccessStatus.ENOUGH
+        assert access_status(surveys, surveys.study, NAME).goes_on
 
 
 def test_a_survey_by_invitation_is_open_to_who_was_invited(tmp_path: Path) -> None:
     with fielded(tmp_path / "study", QUESTIONNAIRE.replace("minutes = 4", "by_invitation = true", 1)) as surveys:
-        assert said(surveys) is Entrance.INVITED
+        assert said(surveys) is AccessStatus.INVITED
 
 
 def test_what_nobody_wrote_is_no_survey(tmp_path: Path) -> None:
     study = small_survey(tmp_path / "study")
-    assert door(None, study, NAME).entrance is Entrance.NOT_YET
+    assert access_status(None, study, NAME).status is AccessStatus.NOT_YET
     with pytest.raises(InputError, match="there is no survey 'other'"):
-        door(None, study, "other")
+        access_status(None, study, "other")

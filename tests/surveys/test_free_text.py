@@ -29,7 +29,7 @@ from tests.support.small_survey import NAME, answered
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.table_files import ExportTable, write_table
 from quaestor.coding.codebook import change_codebook
-from quaestor.coding.model.ratings import give_rating
+from quaestor.coding.model.ratings import build_rating_act
 from quaestor.coding.model.state import write_plan
 from quaestor.coding.rating_files import Said, export_ratings, import_ratings, rate, rating_wanted
 from quaestor.coding.session import CodingSession, open_coding
@@ -267,7 +267,7 @@ def test_a_study_from_before_opens_as_it_was_and_what_is_written_now_is_stored_a
     with open_coding(coded.study) as coding:
         coding.journal.append([older_plan(coding, "older")])
         with coding.locked_state() as state:
-            then = give_rating(state, "older", "rater-1", coded.item, answers, now=coding.now(), memo="written then")
+            then = build_rating_act(state, "older", "rater-1", coded.item, answers, now=coding.now(), memo="written then")
         coding.journal.append([then])
         assert coding.state.round("older").plan.origin == ""
         rate(coding, "older", "rater-1", coded.item, answers, memo="borborygmus")

@@ -13,7 +13,7 @@ from tests.support.small_survey import fielded, send
 
 from quaestor.base.clock import now
 from quaestor.surveys.lifecycle import Surveys, open_surveys
-from quaestor.surveys.model.records import Standing
+from quaestor.surveys.model.records import ResponseStatus
 from quaestor.surveys.respond import begin, withdraw
 
 NAME, PLACES = "groups", 3
@@ -42,26 +42,26 @@ def surveys(tmp_path: Path) -> Iterator[Surveys]:
         yield opened
 
 
-def entered(surveys: Surveys, group: str = "many") -> tuple[str, Standing]:
+def entered(surveys: Surveys, group: str = "many") -> tuple[str, ResponseStatus]:
     """Somebody who says to which group they belong, and where they stand then."""
     code, _ = begin(surveys, NAME)
     send(surveys, code, "consent", {"q.consent": ["agree"]})
     return code, send(surveys, code, "which", {"q.group": [group]}).standing
 
 
-def finish(surveys: Surveys, code: str) -> Standing:
+def finish(surveys: Surveys, code: str) -> ResponseStatus:
     return send(surveys, code, "last", {"q.words": ["done"]}).standing
 
 
 def test_of_many_at_once_as_many_are_let_in_as_there_are_places(surveys: Surveys) -> None:
     respondents = 24
-    told: list[tuple[str, Standing]] = []
+    told: list[tuple[str, ResponseStatus]] = []
     begin_all = threading.Barrier(respondents)
 
     def come(place: Surveys) -> None:
         begin_all.wait()
         code, standing = entered(place)
-        told.append((code, finish(place, code) if standing is Standing.OPEN else standing))
+        told.append((code, finish(place, code) if standing is ResponseStatus.OPEN else standing))
 
     with open_surveys(surveys.study) as elsewhere:  # as another process would have the file open
         each = [threading.Thread(target=come, args=(place,)) for place in [surveys, elsewhere] * (respondents // 2)]
@@ -70,33 +70,35 @@ def test_of_many_at_once_as_many_are_let_in_as_there_are_places(surveys: Surveys
         for thread in each:
             thread.join()
     counted = Counter(standing for _, standing in told)
-    assert counted == {Standing.FINISHED: PLACES, Standing.SCREENED_OUT: respondents - PLACES}
+    assert counted == {ResponseStatus.FINISHED: PLACES, ResponseStatus.SCREENED_OUT: respondents - PLACES}
     for code, standing in told:
         kept = surveys.answers.find(code)
         assert kept is not None
         assert (kept.standing, kept.answers["group"]) == (standing, {"choices": ["many"]})
-        pages = ["consent", "which", *(["last"] if standing is Standing.FINISHED else [])]
+        pages = ["consent", "which", *(["last"] if standing is ResponseStatus.FINISHED else [])]
         assert [page for _, page, _ in surveys.answers.journal(kept.id)] == pages
 
 
 def test_a_place_is_kept_for_who_is_under_way_and_free_again_when_they_withdraw(surveys: Surveys) -> None:
     holders = [entered(surveys) for _ in range(PLACES)]
-    assert {standing for _, standing in holders} == {Standing.OPEN}
-    assert entered(surveys)[1] is Standing.SCREENED_OUT
-    assert entered(surveys, "few")[1] is Standing.OPEN
+    assert {standing for _, standing in holders} == {ResponseStatus.OPEN}
+    assert entered(surveys)[1] is ResponseStatus.SCREENED_OUT
+    assert entered(surveys, "few")[1] is ResponseStatus.OPEN
     withdraw(surveys, holders[0][0])
     late, standing = entered(surveys)
-    assert standing is Standing.OPEN
-    assert [finish(surveys, code) for code in (holders[1][0], holders[2][0], late)] == [Standing.FINISHED] * PLACES
+    assert standing is ResponseStatus.OPEN
+    assert [finish(surveys, code) for code in (holders[1][0], holders[2][0], late)] == [
+        ResponseStatus.FINISHED
+    ] * PLACES
     withdraw(surveys, late)
-    assert entered(surveys)[1] is Standing.OPEN
+    assert entered(surveys)[1] is ResponseStatus.OPEN
 
 
 def test_a_place_is_free_again_for_who_takes_another_way(surveys: Surveys) -> None:
     holders = [entered(surveys)[0] for _ in range(PLACES)]
     send(surveys, holders[0], "which", {"q.group": ["few"]})
-    assert entered(surveys)[1] is Standing.OPEN
-    assert send(surveys, holders[0], "which", {"q.group": ["many"]}).standing is Standing.SCREENED_OUT
+    assert entered(surveys)[1] is ResponseStatus.OPEN
+    assert send(surveys, holders[0], "which", {"q.group": ["many"]}).standing is ResponseStatus.SCREENED_OUT
 
 
 def test_who_stays_away_for_days_makes_room_and_is_told_when_they_come_back(surveys: Surveys) -> None:
@@ -104,12 +106,12 @@ def test_who_stays_away_for_days_makes_room_and_is_told_when_they_come_back(surv
     surveys.coding.journal.clock = lambda: begun
     away = [entered(surveys)[0] for _ in range(PLACES)]
     surveys.coding.journal.clock = lambda: begun + timedelta(days=1)
-    assert entered(surveys)[1] is Standing.SCREENED_OUT
+    assert entered(surveys)[1] is ResponseStatus.SCREENED_OUT
     surveys.coding.journal.clock = lambda: begun + timedelta(days=2)
-    assert finish(surveys, away[0]) is Standing.FINISHED  # there is room still
+    assert finish(surveys, away[0]) is ResponseStatus.FINISHED  # there is room still
     others = [entered(surveys)[0] for _ in range(PLACES - 1)]
     assert [finish(surveys, code) for code in (*others, *away[1:])] == [
-        Standing.FINISHED, Standing.FINISHED, Standing.SCREENED_OUT, Standing.SCREENED_OUT
+        ResponseStatus.FINISHED, ResponseStatus.FINISHED, ResponseStatus.SCREENED_OUT, ResponseStatus.SCREENED_OUT
     ]  # fmt: skip
 
 
@@ -124,5 +126,5 @@ def test_the_last_place_is_counted_anew_after_a_page_that_could_not_be_kept(surv
         send(surveys, code, "which", {"q.group": ["many"]})
     with surveys.answers._file.writing() as writing:
         writing.execute("DROP TRIGGER fails")
-    assert entered(surveys)[1] is Standing.OPEN
-    assert send(surveys, code, "which", {"q.group": ["many"]}).standing is Standing.SCREENED_OUT
+    assert entered(surveys)[1] is ResponseStatus.OPEN
+    assert send(surveys, code, "which", {"q.group": ["many"]}).standing is ResponseStatus.SCREENED_OUT

@@ -27,13 +27,13 @@ from quaestor.study.folder import open_study
 from quaestor.surveys.claim_backup import back_up_claims
 from quaestor.surveys.invitations import accept, invite
 from quaestor.surveys.lifecycle import Surveys
-from quaestor.surveys.model.records import Standing
+from quaestor.surveys.model.records import ResponseStatus
 from quaestor.surveys.payment import claim, claim_token, export_cards, mark_paid, release
 from quaestor.surveys.respond import begin
 from quaestor.surveys.store.claim_key import ClaimKey
 from quaestor.surveys.store.claims import ClaimFile, Stage
 from quaestor.surveys.store.invitations import InvitationFile
-from quaestor.surveys.store.page_submission import Sending
+from quaestor.surveys.store.page_submission import PageSubmission
 
 MANY = 200
 ONE_PAGE = """
@@ -65,7 +65,9 @@ class Taken:
 
 
 def finish(surveys: Surveys, code: str) -> None:
-    surveys.answers.save(Sending(code, "consent", {"consent": {"choices": ["agree"]}}, new_key(), Standing.FINISHED))
+    surveys.answers.save(
+        PageSubmission(code, "consent", {"consent": {"choices": ["agree"]}}, new_key(), ResponseStatus.FINISHED)
+    )
 
 
 def claim_key_of(surveys: Surveys, token: str) -> bytes:

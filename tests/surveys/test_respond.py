@@ -10,10 +10,10 @@ from tests.support.small_survey import fielded, send
 
 from quaestor.store.records import new_key
 from quaestor.surveys.lifecycle import Surveys
-from quaestor.surveys.model.records import Standing
+from quaestor.surveys.model.records import ResponseStatus
 from quaestor.surveys.respond import SurveyPage, begin, sent, shown
 from quaestor.surveys.results.counting import CountingRoom
-from quaestor.surveys.store.page_submission import Sending
+from quaestor.surveys.store.page_submission import PageSubmission
 
 NAME = "ways"
 ASKED = """
@@ -69,12 +69,12 @@ def test_a_page_that_another_window_overtakes_is_read_again(surveys: Surveys, wa
     key = new_key()
     other = sent(surveys, code, "last", {"q.words": ["z"]}, key)
     surveys.answers.submissions.record()
-    assert isinstance(one, Sending)
-    assert isinstance(other, Sending)
+    assert isinstance(one, PageSubmission)
+    assert isinstance(other, PageSubmission)
     assert (one.overtaken, other.overtaken) == (False, True)
     if becomes == "no":
         after = send(surveys, code, "last", {"q.words": ["z"]}, key=key)
-        assert (after.standing, "why" in after.answers) == (Standing.FINISHED, False)
+        assert (after.standing, "why" in after.answers) == (ResponseStatus.FINISHED, False)
     else:  # what came in has to be asked first
         page = shown(surveys, code)
         assert isinstance(page, SurveyPage)
@@ -84,7 +84,7 @@ def test_a_page_that_another_window_overtakes_is_read_again(surveys: Surveys, wa
 def test_an_answer_that_is_not_shown_any_more_is_counted_nowhere_and_stays_in_the_journal(surveys: Surveys) -> None:
     code = come_to_the_last(surveys, "yes")
     after = send(surveys, code, "first", {"q.onnx": ["no"]})
-    assert (after.standing, "why" in after.answers) == (Standing.OPEN, False)
+    assert (after.standing, "why" in after.answers) == (ResponseStatus.OPEN, False)
     assert CountingRoom().counted(surveys, NAME, unfinished=True).column("why").answered.sum() == 0
     assert any(said.get("why") for _, _, said in surveys.answers.journal(after.id))
     send(surveys, code, "first", {"q.onnx": ["yes"]})
@@ -107,16 +107,16 @@ def test_whoever_leaves_a_way_and_returns_finds_what_they_had_said_there(surveys
 def test_whoever_finds_their_group_full_keeps_no_answer_of_a_way_they_left(surveys: Surveys) -> None:
     earlier = come_to_the_last(surveys, "no")
     send(surveys, earlier, "first", {"q.onnx": ["no"], "q.group": ["many"]})
-    assert send(surveys, earlier, "last", {}).standing is Standing.FINISHED
+    assert send(surveys, earlier, "last", {}).standing is ResponseStatus.FINISHED
     code = come_to_the_last(surveys, "yes")
     after = send(surveys, code, "first", {"q.onnx": ["no"], "q.group": ["many"]})
-    assert (after.standing, "why" in after.answers) == (Standing.SCREENED_OUT, False)
+    assert (after.standing, "why" in after.answers) == (ResponseStatus.SCREENED_OUT, False)
 
 
 def test_whoever_declines_after_all_keeps_nothing_here(surveys: Surveys) -> None:
     code = come_to_the_last(surveys, "yes")
     for _ in range(2):
         after = send(surveys, code, "consent", {"q.consent": ["decline"]}, key="declined")
-    assert after.standing is Standing.DECLINED
+    assert after.standing is ResponseStatus.DECLINED
     assert {name for name, said in after.answers.items() if said} == {"consent"}
     assert [page for _, page, _ in surveys.answers.journal(after.id)] == ["consent"]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from quaestor.surveys.model.records import Response, Standing
+from quaestor.surveys.model.records import Response, ResponseStatus
 from quaestor.surveys.respond import LONGEST_STAY, is_mark, shown_mark, time_spent
 
-SOMEBODY = Response("0123456789abcdef", "tools", 1, Standing.OPEN, {}, seconds=12.5)
+SOMEBODY = Response("0123456789abcdef", "tools", 1, ResponseStatus.OPEN, {}, seconds=12.5)
 
 
 def test_a_page_counts_from_when_it_was_shown_and_for_an_hour_at_most() -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.answers_of_kinds import check
 from tests.support.small_survey import QUESTIONNAIRE
 
 from quaestor.base.errors import InputError
-from quaestor.surveys.model.answer_forms import checked_answer
 from quaestor.surveys.model.questionnaire_file import questionnaire_from
 from quaestor.surveys.model.records import Questionnaire
 from quaestor.synth.simulated_respondents import draw_respondents, planted_truth
@@ -66,7 +66,7 @@ def test_every_answer_is_one_that_its_question_takes(small: Questionnaire) -> No
         for name, answer in respondent.answers.items():
             question = small.question(name)
             assert question is not None
-            assert checked_answer(question, answer) == answer
+            assert check(question, answer) == answer
         assert respondent.seconds["consent"] > 0
 
 

@@ -14,7 +14,7 @@ from quaestor.base.errors import InputError, StateError
 from quaestor.study.folder import open_study
 from quaestor.study.templates import new_study
 from quaestor.surveys.lifecycle import Surveys, open_survey, open_surveys
-from quaestor.surveys.model.records import Standing
+from quaestor.surveys.model.records import ResponseStatus
 from quaestor.surveys.respond import begin
 from quaestor.synth.simulated_respondents import bundled_plan, simulate_responses
 
@@ -31,7 +31,7 @@ def test_the_bundled_study_is_answered_as_it_was_printed(tmp_path: Path) -> None
     with open_surveys(open_study(new_study(tmp_path / "study", STUDY))) as surveys:
         open_survey(surveys, SURVEY)
         made = simulate_responses(surveys, SURVEY, seed=7, plan=bundled_plan(STUDY, SURVEY))
-        assert surveys.answers.counts(SURVEY)[Standing.FINISHED] == made.responses == 92
+        assert surveys.answers.counts(SURVEY)[ResponseStatus.FINISHED] == made.responses == 92
         assert all(one.synthetic for one in surveys.answers.responses(SURVEY))
         assert counts_in(surveys, SURVEY, "ml-years") == (89, {"under-1": 8, "1-2": 17, "3-5": 32, "over-5": 32})
         assert counts_in(surveys, SURVEY, "se-years") == (89, {"under-1": 4, "1-2": 12, "3-5": 20, "over-5": 53})
@@ -47,7 +47,7 @@ def test_the_bundled_study_is_answered_as_it_was_printed(tmp_path: Path) -> None
 def test_every_kind_of_question_goes_through_the_pages(tmp_path: Path) -> None:
     with fielded(tmp_path) as surveys:
         made = simulate_responses(surveys, NAME, seed=2, responses=30)
-        assert surveys.answers.counts(NAME)[Standing.FINISHED] == 30
+        assert surveys.answers.counts(NAME)[ResponseStatus.FINISHED] == 30
         found = list(surveys.answers.responses(NAME))
         for question, said in made.truth.items():
             assert sum(1 for one in found if one.answers.get(question)) == said.answered, question

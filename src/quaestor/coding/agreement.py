@@ -10,7 +10,7 @@ from quaestor.base.errors import InputError
 from quaestor.base.names import join_with_or, sort_by_similarity, suggest
 from quaestor.coding.model.facet_kinds import find_kind
 from quaestor.coding.model.facet_kinds.base import Label, allowed_choices
-from quaestor.coding.model.ratings import drift_labels, list_labels
+from quaestor.coding.model.ratings import list_drift_labels, list_labels
 from quaestor.coding.model.records import CANNOT_JUDGE, EVIDENCE
 from quaestor.coding.model.state import State
 from quaestor.evidence.table_rows import read_header, read_rows
@@ -69,7 +69,9 @@ def round_agreement(
     asked = asked_of(state, name, facet, version=version, level=level)
     if against and facet not in [other.id for other in state.round(against).plan.facets]:
         raise InputError(f"the round {against!r} asks no {facet!r}: it cannot be compared with {name!r}")
-    found = drift_labels(state, name, against, facet) if against else list_labels(state, name, facet, version, level)
+    found = (
+        list_drift_labels(state, name, against, facet) if against else list_labels(state, name, facet, version, level)
+    )
     return agreement_on(asked, table_of(asked, found), seed=seed)
 
 

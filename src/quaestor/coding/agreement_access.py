@@ -173,7 +173,9 @@ def require_look(coding: CodingSession, name: str, actor: str) -> RoundState:
 
 def facets_compared(round_state: RoundState, level: str = "") -> list[str]:
     """The facets of a round that raters can agree on."""
-    return [facet.id for facet in round_state.plan.facets if find_kind(facet).is_compared and (facet.codes or not level)]
+    return [
+        facet.id for facet in round_state.plan.facets if find_kind(facet).is_compared and (facet.codes or not level)
+    ]
 
 
 def seen(

@@ -11,16 +11,16 @@ from quaestor.base.names import join_with_or
 from quaestor.coding.model.answers import check_answer, write_cell
 from quaestor.coding.model.decisions import (
     TIE_BREAKER,
+    build_agreed_act,
     build_comment_act,
     build_decision_act,
-    build_agreed_act,
-    list_disagreements,
+    build_tie_act,
     is_simulated,
-    tie_comment,
+    list_disagreements,
 )
 from quaestor.coding.model.records import Decision, RoundPlan, TieCase
 from quaestor.coding.model.state import State
-from quaestor.coding.model.views import list_visible_disagreements, list_tie_cases
+from quaestor.coding.model.views import list_tie_cases, list_visible_disagreements
 from quaestor.coding.rating_files import note_view
 from quaestor.coding.session import CodingSession, Where, open_coding
 from quaestor.store.records import Act, NewAct
@@ -75,7 +75,8 @@ def _for_tie_breaker(coding: CodingSession, name: str, who: str) -> list[dict[st
     state = coding.state
     plan = state.round(name).plan
     made = {
-        (disagreement.item, disagreement.facet): disagreement.decision for disagreement in list_disagreements(state, name)
+        (disagreement.item, disagreement.facet): disagreement.decision
+        for disagreement in list_disagreements(state, name)
     }
     return [
         {
@@ -141,10 +142,13 @@ def break_tie(
 
         def act(state: State) -> list[NewAct]:
             asked = _facet(state, name, facet)
-            said = _keyed(tie_comment(state, name, actor, item, asked, answer, text), key)
+            said = _keyed(build_tie_act(state, name, actor, item, asked, answer, text), key)
             if not settling:
                 return [said]
-            return [said, build_decision_act(state, name, actor, item, asked, answer, TIE_BREAKER, text, lead=coding.lead)]
+            return [
+                said,
+                build_decision_act(state, name, actor, item, asked, answer, TIE_BREAKER, text, lead=coding.lead),
+            ]
 
         def same(state: State, known: Act) -> bool:
             asked = _facet(state, name, facet)

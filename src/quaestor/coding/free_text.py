@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from quaestor.base.errors import StateError
-from quaestor.coding.model.free_text_fields import WALKS, Walk, list_items, find_origin
+from quaestor.coding.model.free_text_fields import WALKS, Walk, find_origin, list_items
 from quaestor.coding.model.state import State
 from quaestor.store.act_texts import NewLabel, NewText, new_token
 from quaestor.store.records import Act, NewAct

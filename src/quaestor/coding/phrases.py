@@ -12,15 +12,15 @@ from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import join_with_or, sort_by_similarity
 from quaestor.coding.model.decisions import find_decisions
 from quaestor.coding.model.phrases import (
-    list_agreed_phrases,
-    build_reread_act,
     build_compare_act,
     build_curves,
-    find_phrase_facet,
-    propose_objects,
+    build_reread_act,
     build_unify_act,
     count_words,
+    find_phrase_facet,
     find_words_before,
+    list_agreed_phrases,
+    propose_objects,
 )
 from quaestor.coding.model.rounds import list_missing
 from quaestor.coding.model.state import CLOSED, OPEN, RoundState, State

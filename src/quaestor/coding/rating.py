@@ -12,7 +12,7 @@ from quaestor.coding.model.facet_kinds import find_kind
 from quaestor.coding.model.facet_kinds.base import AnswerChoice
 from quaestor.coding.model.facet_kinds.passages import find_passage_facet, require_passage_facet
 from quaestor.coding.model.phrase_proposals.proposal import propose
-from quaestor.coding.model.ratings import practise, list_untried_practice
+from quaestor.coding.model.ratings import build_practice_act, list_untried_practice
 from quaestor.coding.model.records import CANNOT_JUDGE, Codebook, Facet, RaterView
 from quaestor.coding.model.state import State
 from quaestor.coding.model.views import build_rater_view
@@ -129,7 +129,7 @@ def tried(coding: CodingSession, name: str, rater: str, item: str, answers: Mapp
     told: list[tuple[dict[str, bool], str]] = []
 
     def act(state: State) -> NewAct:
-        new, right, feedback = practise(state, name, rater, item, answers)
+        new, right, feedback = build_practice_act(state, name, rater, item, answers)
         told.append((right, feedback))
         return new
 

@@ -16,10 +16,10 @@ from quaestor.base.table_files import FILE_FORMATS, ExportTable, format_table
 from quaestor.coding.model.answers import check_answers, write_cell
 from quaestor.coding.model.decisions import build_published_act
 from quaestor.coding.model.facet_kinds import find_kind
-from quaestor.coding.model.ratings import give_rating
+from quaestor.coding.model.ratings import build_rating_act
 from quaestor.coding.model.records import Facet, Rating
 from quaestor.coding.model.state import OPEN, RoundState, State
-from quaestor.coding.model.views import needs_consent, require_lead_view, build_unblind_act
+from quaestor.coding.model.views import build_unblind_act, needs_consent, require_lead_view
 from quaestor.coding.session import CodingSession, Where, open_coding
 from quaestor.evidence.erasure import find_origin
 from quaestor.evidence.table_rows import read_rows
@@ -98,7 +98,7 @@ def rated(state: State, name: str, rater: str, said: Said, now: str) -> NewAct:
     """The act of a rating, where it may be given in this round."""
     if said.opened and said.opened != state.round(name).opened:
         raise OtherStudy("this was rated in another study")
-    return give_rating(
+    return build_rating_act(
         state, name, rater, said.item, said.answers,
         now=now, unsure=said.unsure, memo=said.memo, seconds=said.seconds, key=said.key,
     )  # fmt: skip
@@ -168,7 +168,7 @@ def _rating(
         spent = float(seconds or 0)
     except ValueError:
         raise InputError(f"seconds is {seconds!r}: a number is needed") from None
-    return give_rating(
+    return build_rating_act(
         state,
         name,
         row.get("rater") or rater or "",

@@ -17,16 +17,16 @@ from quaestor.coding.model.decisions import find_decisions, list_kept
 from quaestor.coding.model.facet_kinds import find_kind
 from quaestor.coding.model.phrases import list_agreed_phrases
 from quaestor.coding.model.ratings import count_hours
-from quaestor.coding.model.records import Facet, RoundPlan, Practice
+from quaestor.coding.model.records import Facet, Practice, RoundPlan
 from quaestor.coding.model.rounds import (
-    close_round,
+    build_close_act,
+    build_deadline_act,
+    build_next_set_act,
+    build_open_act,
+    build_reopen_act,
+    build_replace_act,
+    build_waive_act,
     count_left_by_rater,
-    next_set,
-    open_round,
-    reopen_round,
-    replace_rater,
-    set_deadline,
-    waive_gate,
 )
 from quaestor.coding.model.state import CLOSED, RoundState, State
 from quaestor.coding.model.views import build_rater_view
@@ -196,7 +196,7 @@ def open_named(coding: CodingSession, name: str, actor: str) -> RoundState:
         version, proposals = state.history.latest.version, _proposals(state, settings, items)
         origin = find_origin(study) if known.origin is None else known.origin
         plan = planned(study, settings, items, version, proposals, origin)
-        return open_round(state, plan, actor, passed)
+        return build_open_act(state, plan, actor, passed)
 
     coding.act(decide)
     return coding.state.round(name)
@@ -297,7 +297,7 @@ def close_by_name(
 ) -> dict[str, Any]:
     def decide(coding: CodingSession) -> BuildAct[State]:
         lead = require_lead(coding, actor, "change rounds")
-        return lambda state: close_round(state, name, lead, incomplete, final=final)
+        return lambda state: build_close_act(state, name, lead, incomplete, final=final)
 
     return _act(study, name, decide)
 
@@ -307,7 +307,7 @@ def reopen_by_name(
 ) -> dict[str, Any]:
     def decide(coding: CodingSession) -> BuildAct[State]:
         lead = require_lead(coding, actor, "change rounds")
-        return lambda state: reopen_round(state, name, lead, reason, not_blind=not_blind)
+        return lambda state: build_reopen_act(state, name, lead, reason, not_blind=not_blind)
 
     return _act(study, name, decide)
 
@@ -316,7 +316,7 @@ def waive_by_name(study: Where, name: str, actor: str | None, reason: str) -> di
     return _act(
         study,
         name,
-        lambda coding: lambda state: waive_gate(state, name, require_lead(coding, actor, "change rounds"), reason),
+        lambda coding: lambda state: build_waive_act(state, name, require_lead(coding, actor, "change rounds"), reason),
     )
 
 
@@ -325,7 +325,9 @@ def replace_by_name(study: Where, name: str, actor: str | None, rater: str, by: 
         study,
         name,
         lambda coding: (
-            lambda state: replace_rater(state, name, require_lead(coding, actor, "change rounds"), rater, by, reason)
+            lambda state: build_replace_act(
+                state, name, require_lead(coding, actor, "change rounds"), rater, by, reason
+            )
         ),
     )
 
@@ -336,7 +338,7 @@ def next_set_by_name(study: Where, name: str, actor: str | None) -> dict[str, An
 
 def _next_set(coding: CodingSession, name: str, actor: str | None) -> BuildAct[State]:
     who = require_part(coding, name, actor or coding.lead)
-    return lambda state: next_set(state, name, who)
+    return lambda state: build_next_set_act(state, name, who)
 
 
 def deadline_by_name(study: Where, name: str, actor: str | None, until: str) -> dict[str, Any]:
@@ -344,7 +346,7 @@ def deadline_by_name(study: Where, name: str, actor: str | None, until: str) -> 
 
     def decide(coding: CodingSession) -> BuildAct[State]:
         def act(state: State) -> NewAct:
-            return set_deadline(state, name, require_lead(coding, actor, "change rounds"), moment)
+            return build_deadline_act(state, name, require_lead(coding, actor, "change rounds"), moment)
 
         return act
 

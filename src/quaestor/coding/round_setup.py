@@ -18,7 +18,7 @@ from quaestor.base.errors import InputError, QuaestorError, SettingsError, State
 from quaestor.coding.model.assignment import assign_items
 from quaestor.coding.model.facet_kinds.keep import Keep
 from quaestor.coding.model.records import RoundPlan
-from quaestor.coding.model.rounds import open_round
+from quaestor.coding.model.rounds import build_open_act
 from quaestor.coding.model.state import CLOSED, State
 from quaestor.coding.round_acts import chosen_items, known_items, planned, settings_of
 from quaestor.coding.session import CodingSession, Where, open_coding, study_of
@@ -306,7 +306,7 @@ def _require_closed(state: State, round_settings: RoundSettings) -> None:
 def _hindrance(state: State, plan: RoundPlan, lead: str) -> str:
     """Why the round could not open now; whether a pilot reached its threshold is worked out when it does."""
     try:
-        open_round(state, plan, lead, passed=True)
+        build_open_act(state, plan, lead, passed=True)
     except QuaestorError as refusal:
         return str(refusal)
     return ""

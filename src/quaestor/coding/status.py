@@ -9,7 +9,7 @@ from quaestor.coding.agreement import Agreement, statistic
 from quaestor.coding.agreement_cache import agreement_now
 from quaestor.coding.codebook import CODEBOOK_FILE
 from quaestor.coding.model.decisions import list_disagreements
-from quaestor.coding.model.rounds import is_complete, count_left_by_rater
+from quaestor.coding.model.rounds import count_left_by_rater, is_complete
 from quaestor.coding.model.state import CLOSED, OPEN, RoundState, State
 from quaestor.study.contributions import Next, StatusLine, StatusPart, StatusRequest
 from quaestor.study.folder import Study

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from quaestor.base.errors import StateError
 from quaestor.coding.model.decisions import is_settled_round
 from quaestor.coding.model.state import CLOSED, RoundState, State
-from quaestor.coding.model.views import needs_consent, require_lead_view, build_unblind_act
+from quaestor.coding.model.views import build_unblind_act, needs_consent, require_lead_view
 from quaestor.people.roles import Permission, Role, can
 from quaestor.store.records import NewAct
 
@@ -67,7 +67,8 @@ class Sight:
         return [
             act
             for name in names
-            if not self.why_no_ratings(name) and (act := build_unblind_act(self.state, name, self.viewer.name)) is not None
+            if not self.why_no_ratings(name)
+            and (act := build_unblind_act(self.state, name, self.viewer.name)) is not None
         ]
 
     def why_no_disagreements(self, name: str) -> str:

@@ -15,7 +15,7 @@ from quaestor.coding.model.codebook.file import read_codebook
 from quaestor.coding.model.decisions import build_agreed_act, list_disagreements, list_kept
 from quaestor.coding.model.phrases import list_agreed_phrases, build_curves, propose_objects
 from quaestor.coding.model.records import Codebook
-from quaestor.coding.model.rounds import close_round, waive_gate
+from quaestor.coding.model.rounds import build_close_act, build_waive_act
 from quaestor.coding.model.state import RoundState
 from quaestor.coding.round_acts import gate, open_named
 from quaestor.coding.session import CodingSession
@@ -79,7 +79,7 @@ def _run_pilot(coding: CodingSession, seed: int, reporter: ProgressReporter) -> 
     verdict = "reached" if passed else "missed and waived"
     if passed is False:
         reason = "the demo continues whatever its pilot gives"
-        coding.act(lambda state: waive_gate(state, "pilot", coding.lead, reason))
+        coding.act(lambda state: build_waive_act(state, "pilot", coding.lead, reason))
     reporter.say(
         f"Pilot of {len(plan.items)}: {plan.statistic} {value.value or 0:.2f} ({agreement.band}, "
         f"95 % CI {interval}), threshold {plan.threshold:g} {verdict}"
@@ -115,7 +115,7 @@ def _run_phrases(coding: CodingSession, seed: int, reporter: ProgressReporter) -
         seed=seed,
         tell=lambda *counts: reporter.count("sets", *counts),
     )
-    coding.act(lambda state: close_round(state, "phrases", coding.lead))
+    coding.act(lambda state: build_close_act(state, "phrases", coding.lead))
     _settle(coding, "phrases", seed)
     points = build_curves(coding.state.round("phrases"))
     differing, incompatible = (_format_trend(points, name) for name in ("discrepancy", "incompatibility"))
@@ -131,7 +131,7 @@ def _format_trend(points: list[SetCurve], name: str) -> str:
 
 def _report_objects(coding: CodingSession, reporter: ProgressReporter) -> None:
     state = coding.state
-    proposed = propose_objects(list_agreed_phrases(state.round("phrases")), state.round("phases").decided("phase"), 3)
+    proposed = propose_objects(list_agreed_phrases(state.round("phrases")), state.round("phases").last_decisions("phase"), 3)
     phases = len({phase for phase, _, _ in proposed})
     reporter.say(f"{len(proposed)} core objects proposed in {phases} phases, for the lead to adopt")
 
@@ -139,7 +139,7 @@ def _report_objects(coding: CodingSession, reporter: ProgressReporter) -> None:
 def _rate_round(coding: CodingSession, name: str, seed: int) -> RoundState:
     open_named(coding, name, coding.lead)
     simulate_ratings(coding, name, accuracy=_ACCURACY[name], confusion=0.5, seed=seed)
-    coding.act(lambda state: close_round(state, name, coding.lead))
+    coding.act(lambda state: build_close_act(state, name, coding.lead))
     return coding.state.round(name)
 
 

@@ -10,7 +10,7 @@ from quaestor.base.errors import StateError
 from quaestor.coding.agreement import statistic
 from quaestor.coding.codebook import import_codebook
 from quaestor.coding.model.decisions import build_agreed_act, list_disagreements
-from quaestor.coding.model.rounds import waive_gate
+from quaestor.coding.model.rounds import build_waive_act
 from quaestor.coding.round_acts import close_by_name, gate, open_by_name
 from quaestor.demo.progress import Indicator, InterviewsCoded
 from quaestor.evidence.funnel import run_funnel
@@ -94,7 +94,7 @@ def _run_round(study: Study, name: str, truth: InterviewTruth, seed: int) -> tup
         agreement, passed = gate(coding, name)
         if passed is False:
             reason = "the demo continues whatever its pilot gives"
-            coding.act(lambda state: waive_gate(state, name, coding.lead, reason))
+            coding.act(lambda state: build_waive_act(state, name, coding.lead, reason))
         differing = len(list_disagreements(coding.state, name))
         coding.act(lambda state: build_agreed_act(state, name, coding.lead))
         settle_coding(interviews, name, truth, seed=seed)

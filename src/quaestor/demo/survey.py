@@ -14,7 +14,7 @@ from quaestor.study.folder import Study
 from quaestor.study.templates import template_folder
 from quaestor.surveys.lifecycle import Surveys, answers_path, open_survey
 from quaestor.surveys.model.questionnaire_file import questionnaire_from
-from quaestor.surveys.model.records import Answer, Question, Standing
+from quaestor.surveys.model.records import Answer, Question, ResponseStatus
 from quaestor.surveys.store.answers import AnswerFile
 from quaestor.synth.simulated_respondents import SimulatedSurvey, bundled_plan, simulate_responses
 
@@ -67,7 +67,9 @@ def count_survey_responses(study: Study) -> SurveyCounts | None:
         return None
     with AnswerFile(answers_path(study)) as answers:
         version = answers.version(SURVEY)
-        finished = [response for response in answers.responses(SURVEY) if response.standing is Standing.FINISHED]
+        finished = [
+            response for response in answers.responses(SURVEY) if response.standing is ResponseStatus.FINISHED
+        ]
     if version is None:
         return None
     questionnaire = questionnaire_from(version.text, SURVEY)

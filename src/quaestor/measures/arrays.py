@@ -1,4 +1,4 @@
-"""The arrays that all measures take: NaN is a missing value, −1 is no code, other invalid values are refused."""
+"""The arrays that all measures take: NaN means missing, −1 means no code, other invalid values are refused."""
 
 from __future__ import annotations
 
@@ -41,7 +41,9 @@ def to_numbers(values: ArrayLike, name: str = "values") -> Floats:
     too_large = np.abs(array) > MAX_VALUE
     if too_large.any():
         position = int(np.flatnonzero(too_large)[0])
-        raise InputError(f"{name} have {array[position]} at position {position}: leave it out, or pass it as missing (NaN)")
+        raise InputError(
+            f"{name} have {array[position]} at position {position}: leave it out, or pass it as missing (NaN)"
+        )
     return array
 
 

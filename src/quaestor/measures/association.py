@@ -1,4 +1,4 @@
-"""Tests whether two attributes of the same items are associated: Fisher's exact test for 2 × 2 tables, else chi-square."""
+"""Tests whether two attributes of the same items are associated: Fisher's exact test for 2 × 2, else chi-square."""
 
 from __future__ import annotations
 
@@ -57,7 +57,9 @@ def _compute_fisher(table: Whole) -> float:
     """Returns the two-sided p-value: the probability, given the margins, of all tables that are at most as likely."""
     (a, b), (c, d) = table.tolist()
     corner = np.arange(max(0, a - d), a + min(b, c) + 1, dtype=np.float64)
-    logarithms = -np.sum([gammaln(cell + 1) for cell in (corner, a + b - corner, a + c - corner, d - a + corner)], axis=0)
+    logarithms = -np.sum(
+        [gammaln(cell + 1) for cell in (corner, a + b - corner, a + c - corner, d - a + corner)], axis=0
+    )
     probabilities = np.exp(logarithms - logarithms.max())
     at_most_as_likely = logarithms <= logarithms[a - max(0, a - d)] + _CLOSE
     return min(float(probabilities[at_most_as_likely].sum() / probabilities.sum()), 1.0)

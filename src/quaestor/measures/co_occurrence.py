@@ -143,7 +143,9 @@ def expected_codes(occurrences: Flags) -> tuple[float, ...]:
     """Returns the mean number of codes in k of n interviews for each k, computed exactly (rarefaction)."""
     n = len(occurrences)
     counts_by_code = occurrences.sum(axis=0).tolist()
-    return tuple(math.fsum(1 - math.comb(n - times, k) / math.comb(n, k) for times in counts_by_code) for k in range(1, n + 1))
+    return tuple(
+        math.fsum(1 - math.comb(n - times, k) / math.comb(n, k) for times in counts_by_code) for k in range(1, n + 1)
+    )
 
 
 def order_interval(occurrences: Flags, seed: int) -> tuple[tuple[float, ...], tuple[float, ...]]:

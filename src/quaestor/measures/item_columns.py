@@ -22,7 +22,7 @@ NO_VALUE, ANY_VALUE = "", "*"
 
 @dataclass(frozen=True)
 class Attribute:
-    """A categorical column of items, such as a level of the codebook, a framework or a year, with its ordered values."""
+    """A categorical column of items with its ordered values, such as a codebook level, a framework or a year."""
 
     name: str
     keys: tuple[str, ...]
@@ -38,7 +38,9 @@ class Attribute:
         if key == NO_VALUE:
             return NONE
         if key not in self.keys:
-            raise InputError(f"{self.name} has no {key!r}, allowed: {_shorten_list(sort_by_similarity(key, self.keys))}")
+            raise InputError(
+                f"{self.name} has no {key!r}, allowed: {_shorten_list(sort_by_similarity(key, self.keys))}"
+            )
         return self.keys.index(key)
 
     def get_title(self, key: str) -> str:
@@ -53,7 +55,9 @@ def _shorten_list(names: Sequence[str]) -> str:
     return join_with_or(names) if len(names) <= 6 else f"{', '.join(names[:6])} …"
 
 
-def build_attribute(name: str, values: Iterable[str | None], order: Sequence[tuple[str, str]] | None = None) -> Attribute:
+def build_attribute(
+    name: str, values: Iterable[str | None], order: Sequence[tuple[str, str]] | None = None
+) -> Attribute:
     """Builds an attribute from a value for each item; sorts the values unless their order as (key, title) is passed."""
     keys = list(values)
     ordered = order if order is not None else [(key, key) for key in sorted({key for key in keys if key is not None})]
@@ -90,7 +94,9 @@ class DecidedItems:
         chosen = np.ones(len(self.items), bool)
         for name, keys in conditions:
             if tuple(keys) == (ANY_VALUE,):
-                chosen &= ~np.isnan(self.numbers[name]) if name in self.numbers else self.get_attribute(name).codes != NONE
+                chosen &= (
+                    ~np.isnan(self.numbers[name]) if name in self.numbers else self.get_attribute(name).codes != NONE
+                )
                 continue
             attribute = self.get_attribute(name)
             positions = [attribute.find_position(key) for key in keys]

@@ -1,4 +1,4 @@
-"""What the measures hand on: numbers with their uncertainty, each able to say in a sentence why there is none."""
+"""The results of the measures: values with their uncertainty, or the reason why they are undefined."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Literal
 Scale = Literal["nominal", "ordinal", "interval"]
 KappaKind = Literal["cohen", "fleiss"]
 Band = Literal["negligible", "small", "medium", "large", ""]
-_SHARE_OF_SPREAD: tuple[tuple[float, Band], ...] = ((0.01, "negligible"), (0.06, "small"), (0.14, "medium"))
+_VARIANCE_BANDS: tuple[tuple[float, Band], ...] = ((0.01, "negligible"), (0.06, "small"), (0.14, "medium"))
 Direction = Literal["rising", "falling", "no trend", ""]
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A statistic with standard error and 95 % interval; where there is none, a sentence that says why."""
+    """A statistic with standard error and 95 % interval, or the reason why it is undefined."""
 
     value: float | None = None
     se: float | None = None
@@ -27,23 +27,23 @@ class Estimate:
 
 @dataclass(frozen=True)
 class CodeAgreement:
-    """One code against the rest."""
+    """The agreement on one code against all others."""
 
     code: str
     kappa: Estimate
     percent: float | None
-    """Items on which the raters agree whether the code applies."""
+    """The share of items on which the raters agree whether the code applies."""
     specific: float | None
-    """Of the uses of the code, the share that another rater shares (positive specific agreement)."""
+    """The share of uses of the code that match another rater's (positive specific agreement)."""
     n_any: int
     """Items for which at least one rater used the code."""
     n_all: int
-    """Items for which every rater used it."""
+    """Items for which every rater used the code."""
 
 
 @dataclass(frozen=True)
 class PairAgreement:
-    """Two of several raters, on the items both rated."""
+    """The agreement of two of several raters, on the items both rated."""
 
     first: str
     second: str
@@ -54,7 +54,7 @@ class PairAgreement:
 
 @dataclass(frozen=True)
 class ConfusedPair:
-    """Two codes and how often one rater used the one where another used the other."""
+    """Two codes, and how often one rater used the first and another the second."""
 
     codes: tuple[str, str]
     n: int
@@ -62,7 +62,7 @@ class ConfusedPair:
 
 @dataclass(frozen=True)
 class Confusion:
-    """What the second rater said where the first said something: only cells that are not empty."""
+    """The non-empty cells of the confusion table of two raters."""
 
     first: str
     second: str
@@ -72,7 +72,7 @@ class Confusion:
 
 @dataclass(frozen=True)
 class Agreement:
-    """Everything about the agreement of raters on one facet, shown together always."""
+    """The agreement of raters on one facet; all its parts are always shown together."""
 
     facet: str
     scale: Scale
@@ -82,12 +82,12 @@ class Agreement:
     left_out: int
     reasons: dict[str, int]
     estimates: Mapping[str, Estimate]
-    """By the name of the statistic; those that do not apply to the facet are left out."""
+    """Estimates by the name of the statistic; those that do not apply to the facet are left out."""
     bands: Mapping[str, str]
-    """The word of Landis and Koch for each κ."""
+    """The band of Landis and Koch for each κ."""
     kappa_kind: KappaKind
     weights: str
-    """How disagreements are weighed: `linear`, `quadratic`, `masi`, or nothing on a nominal scale."""
+    """The weights of disagreements: `linear`, `quadratic`, `masi`, or empty on a nominal scale."""
     prevalence: float | None
     bias: float | None
     warnings: tuple[str, ...] = ()
@@ -131,11 +131,11 @@ class Agreement:
 
 @dataclass(frozen=True)
 class Summary:
-    """The middle of some values: median with 95 % interval and quartiles."""
+    """The median of some values with 95 % interval and quartiles."""
 
     n: int
     missing: int = 0
-    """Items that have no value and are left out of n."""
+    """Items without a value, which are not counted in n."""
     median: float | None = None
     q1: float | None = None
     q3: float | None = None
@@ -147,7 +147,7 @@ class Summary:
 
 @dataclass(frozen=True)
 class Correlation:
-    """How two values of the same items go together, with the p-value of no correlation and a 95 % interval."""
+    """The correlation of two values of the same items, with p-value and 95 % interval."""
 
     kind: Literal["pearson", "spearman"]
     n: int
@@ -161,7 +161,7 @@ class Correlation:
 
 @dataclass(frozen=True)
 class Share:
-    """A part of a whole with Wilson's 95 % interval."""
+    """A share with Wilson's 95 % interval."""
 
     count: int
     of: int
@@ -173,7 +173,7 @@ class Share:
 
 @dataclass(frozen=True)
 class PairTest:
-    """Two of several groups, by their codes: Dunn's z, its p-value, and the one adjusted by Holm's method."""
+    """Dunn's test of two groups, identified by their codes: z, p-value, and the p-value adjusted by Holm's method."""
 
     first: int
     second: int
@@ -184,11 +184,11 @@ class PairTest:
 
 @dataclass(frozen=True)
 class GroupTest:
-    """Whether groups differ in where their values lie (Kruskal and Wallis), and which two do (Dunn)."""
+    """Tests whether the values of groups differ (Kruskal and Wallis), and which pairs of groups do (Dunn)."""
 
     n: int
     groups: tuple[int, ...]
-    """Codes of the groups that have values."""
+    """The codes of the groups with values."""
     statistic: float | None = None
     df: int | None = None
     p: float | None = None
@@ -197,19 +197,19 @@ class GroupTest:
 
     @property
     def epsilon_squared(self) -> float | None:
-        """How strongly they differ: the part of the spread of ranks that lies between groups (rank ε²), 0 to 1."""
+        """The effect size: the share of the variance of ranks between groups (rank ε²), from 0 to 1."""
         return None if self.statistic is None else min(self.statistic / (self.n - 1), 1.0)
 
     @property
     def band(self) -> Band:
-        """The word for that, by Cohen's (1988) bands for shares of variance."""
+        """The size of the effect in words, by Cohen's (1988) bands for shares of variance."""
         size = self.epsilon_squared
-        return "" if size is None else next((name for limit, name in _SHARE_OF_SPREAD if size < limit), "large")
+        return "" if size is None else next((name for limit, name in _VARIANCE_BANDS if size < limit), "large")
 
 
 @dataclass(frozen=True)
 class Effect:
-    """Cliff's delta: how much more often a value of the first group is the larger one than the smaller one."""
+    """Cliff's delta: how much more often a value of the first group is larger than smaller."""
 
     value: float | None = None
     band: Band = ""
@@ -220,14 +220,14 @@ class Effect:
 
 @dataclass(frozen=True)
 class Association:
-    """Whether two attributes depend on each other, and how closely."""
+    """The test and the strength of the association of two attributes."""
 
     n: int
     test: Literal["chi-square", "chi-square, permuted", "Fisher's exact", ""] = ""
     statistic: float | None = None
-    """Pearson's chi-square; nothing for Fisher's test, which has none."""
+    """Pearson's chi-square; None for Fisher's test."""
     df: int | None = None
-    """Nothing where the p-value does not come from the chi-square distribution."""
+    """None unless the p-value comes from the chi-square distribution."""
     p: float | None = None
     cramers_v: float | None = None
     undefined: str = ""
@@ -235,7 +235,7 @@ class Association:
 
 @dataclass(frozen=True)
 class YearShare:
-    """The share of one year with Wilson's 95 % interval."""
+    """The share in one year with Wilson's 95 % interval."""
 
     year: int
     count: int
@@ -248,10 +248,10 @@ class YearShare:
 
 @dataclass(frozen=True)
 class Trend:
-    """Whether a yearly value rises or falls (Mann and Kendall)."""
+    """The test of a rising or falling trend of a yearly value (Mann and Kendall)."""
 
     years: int
-    """Years that have a value."""
+    """The number of years with a value."""
     tau: float | None = None
     s: int | None = None
     p: float | None = None

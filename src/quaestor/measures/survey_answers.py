@@ -102,7 +102,7 @@ def mean(values: ArrayLike, seed: int) -> Estimate:
 
 
 def distribution(values: ArrayLike, max_groups: int) -> list[tuple[str, Share]]:
-    """Returns the share of each number; with more than `max_groups` different ones, of equal ranges with round bounds."""
+    """Returns the share of each number; with more than `max_groups` numbers, of equal ranges with round bounds."""
     numbers = to_numbers(values)
     numbers = numbers[~np.isnan(numbers)]
     distinct, times = np.unique(numbers, return_counts=True)
@@ -130,7 +130,7 @@ def rankings(ranks: NDArray[np.integer], seed: int) -> list[OptionRank]:
 
 
 def cramers_v(test: Association, rows: int, columns: int) -> Strength:
-    """Returns V with an interval from the noncentral chi-square distribution, which contains 0 if the test finds nothing.
+    """Returns V with an interval from the noncentral chi-square distribution; it contains 0 if the test finds nothing.
 
     Groups that are more alike than expected by chance would get an upper bound near 0, as if few answers could prove
     that there is no difference; the bound is therefore never below that of an average table by chance (Cowan et al.
@@ -141,7 +141,10 @@ def cramers_v(test: Association, rows: int, columns: int) -> Strength:
     smaller_df = min(rows, columns) - 1
     df = (rows - 1) * (columns - 1)
     statistic = test.cramers_v**2 * test.n * smaller_df
-    lowest, highest = _find_noncentrality(statistic, df, 1 - _TAIL), _find_noncentrality(max(statistic, float(df)), df, _TAIL)
+    lowest, highest = (
+        _find_noncentrality(statistic, df, 1 - _TAIL),
+        _find_noncentrality(max(statistic, float(df)), df, _TAIL),
+    )
     low, high = (math.sqrt(bound / (test.n * smaller_df)) for bound in (lowest, highest))
     scaled = test.cramers_v * math.sqrt(smaller_df)
     band: Band = next((name for limit, name in _COHEN if scaled < limit), "large")
@@ -180,12 +183,12 @@ def _list_doubts(test: Association, table: NDArray[np.int64]) -> tuple[str, ...]
         return ()
     doubts = [*list_size_doubts(table.sum(axis=0).tolist())]
     if test.test == "chi-square, permuted":
-        doubts.append("many cells expect fewer than 5 answers: p is computed by permutations, and V tends to be too large")
+        doubts.append("many cells expect fewer than 5 answers: p comes from permutations, and V tends to be too large")
     return tuple(doubts)
 
 
 def _compute_round_edges(least: float, most: float, parts: int) -> list[float]:
-    """Returns multiples of 1, 2 or 5 times a power of ten; each is parsed from its digits, so that it prints exactly."""
+    """Returns multiples of 1, 2 or 5 times a power of ten, each parsed from its digits so that it prints exactly."""
     raw = most / parts - least / parts
     exponent = math.floor(math.log10(raw)) if raw > 0 else 0
     if not _SMALLEST < raw < _LARGEST:

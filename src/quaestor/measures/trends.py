@@ -71,9 +71,7 @@ def mann_kendall(values: ArrayLike) -> Trend:
 
 def _build_year(year: int, count: int, total: int) -> YearShare:
     year_share = share(count, total)
-    return YearShare(
-        year, count, total, year_share.value, year_share.low, year_share.high, year_share.undefined
-    )
+    return YearShare(year, count, total, year_share.value, year_share.low, year_share.high, year_share.undefined)
 
 
 def _count_rises_minus_falls(values: Floats) -> int:
@@ -82,7 +80,7 @@ def _count_rises_minus_falls(values: Floats) -> int:
 
 
 def _approximate_p(n: int, s: int, lengths: Sequence[int]) -> float:
-    """Returns the p-value by the normal distribution, with a continuity correction of 1 because S moves in steps of 2."""
+    """Returns the p-value by the normal distribution; corrects S by 1 for continuity, since it moves in steps of 2."""
     ties = sum(length * (length - 1) * (2 * length + 5) for length in lengths)
     variance = (n * (n - 1) * (2 * n + 5) - ties) / 18
     return float(2 * ndtr(-max(abs(s) - 1, 0) / math.sqrt(variance)))

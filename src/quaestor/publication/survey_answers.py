@@ -15,10 +15,12 @@ from quaestor.publication.survey_audit import Asked, FileRow, counted_responses,
 from quaestor.study.folder import Study
 from quaestor.surveys.exchange.file_rows import plain_rows
 from quaestor.surveys.lifecycle import Surveys, answers_path, survey_file
+from quaestor.surveys.model.answer_cells import RowAnswers
 from quaestor.surveys.model.column_mapping import ColumnMapping, read_mapping
+from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.questionnaire_file import read_questionnaire
-from quaestor.surveys.model.records import AGREE, Kind, Questionnaire
-from quaestor.surveys.model.row_reader import RowReader, RowSaid
+from quaestor.surveys.model.records import AGREE, Questionnaire
+from quaestor.surveys.model.row_reader import RowReader
 from quaestor.surveys.model.service_exports import Failed, shaped
 from quaestor.surveys.store.answers import AnswerFile
 
@@ -74,7 +76,7 @@ def _file_behind(surveys: Surveys, name: str) -> Path | None:
 
 def rows_of(path: Path, mapping: ColumnMapping, asked: Questionnaire) -> tuple[list[FileRow], list[str]]:
     """All rows below the header, and the questions that have a wording in it."""
-    consent = [question.id for question in asked.questions() if question.kind is Kind.CONSENT]
+    consent = [question.id for question in asked.questions() if kind_of(question).asks_consent]
     with closing(plain_rows(path)) as rows:
         export = shaped(rows, str(path), mapping.settings.header_rows)
         reader = RowReader(mapping, export.columns)
@@ -89,7 +91,7 @@ def rows_of(path: Path, mapping: ColumnMapping, asked: Questionnaire) -> tuple[l
     return found, sorted({mapping.parts[column].question.id for column in worded if column in mapping.parts})
 
 
-def _ended(said: RowSaid, asked: Questionnaire) -> bool:
+def _ended(said: RowAnswers, asked: Questionnaire) -> bool:
     """Whether somebody was asked no further: screened out, or not willing."""
     return any(
         option.ends and option.code in said.answers.get(question.id, {}).get("choices", ())
@@ -98,7 +100,7 @@ def _ended(said: RowSaid, asked: Questionnaire) -> bool:
     )
 
 
-def _row(number: int, said: RowSaid, consent: list[str], mapping: ColumnMapping) -> FileRow:
+def _row(number: int, said: RowAnswers, consent: list[str], mapping: ColumnMapping) -> FileRow:
     answers: Mapping[str, Mapping[str, object]] = said.answers
     agreed = all(answers.get(name, {}).get("choices") == [AGREE] for name in consent)
     marked = frozenset(marker.question for marker in said.markers if marker.question not in answers)

@@ -17,7 +17,8 @@ from quaestor.render.number_format import percent, whole
 from quaestor.render.table_model import Cell, Column, Group, Row, Table
 from quaestor.surveys.lifecycle import Surveys
 from quaestor.surveys.model.conditions import Condition, read_condition
-from quaestor.surveys.model.records import CHOSEN, Answer, Kind, Questionnaire, Standing
+from quaestor.surveys.model.question_kinds import kind_of
+from quaestor.surveys.model.records import Answer, Questionnaire, ResponseStatus
 
 Answers = Mapping[str, Answer]
 
@@ -50,9 +51,9 @@ def counted_responses(surveys: Surveys, name: str) -> list[Answers]:
     """What the responses say that count: finished, and not left out by the lead."""
     decisions = surveys.fielding(name).decisions
     return [
-        response.answers
-        for response in surveys.answers.responses(name)
-        if response.standing is Standing.FINISHED and (response.id not in decisions or decisions[response.id].keep)
+        one.answers
+        for one in surveys.answers.responses(name)
+        if one.standing is ResponseStatus.FINISHED and (one.id not in decisions or decisions[one.id].keep)
     ]
 
 
@@ -101,7 +102,7 @@ def _condition(asked: Questionnaire, words: str) -> Condition | None:
             raise SettingsError(
                 f"{PRINTED_FILE}: {words!r} is about {test.question!r}, which is not asked in {asked.id!r}: {known}"
             )
-        chosen = question.kind in (*CHOSEN, Kind.MATRIX) and test.compare in ("=", "!=", "includes")
+        chosen = kind_of(question).compares_options and test.compare in ("=", "!=", "includes")
         if chosen and question.option(test.value) is None:
             known = suggest(test.value, [option.code for option in question.options])
             raise SettingsError(

@@ -1,4 +1,4 @@
-"""Checking a questionnaire, as its author asks before anybody answers it."""
+"""Checks a questionnaire for its author, before anybody answers it."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from quaestor.base.errors import InputError, Problem
 from quaestor.study.folder import Study
 from quaestor.surveys.lifecycle import survey_file
 from quaestor.surveys.model.paths import paths
+from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.questionnaire_checks import WHOLE, problems_of
 from quaestor.surveys.model.questionnaire_file import questionnaire_from, read_questionnaire, untranslated
-from quaestor.surveys.model.records import CHOSEN, Questionnaire
+from quaestor.surveys.model.records import Questionnaire
 
 _LONGER_THAN_SAID = 1.5
 
@@ -24,15 +25,15 @@ class Checked:
     questionnaire: Questionnaire
     problems: tuple[Problem, ...]
     minutes: float
-    """About how long the longest way takes."""
+    """About how long the longest path takes."""
 
     @property
     def grave(self) -> tuple[Problem, ...]:
-        return tuple(one for one in self.problems if one.grave)
+        return tuple(problem for problem in self.problems if problem.grave)
 
 
 def questionnaire_path(study: Study | None, name: str) -> Path:
-    """The file that somebody means: one of the study by its name, or any by its path."""
+    """Returns the file of a questionnaire: one of the study by its name, or any by its path."""
     path = Path(name)
     if path.suffix == ".toml" or study is None:
         if not path.is_file():
@@ -42,35 +43,36 @@ def questionnaire_path(study: Study | None, name: str) -> Path:
 
 
 def check_survey(path: Path) -> Checked:
-    """Everything that is wrong with the questionnaire of a file, in all its languages."""
-    asked = read_questionnaire(path)
+    """Returns everything that is wrong with the questionnaire of a file, in all its languages."""
+    questionnaire = read_questionnaire(path)
     text = path.read_text("utf-8-sig")
-    found = [*problems_of(asked), *_languages(text, path.stem, asked)]
-    longest = max((one.seconds for one in paths(asked)), default=0.0) / 60
-    if asked.minutes is not None and longest > asked.minutes * _LONGER_THAN_SAID:
-        words = f"the longest way takes about {longest:.0f} minutes, but respondents are told {asked.minutes}"
-        found.append(Problem(WHOLE, f"{words}: raise survey.minutes, or ask less", grave=False))
-    return Checked(path, asked, tuple(found), longest)
+    problems = [*problems_of(questionnaire), *_languages(text, path.stem, questionnaire)]
+    longest = max((path.seconds for path in paths(questionnaire)), default=0.0) / 60
+    if questionnaire.minutes is not None and longest > questionnaire.minutes * _LONGER_THAN_SAID:
+        words = f"the longest way takes about {longest:.0f} minutes, but respondents are told {questionnaire.minutes}"
+        problems.append(Problem(WHOLE, f"{words}: raise survey.minutes, or ask less", grave=False))
+    return Checked(path, questionnaire, tuple(problems), longest)
 
 
-def _languages(text: str, name: str, asked: Questionnaire) -> list[Problem]:
-    """Words that somebody who reads another language meets in the wrong one."""
-    found = [
+def _languages(text: str, name: str, first: Questionnaire) -> list[Problem]:
+    """Returns what respondents would read in a language other than their own."""
+    problems = [
         Problem(
-            WHOLE, f"the words of {place} are missing: add them, or respondents read those in {asked.language}", False
+            WHOLE, f"the words of {place} are missing: add them, or respondents read those in {first.language}", False
         )
         for place in untranslated(text, name)
     ]
-    for language in asked.languages:
+    for language in first.languages:
         if language == "en" or language.startswith("en-"):
             continue
-        inner = questionnaire_from(text, name, language)
-        for first, one in zip(asked.questions(), inner.questions(), strict=True):
-            where = f"question {one.id}"
-            if language != asked.language and one.text == first.text and one.text.strip():
-                words = f"its text is the same in {asked.language} and {language}: write it in both"
-                found.append(Problem(where, words, grave=False))
-            if one.kind in CHOSEN and {option.label for option in one.options} & {"Yes", "I agree"}:
+        translated = questionnaire_from(text, name, language)
+        for original, question in zip(first.questions(), translated.questions(), strict=True):
+            where = f"question {question.id}"
+            if language != first.language and question.text == original.text and question.text.strip():
+                words = f"its text is the same in {first.language} and {language}: write it in both"
+                problems.append(Problem(where, words, grave=False))
+            labels = {option.label for option in question.options}
+            if kind_of(question).is_choice and labels & {"Yes", "I agree"}:
                 words = f"its options are in English in {language}: give them labels of their own"
-                found.append(Problem(where, words, grave=False))
-    return list(dict.fromkeys(found))
+                problems.append(Problem(where, words, grave=False))
+    return list(dict.fromkeys(problems))

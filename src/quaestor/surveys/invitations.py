@@ -14,7 +14,7 @@ from quaestor.coding.session import require_lead
 from quaestor.store.records import NewAct
 from quaestor.surveys.lifecycle import INVITATIONS_FILE, Surveys
 from quaestor.surveys.model.records import Questionnaire
-from quaestor.surveys.respond import Door, Entrance, begin, code_of_link, code_of_page, door
+from quaestor.surveys.respond import AccessStatus, SurveyAccess, access_status, begin, code_of_link, code_of_page
 from quaestor.surveys.store.invitations import Invitation, InvitationFile, Sent
 
 SHARED_BY = 5
@@ -64,12 +64,12 @@ class ResponseRates:
 class Invite:
     """An invitation as whoever holds its link meets it."""
 
-    door: Door
+    access: SurveyAccess
     used: bool
 
     @property
     def anonymous(self) -> bool:
-        return self.door.questionnaire is None or self.door.questionnaire.anonymous
+        return self.access.questionnaire is None or self.access.questionnaire.anonymous
 
     @property
     def resumes(self) -> bool:
@@ -79,7 +79,7 @@ class Invite:
     @property
     def begins(self) -> bool:
         """Whether somebody can begin with it now."""
-        return not self.used and self.door.entrance in (Entrance.OPEN, Entrance.INVITED)
+        return not self.used and self.access.status in (AccessStatus.OPEN, AccessStatus.INVITED)
 
 
 def invite(
@@ -122,7 +122,7 @@ def links_csv(made: Sequence[Invited], address: str) -> str:
 def invitation(surveys: Surveys, token: str, language: str = "") -> Invite | None:
     """What a link is for; None where there is no such invitation."""
     found = _found(surveys, token)
-    return None if found is None else Invite(door(surveys, surveys.study, found.survey, language), found.used)
+    return None if found is None else Invite(access_status(surveys, surveys.study, found.survey, language), found.used)
 
 
 def accept(surveys: Surveys, token: str, language: str = "", key: str = "") -> tuple[str, str]:

@@ -19,7 +19,7 @@ from quaestor.study.folder import Study
 from quaestor.surveys.free_text import ANSWERS_FILE, DECIDE_ACT
 from quaestor.surveys.model.questionnaire_checks import problems_of
 from quaestor.surveys.model.questionnaire_file import questionnaire_from, read_questionnaire
-from quaestor.surveys.model.records import Questionnaire, Standing
+from quaestor.surveys.model.records import Questionnaire, ResponseStatus
 from quaestor.surveys.store.answers import AnswerFile, Version
 from quaestor.surveys.store.invitations import InvitationFile
 
@@ -111,7 +111,7 @@ class Surveys:
         asked = self.questionnaire(name)
         if asked.closes and self.today() > asked.closes:
             return False
-        return asked.most is None or self.answers.counts(name)[Standing.FINISHED] < asked.most
+        return asked.most is None or self.answers.counts(name)[ResponseStatus.FINISHED] < asked.most
 
 
 def survey_files(study: Study) -> dict[str, Path]:
@@ -191,7 +191,7 @@ def _keep_promises(surveys: Surveys, name: str, asked: Questionnaire) -> None:
     before = last_paying(surveys, name)
     counts = surveys.answers.counts(name)
     # Who is under way is paid by the last version that pays: by one that pays nothing they lose nothing.
-    told = counts[Standing.FINISHED] or (asked.pay is not None and counts[Standing.OPEN])
+    told = counts[ResponseStatus.FINISHED] or (asked.pay is not None and counts[ResponseStatus.OPEN])
     if before is None or before.pay is None or not told:
         return
     promised = f"{before.pay.amount:g} {before.pay.currency}"

@@ -1,4 +1,4 @@
-"""Every path through a questionnaire in words: what is asked on it, after which answers, and how it ends."""
+"""Every path through a questionnaire in words: its questions, answers that lead along it, and how it ends."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path as File
 from typing import Any
 
-from quaestor.surveys.model.answer_forms import in_words
 from quaestor.surveys.model.paths import Path, paths
+from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.questionnaire_file import read_questionnaire
-from quaestor.surveys.model.records import Kind, Question, Questionnaire
+from quaestor.surveys.model.records import Question, Questionnaire
 
 
 @dataclass(frozen=True)
@@ -46,24 +46,28 @@ class ToldPath:
 
 
 def told_paths(file: File, language: str = "", most: int = 1_000) -> tuple[list[ToldPath], bool]:
-    """The paths through the questionnaire of a file, and whether these are all; nothing is recorded."""
-    asked = read_questionnaire(file, language)
-    found = paths(asked, most)
-    deciding = deciding_questions(asked)
-    return [_told(asked, one, deciding) for one in found], found.whole
+    """Returns the paths through the questionnaire of a file, and whether these are all."""
+    questionnaire = read_questionnaire(file, language)
+    walked = paths(questionnaire, most)
+    deciding = deciding_questions(questionnaire)
+    return [_path_in_words(questionnaire, path, deciding) for path in walked], walked.whole
 
 
-def deciding_questions(asked: Questionnaire) -> set[str]:
-    """The questions on whose answers it depends what comes after."""
-    conditions = [page.show_if for page in asked.pages] + [one.show_if for one in asked.questions()]
+def deciding_questions(questionnaire: Questionnaire) -> set[str]:
+    """Returns the questions whose answers decide what comes after."""
+    questions = list(questionnaire.questions())
+    conditions = [page.show_if for page in questionnaire.pages] + [question.show_if for question in questions]
     named = {test.question for condition in conditions if condition is not None for test in condition.tests()}
-    ending = {one.id for one in asked.questions() if one.kind is Kind.CONSENT or any(x.ends for x in one.options)}
-    return named | ending
+    return named | {
+        question.id
+        for question in questions
+        if kind_of(question).asks_consent or any(option.ends for option in question.options)
+    }
 
 
-def _told(asked: Questionnaire, path: Path, deciding: set[str]) -> ToldPath:
-    titles = {page.id: page.title for page in asked.pages}
-    known = {one.id: one for one in asked.questions()}
+def _path_in_words(questionnaire: Questionnaire, path: Path, deciding: set[str]) -> ToldPath:
+    titles = {page.id: page.title for page in questionnaire.pages}
+    known = {question.id: question for question in questionnaire.questions()}
     pages = tuple(
         ToldPage(page, titles[page], tuple(_question(known[name], path, name in deciding) for name in names))
         for page, names in path.pages
@@ -73,5 +77,5 @@ def _told(asked: Questionnaire, path: Path, deciding: set[str]) -> ToldPath:
 
 def _question(question: Question, path: Path, decides: bool) -> ToldQuestion:
     answer = dict(path.answers.get(question.id, {}))
-    said = in_words(question, answer) or "left empty"
-    return ToldQuestion(question.id, question.text, answer, said, decides)
+    words = kind_of(question).in_words(question, answer) or "left empty"
+    return ToldQuestion(question.id, question.text, answer, words, decides)

@@ -18,7 +18,7 @@ from quaestor.base.files import create_private_text
 from quaestor.base.table_files import escape_formula, format_csv
 from quaestor.surveys.lifecycle import CLOSED, Surveys, close_for_good, last_paying, survey_files
 from quaestor.surveys.model.questionnaire_file import read_questionnaire
-from quaestor.surveys.model.records import Pay, Questionnaire, Standing
+from quaestor.surveys.model.records import Pay, Questionnaire, ResponseStatus
 from quaestor.surveys.model.wording.refusals import NotTaken
 from quaestor.surveys.store.claim_key import ClaimKey
 from quaestor.surveys.store.claims import Claim, ClaimFile, Stage
@@ -115,7 +115,7 @@ class Card:
 def claim_token(surveys: Surveys, code: str) -> str:
     """What somebody who finished shows in the payment part; nothing is written, and it is the same each time."""
     response = surveys.answers.find(code)
-    if response is None or response.standing is not Standing.FINISHED:
+    if response is None or response.standing is not ResponseStatus.FINISHED:
         raise StateError("only who has finished the survey can be paid")
     if surveys.questionnaire(response.survey, response.version).pay is None:
         raise StateError(f"the survey {response.survey!r} pays nothing")

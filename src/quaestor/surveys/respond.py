@@ -1,4 +1,4 @@
-"""Answering a survey: begin, go on, send a page, withdraw; what a respondent's page does, it does through this."""
+"""Answering a survey: begin, go on, send a page, withdraw."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from enum import StrEnum
 from quaestor.base.errors import InputError, StateError
 from quaestor.study.folder import Study
 from quaestor.surveys.lifecycle import CLOSED, DRAFT, Surveys, survey_files
-from quaestor.surveys.model.answer_forms import Sent, form_of
 from quaestor.surveys.model.flow import (
-    Taken,
+    ValidatedPage,
     in_order,
     next_page,
     page_at,
@@ -21,17 +20,19 @@ from quaestor.surveys.model.flow import (
     piped,
     progress,
     shown_pages,
-    taken,
+    validate_page,
 )
-from quaestor.surveys.model.records import Answer, Page, Question, Questionnaire, Response, Standing
+from quaestor.surveys.model.question_kinds import kind_of
+from quaestor.surveys.model.question_kinds.base import Form
+from quaestor.surveys.model.records import Answer, Page, Question, Questionnaire, Response, ResponseStatus
 from quaestor.surveys.model.wording.refusals import TooLate
 from quaestor.surveys.open_answers import erase_everywhere
-from quaestor.surveys.store.page_submission import Sending
+from quaestor.surveys.store.page_submission import PageSubmission
 from quaestor.surveys.store.responses import new_code
 
 
-class Entrance(StrEnum):
-    """What stands at the address of a survey."""
+class AccessStatus(StrEnum):
+    """Whether a survey can be answered at its address, and why not."""
 
     OPEN = "open"
     INVITED = "by invitation"
@@ -40,46 +41,46 @@ class Entrance(StrEnum):
     OVER = "over"
     """Its last day has passed."""
     ENOUGH = "enough"
-    """As many have finished as are wanted; who has begun can finish."""
+    """The most responses are finished; respondents who have begun can finish."""
 
 
 @dataclass(frozen=True)
-class Door:
-    """A survey as a stranger meets it; of one that is not open yet nothing is told."""
+class SurveyAccess:
+    """A survey at its public address; without its questionnaire where it is not open yet."""
 
     survey: str
-    entrance: Entrance
+    status: AccessStatus
     questionnaire: Questionnaire | None
 
     @property
     def goes_on(self) -> bool:
         """Whether somebody who has begun can send pages."""
-        return self.entrance in (Entrance.OPEN, Entrance.INVITED, Entrance.ENOUGH)
+        return self.status in (AccessStatus.OPEN, AccessStatus.INVITED, AccessStatus.ENOUGH)
 
 
-def door(surveys: Surveys | None, study: Study, name: str, language: str = "") -> Door:
-    """What stands at the address of a survey, in a language that it has, else in its first."""
+def access_status(surveys: Surveys | None, study: Study, name: str, language: str = "") -> SurveyAccess:
+    """Returns a survey as it is at its public address, in a language that it has, else in its first."""
     if surveys is None or surveys.answers.version(name) is None:
         if name not in survey_files(study):
             raise InputError(f"there is no survey {name!r}")
-        return Door(name, Entrance.NOT_YET, None)
-    found = surveys.fielding(name)
-    if found.status == DRAFT:
-        return Door(name, Entrance.NOT_YET, None)
-    asked = surveys.questionnaire(name, found.version)
+        return SurveyAccess(name, AccessStatus.NOT_YET, None)
+    fielding = surveys.fielding(name)
+    if fielding.status == DRAFT:
+        return SurveyAccess(name, AccessStatus.NOT_YET, None)
+    asked = surveys.questionnaire(name, fielding.version)
     if language in asked.languages:
-        asked = surveys.questionnaire(name, found.version, language)
-    return Door(name, _entrance(surveys, asked, found.status), asked)
+        asked = surveys.questionnaire(name, fielding.version, language)
+    return SurveyAccess(name, _status(surveys, asked, fielding.status), asked)
 
 
-def _entrance(surveys: Surveys, asked: Questionnaire, status: str) -> Entrance:
+def _status(surveys: Surveys, asked: Questionnaire, status: str) -> AccessStatus:
     if status == CLOSED:
-        return Entrance.CLOSED
+        return AccessStatus.CLOSED
     if asked.closes and surveys.today() > asked.closes:
-        return Entrance.OVER
-    if asked.most is not None and surveys.answers.counts(asked.id)[Standing.FINISHED] >= asked.most:
-        return Entrance.ENOUGH
-    return Entrance.INVITED if asked.by_invitation else Entrance.OPEN
+        return AccessStatus.OVER
+    if asked.most is not None and surveys.answers.counts(asked.id)[ResponseStatus.FINISHED] >= asked.most:
+        return AccessStatus.ENOUGH
+    return AccessStatus.INVITED if asked.by_invitation else AccessStatus.OPEN
 
 
 TRAP = "_trap"
@@ -108,14 +109,14 @@ class SurveyPage:
     typed: Mapping[str, Answer] = field(default_factory=dict)
     """What was sent and not taken, to be shown again."""
 
-    form: Sent = field(default_factory=dict)
+    form: Form = field(default_factory=dict)
     """What stands in its fields: what was typed and not taken, else what was answered before."""
 
     def answer(self, question: str) -> Answer:
         return self.typed.get(question) or self.response.answers.get(question) or {}
 
 
-Outcome = Sending | SurveyPage
+Outcome = PageSubmission | SurveyPage
 """What comes of a page that was sent: it waits to be recorded, or is shown again with what is wrong."""
 
 
@@ -146,7 +147,7 @@ def shown(surveys: Surveys, code: str, page: str = "", response: Response | None
     """
     response = response or found_response(surveys, code)
     asked = questionnaire_of(surveys, response)
-    if response.standing is not Standing.OPEN:
+    if response.standing is not ResponseStatus.OPEN:
         return response
     found = page_at(asked, response, page) if page else None
     # Where every page was sent and none as the last one, the last one is sent again to finish.
@@ -158,7 +159,7 @@ def sent(
     surveys: Surveys,
     code: str,
     page: str,
-    form: Sent,
+    form: Form,
     key: str,
     seconds: float = 0.0,
     *,
@@ -172,22 +173,22 @@ def sent(
     response = response or found_response(surveys, code)
     asked = questionnaire_of(surveys, response)
     found = page_at(asked, response, page)
-    if found is None and response.standing is Standing.OPEN:
+    if found is None and response.standing is ResponseStatus.OPEN:
         raise TooLate("not-this-page")
     if found is None:  # sent again after the end: the journal knows whether it is the same
-        return _lined(surveys, Sending(code, page, {}, key, response.standing))
-    if not door(surveys, surveys.study, response.survey).goes_on:
+        return _lined(surveys, PageSubmission(code, page, {}, key, response.standing))
+    if not access_status(surveys, surveys.study, response.survey).goes_on:
         raise StateError("the survey has been closed: what you sent before is kept")
-    read = taken(asked, response, found, form, going_back=going_back)
+    read = validate_page(asked, response, found, form, going_back=going_back)
     if read.problems:
         return page_met(asked, response, found, read, form)
     answers = {**read.answers, **_trapped(form)}
-    sending = Sending(code, page, answers, key, read.standing, seconds, read.left, response)
+    sending = PageSubmission(code, page, answers, key, read.standing, seconds, read.left, response)
     sending.quotas, sending.today, sending.draft = asked.quotas, surveys.today(), going_back
     return _lined(surveys, sending)
 
 
-def again(surveys: Surveys, code: str, page: str, form: Sent) -> SurveyPage | None:
+def again(surveys: Surveys, code: str, page: str, form: Form) -> SurveyPage | None:
     """A page with what was typed on it, where it could not be kept; None where it is not there to be answered."""
     found = shown(surveys, code, page)
     return replace(found, form=form) if isinstance(found, SurveyPage) and found.page.id == page else None
@@ -217,12 +218,12 @@ def withdraw(surveys: Surveys, code: str) -> bool:
     return response is not None and erase_everywhere(surveys, response, "respondent")
 
 
-def _trapped(form: Sent) -> dict[str, Answer]:
+def _trapped(form: Form) -> dict[str, Answer]:
     words = (form.get(TRAP_FIELD) or ("",))[0].strip()
     return {TRAP: {"text": words[:_LONGEST_TRAP]}} if words else {}
 
 
-def _lined(surveys: Surveys, sending: Sending) -> Sending:
+def _lined(surveys: Surveys, sending: PageSubmission) -> PageSubmission:
     surveys.answers.submissions.add(sending)
     return sending
 
@@ -236,7 +237,7 @@ def found_response(surveys: Surveys, code: str) -> Response:
 
 
 def page_met(
-    asked: Questionnaire, response: Response, page: Page, read: Taken | None = None, form: Sent | None = None
+    asked: Questionnaire, response: Response, page: Page, read: ValidatedPage | None = None, form: Form | None = None
 ) -> SurveyPage:
     """A page as it is met with what was answered so far; `read` and `form` where it was sent and comes again."""
     done, total = progress(asked, response, page.id)
@@ -269,7 +270,7 @@ def _remembered(surveys: Surveys, met: SurveyPage) -> SurveyPage:
         once.update(said if page == met.page.id else {})
     fields = dict(met.form)
     for question in again:
-        fields.update(form_of(question, once.get(question.id, {})))
+        fields.update(kind_of(question).write_form(question, once.get(question.id, {})))
     return replace(met, form=fields)
 
 
@@ -278,10 +279,10 @@ def _question(asked: Questionnaire, response: Response, question: Question) -> Q
     return replace(in_order(question, response.seed), text=text, hint=hint)
 
 
-def _fields(page: Page, response: Response) -> Sent:
+def _fields(page: Page, response: Response) -> Form:
     fields: dict[str, list[str]] = {}
     for question in page.questions:
-        fields.update(form_of(question, response.answers.get(question.id, {})))
+        fields.update(kind_of(question).write_form(question, response.answers.get(question.id, {})))
     return fields
 
 

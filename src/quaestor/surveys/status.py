@@ -20,14 +20,14 @@ from quaestor.surveys.lifecycle import (
     open_surveys,
     survey_files,
 )
-from quaestor.surveys.model.records import Standing
+from quaestor.surveys.model.records import ResponseStatus
 from quaestor.surveys.payment import payment
 
 IMPORTED = "imported"
 """A survey that was never opened and has answers all the same: they were given elsewhere."""
 STANDING_WORDS = {
-    Standing.FINISHED: "finished", Standing.OPEN: "under way", Standing.SCREENED_OUT: "screened out",
-    Standing.DECLINED: "declined",
+    ResponseStatus.FINISHED: "finished", ResponseStatus.OPEN: "under way", ResponseStatus.SCREENED_OUT: "screened out",
+    ResponseStatus.DECLINED: "declined",
 }  # fmt: skip
 
 
@@ -38,7 +38,7 @@ class SurveyStatus:
     survey: str
     status: str = DRAFT
     version: int | None = None
-    responses: Mapping[str, int] = field(default_factory=lambda: {one.value: 0 for one in Standing})
+    responses: Mapping[str, int] = field(default_factory=lambda: {one.value: 0 for one in ResponseStatus})
     """By standing."""
     erased: int = 0
     """Withdrawn by those who gave them."""

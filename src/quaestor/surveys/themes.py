@@ -10,7 +10,7 @@ from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import join_with_or
 from quaestor.coding.model.decisions import find_decisions, list_disagreements
 from quaestor.coding.model.records import Decision, Facet
-from quaestor.coding.model.rounds import blindness_notes
+from quaestor.coding.model.rounds import list_blindness_notes
 from quaestor.coding.model.state import CLOSED, State
 from quaestor.coding.model.views import require_lead_view
 from quaestor.coding.rating_files import note_view
@@ -135,7 +135,7 @@ def _counted(state: State, name: str, facet: Facet, made: Mapping[str, Decision]
     ]
     ordered = sorted(themes, key=lambda one: (-one.participants, one.name.casefold()))
     simulated = any(one.simulated for one in made.values())
-    blindness = tuple(blindness_notes([state.round(name)]))
+    blindness = tuple(list_blindness_notes([state.round(name)]))
     return Themes(name, facet.id, len(people), tuple(ordered), uncoded, simulated, blindness)
 
 

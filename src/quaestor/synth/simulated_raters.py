@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.coding.model.decisions import TIE_BREAKER, TOGETHER, build_decision_act, list_disagreements, tie_comment
+from quaestor.coding.model.decisions import TIE_BREAKER, TOGETHER, build_decision_act, list_disagreements, build_tie_act
 from quaestor.coding.model.facet_kinds.base import allowed_choices
 from quaestor.coding.model.facet_kinds.passages import KIND as STRETCHES
 from quaestor.coding.model.phrases import SAME_MEANING, list_phrases, build_unify_act, count_words, find_words_before
-from quaestor.coding.model.ratings import give_rating
+from quaestor.coding.model.ratings import build_rating_act
 from quaestor.coding.model.records import EXCLUDE, KEEP, Facet
-from quaestor.coding.model.rounds import list_missing, next_set
+from quaestor.coding.model.rounds import list_missing, build_next_set_act
 from quaestor.coding.model.state import OPEN, RoundState, State
 from quaestor.coding.session import CodingSession
 from quaestor.store.records import NewAct
@@ -184,7 +184,7 @@ def give_missing(coding: CodingSession, name: str, said: Said, *, seed: int, onl
 
     def give(state: State) -> list[NewAct]:
         return [
-            give_rating(
+            build_rating_act(
                 state,
                 name,
                 rater,
@@ -242,7 +242,7 @@ def simulate_sets(
         tell(one.set, len(one.sets))
         if one.set == len(one.sets):
             return given
-        coding.act(lambda state: next_set(state, name, state.round(name).plan.raters[0], simulated=True))
+        coding.act(lambda state: build_next_set_act(state, name, state.round(name).plan.raters[0], simulated=True))
 
 
 def _unifications(one: RoundState, state: State) -> list[NewAct]:
@@ -312,7 +312,7 @@ def _plain(facet: Facet, answer: Any) -> Any:
 
 
 def _tie(name: str, actor: str, item: str, facet: str, answer: Any) -> Callable[[State], NewAct]:
-    return lambda state: tie_comment(state, name, actor, item, facet, answer, "simulated comment", simulated=True)
+    return lambda state: build_tie_act(state, name, actor, item, facet, answer, "simulated comment", simulated=True)
 
 
 def _decision(name: str, actor: str, item: str, facet: str, answer: Any, how: str) -> Callable[[State], NewAct]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import random
 import tomllib
 from collections import Counter
@@ -16,18 +15,17 @@ from quaestor.base.names import suggest
 from quaestor.store.records import new_key
 from quaestor.study.templates import template_folder
 from quaestor.surveys.lifecycle import Surveys
-from quaestor.surveys.model.answer_forms import form_of as fields_of
-from quaestor.surveys.model.records import CHOSEN, DECLINE, Answer, Kind, Option, Question, Questionnaire
+from quaestor.surveys.model.question_kinds import kind_of
+from quaestor.surveys.model.records import Answer, Option, Question, Questionnaire
 from quaestor.surveys.respond import SurveyPage, begin, sent, shown
-from quaestor.surveys.store.page_submission import Sending
+from quaestor.surveys.store.page_submission import PageSubmission
 from quaestor.synth.phrases import shared_out
 from quaestor.synth.survey_plan import PlantedAnswers, SurveyPlan, fitting
 
 _SHARE, _OPEN_SHARE = 0.93, 0.4
 """How many answer what they need not: a question with options, an open one."""
-_SECONDS = {Kind.TEXT: 15.0, Kind.LONG_TEXT: 60.0, Kind.MATRIX: 25.0, Kind.RANKING: 30.0, Kind.MULTIPLE: 14.0}
-_ELSE, _PAGE = 8.0, 3.0
-"""Seconds for a question of another kind, and for looking at a page."""
+_PAGE = 3.0
+"""Seconds for looking at a page."""
 _OFTEN = 10
 _NOTHING = PlantedAnswers()
 _OPENINGS = ("Mostly", "In our team mainly", "For me above all", "Usually", "As far as I can tell,")
@@ -78,7 +76,7 @@ def draw_respondents(
             drawing = _Drawing(question, planned.get(question.id, _NOTHING), random.Random(f"{seed}/{question.id}"))
             for one, answer in drawing.answers(asked, said).items():
                 said[one][question.id] = answer
-                spent = _SECONDS.get(question.kind, _ELSE) * dice.lognormvariate(0, 0.4)
+                spent = kind_of(question).simulated_seconds * dice.lognormvariate(0, 0.4)
                 seconds[one][page.id] = round(seconds[one][page.id] + spent, 1)
         going = [one for one in going if not _is_ended(page.questions, said[one])]
     return [Respondent(*both) for both in zip(said, seconds, strict=True)]
@@ -87,7 +85,7 @@ def draw_respondents(
 def planted_truth(questionnaire: Questionnaire, respondents: Iterable[Respondent]) -> dict[str, PlantedTruth]:
     """What these respondents answer, counted, by question."""
     answered: Counter[str] = Counter()
-    counts = {one.id: Counter(dict.fromkeys(_countable(one), 0)) for one in questionnaire.questions()}
+    counts = {one.id: Counter(dict.fromkeys(kind_of(one).countable_codes(one), 0)) for one in questionnaire.questions()}
     for respondent in respondents:
         for name, answer in respondent.answers.items():
             answered[name] += 1
@@ -96,21 +94,8 @@ def planted_truth(questionnaire: Questionnaire, respondents: Iterable[Respondent
     return {name: PlantedTruth(answered[name], dict(found)) for name, found in counts.items()}
 
 
-def _countable(question: Question) -> list[str]:
-    """What can be counted of its answers, in the order of the questionnaire."""
-    if question.kind is Kind.MATRIX:
-        return [f"{row.code}/{one.code}" for row in question.rows for one in question.options]
-    return [one.code for one in question.options] if question.kind in CHOSEN else []
-
-
-def _is_ended(questions: Sequence[Question], said: Mapping[str, Answer]) -> bool:
-    for question in questions:
-        chosen = said.get(question.id, {}).get("choices", ())
-        if question.kind is Kind.CONSENT and DECLINE in chosen:
-            return True
-        if any(one.ends and one.code in chosen for one in question.options):
-            return True
-    return False
+def _is_ended(questions: Sequence[Question], answers: Mapping[str, Answer]) -> bool:
+    return any(kind_of(question).end(question, answers.get(question.id, {})) for question in questions)
 
 
 class _Drawing:
@@ -118,28 +103,28 @@ class _Drawing:
 
     def __init__(self, question: Question, planted: PlantedAnswers, dice: random.Random) -> None:
         self._question = question
+        self._kind = kind_of(question)
         self._planted = planted
         self._dice = dice
 
     def answers(self, asked: Sequence[int], said: Sequence[Mapping[str, Answer]]) -> dict[int, Answer]:
         """By respondent; who is not in it says nothing."""
-        if self._question.kind is Kind.MATRIX:
+        if "rows" in self._kind.takes:
             return self._matrix(asked, said)
         who = self._who(asked, said, self._wanted(len(asked)))
-        if self._question.kind in CHOSEN:
+        if self._kind.is_choice:
             return self._with_texts(self._dealt(who))
-        return {one: self._free() for one in who}
+        return {one: self._kind.draw_answer(self._question, self._dice, self._sentence) for one in who}
 
     def _wanted(self, asked: int) -> int:
         planted, question = self._planted, self._question
         if planted.answered is not None:
             return planted.answered
-        if planted.counts and question.kind is not Kind.MULTIPLE:
+        if planted.counts and not self._kind.has_several_choices:
             return sum(planted.counts.values())
         if question.required or question.attention:
             return asked
-        is_open = question.kind in (Kind.TEXT, Kind.LONG_TEXT)
-        return round(asked * (_OPEN_SHARE if is_open else _SHARE))
+        return round(asked * (_OPEN_SHARE if self._kind.is_free_text else _SHARE))
 
     def _who(self, asked: Sequence[int], said: Sequence[Mapping[str, Answer]], wanted: int) -> list[int]:
         """So many of those who are asked; first those the plan names, and among them in any order."""
@@ -154,7 +139,7 @@ class _Drawing:
 
     def _dealt(self, who: list[int]) -> dict[int, list[str]]:
         counts = self._planted.counts or self._drawn_counts(len(who))
-        if self._question.kind is not Kind.MULTIPLE:
+        if not self._kind.has_several_choices:
             codes = [code for code, count in counts.items() for _ in range(count)]
             return {one: [code] for one, code in zip(who, codes, strict=True)}
         apart = {*self._planted.alone, *(one.code for one in self._question.options if one.alone)}
@@ -184,10 +169,10 @@ class _Drawing:
         if question.attention:
             return {question.attention: answered}
         free = [one for one in question.options if not one.ends] or [question.options[0]]
-        if question.kind is Kind.CONSENT:
+        if self._kind.asks_consent:
             return {free[0].code: answered}
         weights = {one.code: self._weight(one) for one in free}
-        if question.kind is not Kind.MULTIPLE:
+        if not self._kind.has_several_choices:
             return self._shares(weights, answered)
         alone = {one.code: weights.pop(one.code) for one in free if one.alone}
         if not weights:
@@ -235,18 +220,8 @@ class _Drawing:
                     answer.setdefault("texts", {})[row.code] = self._words(_THINGS)
         return dict(made)
 
-    def _free(self) -> Answer:
-        question = self._question
-        if question.kind is Kind.RANKING:
-            return {"ranks": self._dice.sample([one.code for one in question.options], len(question.options))}
-        if question.kind is Kind.NUMBER:
-            low = question.low or 0.0
-            high = question.high if question.high is not None else max(low, 0.0) + 20.0
-            if question.whole:
-                return {"number": str(self._dice.randint(math.ceil(low), math.floor(high)))}
-            return {"number": str(min(max(round(self._dice.uniform(low, high), 1), low), high))}
-        sentence = f"{self._dice.choice(_OPENINGS)} {self._dice.choice(_REASONS)}."
-        return {"text": self._words((sentence,))}
+    def _sentence(self) -> str:
+        return self._words((f"{self._dice.choice(_OPENINGS)} {self._dice.choice(_REASONS)}.",))
 
     def _words(self, otherwise: Sequence[str]) -> str:
         return self._dice.choice(self._planted.texts or otherwise)
@@ -332,7 +307,7 @@ def _answer(surveys: Surveys, name: str, together: Sequence[Respondent]) -> None
         going = {sending.code: going[sending.code] for sending in sendings}
 
 
-def _sent(surveys: Surveys, code: str, met: SurveyPage, respondent: Respondent) -> Sending:
+def _sent(surveys: Surveys, code: str, met: SurveyPage, respondent: Respondent) -> PageSubmission:
     # All of the page: where a condition looks at an answer of its own page, what it shows is sent as well.
     whole = next(page for page in met.questionnaire.pages if page.id == met.page.id)
     form = form_of(whole.questions, respondent.answers)
@@ -347,7 +322,7 @@ def form_of(questions: Sequence[Question], answers: Mapping[str, Answer]) -> For
     """The fields that a page would send with these answers."""
     form: Form = {}
     for question in questions:
-        form.update(fields_of(question, answers.get(question.id, {})))
+        form.update(kind_of(question).write_form(question, answers.get(question.id, {})))
     return form
 
 

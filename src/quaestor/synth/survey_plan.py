@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from quaestor.base.errors import InputError
-from quaestor.surveys.model.records import CHOSEN, Kind, Question, Questionnaire
+from quaestor.surveys.model.question_kinds import kind_of
+from quaestor.surveys.model.records import Question, Questionnaire
 from quaestor.synth.phrases import shared_out
 
 Counts = Mapping[str, int]
@@ -58,10 +59,10 @@ def _check(question: Question, planted: PlantedAnswers) -> None:
     unknown += [row for row in planted.rows if row not in {one.code for one in question.rows}]
     if unknown:
         raise InputError(f"the plan counts {unknown[0]!r} of {question.id!r}, which does not offer it: mend the plan")
-    if planted.counts and question.kind not in CHOSEN:
+    if planted.counts and not kind_of(question).is_choice:
         raise InputError(f"the plan counts options of {question.id!r}, which is of kind {question.kind}: leave it out")
     total = sum(planted.counts.values())
-    if total and question.kind is not Kind.MULTIPLE and planted.answered not in (None, total):
+    if total and not kind_of(question).has_several_choices and planted.answered not in (None, total):
         raise InputError(
             f"{planted.answered} answer {question.id!r} in the plan, but its options sum to {total}: make them equal"
         )
@@ -70,7 +71,7 @@ def _check(question: Question, planted: PlantedAnswers) -> None:
 def _scaled(question: Question, planted: PlantedAnswers, factor: float) -> PlantedAnswers:
     answered = None if planted.answered is None else round(planted.answered * factor)
     rows = {row: _parts(steps, round(sum(steps.values()) * factor)) for row, steps in planted.rows.items()}
-    if question.kind is not Kind.MULTIPLE:
+    if not kind_of(question).has_several_choices:
         total = round(sum(planted.counts.values()) * factor)
         whole = None if planted.answered is None or not planted.counts else total
         return replace(planted, answered=whole or answered, counts=_parts(planted.counts, total), rows=rows)

@@ -34,6 +34,7 @@ from quaestor.publication.rebuild_jobs import Remaking
 from quaestor.render.design_tokens import ICON, TOKENS
 from quaestor.store.erasure import finish_erasures
 from quaestor.study.folder import Study
+from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.pages.overview import has_surveys
 from quaestor.web.coding.agreement import AgreementPages
 from quaestor.web.coding.codebook import CodebookActs, CodebookPages
@@ -98,6 +99,7 @@ def templates() -> Jinja2Templates:
     environment.globals["left_in_words"] = left_in_words
     environment.globals["new_key"] = fresh_key
     environment.globals["facets_of"] = Facets(environment)
+    environment.globals["question_kind"] = kind_of
     return Jinja2Templates(env=environment)
 
 

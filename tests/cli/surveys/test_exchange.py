@@ -1,4 +1,4 @@
-"""`quaestor survey import` and `export`: answers in and out at the command line, with everything said that was left."""
+"""`quaestor survey import` and `export`: import and export responses, and report everything that was left out."""
 
 from __future__ import annotations
 
@@ -40,49 +40,49 @@ def survey(study: Path, *words: str | Path) -> Any:
     return in_this_process("survey", *words, "--study", study / "study")
 
 
-def told(study: Path, *words: str | Path) -> dict[str, Any]:
+def run_json(study: Path, *words: str | Path) -> dict[str, Any]:
     result = survey(study, *words, "--json")
     assert result.exit_code == 0, result.output
-    found: dict[str, Any] = json.loads(result.stdout)
-    return found
+    document: dict[str, Any] = json.loads(result.stdout)
+    return document
 
 
-def test_an_import_says_what_it_took_and_what_it_left(study: Path) -> None:
+def test_an_import_reports_what_was_imported_and_what_was_left_out(study: Path) -> None:
     trial = survey(study, "import", NAME, study / "answers.csv", "--dry-run")
-    assert "2 responses would be taken in" in trial.stderr
-    said = survey(study, "import", NAME, study / "answers.csv").stderr
-    assert "2 responses taken in, 0 known already" in said
-    assert "1 row without consent, left out: 4" in said
-    assert "1 row without any answer: 5" in said
-    assert "1 cell with a marker, which is no answer: Q2 in row 6" in said
-    assert "row 3, Q2: '[bold]Caffe' is no option; left out" in said
-    assert "1 column with the order in which options were shown: Q2_DO" in said
-    assert "1 column not mapped: Q3" in said
-    assert "questions without a column: converted" in said
-    again = told(study, "import", NAME, study / "answers.csv")
+    assert "2 responses would be imported" in trial.stderr
+    output = survey(study, "import", NAME, study / "answers.csv").stderr
+    assert "2 responses imported, 0 were known already" in output
+    assert "1 row without consent, left out: 4" in output
+    assert "1 row without any answer: 5" in output
+    assert "1 cell with a marker instead of an answer: Q2 in row 6" in output
+    assert "row 3, Q2: '[bold]Caffe' is no option; left out" in output
+    assert "1 column with the order in which options were shown: Q2_DO" in output
+    assert "1 column not mapped: Q3" in output
+    assert "questions without a column: converted" in output
+    again = run_json(study, "import", NAME, study / "answers.csv")
     assert (again["responses"], again["known"], again["no_consent"], again["kept"]) == (0, 2, [4], True)
     assert again["unread"] == [
         {"row": 3, "column": "Q2", "question": "used", "said": "[bold]Caffe", "why": "is no option"}
     ]
 
 
-def test_an_export_comes_back_without_a_mapping(study: Path) -> None:
+def test_an_export_is_imported_again_without_a_mapping(study: Path) -> None:
     for name in ("out.csv", "out.xlsx"):
-        done = told(study, "export", NAME, "--out", study / name, "--wide", "--raw")
+        done = run_json(study, "export", NAME, "--out", study / name, "--wide", "--raw")
         assert (done["responses"], done["rows"], done["left_out"], done["withdrawn"]) == (1, 1, {}, 0)
-        back = told(study, "import", NAME, study / name)
+        back = run_json(study, "import", NAME, study / name)
         assert (back["known"], back["unmapped_columns"]) == (1, [])
     assert "1 response in 18 rows written to" in survey(study, "export", NAME, "--out", study / "tidy.csv").stderr
 
 
-def test_what_cannot_be_is_one_sentence(study: Path) -> None:
-    for words, why in (
+def test_wrong_calls_are_refused_with_one_sentence(study: Path) -> None:
+    for words, expected in (
         (("import", NAME, study / "none.csv"), "there is no file"),
         (("import", NAME, study / "answers.csv", "--as", "rater-1"), "is not the lead of the study"),
         (("import", "tool", study / "answers.csv"), "there is no questionnaire 'tool'"),
         (("export", NAME, "--out", study / "out.doc"), "is none of .csv, .xlsx, .parquet"),
     ):
         result = survey(study, *words)
-        assert why in str(result.exception), words
+        assert expected in str(result.exception), words
     (study / "study" / "instruments" / f"{NAME}.mapping.toml").unlink()
     assert isinstance(survey(study, "import", NAME, study / "answers.csv").exception, InputError)

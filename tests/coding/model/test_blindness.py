@@ -12,7 +12,7 @@ from tests.support.acting import FACETS, ITEMS, Table, anything, rated, try_some
 from quaestor.base.errors import StateError
 from quaestor.coding.model.decisions import build_decision_act
 from quaestor.coding.model.records import Practice
-from quaestor.coding.model.views import list_visible_disagreements, build_rater_view, require_lead_view, list_tie_cases
+from quaestor.coding.model.views import build_rater_view, list_tie_cases, list_visible_disagreements, require_lead_view
 
 
 @settings(max_examples=300, deadline=None)

@@ -11,15 +11,15 @@ from tests.support.acting import PHRASE, Table, rated
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.coding.model.decisions import (
-    count_undecided_agreements,
+    build_agreed_act,
     build_comment_act,
     build_decision_act,
-    build_agreed_act,
-    list_disagreements,
     build_published_act,
-    list_kept,
+    build_tie_act,
+    count_undecided_agreements,
     is_settled_round,
-    tie_comment,
+    list_disagreements,
+    list_kept,
 )
 from quaestor.coding.model.decisions import find_decisions as decided_answers
 from quaestor.coding.model.phrases import build_unify_act
@@ -44,11 +44,17 @@ def test_agreement_is_bit_identical_before_and_after_settling(pairs: list[tuple[
     table.record(build_agreed_act(table.state, "main", "lead"))
     for number, found in enumerate(list_disagreements(table.state, "main")):
         if number % 2:
-            table.record(tie_comment(table.state, "main", "breaker", found.item, "relevance", "keep"))
-            table.record(build_decision_act(table.state, "main", "lead", found.item, "relevance", "keep", "together", lead="lead"))
+            table.record(build_tie_act(table.state, "main", "breaker", found.item, "relevance", "keep"))
+            table.record(
+                build_decision_act(
+                    table.state, "main", "lead", found.item, "relevance", "keep", "together", lead="lead"
+                )
+            )
         else:
             table.record(build_comment_act(table.state, "main", "first", found.item, "relevance", "I see"))
-            table.record(build_decision_act(table.state, "main", "first", found.item, "relevance", "keep", "discussion"))
+            table.record(
+                build_decision_act(table.state, "main", "first", found.item, "relevance", "keep", "discussion")
+            )
     assert is_settled_round(table.state, "main")
     assert figures(table) == before
 
@@ -56,7 +62,7 @@ def test_agreement_is_bit_identical_before_and_after_settling(pairs: list[tuple[
 def test_what_all_say_is_decided_by_agreement_and_the_rest_waits() -> None:
     table = rated(("keep", "keep"), ("keep", "exclude: crash"), ("exclude: crash", "exclude: installation"))
     table.record(build_agreed_act(table.state, "main", "lead"))
-    made = table.state.round("main").decided("relevance")
+    made = table.state.round("main").last_decisions("relevance")
     assert {item: (one.answer["answer"], one.how) for item, one in made.items()} == {
         "i1": ("keep", "agreement"),
         "i3": ("exclude", "agreement"),
@@ -64,7 +70,9 @@ def test_what_all_say_is_decided_by_agreement_and_the_rest_waits() -> None:
     assert made["i3"].answer["reason"] == "crash; installation"
     assert build_agreed_act(table.state, "main", "lead") is None
     assert list_kept(table.state, "main") is None, "as long as one item is open nothing is fed on"
-    table.record(build_decision_act(table.state, "main", "second", "i2", "relevance", "keep", "discussion", "the code works"))
+    table.record(
+        build_decision_act(table.state, "main", "second", "i2", "relevance", "keep", "discussion", "the code works")
+    )
     assert list_kept(table.state, "main") == {"i1", "i2"}
 
 
@@ -80,14 +88,14 @@ def test_the_papers_two_steps_come_in_their_order() -> None:
     with pytest.raises(InputError, match="allowed: discussion or together"):
         build_decision_act(table.state, "main", "breaker", "i1", "relevance", "keep", "tie-breaker")
     with pytest.raises(StateError, match="'first' does not break the ties"):
-        tie_comment(table.state, "main", "first", "i1", "relevance", "keep")
+        build_tie_act(table.state, "main", "first", "i1", "relevance", "keep")
     with pytest.raises(StateError, match="takes no part in the pair's discussion"):
         build_decision_act(table.state, "main", "breaker", "i1", "relevance", "keep", "discussion")
     with pytest.raises(StateError, match="record the independent comment"):
         build_comment_act(table.state, "main", "breaker", "i1", "relevance", "I think")
-    table.record(tie_comment(table.state, "main", "breaker", "i1", "relevance", "exclude: crash", "it crashes"))
+    table.record(build_tie_act(table.state, "main", "breaker", "i1", "relevance", "exclude: crash", "it crashes"))
     with pytest.raises(StateError, match="stays as it is"):
-        tie_comment(table.state, "main", "breaker", "i1", "relevance", "keep")
+        build_tie_act(table.state, "main", "breaker", "i1", "relevance", "keep")
     table.record(build_decision_act(table.state, "main", "first", "i1", "relevance", "exclude: crash", "together"))
     found = list_disagreements(table.state, "main")[0]
     assert found.decision is not None
@@ -113,7 +121,7 @@ def test_a_stranger_settles_nothing_and_cannot_judge_is_no_decision() -> None:
         build_decision_act(table.state, "main", "first", "i1", "relevance", "cannot judge", "discussion")
     table.record(build_decision_act(table.state, "main", "lead", "i1", "relevance", "keep", "discussion", lead="lead"))
     with pytest.raises(StateError, match="would not be independent"):
-        tie_comment(table.state, "main", "breaker", "i1", "relevance", "keep")
+        build_tie_act(table.state, "main", "breaker", "i1", "relevance", "keep")
 
 
 def test_phrases_are_in_dispute_only_where_their_unified_words_differ() -> None:
@@ -126,7 +134,7 @@ def test_phrases_are_in_dispute_only_where_their_unified_words_differ() -> None:
     table.close()
     assert [found.item for found in list_disagreements(table.state, "main")] == ["i2"]
     table.record(build_agreed_act(table.state, "main", "lead"))
-    assert table.state.round("main").decided("phrase")["i1"].answer == {"verb": "load", "object": "model"}
+    assert table.state.round("main").last_decisions("phrase")["i1"].answer == {"verb": "load", "object": "model"}
 
 
 def test_nothing_is_settled_that_is_not_in_dispute_or_not_closed() -> None:
@@ -159,7 +167,7 @@ def test_with_partial_overlap_a_single_rating_decides_and_says_so() -> None:
             table.rate(seat.rater, item, relevance="keep")
     table.close()
     table.record(build_agreed_act(table.state, "main", "lead"))
-    assert {one.how for one in table.state.round("main").decided("relevance").values()} == {"single"}
+    assert {one.how for one in table.state.round("main").last_decisions("relevance").values()} == {"single"}
 
 
 def test_published_decisions_have_no_raters_and_say_where_they_come_from() -> None:

@@ -11,14 +11,14 @@ from tests.support.acting import Table
 
 from quaestor.base.errors import StateError
 from quaestor.coding.model.decisions import (
-    count_undecided_agreements,
+    build_agreed_act,
     build_comment_act,
     build_decision_act,
-    build_agreed_act,
-    list_word_differences,
-    list_disagreements,
+    count_undecided_agreements,
     is_settled,
     is_settled_round,
+    list_disagreements,
+    list_word_differences,
 )
 from quaestor.coding.model.facet_kinds.passages import SEPARATOR, differing_fields, merge_passages
 from quaestor.coding.model.records import Facet
@@ -108,7 +108,7 @@ def test_settling_words_leaves_the_codes_on_which_the_raters_agree() -> None:
 def test_two_stretches_of_one_rater_stay_two_and_are_no_difference_between_raters() -> None:
     both = [said(29, 60, importance="10"), said(40, 86, importance="1")]
     table = coded((both, both), (both, [said(30, 58, importance="10"), said(50, 90, importance="2")]))
-    made = table.state.round("main").decided("themes")
+    made = table.state.round("main").last_decisions("themes")
     assert made["i1"].answer == both
     assert made["i2"].answer == [said(29, 60, importance="10"), said(40, 90, importance=f"1{SEPARATOR}2")]
     assert [one.item for one in list_word_differences(table.state, "main")] == ["i2"]
@@ -117,7 +117,7 @@ def test_two_stretches_of_one_rater_stay_two_and_are_no_difference_between_rater
 def test_the_sign_between_raters_is_a_plain_bar_in_the_words_of_one() -> None:
     typed = [said(importance=f"a{SEPARATOR}b")]
     table = coded((typed, typed), (typed, [said(importance="c")]))
-    made = table.state.round("main").decided("themes")
+    made = table.state.round("main").last_decisions("themes")
     assert made["i1"].answer == [said(importance="a | b")]
     (found,) = list_word_differences(table.state, "main")
     assert (found.item, made["i2"].answer) == ("i2", [said(importance=f"a | b{SEPARATOR}c")])

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from quaestor.coding.model.free_text_fields import WALKS
-from quaestor.coding.model.records import Facet, RoundPlan, Practice
-from quaestor.coding.model.rounds import open_round
+from quaestor.coding.model.records import Facet, Practice, RoundPlan
+from quaestor.coding.model.rounds import build_open_act
 from quaestor.coding.model.state import State, write_plan
 from quaestor.store.records import Act
 
@@ -36,7 +36,7 @@ CHANGED = [
 def state() -> State:
     made = State()
     plan = RoundPlan("main", "main", ("P1/00001", "P2/00001"), FACETS, ("rater-1", "rater-2"), measured="themes")
-    opened = open_round(made, plan, "lead")
+    opened = build_open_act(made, plan, "lead")
     made.fold([Act(1, "2026-11-16T00:00:00", opened.kind, "lead", dict(opened.payload), 0, "k")])
     return made
 

@@ -235,7 +235,9 @@ def test_more_words_go_before_a_bare_verb() -> None:
 
 def test_the_object_helps_where_the_verb_has_several_operations() -> None:
     lines = {name: Code(name, "operation-group", name) for name in ("soften weight", "soften edge")}
-    placing = PhrasePlacer.build(Codebook(1, "small", {"operation-group": CodeFacet("operation-group")}, lines), PlacementWords())
+    placing = PhrasePlacer.build(
+        Codebook(1, "small", {"operation-group": CodeFacet("operation-group")}, lines), PlacementWords()
+    )
     assert placing.operation("soften", "edge").code == "soften edge"
     assert placing.operation("soften weight", "edge").code == "soften weight"
     assert placing.operation("soften", "sound").code is None

@@ -21,7 +21,7 @@ from tests.support.phrase_scoring import (
     score,
 )
 
-from quaestor.coding.model.phrase_proposals.lexicon import read_title, singular, read_words
+from quaestor.coding.model.phrase_proposals.lexicon import read_title, read_words, singular
 from quaestor.coding.model.phrase_proposals.proposal import PhraseProposal, propose
 
 REAL = SHARED / "data" / "dl-posts" / "open.csv"

@@ -9,15 +9,15 @@ from quaestor.base.errors import InputError, StateError
 from quaestor.coding.model.phrases import (
     HYPERNYM,
     SAME_MEANING,
-    list_agreed_phrases,
-    build_reread_act,
     build_curves,
-    propose_objects,
+    build_reread_act,
     build_unify_act,
     find_words_before,
+    list_agreed_phrases,
+    propose_objects,
 )
 from quaestor.coding.model.records import Decision
-from quaestor.coding.model.rounds import next_set
+from quaestor.coding.model.rounds import build_next_set_act
 from quaestor.coding.model.views import build_rater_view
 
 
@@ -27,7 +27,7 @@ def sets_of_two(*phrases: tuple[str, str]) -> Table:
     table.open(items=[f"i{number}" for number in range(len(phrases))], facets=(PHRASE,), set_size=2)
     for number, pair in enumerate(phrases):
         if number and number % 2 == 0:
-            table.record(next_set(table.state, "main", "lead"))
+            table.record(build_next_set_act(table.state, "main", "lead"))
         for rater, phrase in zip(("first", "second"), pair, strict=True):
             table.rate(rater, f"i{number}", phrase=phrase)
     return table
@@ -41,7 +41,7 @@ def test_after_a_set_its_words_are_known_to_the_next_and_the_curves_fall() -> No
         table.rate("second", item, phrase="restore, model")
     table.record(build_unify_act(table.state, "main", "first", "verb", ["restore"], "load", SAME_MEANING))
     assert build_rater_view(table.state, "main", "second").words["verb"] == {}, "known from the next set on"
-    table.record(next_set(table.state, "main", "lead"))
+    table.record(build_next_set_act(table.state, "main", "lead"))
     assert build_rater_view(table.state, "main", "second").words["verb"] == {"restore": "load"}
     for item in ("i2", "i3"):
         table.rate("first", item, phrase="load, model")
@@ -55,7 +55,9 @@ def test_of_words_with_the_same_meaning_the_more_frequent_stays_unless_a_reason_
     table = sets_of_two(("load, model", "load, model"), ("load, model", "restore, model"))
     with pytest.raises(InputError, match=r"'load' \(3 times\) is more frequent than 'restore' \(1\)"):
         build_unify_act(table.state, "main", "first", "verb", ["load"], "restore", SAME_MEANING)
-    table.record(build_unify_act(table.state, "main", "first", "verb", ["load"], "restore", SAME_MEANING, "the API says restore"))
+    table.record(
+        build_unify_act(table.state, "main", "first", "verb", ["load"], "restore", SAME_MEANING, "the API says restore")
+    )
     assert list_agreed_phrases(table.state.round("main"))["i0"] == ("restore", "model")
 
 

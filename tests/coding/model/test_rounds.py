@@ -12,23 +12,29 @@ from tests.support.acting import KEEP, NOW, PHASE, PHRASE, TEXT, TOPICS, Table, 
 from quaestor.base.errors import InputError, QuaestorError, StateError
 from quaestor.coding.model.answers import check_answer
 from quaestor.coding.model.assignment import assign_items, order_items
-from quaestor.coding.model.decisions import list_disagreements, is_settled_round
+from quaestor.coding.model.decisions import is_settled_round, list_disagreements
 from quaestor.coding.model.facet_kinds.base import write_answer
-from quaestor.coding.model.phrases import build_reread_act, build_compare_act
-from quaestor.coding.model.ratings import drift_labels, give_rating, count_hours, list_labels, practise
-from quaestor.coding.model.records import CANNOT_JUDGE, Codebook, Facet, RoundPlan, Practice
+from quaestor.coding.model.phrases import build_compare_act, build_reread_act
+from quaestor.coding.model.ratings import (
+    build_practice_act,
+    build_rating_act,
+    count_hours,
+    list_drift_labels,
+    list_labels,
+)
+from quaestor.coding.model.records import CANNOT_JUDGE, Codebook, Facet, Practice, RoundPlan
 from quaestor.coding.model.rounds import (
-    blindness_notes,
+    build_close_act,
+    build_deadline_act,
+    build_next_set_act,
+    build_open_act,
+    build_reopen_act,
+    build_replace_act,
+    build_waive_act,
     can_reopen_blind,
-    close_round,
     count_left_by_rater,
+    list_blindness_notes,
     list_missing,
-    next_set,
-    open_round,
-    reopen_round,
-    replace_rater,
-    set_deadline,
-    waive_gate,
 )
 from quaestor.coding.model.state import State
 from quaestor.coding.model.views import build_rater_position, build_rater_view, build_unblind_act
@@ -55,7 +61,7 @@ def test_a_main_round_waits_for_its_pilot_to_close_and_to_reach_its_threshold() 
     table.close("pilot")
     with pytest.raises(StateError, match=r"did not reach its kappa of 0\.6"):
         table.open("main", after="pilot", passed=False)
-    table.record(waive_gate(table.state, "pilot", "lead", "a sample of one"))
+    table.record(build_waive_act(table.state, "pilot", "lead", "a sample of one"))
     assert table.state.round("pilot").waived == "a sample of one"
     table.open("main", after="pilot", passed=False)
     assert table.state.round("main").status == "open"
@@ -90,7 +96,9 @@ def test_what_a_participant_said_who_withdrew_is_asked_of_nobody_and_missed_by_n
     table.record(NewAct("interview.withdraw", "P1", {"participant": "P1", "how": "by link"}))
     assert count_left_by_rater(one) == {"first": 1, "second": 1}
     assert list(build_rater_position(table.state, "main", "second").progress) == ["P10/00001"]
-    assert set(build_rater_view(table.state, "main", "first").items) == {"P1/00001", "P10/00001"}, "what was rated stays"
+    assert set(build_rater_view(table.state, "main", "first").items) == {"P1/00001", "P10/00001"}, (
+        "what was rated stays"
+    )
     with pytest.raises(InputError, match="not among those"):
         table.rate("second", "P1/00001", relevance="keep")
     for rater in ("first", "second"):
@@ -117,12 +125,12 @@ def test_nobody_misses_a_second_reading_of_what_can_be_read_no_more() -> None:
 
 def test_a_closed_round_opens_again_until_somebody_has_seen_the_others() -> None:
     table = rated(("keep", "keep"), ("keep", "exclude: crash"))
-    table.record(reopen_round(table.state, "main", "lead", "an item was changed"))
+    table.record(build_reopen_act(table.state, "main", "lead", "an item was changed"))
     table.rate("second", "i2", relevance="keep")
     table.close()
     table.record(build_unblind_act(table.state, "main", "second"))
     with pytest.raises(StateError, match="second saw the ratings"):
-        reopen_round(table.state, "main", "lead", "again")
+        build_reopen_act(table.state, "main", "lead", "again")
     assert build_unblind_act(table.state, "main", "second") is None, "it is on record once"
     assert build_unblind_act(table.state, "main", "lead") is not None, "the look of somebody without a part counts too"
 
@@ -133,11 +141,11 @@ def test_a_look_of_anybody_ends_blind_reopening_and_not_blind_is_stated_from_the
     table.record(build_unblind_act(table.state, "main", "a-reader"))
     assert not can_reopen_blind(table.state, "main")
     with pytest.raises(StateError, match=r"a-reader saw the ratings .* --not-blind"):
-        reopen_round(table.state, "main", "lead", "again")
-    table.record(reopen_round(table.state, "main", "lead", "again", not_blind=True))
+        build_reopen_act(table.state, "main", "lead", "again")
+    table.record(build_reopen_act(table.state, "main", "lead", "again", not_blind=True))
     table.close()
     assert table.state.round("main").blindness == "not blind: reopened after ratings had been seen"
-    assert blindness_notes(table.state.rounds.values()) == [
+    assert list_blindness_notes(table.state.rounds.values()) == [
         "The round main is not blind: reopened after ratings had been seen."
     ]
 
@@ -150,12 +158,12 @@ def test_a_round_whose_raters_compared_their_words_is_not_reopened_as_blind() ->
     table.record(build_compare_act(table.state, "main", "first"))
     table.close()
     with pytest.raises(StateError, match="its raters saw the ratings"):
-        reopen_round(table.state, "main", "lead", "again")
+        build_reopen_act(table.state, "main", "lead", "again")
 
 
 def test_a_round_that_nobody_has_seen_stays_blind_even_where_not_blind_was_asked_for() -> None:
     table = rated(("keep", "keep"))
-    table.record(reopen_round(table.state, "main", "lead", "again", not_blind=True))
+    table.record(build_reopen_act(table.state, "main", "lead", "again", not_blind=True))
     assert table.state.round("main").blindness == ""
 
 
@@ -164,16 +172,16 @@ def test_a_round_with_missing_ratings_is_settled_only_when_it_is_final() -> None
     table.open(items=["i1", "i2"])
     for item in ("i1", "i2"):
         table.rate("first", item, relevance="keep")
-    table.record(close_round(table.state, "main", "lead", "second stopped"))
+    table.record(build_close_act(table.state, "main", "lead", "second stopped"))
     assert not list_disagreements(table.state, "main")
     assert not is_settled_round(table.state, "main"), "second may still differ after a reopening"
-    table.record(close_round(table.state, "main", "lead", final=True))
+    table.record(build_close_act(table.state, "main", "lead", final=True))
     assert is_settled_round(table.state, "main")
     assert table.state.round("main").incomplete == "second stopped", "the reason stays"
     with pytest.raises(StateError, match="closed as final"):
-        reopen_round(table.state, "main", "lead", "second is back", not_blind=True)
+        build_reopen_act(table.state, "main", "lead", "second is back", not_blind=True)
     with pytest.raises(StateError, match="is closed"):
-        close_round(table.state, "main", "lead", final=True)
+        build_close_act(table.state, "main", "lead", final=True)
 
 
 def test_a_round_whose_last_set_was_never_opened_is_not_settled() -> None:
@@ -181,7 +189,7 @@ def test_a_round_whose_last_set_was_never_opened_is_not_settled() -> None:
     table.open(items=["i1", "i2"], facets=(PHRASE,), set_size=1)
     for rater in ("first", "second"):
         table.rate(rater, "i1", phrase="load, model")
-    table.record(close_round(table.state, "main", "lead", "enough"))
+    table.record(build_close_act(table.state, "main", "lead", "enough"))
     assert not is_settled_round(table.state, "main")
 
 
@@ -201,7 +209,7 @@ def test_a_replaced_rater_keeps_what_was_rated_and_the_other_gets_the_rest() -> 
     table = Table()
     table.open(items=["i1", "i2", "i3"])
     table.rate("second", "i2", relevance="keep")
-    table.record(replace_rater(table.state, "main", "lead", "second", "third"))
+    table.record(build_replace_act(table.state, "main", "lead", "second", "third"))
     with pytest.raises(StateError, match="'second' was replaced by 'third'"):
         table.rate("second", "i1", relevance="keep")
     with pytest.raises(InputError, match="not among those of 'third'"):
@@ -214,7 +222,7 @@ def test_a_replaced_rater_keeps_what_was_rated_and_the_other_gets_the_rest() -> 
     found = [(item, label) for item, rater, label in list_labels(table.state, "main", "relevance") if "second" in rater]
     assert found == [("i1", "exclude"), ("i2", "keep"), ("i3", "exclude")]
     with pytest.raises(StateError, match="is closed"):
-        replace_rater(table.state, "main", "lead", "first", "fourth")
+        build_replace_act(table.state, "main", "lead", "first", "fourth")
 
 
 def test_no_rating_after_the_deadline_and_a_later_one_lets_them_in_again() -> None:
@@ -222,7 +230,7 @@ def test_no_rating_after_the_deadline_and_a_later_one_lets_them_in_again() -> No
     table.open(items=["i1"], deadline="2026-02-01T00:00:00+00:00")
     with pytest.raises(StateError, match="deadline of 'main'"):
         table.rate("first", "i1", relevance="keep")
-    table.record(set_deadline(table.state, "main", "lead", "2026-04-01T00:00:00+00:00"))
+    table.record(build_deadline_act(table.state, "main", "lead", "2026-04-01T00:00:00+00:00"))
     table.rate("first", "i1", relevance="keep")
 
 
@@ -242,12 +250,12 @@ def test_the_next_set_opens_when_all_have_rated_this_one() -> None:
         table.rate("first", "i2", phrase="load, model")
     table.rate("first", "i1", phrase="load, model")
     with pytest.raises(StateError, match="not complete, 1 ratings"):
-        next_set(table.state, "main", "lead")
+        build_next_set_act(table.state, "main", "lead")
     table.rate("second", "i1", phrase="load, model")
-    table.record(next_set(table.state, "main", "lead"))
+    table.record(build_next_set_act(table.state, "main", "lead"))
     table.rate("first", "i2", phrase="load, model")
     with pytest.raises(StateError, match="1 ratings are missing"):
-        close_round(table.state, "main", "lead")
+        build_close_act(table.state, "main", "lead")
 
 
 @settings(max_examples=100, deadline=None)
@@ -328,9 +336,9 @@ def test_a_rating_is_refused_where_it_does_not_belong() -> None:
         ("first", "i1", {}, "phase has no answer"),
     ):
         with pytest.raises(QuaestorError, match=words):
-            give_rating(table.state, "main", rater, item, answers, now=NOW)
+            build_rating_act(table.state, "main", rater, item, answers, now=NOW)
     with pytest.raises(InputError, match="unsure of 'colour'"):
-        give_rating(table.state, "main", "first", "i1", {"phase": "training"}, now=NOW, unsure=("colour",))
+        build_rating_act(table.state, "main", "first", "i1", {"phase": "training"}, now=NOW, unsure=("colour",))
     table.rate("first", "i1", phase="model training")
     assert table.state.round("main").all_ratings()[0].answers == {"phase": "training"}
 
@@ -346,15 +354,21 @@ def test_the_codebook_of_a_round_is_frozen_and_ratings_can_be_read_under_a_later
     table.rate("first", "i1", object="setting/loss")
     table.rate("second", "i1", object="training/loss")
     assert [label for _, _, label in list_labels(table.state, "main", "object")] == ["setting/loss", "training/loss"]
-    assert [label for _, _, label in list_labels(table.state, "main", "object", 2)] == ["training/loss", "training/loss"]
-    assert [label for _, _, label in list_labels(table.state, "main", "object", level="phase")] == ["setting", "training"]
+    assert [label for _, _, label in list_labels(table.state, "main", "object", 2)] == [
+        "training/loss",
+        "training/loss",
+    ]
+    assert [label for _, _, label in list_labels(table.state, "main", "object", level="phase")] == [
+        "setting",
+        "training",
+    ]
 
 
 def test_the_hours_of_a_study_count_superseded_ratings_too() -> None:
     table = Table()
     table.open(items=["i1"])
     for word in ("keep", "exclude: crash"):
-        table.record(give_rating(table.state, "main", "first", "i1", {"relevance": word}, now=NOW, seconds=1800))
+        table.record(build_rating_act(table.state, "main", "first", "i1", {"relevance": word}, now=NOW, seconds=1800))
     assert count_hours(table.state.round("main")) == {"first": 1.0}
 
 
@@ -372,7 +386,7 @@ def test_a_plan_that_cannot_be_is_refused() -> None:
     assert list_missing(table.state.round("main"))
     with pytest.raises(StateError, match="the round 'mian' has not been opened, opened so far: main"):
         table.state.round("mian")
-    assert open_round
+    assert build_open_act
 
 
 def test_practice_comes_first_tells_what_is_right_and_counts_for_nothing() -> None:
@@ -381,13 +395,13 @@ def test_practice_comes_first_tells_what_is_right_and_counts_for_nothing() -> No
     table.open(items=["i1"], practice=practice)
     with pytest.raises(StateError, match=r"has still to practise \(1 left\) before 'main' counts"):
         table.rate("first", "i1", relevance="keep")
-    act, right, feedback = practise(table.state, "main", "first", "p1", {"relevance": "keep"})
+    act, right, feedback = build_practice_act(table.state, "main", "first", "p1", {"relevance": "keep"})
     table.record(act)
     assert (right, feedback) == ({"relevance": False}, "The answer mends an error.")
     assert not table.state.round("main").all_ratings()
     table.rate("first", "i1", relevance="keep")
     with pytest.raises(InputError, match="no practice item of 'main', allowed: p1"):
-        practise(table.state, "main", "second", "i1", {"relevance": "keep"})
+        build_practice_act(table.state, "main", "second", "i1", {"relevance": "keep"})
 
 
 @pytest.mark.parametrize(
@@ -408,16 +422,16 @@ def test_who_has_seen_the_ratings_of_an_open_round_takes_no_seat_in_it() -> None
     table.open(items=["i1"])
     table.record(build_unblind_act(table.state, "main", "lead"))
     with pytest.raises(StateError, match="'lead' has seen the ratings"):
-        replace_rater(table.state, "main", "lead", "second", "lead")
+        build_replace_act(table.state, "main", "lead", "second", "lead")
     with pytest.raises(StateError, match="nobody is named"):
-        replace_rater(table.state, "main", "lead", "second", " ")
+        build_replace_act(table.state, "main", "lead", "second", " ")
 
 
 def test_a_pilot_that_another_round_was_opened_on_stays_closed() -> None:
     table = rated(("keep", "keep"))
     table.open("next", items=["i1"], after="main")
     with pytest.raises(StateError, match="'next' was opened on what 'main' reached"):
-        reopen_round(table.state, "main", "lead", "again")
+        build_reopen_act(table.state, "main", "lead", "again")
 
 
 def test_a_memo_and_a_time_that_cannot_be_are_refused() -> None:
@@ -429,7 +443,7 @@ def test_a_memo_and_a_time_that_cannot_be_are_refused() -> None:
         ({"seconds": -1}, "seconds"),
     ):
         with pytest.raises(InputError, match=words):
-            give_rating(table.state, "main", "first", "i1", {"relevance": "keep"}, now=NOW, **more)  # type: ignore[arg-type]
+            build_rating_act(table.state, "main", "first", "i1", {"relevance": "keep"}, now=NOW, **more)  # type: ignore[arg-type]
 
 
 def test_drift_compares_each_rater_with_what_they_said_before() -> None:
@@ -440,7 +454,7 @@ def test_drift_compares_each_rater_with_what_they_said_before() -> None:
         ("second", "i1", "keep"), ("second", "i2", "exclude: crash"),
     ):  # fmt: skip
         table.rate(rater, item, "drift", relevance=word)
-    found = drift_labels(table.state, "drift", "main", "relevance")
+    found = list_drift_labels(table.state, "drift", "main", "relevance")
     now = {item: label for item, which, label in found if which == "drift"}
     then = {item: label for item, which, label in found if which == "main"}
     assert {item for item in now if now[item] != then[item]} == {"i2 (first)"}

@@ -15,7 +15,12 @@ from tests.support.small_study import ITEMS
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.coding.disagreements import break_tie, comment_on_item, settle_item
-from quaestor.coding.model.decisions import count_undecided_agreements, build_agreed_act, list_disagreements, is_settled_round
+from quaestor.coding.model.decisions import (
+    build_agreed_act,
+    count_undecided_agreements,
+    is_settled_round,
+    list_disagreements,
+)
 from quaestor.coding.model.records import Facet
 from quaestor.coding.pages.activity import in_time, waiting_for
 from quaestor.coding.pages.disagreements import (
@@ -305,7 +310,11 @@ def test_how_much_agreement_is_left_is_what_putting_it_on_record_makes(study: St
         assert wanted is not None
         assert count_undecided_agreements(coding.state, "main") == len(wanted.payload["decisions"]) == 9
         assert is_settled_round(coding.state, "main") is False
-        assert [found.decision is not None for found in list_disagreements(coding.state, "main")] == [True, False, False]
+        assert [found.decision is not None for found in list_disagreements(coding.state, "main")] == [
+            True,
+            False,
+            False,
+        ]
 
 
 def test_codes_are_told_apart_by_what_the_codebook_says_of_them(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from quaestor.publication.replicate.survey import Replicated, is_survey, replica
 from quaestor.study.folder import open_study
 from quaestor.study.templates import template_folder
 from quaestor.surveys.lifecycle import OPEN, decide, open_surveys
-from quaestor.surveys.model.records import Standing
+from quaestor.surveys.model.records import ResponseStatus
 
 
 def silent(words: str) -> None:
@@ -151,7 +151,7 @@ def test_who_was_screened_out_or_left_out_by_the_lead_counts_nowhere(tmp_path: P
     valid = cell(audit, "survey:valid responses:n")
     assert (valid.computed, valid.explanation) == (91, "fits with 1 row without consent (row 3) counted")
     with open_surveys(made.study) as surveys:
-        finished = (one for one in surveys.answers.responses("fielded") if one.standing is Standing.FINISHED)
+        finished = (one for one in surveys.answers.responses("fielded") if one.standing is ResponseStatus.FINISHED)
         user = next(one for one in finished if one.answers["uses-onnx"]["choices"] == ["yes"])
         decide(surveys, "fielded", user.id, False, "answered twice")
     after = audited(made)

@@ -8,8 +8,8 @@ from tests.support.small_study import small_study
 
 from quaestor.coding.codebook import import_codebook
 from quaestor.coding.model.decisions import build_agreed_act
-from quaestor.coding.model.ratings import give_rating
-from quaestor.coding.model.rounds import close_round
+from quaestor.coding.model.ratings import build_rating_act
+from quaestor.coding.model.rounds import build_close_act
 from quaestor.coding.round_acts import open_by_name, waive_by_name
 from quaestor.coding.session import open_coding
 from quaestor.publication.publication import computed_of
@@ -29,8 +29,8 @@ def rated(study: Study, name: str, other: str) -> None:
         for rater, first in (("rater-1", "keep"), ("rater-2", other)):
             for item in items:
                 answer = {"relevance": first if item == items[0] else "keep"}
-                coding.act(lambda state, r=rater, i=item, a=answer: give_rating(state, name, r, i, a, now=coding.now()))
-        coding.act(lambda state: close_round(state, name, coding.lead))
+                coding.act(lambda state, r=rater, i=item, a=answer: build_rating_act(state, name, r, i, a, now=coding.now()))
+        coding.act(lambda state: build_close_act(state, name, coding.lead))
 
 
 def test_the_funnel_and_the_rounds_tell_what_they_left_out(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 from python_calamine import CalamineWorkbook
+from tests.support.answers_of_kinds import check
 from tests.support.small_survey import FORMS, NAME, QUESTIONNAIRE, answered, fielded, small_survey
 
 from quaestor.base import table_files as tables
@@ -22,10 +23,10 @@ from quaestor.surveys.exchange import table_files as sheets
 from quaestor.surveys.exchange.export import Exported, export_answers
 from quaestor.surveys.exchange.import_answers import import_answers
 from quaestor.surveys.lifecycle import Surveys, decide, open_survey, open_surveys
-from quaestor.surveys.model.answer_forms import checked_answer
 from quaestor.surveys.model.flow import is_shown, missing
+from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.questionnaire_file import questionnaire_from
-from quaestor.surveys.model.records import CHOSEN, Answer, Kind, Question, Response, Standing
+from quaestor.surveys.model.records import Answer, Question, Response, ResponseStatus
 from quaestor.surveys.respond import withdraw
 from quaestor.surveys.store.answers import AnswerFile
 from quaestor.surveys.store.responses import new_code, new_id
@@ -197,26 +198,26 @@ def test_what_cannot_be_written_is_one_sentence(tmp_path: Path, monkeypatch: pyt
 
 def given_answer(draw: st.DrawFn, question: Question) -> Answer:
     """An answer as a page would have taken it; empty where it was skipped."""
-    if question.kind is not Kind.CONSENT and draw(st.integers(0, 4)) == 0:
+    if question.kind != "consent" and draw(st.integers(0, 4)) == 0:
         return {}
     codes = [one.code for one in question.options if not one.alone and not one.ends]
     texts = {code: draw(WORDS) for code in codes if draw(st.booleans())}
     said: dict[str, Any]
-    if question.kind is Kind.CONSENT:
+    if question.kind == "consent":
         said = {"choices": ["agree"]}
-    elif question.kind in CHOSEN:
-        most = len(codes) if question.kind is Kind.MULTIPLE else 1
+    elif kind_of(question).is_choice:
+        most = len(codes) if question.kind == "multiple" else 1
         said = {"choices": draw(st.lists(st.sampled_from(codes), min_size=1, max_size=most)), "texts": texts}
-    elif question.kind is Kind.MATRIX:
+    elif question.kind == "matrix":
         rows = {row.code: draw(st.sampled_from(["", *codes])) for row in question.rows}
         said = {"rows": rows, "texts": {row.code: draw(WORDS) for row in question.rows if row.text}}
-    elif question.kind is Kind.RANKING:
+    elif question.kind == "ranking":
         said = {"ranks": draw(st.lists(st.sampled_from(codes), unique=True))}
-    elif question.kind is Kind.NUMBER:
+    elif question.kind == "number":
         said = {"number": draw(st.sampled_from(["0", "12.50", "+7", "1e1", "59.999", "007", "-0"]))}
     else:
         said = {"text": draw(WORDS)}
-    return checked_answer(question, said)
+    return check(question, said)
 
 
 @st.composite
@@ -231,7 +232,7 @@ def responses(draw: st.DrawFn) -> Response:
             if is_shown(question, answers):
                 answers[question.id] = given_answer(draw, question)
         sent.append(page.id)
-    standing = Standing.FINISHED if len(sent) == len(asked.pages) else Standing.OPEN
+    standing = ResponseStatus.FINISHED if len(sent) == len(asked.pages) else ResponseStatus.OPEN
     return Response(
         new_id(), NAME, version, standing, answers, language=draw(st.sampled_from(asked.languages)),
         stratum=draw(st.sampled_from(["", *asked.strata])), seconds=draw(st.integers(0, 9_999)) / 8, sent=tuple(sent),
@@ -314,10 +315,10 @@ def test_texts_survive_the_usual_export_too(coding: Surveys, tmp_path: Path, nam
     for text in texts:
         answers = {
             "consent": {"choices": ["agree"]},
-            "role": checked_answer(asked["role"], {"choices": ["other"], "texts": {"other": text}}),
-            "hardest": checked_answer(asked["hardest"], {"text": text}),
+            "role": check(asked["role"], {"choices": ["other"], "texts": {"other": text}}),
+            "hardest": check(asked["hardest"], {"text": text}),
         }
-        whole.append(Response(new_id(), NAME, 1, Standing.FINISHED, answers, sent=pages))
+        whole.append(Response(new_id(), NAME, 1, ResponseStatus.FINISHED, answers, sent=pages))
     store, back = filled(coding, tmp_path / "out.db", whole), filled(coding, tmp_path / "in.db", [])
     exported(store, tmp_path / name, wide=wide)
     done = import_answers(back, NAME, tmp_path / name, None)
@@ -334,7 +335,7 @@ def test_texts_survive_the_usual_export_too(coding: Surveys, tmp_path: Path, nam
 
 def test_a_page_that_was_sent_empty_was_skipped_and_the_next_one_not_reached(coding: Surveys, tmp_path: Path) -> None:
     answers: dict[str, Answer] = {"consent": {"choices": ["agree"]}, "converted": {}, "role": {}, "years": {}}
-    begun = Response(new_id(), NAME, 1, Standing.OPEN, answers, sent=("consent", "you"))
+    begun = Response(new_id(), NAME, 1, ResponseStatus.OPEN, answers, sent=("consent", "you"))
     store = filled(coding, tmp_path / "out.db", [begun])
     exported(store, tmp_path / "a.csv", wide=True, everything=True)
     back = filled(coding, tmp_path / "in.db", [])
@@ -426,7 +427,7 @@ def test_rows_and_fields_are_those_of_the_store_at_100_000_responses(tmp_path: P
          "words,,,,,,,not shown"],
     ]  # fmt: skip
     wanted = [[[cell.replace("|", ",") for cell in line.split(",")] for line in one] for one in lines]
-    like = Response("", "large", 1, Standing.FINISHED, {}, sent=("all",))
+    like = Response("", "large", 1, ResponseStatus.FINISHED, {}, sent=("all",))
     many, few = 100_000, 5_000
     with open_surveys(study) as surveys:
         open_survey(surveys, "large")

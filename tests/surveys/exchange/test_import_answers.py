@@ -19,9 +19,9 @@ from quaestor.base.errors import InputError, StateError
 from quaestor.study.folder import open_study
 from quaestor.surveys.exchange.import_answers import Imported, import_answers, mapping_file
 from quaestor.surveys.lifecycle import Surveys, open_surveys
-from quaestor.surveys.model.answer_forms import LONGEST
+from quaestor.surveys.model.answer_cells import LONGEST_TEXT
 from quaestor.surveys.model.flow import missing
-from quaestor.surveys.model.records import Response, Standing
+from quaestor.surveys.model.records import Response, ResponseStatus
 from quaestor.surveys.results.compute import survey_results
 
 MAPPING = """
@@ -112,7 +112,7 @@ def workbook(path: Path, rows: Sequence[Sequence[str]]) -> Path:
     return path
 
 
-def taken(surveys: Surveys, path: Path, mapping: str = MAPPING, keep: bool = True) -> Imported:
+def imported(surveys: Surveys, path: Path, mapping: str = MAPPING, keep: bool = True) -> Imported:
     file = path.with_name("given.mapping.toml")
     file.write_text(mapping, "utf-8")
     return import_answers(surveys, NAME, path, file, keep=keep)
@@ -133,7 +133,7 @@ def test_every_form_of_the_file_gives_the_same_answers(surveys: Surveys, tmp_pat
         workbook(tmp_path / "book.xlsx", [*long, *cells(FULL)]),
     ]
     for file in files:
-        done = taken(surveys, file)
+        done = imported(surveys, file)
         assert (done.rows, done.responses, done.unread, done.odd) == (1, 1, (), ()), file.name
         assert done.display_columns == ("Q5_DO",)
         assert done.unmapped_columns == ("StartDate",)
@@ -141,22 +141,22 @@ def test_every_form_of_the_file_gives_the_same_answers(surveys: Surveys, tmp_pat
     found = list(surveys.answers.responses(NAME))
     assert [response.answers for response in found] == [{**ANSWERS}] * len(files)
     assert {response.source for response in found} == {file.name for file in files}
-    assert {(one.stratum, one.seconds, one.standing) for one in found} == {("pro", 61.5, Standing.FINISHED)}
+    assert {(one.stratum, one.seconds, one.standing) for one in found} == {("pro", 61.5, ResponseStatus.FINISHED)}
 
 
 def test_a_file_that_comes_twice_is_taken_in_once(surveys: Surveys, tmp_path: Path) -> None:
     file = delimited(tmp_path / "answers.csv", [COLUMNS, TEXTS, *cells(FULL, FULL)])
-    assert (taken(surveys, file).responses, taken(surveys, file).known) == (2, 2)
+    assert (imported(surveys, file).responses, imported(surveys, file).known) == (2, 2)
     renamed = file.rename(tmp_path / "again.csv")
-    assert (taken(surveys, renamed).responses, taken(surveys, renamed).known) == (0, 2)
-    assert surveys.answers.counts(NAME)[Standing.FINISHED] == 2
+    assert (imported(surveys, renamed).responses, imported(surveys, renamed).known) == (0, 2)
+    assert surveys.answers.counts(NAME)[ResponseStatus.FINISHED] == 2
 
 
 def test_rows_that_are_no_responses_are_told(surveys: Surveys, tmp_path: Path) -> None:
     declined, silent = {**FULL, "Q1": "No, I do not"}, {**FULL, "Q1": ""}
     marked = {"Q5": "AnswerDisplayOrder"}
     rows = [COLUMNS, TEXTS, *cells(FULL, declined, silent, {}, marked), COLUMNS, TEXTS, *cells(FULL)]
-    done = taken(surveys, delimited(tmp_path / "answers.csv", rows))
+    done = imported(surveys, delimited(tmp_path / "answers.csv", rows))
     assert (done.rows, done.responses) == (8, 2)
     assert done.no_consent == (4, 5)
     assert done.empty == (6, 7)
@@ -166,7 +166,7 @@ def test_rows_that_are_no_responses_are_told(surveys: Surveys, tmp_path: Path) -
 
 def test_a_marker_behind_an_answer_leaves_the_answer(surveys: Surveys, tmp_path: Path) -> None:
     row = {**FULL, "Q5": "TorchScript,AnswerDisplayOrder", "Q5_3_TEXT": "", "Q9": "AnswerDisplayOrder"}
-    done = taken(surveys, delimited(tmp_path / "answers.csv", [COLUMNS, TEXTS, *cells(row)]))
+    done = imported(surveys, delimited(tmp_path / "answers.csv", [COLUMNS, TEXTS, *cells(row)]))
     assert [(one.column, one.why) for one in done.markers] == [
         ("Q5", "goes with a marker"), ("Q9", "stands for no answer"),
     ]  # fmt: skip
@@ -177,9 +177,10 @@ def test_a_marker_behind_an_answer_leaves_the_answer(surveys: Surveys, tmp_path:
 def test_what_cannot_be_read_is_told_and_the_rest_is_kept(surveys: Surveys, tmp_path: Path) -> None:
     row = {
         **FULL, "Q3": "Pilot", "Q3_3_TEXT": "", "Q4": "many", "Q5": "TorchScript,Caffe, old", "Q5_3_TEXT": "",
-        "Q7_2": "Always", "Q8_2": "2", "Q9": "x" * (LONGEST + 1), "Account": "gold", "Duration (in seconds)": "long",
+        "Q7_2": "Always", "Q8_2": "2", "Q9": "x" * (LONGEST_TEXT + 1), "Account": "gold",
+        "Duration (in seconds)": "long",
     }  # fmt: skip
-    done = taken(surveys, delimited(tmp_path / "answers.csv", [COLUMNS, TEXTS, *cells(row)]))
+    done = imported(surveys, delimited(tmp_path / "answers.csv", [COLUMNS, TEXTS, *cells(row)]))
     told = {one.column: f"{one.said} {one.why}" for one in done.unread}
     assert all(one.row == 3 for one in done.unread)
     assert told["Q3"] == "Pilot is no option"
@@ -214,14 +215,14 @@ def test_what_cannot_be_read_is_told_and_the_rest_is_kept(surveys: Surveys, tmp_
 def test_a_ranking_with_a_gap_or_a_tie_is_told_and_not_made_another(
     surveys: Surveys, tmp_path: Path, places: dict[str, str], why: str
 ) -> None:
-    done = taken(surveys, delimited(tmp_path / "answers.csv", [COLUMNS, TEXTS, *cells({**FULL, **places})]))
+    done = imported(surveys, delimited(tmp_path / "answers.csv", [COLUMNS, TEXTS, *cells({**FULL, **places})]))
     assert [one.why for one in done.unread] == [why]
     assert "order" not in only(surveys).answers
 
 
 def test_words_beside_an_option_that_was_not_ticked(surveys: Surveys, tmp_path: Path) -> None:
     row = {**FULL, "Q3": "Research", "Q3_3_TEXT": "and more", "Q5": "TorchScript", "Q5_3_TEXT": "mine"}
-    done = taken(surveys, delimited(tmp_path / "answers.csv", [COLUMNS, TEXTS, *cells(row)]))
+    done = imported(surveys, delimited(tmp_path / "answers.csv", [COLUMNS, TEXTS, *cells(row)]))
     assert only(surveys).answers["used"] == {"choices": ["torchscript", "other"], "texts": {"other": "mine"}}
     assert only(surveys).answers["role"] == {"choices": ["research"]}
     assert [(one.column, one.said) for one in done.unread] == [("Q3_3_TEXT", "and more")]
@@ -229,7 +230,7 @@ def test_words_beside_an_option_that_was_not_ticked(surveys: Surveys, tmp_path: 
 
 def test_what_the_questionnaire_would_not_have_taken_is_kept_and_told(surveys: Surveys, tmp_path: Path) -> None:
     row = {**FULL, "Q5": "TorchScript,None of these", "Q5_3_TEXT": "", "Q6": "No need"}
-    done = taken(surveys, delimited(tmp_path / "answers.csv", [COLUMNS, TEXTS, *cells(row)]))
+    done = imported(surveys, delimited(tmp_path / "answers.csv", [COLUMNS, TEXTS, *cells(row)]))
     assert only(surveys).answers["used"] == {"choices": ["torchscript", "none"]}
     assert only(surveys).answers["why-none"] == {"text": "No need"}
     assert [(one.question, one.why) for one in done.odd] == [
@@ -243,19 +244,19 @@ def test_reasons_for_missing_answers(surveys: Surveys, tmp_path: Path) -> None:
     finished = {"Q1": "Yes, I do", "Finished": "1", "Q5": "None of these"}
     begun = {"Q1": "Yes, I do", "Finished": "0", "Q4": "3"}
     out = {"Q1": "Yes, I do", "Finished": "1", "Q2": "No"}
-    taken(surveys, delimited(tmp_path / "answers.csv", [COLUMNS, TEXTS, *cells(finished, begun, out)]))
+    imported(surveys, delimited(tmp_path / "answers.csv", [COLUMNS, TEXTS, *cells(finished, begun, out)]))
     found = {one.standing: one for one in surveys.answers.responses(NAME)}
     reasons = {
         standing: {question.id: missing(asked, one, question) for question in asked.questions()}
         for standing, one in found.items()
     }
-    assert set(found) == {Standing.FINISHED, Standing.OPEN, Standing.SCREENED_OUT}
-    assert reasons[Standing.FINISHED]["why-none"] == "skipped"
-    assert reasons[Standing.FINISHED]["careful"] == "not reached"  # the file has no column for it
-    assert reasons[Standing.OPEN]["role"] == "skipped"
-    assert reasons[Standing.OPEN]["hardest"] == "not reached"
-    assert reasons[Standing.OPEN]["why-none"] == "not reached"  # nor was the question that it hangs on
-    assert reasons[Standing.SCREENED_OUT]["hardest"] == "not reached"
+    assert set(found) == {ResponseStatus.FINISHED, ResponseStatus.OPEN, ResponseStatus.SCREENED_OUT}
+    assert reasons[ResponseStatus.FINISHED]["why-none"] == "skipped"
+    assert reasons[ResponseStatus.FINISHED]["careful"] == "not reached"  # the file has no column for it
+    assert reasons[ResponseStatus.OPEN]["role"] == "skipped"
+    assert reasons[ResponseStatus.OPEN]["hardest"] == "not reached"
+    assert reasons[ResponseStatus.OPEN]["why-none"] == "not reached"  # nor was the question that it hangs on
+    assert reasons[ResponseStatus.SCREENED_OUT]["hardest"] == "not reached"
 
 
 def test_a_column_for_each_option(surveys: Surveys, tmp_path: Path) -> None:
@@ -268,7 +269,7 @@ def test_a_column_for_each_option(surveys: Surveys, tmp_path: Path) -> None:
     own = { question = "used", text = "other" }
     """
     rows = [["agreed", "onnx", "script", "own"], ["I agree", "1", "0", "mine"]]
-    taken(surveys, delimited(tmp_path / "answers.csv", rows), mapping)
+    imported(surveys, delimited(tmp_path / "answers.csv", rows), mapping)
     assert only(surveys).answers["used"] == {
         "choices": ["onnx-the-exchange-format", "other"], "texts": {"other": "mine"}
     }  # fmt: skip
@@ -285,14 +286,14 @@ def test_an_option_that_reads_no_is_chosen_where_its_column_says_no(surveys: Sur
     no = "none"
     """
     rows = [["agreed", "none", "script"], ["I agree", "No", "no"]]
-    taken(surveys, delimited(tmp_path / "answers.csv", rows), mapping)
+    imported(surveys, delimited(tmp_path / "answers.csv", rows), mapping)
     assert only(surveys).answers["used"] == {"choices": ["none"]}
 
 
 def test_the_import_is_on_record_and_opens_nothing(surveys: Surveys, tmp_path: Path) -> None:
     file = delimited(tmp_path / "answers.csv", [COLUMNS, TEXTS, *cells(FULL, {**FULL, "Q1": ""})])
-    done = taken(surveys, file)
-    (act,) = surveys.coding.state.unhandled_acts
+    done = imported(surveys, file)
+    (act,) = surveys.coding.state.others
     assert act.kind == "survey.import"
     assert act.payload["sha256"] == done.sha256
     assert (act.payload["file"], act.payload["responses"], act.payload["no_consent"]) == ("answers.csv", 1, 1)
@@ -304,17 +305,20 @@ def test_the_import_is_on_record_and_opens_nothing(surveys: Surveys, tmp_path: P
 
 def test_a_trial_takes_in_nothing(surveys: Surveys, tmp_path: Path) -> None:
     file = delimited(tmp_path / "answers.csv", [COLUMNS, TEXTS, *cells(FULL)])
-    assert taken(surveys, file, keep=False).responses == 1
+    assert imported(surveys, file, keep=False).responses == 1
     assert surveys.answers.version(NAME) is None
-    assert not surveys.coding.state.unhandled_acts
-    assert taken(surveys, file).responses == 1
-    assert (taken(surveys, file, keep=False).responses, taken(surveys, file, keep=False).known) == (0, 1)
+    assert not surveys.coding.state.others
+    assert imported(surveys, file).responses == 1
+    assert (imported(surveys, file, keep=False).responses, imported(surveys, file, keep=False).known) == (
+        0,
+        1,
+    )
 
 
 def test_an_open_survey_gets_the_version_that_is_open(tmp_path: Path) -> None:
     with fielded(tmp_path / "study") as surveys:
         file = delimited(tmp_path / "answers.csv", [COLUMNS, TEXTS, *cells(FULL)])
-        assert taken(surveys, file).version == 1
+        assert imported(surveys, file).version == 1
         assert surveys.is_open(NAME)
 
 
@@ -351,7 +355,7 @@ def test_a_file_that_is_not_sound_is_refused_whole(
 ) -> None:
     (tmp_path / name).write_bytes(content)
     with pytest.raises(InputError) as refusal:
-        taken(surveys, tmp_path / name)
+        imported(surveys, tmp_path / name)
     assert words in str(refusal.value)
     assert "\n" not in str(refusal.value)
     assert surveys.answers.version(NAME) is None  # nothing was begun
@@ -368,7 +372,7 @@ def test_a_bomb_in_a_workbook_is_refused(surveys: Surveys, tmp_path: Path) -> No
                 content = content.replace(b"?>", f"?>{entity}".encode(), 1)
             new.writestr(part, content)
     with pytest.raises(InputError, match="declares a document type"):
-        taken(surveys, bomb)
+        imported(surveys, bomb)
 
 
 def test_formulas_are_what_they_show_and_failed_ones_are_told(surveys: Surveys, tmp_path: Path) -> None:
@@ -380,7 +384,7 @@ def test_formulas_are_what_they_show_and_failed_ones_are_told(surveys: Surveys, 
                 sheet.write_string(line, column, cell)
         sheet.write_formula(2, COLUMNS.index("Q4"), "=2+2", value=4)
         sheet.write_formula(2, COLUMNS.index("Q3"), "=NA()", value="#N/A")
-    done = taken(surveys, path)
+    done = imported(surveys, path)
     assert only(surveys).answers["years"] == {"number": "4"}
     assert only(surveys).answers["hardest"] == {"text": "=HYPERLINK(1)"}
     assert [(one.column, one.said, one.why) for one in done.unread] == [("Q3", "#N/A", "holds a formula that failed")]
@@ -389,20 +393,20 @@ def test_formulas_are_what_they_show_and_failed_ones_are_told(surveys: Surveys, 
 def test_nobody_is_taken_in_where_nobody_can_tell_who_consented(surveys: Surveys, tmp_path: Path) -> None:
     file = delimited(tmp_path / "answers.csv", [["Q2"], ["text"], ["Yes"]])
     with pytest.raises(InputError, match="maps no column to 'consent'"):
-        taken(surveys, file, '[columns]\nQ2 = "converted"')
-    assert taken(surveys, file, 'consented = true\n[columns]\nQ2 = "converted"').responses == 1
+        imported(surveys, file, '[columns]\nQ2 = "converted"')
+    assert imported(surveys, file, 'consented = true\n[columns]\nQ2 = "converted"').responses == 1
     assert "consent" not in only(surveys).answers
 
 
 def test_a_label_of_consent_that_nobody_knows_is_told(surveys: Surveys, tmp_path: Path) -> None:
-    done = taken(surveys, delimited(tmp_path / "a.csv", [["Q1"], ["text"], ["Sure"]]), '[columns]\nQ1 = "consent"')
+    done = imported(surveys, delimited(tmp_path / "a.csv", [["Q1"], ["text"], ["Sure"]]), '[columns]\nQ1 = "consent"')
     assert done.no_consent == (3,)
     assert [(one.said, one.why) for one in done.unread] == [("Sure", "is no option")]
 
 
 def test_another_encoding_is_read_where_the_mapping_says_so(surveys: Surveys, tmp_path: Path) -> None:
     file = delimited(tmp_path / "a.csv", [COLUMNS, TEXTS, *cells({**FULL, "Q9": "Café"})], "cp1252")
-    assert taken(surveys, file, f'encoding = "cp1252"\n{MAPPING}').responses == 1
+    assert imported(surveys, file, f'encoding = "cp1252"\n{MAPPING}').responses == 1
     assert only(surveys).answers["hardest"] == {"text": "Café"}
 
 

@@ -17,8 +17,9 @@ from quaestor.surveys.model.column_mapping import (
     own_mapping,
     read_mapping,
 )
+from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.questionnaire_file import questionnaire_from
-from quaestor.surveys.model.tidy_layout import TIDY, columns_of, layout_of
+from quaestor.surveys.model.tidy_layout import TIDY, layout_of
 
 ASKED = questionnaire_from(QUESTIONNAIRE, "tools")
 
@@ -74,7 +75,7 @@ def test_what_does_not_fit_is_one_sentence(tmp_path: Path, text: str, words: str
 
 
 def test_own_tables_are_known_by_their_columns() -> None:
-    wide = ("response", *(column.name for one in ASKED.questions() for column in columns_of(one)))
+    wide = ("response", *(column.name for one in ASKED.questions() for column in kind_of(one).columns(one)))
     assert is_own_wide(wide)
     assert is_own_tidy(("response", "stratum", *TIDY))
     assert not is_own_wide(("Q1", "Q2"))

@@ -16,10 +16,10 @@ from quaestor.surveys.model.flow import (
     piped,
     progress,
     shown_pages,
-    taken,
+    validate_page,
 )
 from quaestor.surveys.model.questionnaire_file import questionnaire_from
-from quaestor.surveys.model.records import Kind, Missing, Option, Question, Questionnaire, Response, Row, Standing
+from quaestor.surveys.model.records import Missing, Option, Question, Questionnaire, Response, ResponseStatus, Row
 
 ASKED = questionnaire_from(
     """
@@ -80,14 +80,14 @@ text = "Anything else?"
 
 
 def respondent() -> Response:
-    return Response("r", "tools", 1, Standing.OPEN, {})
+    return Response("r", "tools", 1, ResponseStatus.OPEN, {})
 
 
 def send(response: Response, page: str, **fields: str) -> Response:
     """The response after a page was sent, as the file of answers would keep it."""
     found = page_at(ASKED, response, page)
     assert found is not None, page
-    read = taken(ASKED, response, found, {f"q.{name}": [value] for name, value in fields.items()})
+    read = validate_page(ASKED, response, found, {f"q.{name}": [value] for name, value in fields.items()})
     assert read.problems == {}
     sent = response.sent if page in response.sent else (*response.sent, page)
     answers = {name: said for name, said in {**response.answers, **read.answers}.items() if name not in read.left}
@@ -122,7 +122,7 @@ def test_the_way_leads_over_every_page_to_the_end() -> None:
     assert upcoming(response) == "end"
     assert asked_on(response, "end") == ["words"]
     response = send(response, "end", words="")
-    assert (response.standing, upcoming(response)) == (Standing.FINISHED, "")
+    assert (response.standing, upcoming(response)) == (ResponseStatus.FINISHED, "")
 
 
 def test_a_page_whose_condition_does_not_hold_is_left_out() -> None:
@@ -141,9 +141,9 @@ def test_a_page_comes_again_with_what_follows_from_its_own_answers() -> None:
 
 
 def test_who_declines_and_who_is_not_meant_are_asked_no_more() -> None:
-    assert send(respondent(), "start", consent="decline").standing is Standing.DECLINED
+    assert send(respondent(), "start", consent="decline").standing is ResponseStatus.DECLINED
     begun = send(respondent(), "start", consent="agree")
-    assert send(begun, "tools", size="none").standing is Standing.SCREENED_OUT
+    assert send(begun, "tools", size="none").standing is ResponseStatus.SCREENED_OUT
 
 
 def test_back_leads_to_what_was_sent_and_not_further_than_the_next_page() -> None:
@@ -172,7 +172,7 @@ def test_an_answer_on_a_way_that_was_left_is_taken_back_and_asked_again_where_th
     back = send(response, "tools", onnx="yes", size="small")
     assert upcoming(back) == "problems"
     done = send(response, "end", words="no")
-    assert done.standing is Standing.FINISHED
+    assert done.standing is ResponseStatus.FINISHED
     assert {"met", "which"}.isdisjoint(done.answers)
     reasons = {one.id: missing(ASKED, done, one) for one in ASKED.questions()}
     assert (reasons["met"], reasons["which"], reasons["remedy"]) == (Missing.NOT_SHOWN,) * 3
@@ -184,14 +184,14 @@ def test_a_form_says_nothing_of_a_question_that_did_not_stand_on_it() -> None:
     response = send(response, "problems", met="yes", which="crashes")
     page = page_at(ASKED, response, "problems")
     assert page is not None
-    old = taken(ASKED, response, page, {"shown": ["met"], "q.met": ["yes"]})
+    old = validate_page(ASKED, response, page, {"shown": ["met"], "q.met": ["yes"]})
     assert old.answers == {"met": {"choices": ["yes"]}}
-    emptied = taken(ASKED, response, page, {"shown": ["met which"], "q.met": ["yes"]})
+    emptied = validate_page(ASKED, response, page, {"shown": ["met which"], "q.met": ["yes"]})
     assert emptied.answers["which"] == {}
     begun = send(respondent(), "start", consent="agree")
     tools = page_at(ASKED, begun, "tools")
     assert tools is not None
-    unasked = taken(ASKED, begun, tools, {"shown": ["onnx"], "q.onnx": ["yes"]})
+    unasked = validate_page(ASKED, begun, tools, {"shown": ["onnx"], "q.onnx": ["yes"]})
     assert (unasked.problems, "size" in unasked.answers) == ({}, False)  # the page comes again, and asks for it
 
 
@@ -201,7 +201,7 @@ def test_who_declines_has_said_nothing_else() -> None:
         "[survey]\ntitle = 'T'\n[[pages]]\npage = 'p'\n[[pages.questions]]\nid = 'c'\nkind = 'consent'\ntext = '?'\n"
     )
     asked = questionnaire_from(header + text, "t")
-    read = taken(asked, respondent(), asked.pages[0], {"q.c": ["decline"], "q.why": ["my secret"]})
+    read = validate_page(asked, respondent(), asked.pages[0], {"q.c": ["decline"], "q.why": ["my secret"]})
     assert read.answers == {"c": {"choices": ["decline"]}, "why": {}}
 
 
@@ -209,10 +209,10 @@ def test_what_is_required_or_wrong_is_said_and_nothing_else_is_lost() -> None:
     response = send(respondent(), "start", consent="agree")
     page = page_at(ASKED, response, "tools")
     assert page is not None
-    read = taken(ASKED, response, page, {"q.onnx": ["yes"]})
+    read = validate_page(ASKED, response, page, {"q.onnx": ["yes"]})
     assert read.problems == {"size": "Please answer this question."}
     assert read.answers["onnx"] == {"choices": ["yes"]}
-    wrong = taken(ASKED, response, page, {"q.onnx": ["maybe"], "q.size": ["small"]})
+    wrong = validate_page(ASKED, response, page, {"q.onnx": ["maybe"], "q.size": ["small"]})
     assert wrong.problems == {"onnx": "'maybe' is no option of 'onnx'."}
 
 
@@ -238,12 +238,12 @@ def test_an_earlier_answer_stands_in_a_later_text() -> None:
     assert piped("{which}", ASKED, {"which": {"text": "a" * 20_000}}) == "a" * 199 + "…"
 
 
-@pytest.mark.parametrize("kind", [Kind.SINGLE, Kind.MATRIX])
-def test_a_shuffled_order_is_ones_own_and_the_same_every_time(kind: Kind) -> None:
+@pytest.mark.parametrize("kind", ["single", "matrix"])
+def test_a_shuffled_order_is_ones_own_and_the_same_every_time(kind: str) -> None:
     codes = list("abcdefgh")
     options = (*(Option(code, code) for code in codes), Option("none", "None", alone=True), Option("x", "X", text=True))
     rows = (*(Row(code, code) for code in codes), Row("x", "X", text=True))
-    question = Question("q", kind, "?", options=options, rows=rows if kind is Kind.MATRIX else (), shuffle=True)
+    question = Question("q", kind, "?", options=options, rows=rows if kind == "matrix" else (), shuffle=True)
     orders = [[one.code for one in _shuffled(in_order(question, seed))] for seed in range(50)]
     assert orders == [[one.code for one in _shuffled(in_order(question, seed))] for seed in range(50)]
     assert all(sorted(one[:8]) == codes and one[-1] == "x" for one in orders)
@@ -253,12 +253,12 @@ def test_a_shuffled_order_is_ones_own_and_the_same_every_time(kind: Kind) -> Non
 
 
 def _shuffled(question: Question) -> tuple[Option, ...] | tuple[Row, ...]:
-    return question.rows if question.kind is Kind.MATRIX else question.options
+    return question.rows if question.kind == "matrix" else question.options
 
 
 def test_the_steps_of_a_matrix_keep_their_order() -> None:
     scale = (Option("never", "Never"), Option("often", "Often"))
-    question = Question("q", Kind.MATRIX, "?", options=scale, rows=(Row("a", "A"), Row("b", "B")), shuffle=True)
+    question = Question("q", "matrix", "?", options=scale, rows=(Row("a", "A"), Row("b", "B")), shuffle=True)
     assert all(in_order(question, seed).options == scale for seed in range(9))
 
 
@@ -294,25 +294,27 @@ text = "Why?"
 
 def test_a_survey_ends_with_a_page_that_was_said_to_be_the_last_and_with_no_other() -> None:
     asked = questionnaire_from(WAYS, "ways")
-    response = Response("one", "ways", 1, Standing.OPEN, {"consent": {"choices": ["agree"]}}, sent=("consent",))
+    response = Response("one", "ways", 1, ResponseStatus.OPEN, {"consent": {"choices": ["agree"]}}, sent=("consent",))
     use, why = asked.pages[1:]
     assert progress(asked, response, "use") == (1, 3), "a page more may come"
     no = {"q.uses": ["no"], "last": ["no"]}
-    first = taken(asked, response, use, no)
-    assert first.standing is Standing.OPEN, "its button said Next"
+    first = validate_page(asked, response, use, no)
+    assert first.standing is ResponseStatus.OPEN, "its button said Next"
     response = replace(response, answers={**response.answers, **first.answers}, sent=("consent", "use"))
     assert next_page(asked, response) is None
     assert progress(asked, response, "use") == (1, 2), "now it is the last"
-    assert taken(asked, response, use, {**no, "last": ["yes"]}).standing is Standing.FINISHED
-    changed = taken(asked, response, use, {"q.uses": ["yes"], "last": ["yes"]})
-    assert changed.standing is Standing.OPEN
+    assert validate_page(asked, response, use, {**no, "last": ["yes"]}).standing is ResponseStatus.FINISHED
+    changed = validate_page(asked, response, use, {"q.uses": ["yes"], "last": ["yes"]})
+    assert changed.standing is ResponseStatus.OPEN
     response = replace(response, answers={**response.answers, **changed.answers})
-    assert taken(asked, response, why, {"q.why": ["speed"], "last": ["yes"]}).standing is Standing.FINISHED
+    assert (
+        validate_page(asked, response, why, {"q.why": ["speed"], "last": ["yes"]}).standing is ResponseStatus.FINISHED
+    )
 
 
 def test_going_back_in_the_middle_of_a_way_finishes_nothing() -> None:
     asked = questionnaire_from(WAYS, "ways")
     answers = {"consent": {"choices": ["agree"]}, "uses": {"choices": ["no"]}}
-    response = Response("one", "ways", 1, Standing.OPEN, answers, sent=("consent", "use"))
-    agreed = taken(asked, response, asked.pages[0], {"q.consent": ["agree"]})
-    assert agreed.standing is Standing.OPEN
+    response = Response("one", "ways", 1, ResponseStatus.OPEN, answers, sent=("consent", "use"))
+    agreed = validate_page(asked, response, asked.pages[0], {"q.consent": ["agree"]})
+    assert agreed.standing is ResponseStatus.OPEN

@@ -7,7 +7,7 @@ from itertools import product
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quaestor.surveys.model.row_reader import split_known
+from quaestor.surveys.model.answer_cells import split_known
 
 LABELS = st.lists(st.text(alphabet="ab, ", min_size=1, max_size=8).map(lambda text: " ".join(text.split())), max_size=6)
 

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.support.answers_of_kinds import check, lacking, write_form
 
 from quaestor.base.errors import Problem
-from quaestor.surveys.model.answer_forms import checked_answer, form_of, unanswered
 from quaestor.surveys.model.conditions import read_condition
-from quaestor.surveys.model.flow import is_shown, next_page, taken
+from quaestor.surveys.model.flow import is_shown, next_page, validate_page
 from quaestor.surveys.model.paths import paths, reach
 from quaestor.surveys.model.questionnaire_checks import problems_of
 from quaestor.surveys.model.questionnaire_file import questionnaire_from
@@ -21,14 +21,13 @@ from quaestor.surveys.model.records import (
     AGREE,
     DECLINE,
     Answer,
-    Kind,
     Option,
     Page,
     Question,
     Questionnaire,
     Response,
+    ResponseStatus,
     Row,
-    Standing,
 )
 
 SOUND = """
@@ -233,9 +232,9 @@ def test_a_page_nobody_gets_to_is_said_once_and_not_for_each_of_its_questions() 
 
 def test_many_answers_that_are_looked_at_together_are_still_walked() -> None:
     """Forty questions on which one depends have a trillion answers between them, and two ends."""
-    many = tuple(Question(f"q{place}", Kind.YES_NO, "?", options=_options("yes", "no")) for place in range(40))
-    last = Question("last", Kind.TEXT, "?", show_if=read_condition(" and ".join(f"{one.id} = yes" for one in many)))
-    never = Question("never", Kind.TEXT, "?", show_if=read_condition("q3 = yes and q3 = no"))
+    many = tuple(Question(f"q{place}", "yes-no", "?", options=_options("yes", "no")) for place in range(40))
+    last = Question("last", "text", "?", show_if=read_condition(" and ".join(f"{one.id} = yes" for one in many)))
+    never = Question("never", "text", "?", show_if=read_condition("q3 = yes and q3 = no"))
     asked = Questionnaire(
         "many", "Many", (_consent(), Page("many", questions=many), Page("end", "", "", (last, never)))
     )
@@ -244,9 +243,9 @@ def test_many_answers_that_are_looked_at_together_are_still_walked() -> None:
 
 
 def test_a_walk_that_stops_says_so_and_claims_nothing() -> None:
-    switches = tuple(Question(f"q{place}", Kind.YES_NO, "?", options=_options("yes", "no")) for place in range(9))
+    switches = tuple(Question(f"q{place}", "yes-no", "?", options=_options("yes", "no")) for place in range(9))
     depending = tuple(
-        Question(f"d{one.id}", Kind.TEXT, "?", show_if=read_condition(f"{one.id} = yes")) for one in switches
+        Question(f"d{one.id}", "text", "?", show_if=read_condition(f"{one.id} = yes")) for one in switches
     )
     asked = Questionnaire("many", "Many", (_consent(), Page("a", questions=switches), Page("b", questions=depending)))
     some = paths(asked, most=50)
@@ -265,20 +264,20 @@ def _options(*codes: str, ends: str = "") -> tuple[Option, ...]:
 
 def _consent() -> Page:
     options = (Option(AGREE, "Yes"), Option(DECLINE, "No", ends=True))
-    return Page("start", questions=(Question("consent", Kind.CONSENT, "May we?", required=True, options=options),))
+    return Page("start", questions=(Question("consent", "consent", "May we?", required=True, options=options),))
 
 
 @st.composite
 def questions(draw: st.DrawFn, name: str) -> Question:
-    kind = draw(st.sampled_from([Kind.SINGLE, Kind.MULTIPLE, Kind.NUMBER, Kind.TEXT, Kind.YES_NO, Kind.MATRIX]))
+    kind = draw(st.sampled_from(["single", "multiple", "number", "text", "yes-no", "matrix"]))
     required = draw(st.booleans())
-    if kind is Kind.NUMBER:
+    if kind == "number":
         return Question(name, kind, "How many?", required=required, low=0, high=3, whole=True)
-    if kind is Kind.TEXT:
+    if kind == "text":
         return Question(name, kind, "What?", required=required)
-    if kind is Kind.YES_NO:
+    if kind == "yes-no":
         return Question(name, kind, "Is it?", required=required, options=_options("yes", "no"))
-    if kind is Kind.MATRIX:
+    if kind == "matrix":
         rows = (Row("r", "Row"), Row("s", "Other", text=True))
         return Question(name, kind, "How often?", required=required, options=_options("a", "b"), rows=rows)
     ends = draw(st.sampled_from(["", "", "c"]))
@@ -286,11 +285,11 @@ def questions(draw: st.DrawFn, name: str) -> Question:
 
 
 def _tests(question: Question) -> list[str]:
-    if question.kind is Kind.NUMBER:
+    if question.kind == "number":
         return [f"{question.id} >= 2", f"{question.id} < 2", f"{question.id} = 1", f"{question.id} != 3"]
-    if question.kind is Kind.TEXT:
+    if question.kind == "text":
         return [f"{question.id} answered"]
-    if question.kind is Kind.MATRIX:
+    if question.kind == "matrix":
         rows = [f"{question.id}.{row} {test}" for row in "rs" for test in ("= a", "!= a", "answered")]
         return [*rows, f"{question.id} answered"]
     codes = [one.code for one in question.options if not one.ends]
@@ -349,14 +348,14 @@ def test_the_paths_are_those_of_all_answers_there_are(asked: Questionnaire) -> N
 @given(questionnaires(sound=False))
 def test_whoever_answers_as_a_path_says_is_led_along_it(asked: Questionnaire) -> None:
     for path in paths(asked):
-        response = Response("r", "made", 1, Standing.OPEN, {})
-        while response.standing is Standing.OPEN:
+        response = Response("r", "made", 1, ResponseStatus.OPEN, {})
+        while response.standing is ResponseStatus.OPEN:
             page = next_page(asked, response)
             assert page is not None
             form: dict[str, Any] = {}
             for question in page.questions:
-                form |= form_of(question, path.answers[question.id])
-            read = taken(asked, response, page, form)
+                form |= write_form(question, path.answers[question.id])
+            read = validate_page(asked, response, page, form)
             assert read.problems == {}
             answers = {**response.answers, **read.answers}
             response = Response("r", "made", 1, read.standing, answers, sent=(*response.sent, page.id))
@@ -364,34 +363,34 @@ def test_whoever_answers_as_a_path_says_is_led_along_it(asked: Questionnaire) ->
         assert response.standing is path.standing
 
 
-def _all_ways(asked: Questionnaire) -> set[tuple[tuple[str, ...], Standing]]:
+def _all_ways(asked: Questionnaire) -> set[tuple[tuple[str, ...], ResponseStatus]]:
     """Every way, by trying every answer there is to every question; of answers nobody asks for again one will do."""
     looked_at = {test.question for one in asked.questions() if one.show_if for test in one.show_if.tests()}
-    found: set[tuple[tuple[str, ...], Standing]] = set()
+    found: set[tuple[tuple[str, ...], ResponseStatus]] = set()
     begun: dict[str, tuple[tuple[str, ...], dict[str, Answer]]] = {"": ((), {})}
     for page in asked.pages:
         ended_or_not = [_page_ways(page, way, said) for way, said in begun.values()]
         begun = {}
         for way, said, standing in (one for some in ended_or_not for one in some):
-            if standing is Standing.OPEN:
+            if standing is ResponseStatus.OPEN:
                 kept = {name: answer for name, answer in said.items() if name in looked_at}
                 begun[repr((way, kept))] = (way, kept)
             else:
                 found.add((way, standing))
-    return found | {(way, Standing.FINISHED) for way, _ in begun.values()}
+    return found | {(way, ResponseStatus.FINISHED) for way, _ in begun.values()}
 
 
 def _page_ways(
     page: Page, way: tuple[str, ...], said: dict[str, Answer]
-) -> list[tuple[tuple[str, ...], dict[str, Answer], Standing]]:
+) -> list[tuple[tuple[str, ...], dict[str, Answer], ResponseStatus]]:
     shown = [one for one in page.questions if is_shown(one, said)]
     made = []
     for answers in product(*(_all_answers(one) for one in shown)):
-        standing = Standing.OPEN
+        standing = ResponseStatus.OPEN
         for question, answer in zip(shown, answers, strict=True):
             ends = [one for one in question.options if one.ends and one.code in answer.get("choices", ())]
-            if ends and standing is Standing.OPEN:
-                standing = Standing.DECLINED if question.kind is Kind.CONSENT else Standing.SCREENED_OUT
+            if ends and standing is ResponseStatus.OPEN:
+                standing = ResponseStatus.DECLINED if question.kind == "consent" else ResponseStatus.SCREENED_OUT
         names = tuple(one.id for one in shown)
         made.append(((*way, *names), {**said, **dict(zip(names, answers, strict=True))}, standing))
     unique: dict[Any, Any] = {}
@@ -403,13 +402,13 @@ def _page_ways(
 def _all_answers(question: Question) -> list[Answer]:
     codes = [one.code for one in question.options]
     said: list[dict[str, Any]] = {
-        Kind.NUMBER: [{"number": str(value)} for value in range(4)],
-        Kind.TEXT: [{"text": "x"}],
-        Kind.MATRIX: [{"rows": {"r": first, "s": second}} for first, second in product(["a", "b", ""], repeat=2)],
-        Kind.MULTIPLE: [
+        "number": [{"number": str(value)} for value in range(4)],
+        "text": [{"text": "x"}],
+        "matrix": [{"rows": {"r": first, "s": second}} for first, second in product(["a", "b", ""], repeat=2)],
+        "multiple": [
             {"choices": [code for code, taken in zip(codes, some, strict=True) if taken]}
             for some in product([True, False], repeat=len(codes))
         ],
     }.get(question.kind, [{"choices": [code]} for code in codes])
-    answers = [checked_answer(question, one) for one in said]
-    return [one for one in [*answers, {}] if not unanswered(question, one)]
+    answers = [check(question, one) for one in said]
+    return [one for one in [*answers, {}] if not lacking(question, one)]

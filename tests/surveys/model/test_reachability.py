@@ -9,29 +9,28 @@ from itertools import product
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.support.answers_of_kinds import write_form
 
-from quaestor.surveys.model.answer_forms import form_of
 from quaestor.surveys.model.conditions import read_condition
-from quaestor.surveys.model.flow import missing, next_page, shown_pages, taken
+from quaestor.surveys.model.flow import missing, next_page, shown_pages, validate_page
 from quaestor.surveys.model.reachability import can_be_shown
 from quaestor.surveys.model.records import (
     Answer,
-    Kind,
     Missing,
     Option,
     Page,
     Question,
     Questionnaire,
     Response,
-    Standing,
+    ResponseStatus,
 )
 
 A, B = Option("a", "A"), Option("b", "B")
 STOP = Option("stop", "Stop", ends=True)
-EVERY_ANSWER: Mapping[Kind, tuple[Answer, ...]] = {
-    Kind.SINGLE: ({"choices": ["a"]}, {"choices": ["b"]}, {"choices": ["stop"]}, {}),
-    Kind.MULTIPLE: ({"choices": ["a"]}, {"choices": ["b"]}, {"choices": ["a", "b"]}, {}),
-    Kind.NUMBER: ({"number": "0"}, {"number": "1"}, {"number": "2"}, {}),
+EVERY_ANSWER: Mapping[str, tuple[Answer, ...]] = {
+    "single": ({"choices": ["a"]}, {"choices": ["b"]}, {"choices": ["stop"]}, {}),
+    "multiple": ({"choices": ["a"]}, {"choices": ["b"]}, {"choices": ["a", "b"]}, {}),
+    "number": ({"number": "0"}, {"number": "1"}, {"number": "2"}, {}),
 }
 
 
@@ -43,7 +42,7 @@ def conditions(draw: st.DrawFn, earlier: list[Question], depth: int = 2) -> str:
     if kind != "test":
         return f"({draw(conditions(earlier, depth - 1))}) {kind} ({draw(conditions(earlier, depth - 1))})"
     question = draw(st.sampled_from(earlier))
-    if question.kind is Kind.NUMBER:
+    if question.kind == "number":
         return f"{question.id} {draw(st.sampled_from(['= 1', '> 1', 'answered']))}"
     tests = ["= a", "= b", "!= a", "answered", "includes a", *(["= stop"] if STOP in question.options else [])]
     return f"{question.id} {draw(st.sampled_from(tests))}"
@@ -59,9 +58,7 @@ def questionnaires(draw: st.DrawFn) -> Questionnaire:
         for _ in range(draw(st.integers(1, 2))):
             kind = draw(st.sampled_from(list(EVERY_ANSWER)))
             show_if = read_condition(draw(conditions(earlier))) if earlier and draw(st.booleans()) else None
-            options = {Kind.SINGLE: (A, B, STOP) if draw(st.booleans()) else (A, B), Kind.MULTIPLE: (A, B)}.get(
-                kind, ()
-            )
+            options = {"single": (A, B, STOP) if draw(st.booleans()) else (A, B), "multiple": (A, B)}.get(kind, ())
             name = f"q{len(earlier)}"
             asked.append(Question(name, kind, "?", required=draw(st.booleans()), options=options, show_if=show_if))
             earlier.append(asked[-1])
@@ -79,8 +76,8 @@ def ways_on(asked: Questionnaire, response: Response) -> Iterator[Response]:
         form: dict[str, list[str]] = {}
         for one in page.questions:
             if all(code in [option.code for option in one.options] for code in answers[one.id].get("choices", ())):
-                form |= {name: list(values) for name, values in form_of(one, answers[one.id]).items()}
-        read = taken(asked, response, page, form)
+                form |= {name: list(values) for name, values in write_form(one, answers[one.id]).items()}
+        read = validate_page(asked, response, page, form)
         if read.problems:
             continue
         kept = {name: one for name, one in {**response.answers, **read.answers}.items() if name not in read.left}
@@ -97,7 +94,7 @@ def shown_at_last(asked: Questionnaire, response: Response) -> set[str]:
         if key in known:
             continue
         known.add(key)
-        if one.standing is not Standing.OPEN or next_page(asked, one) is None:
+        if one.standing is not ResponseStatus.OPEN or next_page(asked, one) is None:
             seen |= set(one.answers)
             continue
         waiting += ways_on(asked, one)
@@ -105,11 +102,11 @@ def shown_at_last(asked: Questionnaire, response: Response) -> set[str]:
 
 
 def test_a_question_on_the_page_of_an_answer_that_ends_the_survey_can_still_be_shown() -> None:
-    first = Question("q0", Kind.SINGLE, "?", required=True, options=(A, B, STOP))
-    second = Question("q1", Kind.SINGLE, "?", options=(A, B), show_if=read_condition("q0 = stop"))
-    later = Question("q2", Kind.SINGLE, "?", options=(A, B), show_if=read_condition("q0 = stop"))
+    first = Question("q0", "single", "?", required=True, options=(A, B, STOP))
+    second = Question("q1", "single", "?", options=(A, B), show_if=read_condition("q0 = stop"))
+    later = Question("q2", "single", "?", options=(A, B), show_if=read_condition("q0 = stop"))
     asked = Questionnaire("t", "T", (Page("p0", questions=(first, second)), Page("p1", questions=(later,))))
-    response = Response("r", "t", 1, Standing.OPEN, {})
+    response = Response("r", "t", 1, ResponseStatus.OPEN, {})
     assert missing(asked, response, second) is Missing.NOT_REACHED
     assert missing(asked, response, later) is Missing.NOT_SHOWN
 
@@ -118,10 +115,10 @@ def test_a_question_on_the_page_of_an_answer_that_ends_the_survey_can_still_be_s
 @given(questionnaires(), st.integers(0, 3), st.integers(0, 2**16))
 def test_not_shown_is_what_no_way_on_leads_to_and_nothing_else(asked: Questionnaire, pages: int, seed: int) -> None:
     chance = random.Random(seed)
-    response = Response("r", "t", 1, Standing.OPEN, {})
+    response = Response("r", "t", 1, ResponseStatus.OPEN, {})
     for _ in range(pages):
         following = list(ways_on(asked, response)) if next_page(asked, response) else []
-        following = [one for one in following if one.standing is Standing.OPEN]
+        following = [one for one in following if one.standing is ResponseStatus.OPEN]
         if not following:
             break
         response = chance.choice(following)
@@ -139,8 +136,8 @@ def test_not_shown_is_what_no_way_on_leads_to_and_nothing_else(asked: Questionna
 
 
 def test_a_condition_on_very_many_open_questions_is_open() -> None:
-    many = [Question(f"q{number}", Kind.NUMBER, "?") for number in range(30)]
+    many = [Question(f"q{number}", "number", "?") for number in range(30)]
     words = " or ".join(f"(q{number} > {number} and q{number + 1} < {number})" for number in range(29))
-    last = Question("last", Kind.TEXT, "?", show_if=read_condition(words))
+    last = Question("last", "text", "?", show_if=read_condition(words))
     asked = Questionnaire("t", "T", (Page("p", questions=(*many, last)),))
-    assert can_be_shown(asked, Response("r", "t", 1, Standing.OPEN, {}), last)
+    assert can_be_shown(asked, Response("r", "t", 1, ResponseStatus.OPEN, {}), last)

@@ -8,7 +8,7 @@ from tests.support.small_survey import QUESTIONNAIRE
 
 from quaestor.surveys.model.flow import missing
 from quaestor.surveys.model.questionnaire_file import questionnaire_from
-from quaestor.surveys.model.records import Response, Standing
+from quaestor.surveys.model.records import Response, ResponseStatus
 from quaestor.surveys.model.tidy_layout import (
     CODEBOOK,
     TIDY,
@@ -25,7 +25,7 @@ SAID = Response(
     "0" * 16,
     "tools",
     1,
-    Standing.FINISHED,
+    ResponseStatus.FINISHED,
     {
         "consent": {"choices": ["agree"]},
         "converted": {"choices": ["yes"]},
@@ -81,7 +81,7 @@ def test_a_wide_row_says_the_same() -> None:
 
 
 def test_every_reason_is_the_one_that_results_give() -> None:
-    begun = replace(SAID, standing=Standing.OPEN, answers={"consent": {"choices": ["agree"]}}, sent=("consent",))
+    begun = replace(SAID, standing=ResponseStatus.OPEN, answers={"consent": {"choices": ["agree"]}}, sent=("consent",))
     for response in (SAID, begun):
         row = wide_of(response)
         for question in ASKED.questions():

@@ -12,9 +12,9 @@ from tests.support.small_survey import QUESTIONNAIRE
 from quaestor.base.errors import InputError
 from quaestor.surveys.model.questionnaire_checks import problems_of
 from quaestor.surveys.model.questionnaire_file import questionnaire_from, untranslated
-from quaestor.surveys.model.wording.catalogue import accepted, spoken, texts_in, wording
+from quaestor.surveys.model.wording.catalogue import browser_wording, spoken, texts_in, wording
 from quaestor.surveys.model.wording.records import names_in
-from quaestor.surveys.model.wording.refusals import NotTaken, told
+from quaestor.surveys.model.wording.refusals import NotTaken, refusal_in_words
 
 WEB = ROOT / "src" / "quaestor" / "web"
 ENGLISH = texts_in("en")
@@ -58,7 +58,7 @@ def test_every_text_is_said_somewhere_and_stands_in_the_reference() -> None:
 
 def files(package: str) -> list[Path]:
     folder = WEB.parent / package
-    return [*folder.rglob("*.py"), *folder.glob("templates/*.html")]
+    return [*folder.rglob("*.py"), *folder.glob("templates/**/*.html")]
 
 
 def test_a_study_says_it_otherwise_and_what_nobody_wrote_stands_in_english() -> None:
@@ -77,7 +77,7 @@ def test_a_study_says_it_otherwise_and_what_nobody_wrote_stands_in_english() -> 
     [("de-CH,de;q=0.9,en;q=0.8", "de"), ("fi, fr;q=0.5", "fr"), ("fi", "en"), ("", "en"), (";;,,x" * 999, "en")],
 )
 def test_a_stranger_is_told_in_a_language_that_their_browser_asks_for(header: str, language: str) -> None:
-    assert accepted(header).language == language
+    assert browser_wording(header).language == language
 
 
 def with_words(more: str, languages: str = '["en", "de"]') -> str:
@@ -129,5 +129,8 @@ def test_the_usual_options_are_in_the_language_of_the_questionnaire() -> None:
 def test_a_refusal_is_told_in_any_language_and_is_a_sentence_of_a_command_too() -> None:
     error = NotTaken("too-low", said="{low} <b>", low="3")
     assert str(error) == "'{low} <b>' is less than 3"
-    assert told(error, wording("de")) == "„{low} <b>“ ist kleiner als 3."
-    assert told(InputError("what a respondent does not understand"), wording("nl")) == texts_in("nl")["not-offered"]
+    assert refusal_in_words(error, wording("de")) == "„{low} <b>“ ist kleiner als 3."
+    assert (
+        refusal_in_words(InputError("what a respondent does not understand"), wording("nl"))
+        == texts_in("nl")["not-offered"]
+    )

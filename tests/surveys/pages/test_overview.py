@@ -10,9 +10,10 @@ from tests.support.small_survey import FORMS, NAME, QUESTIONNAIRE, answered, fie
 from quaestor.base.errors import InputError
 from quaestor.surveys.lifecycle import close_survey, open_survey
 from quaestor.surveys.model.conditions import read_condition
-from quaestor.surveys.model.in_words import answer_lines, condition_in_words
+from quaestor.surveys.model.in_words import condition_in_words
+from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.questionnaire_file import questionnaire_from
-from quaestor.surveys.model.records import Questionnaire, Standing
+from quaestor.surveys.model.records import Questionnaire, ResponseStatus
 from quaestor.surveys.pages.overview import has_surveys, periods, survey_lines, survey_overview
 from quaestor.surveys.pages.version_changes import ADDED, CHANGED, REMOVED, changes_between
 from quaestor.surveys.respond import withdraw
@@ -45,7 +46,7 @@ def test_a_survey_goes_from_draft_to_closed_and_each_time_says_what_comes_next(t
         answered(surveys, forms={"consent": FORMS["consent"]})
         withdraw(surveys, code)
         one = survey_overview(study, surveys, NAME)
-        assert one.line.tally[:2] == [(Standing.FINISHED, "finished", 1), (Standing.OPEN, "under way", 1)]
+        assert one.line.tally[:2] == [(ResponseStatus.FINISHED, "finished", 1), (ResponseStatus.OPEN, "under way", 1)]
         assert (one.line.responses, one.line.stands.erased, one.median_seconds) == (2, 1, 160)
         assert [period.count for period in one.periods] == [2]
         assert one.line.next.startswith("Follow the responses")
@@ -162,7 +163,7 @@ def test_every_kind_of_answer_becomes_lines(tmp_path: Path) -> None:
     with fielded(tmp_path / "study") as surveys:
         answers = answered(surveys)[1].answers
     asked = questionnaire()
-    lines = {one.id: answer_lines(one, answers.get(one.id, {})) for one in asked.questions()}
+    lines = {one.id: kind_of(one).lines(one, answers.get(one.id, {})) for one in asked.questions()}
     assert lines["used"] == ["ONNX, the exchange format", "Other: a tool, of our own"]
     assert lines["met"] == [
         "Wrong results: Often",
@@ -174,7 +175,7 @@ def test_every_kind_of_answer_becomes_lines(tmp_path: Path) -> None:
     assert (lines["years"], lines["why-none"]) == (["4 years"], [])
     met = asked.question("met")
     assert met is not None
-    assert answer_lines(met, {"texts": {"other": "licences"}}) == ["Other: licences"]
+    assert kind_of(met).lines(met, {"texts": {"other": "licences"}}) == ["Other: licences"]
 
 
 def test_days_without_a_response_are_shown_and_many_days_become_weeks() -> None:

@@ -23,11 +23,12 @@ from quaestor.render.tables.workbook import to_xlsx
 from quaestor.surveys.exchange.export import export_answers
 from quaestor.surveys.invitations import ResponseRate, ResponseRates
 from quaestor.surveys.lifecycle import Surveys, decide, open_survey
+from quaestor.surveys.model.answer_columns import ANSWERED, REASONS
 from quaestor.surveys.model.flow import missing
-from quaestor.surveys.model.records import CHOSEN, Kind, Missing, Response, Standing
+from quaestor.surveys.model.question_kinds import kind_of
+from quaestor.surveys.model.records import Missing, Response, ResponseStatus
 from quaestor.surveys.pages.results import results_page
 from quaestor.surveys.respond import questionnaire_of, withdraw
-from quaestor.surveys.results.column_records import ANSWERED, REASONS
 from quaestor.surveys.results.columns import Pieces
 from quaestor.surveys.results.compute import Results, survey_results
 from quaestor.surveys.results.counting import CountingRoom, Which, answers_behind, words_of
@@ -84,7 +85,7 @@ def responses(surveys: Surveys) -> list[Response]:
 
 
 def finished(responses: list[Response]) -> list[Response]:
-    return [one for one in responses if one.standing is Standing.FINISHED]
+    return [one for one in responses if one.standing is ResponseStatus.FINISHED]
 
 
 def test_each_reason_for_a_missing_answer_is_the_one_of_the_questionnaires_flow(
@@ -111,11 +112,11 @@ def test_counts_and_bases_are_those_of_the_answers(surveys: Surveys, responses: 
         said = [one.answers[question.id] for one in done if one.answers.get(question.id)]
         assert found.base == len(said)
         assert found.base + sum(found.missing.values()) == results.base
-        if question.kind in CHOSEN:
+        if kind_of(question).is_choice:
             counts = Counter(code for one in said for code in one["choices"])
             assert {line.key: line.share.count for line in found.rows[0].lines if line.share.count} == counts
             assert {line.share.of for line in found.rows[0].lines} == {len(said)}
-        if question.kind is Kind.MATRIX:
+        if question.kind == "matrix":
             for row in found.rows:
                 steps = Counter(one["rows"][row.key] for one in said if row.key in one.get("rows", {}))
                 assert row.base == steps.total()
@@ -230,7 +231,7 @@ def test_a_test_of_numbers_is_not_to_be_leaned_on_where_a_group_is_small(tmp_pat
         assert years_asked is not None
         return notes_of(years_asked)
 
-    few = "Not to be leaned on: the smallest group has 9 answers, too few to say much about it."
+    few = "Not to be leaned on: the smallest group has 9 answers, too few for reliable conclusions."
     assert few in notes(("research", 10), ("engineering", 9))
     assert not [note for note in notes(("research", 10), ("engineering", 10)) if "leaned" in note]
 
@@ -337,7 +338,7 @@ def test_versions_are_counted_together_and_their_differences_kept(tmp_path: Path
         assert years is not None
         assert once is not None
         assert (years.base, years.missing) == (1, {Missing.NOT_SHOWN: 1})
-        assert (once.base, once.question.kind) == (1, Kind.NUMBER)
+        assert (once.base, once.question.kind) == (1, "number")
         for name in ("role", "role@1"):
             role = results.question(name)
             assert role is not None
@@ -400,7 +401,7 @@ def test_one_answer_that_nobody_can_count_with_leaves_the_results_of_all_others(
     with fielded(tmp_path / "study") as surveys:
         answered(surveys)
         for number in (typed, "8"):
-            odd = Response(new_id(), NAME, 1, Standing.FINISHED, {"years": {"number": number}}, sent=("you",))
+            odd = Response(new_id(), NAME, 1, ResponseStatus.FINISHED, {"years": {"number": number}}, sent=("you",))
             surveys.answers.add([(number, odd, ())])
         results = survey_results(surveys, NAME, by="role")
         years = results.question("years")
@@ -417,7 +418,7 @@ def test_one_answer_that_nobody_can_count_with_leaves_the_results_of_all_others(
 def test_half_a_pair_of_surrogates_stops_nobody(tmp_path: Path) -> None:
     with fielded(tmp_path / "study") as surveys:
         answers: Mapping[str, Mapping[str, object]] = {"hardest": {"text": "broken \ud83d here"}}
-        odd = Response(new_id(), NAME, 1, Standing.FINISHED, answers, sent=("words",))
+        odd = Response(new_id(), NAME, 1, ResponseStatus.FINISHED, answers, sent=("words",))
         surveys.answers.add([("code", odd, ())])
         answered(surveys)
         results = survey_results(surveys, NAME)
@@ -492,7 +493,7 @@ def test_csv_and_workbook_hold_both_bounds_that_readers_see(surveys: Surveys) ->
         "median: low": middle.low, "median: high": middle.high, "quartiles: lower": middle.q1,
         "quartiles: upper": middle.q3, "range: least": years.numbers.least, "range: most": years.numbers.most,
     }  # fmt: skip
-    for found in (years, order, *(one for one in results.questions if one.question.kind in CHOSEN)):
+    for found in (years, order, *(one for one in results.questions if kind_of(one.question).is_choice)):
         table = table_of(results, found)
         rows = list(csv.DictReader(io.StringIO(to_csv(table))))
         if found is years:

@@ -18,10 +18,10 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.store.private_file import PrivateFile
-from quaestor.surveys.model.records import Standing
+from quaestor.surveys.model.records import ResponseStatus
 from quaestor.surveys.model.wording.refusals import TooLate
 from quaestor.surveys.store.answers import _FIRST, _KIND, AnswerFile
-from quaestor.surveys.store.page_submission import MOST_BYTES, MOST_SAVES, Sending
+from quaestor.surveys.store.page_submission import MOST_BYTES, MOST_SAVES, PageSubmission
 from quaestor.surveys.store.responses import new_code
 
 PAGES, QUESTIONS, KEYS = ("a", "b"), ("q1", "q2", "q3"), tuple(string.ascii_lowercase)
@@ -68,9 +68,9 @@ class AgainstAModel(RuleBasedStateMachine):
     )  # fmt: skip
     def sends(self, data: st.DataObject, page: str, key: str, said: dict[str, Any], last: int) -> None:
         code = data.draw(st.sampled_from(self.codes))
-        standing = Standing.FINISHED if last == 0 else Standing.OPEN
+        standing = ResponseStatus.FINISHED if last == 0 else ResponseStatus.OPEN
         known = self.keys.get(key)
-        sending = Sending(code, page, said, key, standing, 1.5)
+        sending = PageSubmission(code, page, said, key, standing, 1.5)
         if known == (code, page) and self.under[key] == said:  # once more: answered as if it were the first time
             self.file.save(sending)
         elif known not in (None, (code, page)) or code in self.finished:
@@ -81,7 +81,7 @@ class AgainstAModel(RuleBasedStateMachine):
             self.keys[key] = (code, page)
             self.under[key] = said
             self.journals[code].append((page, said))
-            self.finished |= {code} if standing is Standing.FINISHED else set()
+            self.finished |= {code} if standing is ResponseStatus.FINISHED else set()
 
     @precondition(lambda self: self.codes)
     @rule(data=st.data())
@@ -95,7 +95,7 @@ class AgainstAModel(RuleBasedStateMachine):
         self.finished.discard(code)
         self.erased += 1
         with pytest.raises(InputError):
-            self.file.save(Sending(code, "a", {}, "late", Standing.OPEN))
+            self.file.save(PageSubmission(code, "a", {}, "late", ResponseStatus.OPEN))
 
     @invariant()
     def is_what_the_model_says(self) -> None:
@@ -112,7 +112,7 @@ class AgainstAModel(RuleBasedStateMachine):
             assert found.seconds == 1.5 * len(journal)
             assert [(page, said) for _, page, said in self.file.journal(found.id)] == journal
         counts = self.file.counts("s")
-        assert counts[Standing.FINISHED] == len(self.finished)
+        assert counts[ResponseStatus.FINISHED] == len(self.finished)
         assert sum(counts.values()) == len(self.codes) == len(list(self.file.responses("s")))
         assert self.file.erased("s") == self.erased
 
@@ -128,7 +128,9 @@ def test_of_whoever_withdraws_no_byte_is_left(answers: AnswerFile, tmp_path: Pat
     for number, code in enumerate(codes):
         answers.begin("s", 1, code, "2026-01-01", language="xx" if number == 3 else "en")
         for turn, words in enumerate(secrets if number == 3 else ["plain", "plain " * 2_000]):
-            answers.save(Sending(code, f"p{turn}", {"q": {"text": words}}, f"{number}.{turn}", Standing.OPEN))
+            answers.save(
+                PageSubmission(code, f"p{turn}", {"q": {"text": words}}, f"{number}.{turn}", ResponseStatus.OPEN)
+            )
     held = b"".join(path.read_bytes() for path in tmp_path.glob("answers.db*"))
     assert b"zebra-short" in held
     assert b"giraffe-long" in held
@@ -169,7 +171,7 @@ def test_two_tabs_at_once_are_two_entries_and_the_last_one_counts(answers: Answe
     begun = answers.begin("s", 1, code, "2026-01-01")
 
     def send(tab: int) -> None:
-        answers.save(Sending(code, "a", {"q": {"text": str(tab)}}, f"tab {tab}", Standing.OPEN))
+        answers.save(PageSubmission(code, "a", {"q": {"text": str(tab)}}, f"tab {tab}", ResponseStatus.OPEN))
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(send, range(40)))
@@ -186,7 +188,7 @@ def test_a_page_that_was_changed_counts_though_it_has_the_same_key(answers: Answ
     code = new_code()
     begun = answers.begin("s", 1, code, "2026-01-01")
     for words in ("4", "4", "44", "44", "4"):
-        kept = answers.save(Sending(code, "a", {"q": {"text": words}}, "key", Standing.OPEN))
+        kept = answers.save(PageSubmission(code, "a", {"q": {"text": words}}, "key", ResponseStatus.OPEN))
         assert kept.answers == {"q": {"text": words}}
     assert [said["q"]["text"] for _, _, said in answers.journal(begun.id)] == ["4", "44", "4"]
 
@@ -194,7 +196,9 @@ def test_a_page_that_was_changed_counts_though_it_has_the_same_key(answers: Answ
 def test_a_page_that_was_read_against_what_is_no_more_is_not_taken(answers: AnswerFile) -> None:
     code = new_code()
     begun = answers.begin("s", 1, code, "2026-01-01")
-    line = [Sending(code, page, {page: {"text": "x"}}, page, Standing.OPEN, before=begun) for page in PAGES]
+    line = [
+        PageSubmission(code, page, {page: {"text": "x"}}, page, ResponseStatus.OPEN, before=begun) for page in PAGES
+    ]
     for sending in line:
         answers.submissions.add(sending)
     answers.submissions.record()
@@ -206,14 +210,16 @@ def test_a_page_that_was_read_against_what_is_no_more_is_not_taken(answers: Answ
 def test_of_whoever_declines_after_all_no_answer_is_left(answers: AnswerFile, tmp_path: Path) -> None:
     code = new_code()
     begun = answers.begin("s", 1, code, "2026-01-01")
-    answers.save(Sending(code, "a", {"c": {"choices": ["agree"]}}, "1", Standing.OPEN))
+    answers.save(PageSubmission(code, "a", {"c": {"choices": ["agree"]}}, "1", ResponseStatus.OPEN))
     answers.save(
-        Sending(code, "b", {"q": {"text": "giraffe-long " * 2_000}, "r": {"text": "zebra"}}, "2", Standing.OPEN)
+        PageSubmission(
+            code, "b", {"q": {"text": "giraffe-long " * 2_000}, "r": {"text": "zebra"}}, "2", ResponseStatus.OPEN
+        )
     )
     said = {"c": {"choices": ["decline"]}}
     for _ in range(2):
-        after = answers.save(Sending(code, "a", said, "3", Standing.DECLINED))
-        assert after.standing is Standing.DECLINED
+        after = answers.save(PageSubmission(code, "a", said, "3", ResponseStatus.DECLINED))
+        assert after.standing is ResponseStatus.DECLINED
         assert after.answers == {**said, "q": {}, "r": {}}
     assert [(page, kept) for _, page, kept in answers.journal(begun.id)] == [("a", said)]
     for path in tmp_path.glob("answers.db*"):
@@ -226,8 +232,10 @@ def test_a_page_is_kept_so_many_times_and_a_response_so_large(answers: AnswerFil
     codes = [new_code(), new_code()]
     often, large = (answers.begin("s", 1, code, "2026-01-02") for code in codes)
 
-    def sent(code: str, page: str, words: str, number: int, standing: Standing = Standing.OPEN) -> Sending:
-        return Sending(code, page, {"q": {"text": words}}, f"{code}.{page}.{number}", standing)
+    def sent(
+        code: str, page: str, words: str, number: int, standing: ResponseStatus = ResponseStatus.OPEN
+    ) -> PageSubmission:
+        return PageSubmission(code, page, {"q": {"text": words}}, f"{code}.{page}.{number}", standing)
 
     for number in range(MOST_SAVES):
         answers.save(sent(codes[0], "a", str(number), number))
@@ -237,7 +245,7 @@ def test_a_page_is_kept_so_many_times_and_a_response_so_large(answers: AnswerFil
     found = answers.save(sent(codes[0], "b", "another page", 0))
     assert found.answers["q"] == {"text": "another page"}
     assert len(answers.journal(often.id)) == MOST_SAVES + 1
-    assert answers.save(sent(codes[0], "a", "", 99, Standing.DECLINED)).standing is Standing.DECLINED
+    assert answers.save(sent(codes[0], "a", "", 99, ResponseStatus.DECLINED)).standing is ResponseStatus.DECLINED
     for number in range(3):
         for page in ("a", "b"):
             answers.save(sent(codes[1], page, f"{number}" * (MOST_BYTES // 2), number))
@@ -250,7 +258,7 @@ def test_one_bad_page_in_the_line_does_not_spoil_the_others(answers: AnswerFile)
     codes = [new_code() for _ in range(3)]
     for code in codes[:2]:
         answers.begin("s", 1, code, "2026-01-01")
-    line = [Sending(code, "a", {}, code, Standing.OPEN) for code in codes]
+    line = [PageSubmission(code, "a", {}, code, ResponseStatus.OPEN) for code in codes]
     for sending in line:
         answers.submissions.add(sending)
     answers.submissions.record()

@@ -18,7 +18,7 @@ from tests.support.small_study import small_study
 from tests.support.windows import assert_for_everyone, complaints_of, serving, session_after
 
 from quaestor.coding.codebook import import_codebook
-from quaestor.coding.model.rounds import open_round
+from quaestor.coding.model.rounds import build_open_act
 from quaestor.coding.rating_files import export_ratings, rate
 from quaestor.coding.round_acts import close_by_name, open_by_name
 from quaestor.coding.session import open_coding
@@ -251,7 +251,7 @@ def test_a_round_of_old_whose_name_fits_no_address_leaves_every_list_whole(
 ) -> None:
     with open_coding(study) as coding:
         plan = replace(coding.state.round("pilot").plan, round="a/b?c")
-        coding.act(lambda state: open_round(state, plan, "lead", None))
+        coding.act(lambda state: build_open_act(state, plan, "lead", None))
     page = lead.get("/rounds")
     assert page.status_code == 200
     assert "has no page" in page.text

@@ -248,7 +248,7 @@ def test_both_raters_words_stand_side_by_side_and_are_settled_code_by_code(app: 
     sent = {"item": ILLEGAL, "facet": "themes", "how": "discussion", "seen": "0", "other": "indicator", "key": "a"}
     assert post(lead, f"/rounds/{ROUND}/decisions", sent, f"{address}?item={ILLEGAL}").status_code == 303
     with open_coding(closed) as coding:
-        made = coding.state.round(ROUND).decided("themes")[ILLEGAL].answer
+        made = coding.state.round(ROUND).last_decisions("themes")[ILLEGAL].answer
     assert made == [stretch(29, 86, "indicator"), stretch(77, 86)]
 
 

@@ -196,4 +196,4 @@ def test_an_answer_is_chosen_without_its_words_and_decided_as_it_was_given(app: 
     assert (unknown.status_code, "choose again" in unknown.text) == (422, True)
     assert post(rater, f"/rounds/{ROUND}/decisions", sent, CASE).status_code == 303
     with open_coding(study) as coding:
-        assert coding.state.round(ROUND).decided("themes")[ITEM].answer == on_record(study, "rater-2", ITEM)
+        assert coding.state.round(ROUND).last_decisions("themes")[ITEM].answer == on_record(study, "rater-2", ITEM)

@@ -20,7 +20,7 @@ from quaestor.coding.agreement_access import look_at, note_look
 from quaestor.coding.agreement_cache import agreement_now
 from quaestor.coding.model.phrases import build_reread_act
 from quaestor.coding.model.ratings import count_hours, list_labels, list_slot_labels
-from quaestor.coding.model.rounds import count_left_by_rater, list_missing, replace_rater
+from quaestor.coding.model.rounds import count_left_by_rater, list_missing, build_replace_act
 from quaestor.coding.rating_files import rate
 from quaestor.coding.round_acts import close_by_name, replace_by_name
 from quaestor.coding.session import CodingSession, open_coding
@@ -95,7 +95,7 @@ def test_counts_of_what_is_left_stay_right_through_sets_rereading_and_a_new_rate
                 if dice.random() < 0.2 and not list_missing(one):
                     table.record(build_reread_act(table.state, "main", rater, item))
                 if dice.random() < 0.05:
-                    table.record(replace_rater(table.state, "main", "lead", one.slots[0].rater, f"third-{turn}"))
+                    table.record(build_replace_act(table.state, "main", "lead", one.slots[0].rater, f"third-{turn}"))
             except QuaestorError:
                 pass  # not everything may be done at every moment
             assert sum(count_left_by_rater(one).values()) == len(list_missing(one))
@@ -124,7 +124,7 @@ def test_an_open_blind_round_is_looked_at_by_saying_so_and_looking_takes_the_sea
     assert line(coding, "later").reached is not None
     with pytest.raises(StateError, match="would not rate blind"):
         replace_by_name(coding, "later", "lead", "rater-1", "lead", "")
-    coding.act(lambda state: replace_rater(state, "phrases", "lead", "rater-1", "lead"))
+    coding.act(lambda state: build_replace_act(state, "phrases", "lead", "rater-1", "lead"))
     assert look_at(coding.state, "phrases", "lead", "lead").may == "not yet"
 
 

@@ -18,7 +18,7 @@ from tests.support.small_survey import FORMS, NAME, QUESTIONNAIRE, Form, answere
 from quaestor.people.credentials import Passwords
 from quaestor.study.folder import open_study
 from quaestor.surveys.lifecycle import close_survey, open_survey, open_surveys
-from quaestor.surveys.model.records import Standing
+from quaestor.surveys.model.records import ResponseStatus
 from quaestor.surveys.store.page_submission import MOST_SAVES
 from quaestor.web.app import make_app
 from quaestor.web.surveys.respond import MOST_BEGUN
@@ -58,16 +58,20 @@ def test_a_paid_survey_leads_to_its_payment_part(folder: Path, app: Starlette, r
 @pytest.mark.parametrize(
     ("form", "standing", "words"),
     [
-        ({"consent": {"q.consent": ["decline"]}}, Standing.DECLINED, "nothing more is asked of you"),
-        ({"you": {"q.converted": ["no"], "q.role": ["research"]}}, Standing.SCREENED_OUT, "people who have converted"),
+        ({"consent": {"q.consent": ["decline"]}}, ResponseStatus.DECLINED, "nothing more is asked of you"),
+        (
+            {"you": {"q.converted": ["no"], "q.role": ["research"]}},
+            ResponseStatus.SCREENED_OUT,
+            "people who have converted",
+        ),
     ],
 )
 def test_who_is_asked_no_more_is_told_kindly(
-    respondent: TestClient, folder: Path, form: Mapping[str, Form], standing: Standing, words: str
+    respondent: TestClient, folder: Path, form: Mapping[str, Form], standing: ResponseStatus, words: str
 ) -> None:
     link = begun(respondent)
     for page in ("consent", "you"):
-        if kept(folder, link)[0] is Standing.OPEN:
+        if kept(folder, link)[0] is ResponseStatus.OPEN:
             send(respondent, link, {**FORMS, **form}[page])
     assert kept(folder, link)[0] is standing
     end = respondent.get(link, follow_redirects=True).text
@@ -146,7 +150,7 @@ def test_when_enough_have_finished_nobody_begins_and_who_has_begun_finishes(fold
             answered(surveys)
         assert "As many people have answered as are needed" in opened.get(START).text
         assert [send(opened, link, form).status_code for form in FORMS.values()] == [303] * 4
-        assert kept(folder, link)[0] is Standing.FINISHED
+        assert kept(folder, link)[0] is ResponseStatus.FINISHED
 
 
 def test_a_group_that_is_full_is_thanked_and_another_goes_on(folder: Path) -> None:
@@ -156,14 +160,14 @@ def test_a_group_that_is_full_is_thanked_and_another_goes_on(folder: Path) -> No
         for page in ("consent", "you"):
             send(opened, early, FORMS[page])
         with open_surveys(open_study(folder)) as surveys:
-            assert answered(surveys)[1].standing is Standing.SCREENED_OUT
+            assert answered(surveys)[1].standing is ResponseStatus.SCREENED_OUT
         full, free = begun(opened), begun(opened)
         for link in (full, free):
             send(opened, link, FORMS["consent"])
         assert send(opened, full, FORMS["you"]).headers["location"] == f"{full}/end"
-        assert kept(folder, full)[0] is Standing.SCREENED_OUT
+        assert kept(folder, full)[0] is ResponseStatus.SCREENED_OUT
         send(opened, free, {"q.converted": ["yes"], "q.role": ["research"]})
-        assert kept(folder, free)[0] is Standing.OPEN
+        assert kept(folder, free)[0] is ResponseStatus.OPEN
         assert send(opened, early, FORMS["tools"]).headers["location"] == early  # was let in while there was room
 
 

@@ -22,7 +22,7 @@ from quaestor.people.credentials import Passwords
 from quaestor.store.records import new_key
 from quaestor.study.folder import open_study
 from quaestor.surveys.lifecycle import open_surveys
-from quaestor.surveys.model.records import Standing
+from quaestor.surveys.model.records import ResponseStatus
 from quaestor.web.app import make_app
 
 
@@ -58,7 +58,7 @@ def test_a_whole_survey_is_answered_and_kept_page_by_page(app: Starlette, respon
         assert page in kept(folder, link)[2]
     assert answer.headers["location"] == f"{link}/end"
     standing, answers, pages = kept(folder, link)
-    assert (standing, pages) == (Standing.FINISHED, list(FORMS))
+    assert (standing, pages) == (ResponseStatus.FINISHED, list(FORMS))
     assert answers["used"] == {
         "choices": ["onnx-the-exchange-format", "other"],
         "texts": {"other": "a tool, of our own"},
@@ -370,6 +370,6 @@ def test_two_hundred_respondents_at_once_lose_nothing(app: Starlette, folder: Pa
         found = [surveys.answers.find(link.split("/")[3]) for link in links]
         said = [one.answers["hardest"]["text"] for one in found if one]
         assert said == [f"words of {number}" for number in range(200)]
-        assert surveys.answers.counts(NAME)[Standing.FINISHED] == 200
+        assert surveys.answers.counts(NAME)[ResponseStatus.FINISHED] == 200
         pages = [len(surveys.answers.journal(one.id)) for one in found if one]
     assert pages == [len(FORMS)] * 200

@@ -12,7 +12,7 @@ from tests.support.windows import assert_for_everyone, complaints_of, serving
 
 from quaestor.study.folder import open_study
 from quaestor.surveys.lifecycle import open_surveys
-from quaestor.surveys.model.records import Standing
+from quaestor.surveys.model.records import ResponseStatus
 
 pytestmark = pytest.mark.browser
 
@@ -86,7 +86,7 @@ def test_a_whole_survey_by_keyboard_without_scripts_at_320_pixels(browser: Brows
     with open_surveys(open_study(folder)) as surveys:
         found = surveys.answers.find(link.rpartition("/")[2])
     assert found is not None
-    assert found.standing is Standing.FINISHED
+    assert found.standing is ResponseStatus.FINISHED
     assert found.answers["role"] == {"choices": ["other"], "texts": {"other": "Teaching"}}
     assert found.answers["used"] == {"choices": ["torchscript", "other"], "texts": {"other": "ours"}}
     assert found.answers["order"] == {"ranks": ["speed", "accuracy", "size"]}

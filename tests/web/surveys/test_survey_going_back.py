@@ -17,7 +17,7 @@ from tests.support.windows import serving
 from quaestor.study.folder import open_study
 from quaestor.surveys.lifecycle import open_surveys
 from quaestor.surveys.model.flow import missing
-from quaestor.surveys.model.records import Missing, Standing
+from quaestor.surveys.model.records import Missing, ResponseStatus
 from quaestor.surveys.respond import questionnaire_of
 
 BACK: Form = {"go": ["back"]}
@@ -53,7 +53,7 @@ def test_back_keeps_what_was_typed_and_asks_for_nothing(respondent: TestClient, 
         answer = sent_again(respondent, link, own, {**typed, **BACK})
         assert (answer.status_code, answer.headers["location"]) == (303, f"{link}?page=consent")
     standing, answers, pages = kept(folder, link)
-    assert (standing, pages) == (Standing.OPEN, ["consent", "you"])
+    assert (standing, pages) == (ResponseStatus.OPEN, ["consent", "you"])
     assert answers["role"] == {"choices": ["other"], "texts": {"other": "Teaching"}}
     assert "converted" not in answers
     assert send(respondent, f"{link}?page=consent", FORMS["consent"]).headers["location"] == link
@@ -91,14 +91,14 @@ def test_going_back_ends_nothing_and_finishes_nothing(respondent: TestClient, fo
     link = come_to(respondent, "consent")
     ends = {"q.converted": ["no"], "q.role": ["research"]}
     send(respondent, link, {**ends, **BACK})
-    assert kept(folder, link)[0] is Standing.OPEN
+    assert kept(folder, link)[0] is ResponseStatus.OPEN
     for page in ("you", "tools"):
         send(respondent, link, FORMS[page])
     assert send(respondent, link, {**FORMS["words"], **BACK}).headers["location"] == f"{link}?page=tools"
-    assert kept(folder, link)[0] is Standing.OPEN
+    assert kept(folder, link)[0] is ResponseStatus.OPEN
     send(respondent, f"{link}?page=you", {**ends, **BACK})  # of a page that was sent before
     standing, answers, _ = kept(folder, link)
-    assert (standing, answers["converted"]) == (Standing.OPEN, {"choices": ["no"]})
+    assert (standing, answers["converted"]) == (ResponseStatus.OPEN, {"choices": ["no"]})
     assert "<h1>You and your models</h1>" in respondent.get(link).text, "it is not sent any more"
     send(respondent, link, FORMS["you"])
     assert "<h1>In your own words</h1>" in respondent.get(link).text
@@ -119,10 +119,10 @@ def test_nobody_takes_a_place_in_a_full_group_by_going_back(folder: Path) -> Non
         first, second = (come_to(opened, "consent") for _ in range(2))
         send(opened, first, FORMS["you"])
         send(opened, second, {**FORMS["you"], **BACK})
-        assert kept(folder, second)[0] is Standing.OPEN
+        assert kept(folder, second)[0] is ResponseStatus.OPEN
         assert kept(folder, second)[1]["years"] == {"number": "4"}
         send(opened, second, FORMS["you"])
-        assert kept(folder, second)[0] is Standing.SCREENED_OUT
+        assert kept(folder, second)[0] is ResponseStatus.SCREENED_OUT
 
 
 def test_an_answer_that_nobody_needs_is_taken_back_and_is_skipped_then(respondent: TestClient, folder: Path) -> None:

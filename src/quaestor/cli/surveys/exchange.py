@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from quaestor.surveys.exchange.import_answers import Imported
-    from quaestor.surveys.model.records import Place
+    from quaestor.surveys.model.records import CellRemark
 
 _MOST_LISTED = 20
 NameArgument = Annotated[str, typer.Argument(metavar="SURVEY", help="The name of a questionnaire.")]
@@ -139,14 +139,14 @@ def _describe_omissions(done: Imported) -> list[str]:
     return lines
 
 
-def _describe_cells(places: Sequence[Place], what: str, then: str) -> list[str]:
+def _describe_cells(remarks: Sequence[CellRemark], what: str, then: str) -> list[str]:
     """Lists cells, one line each, up to a limit."""
     lines = [
-        f"row {place.row}, {place.column or place.question}: {place.said!r} {place.why}; {then}"
-        for place in places[:_MOST_LISTED]
+        f"row {remark.row}, {remark.column or remark.question}: {remark.said!r} {remark.why}; {then}"
+        for remark in remarks[:_MOST_LISTED]
     ]
-    if len(places) > _MOST_LISTED:
-        lines.append(f"{_format_count(len(places) - _MOST_LISTED, 'more cell')} {what} (--json lists them)")
+    if len(remarks) > _MOST_LISTED:
+        lines.append(f"{_format_count(len(remarks) - _MOST_LISTED, 'more cell')} {what} (--json lists them)")
     return lines
 
 

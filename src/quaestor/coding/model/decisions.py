@@ -39,10 +39,12 @@ def list_answers(round_state: RoundState, item: str, facet: str) -> list[tuple[s
     return answers
 
 
-def _same(round_state: RoundState, facet: Facet, answers: Iterable[Any]) -> bool:
+def _all_agree(round_state: RoundState, facet: Facet, answers: Iterable[Any]) -> bool:
     """Whether all say the same; of phrases, once their words are unified."""
     kind, words = find_kind(facet), find_all_words(round_state)
-    compared = {CANNOT_JUDGE if answer == CANNOT_JUDGE else kind.comparison_key(facet, answer, words) for answer in answers}
+    compared = {
+        CANNOT_JUDGE if answer == CANNOT_JUDGE else kind.comparison_key(facet, answer, words) for answer in answers
+    }
     return len(compared) == 1 and CANNOT_JUDGE not in compared
 
 
@@ -54,7 +56,7 @@ class _Comparison:
     agreed: int
 
 
-def _comparison(round_state: RoundState) -> _Comparison:
+def _compare_slots(round_state: RoundState) -> _Comparison:
     """Worked out once for a closed round, whose ratings stand."""
     key = ("comparison", round_state.closed, len(round_state.unifications), len(round_state.gone))
     if round_state.status == CLOSED and key in round_state.cache:
@@ -67,7 +69,7 @@ def _comparison(round_state: RoundState) -> _Comparison:
             continue
         for item in round_state.items_left():
             answers = list_answers(round_state, item, facet.id)
-            if answers and not _same(round_state, facet, (answer for _, answer in answers)):
+            if answers and not _all_agree(round_state, facet, (answer for _, answer in answers)):
                 differing[item, facet.id] = tuple(answers)
             else:
                 agreed += bool(answers)
@@ -79,13 +81,13 @@ def _comparison(round_state: RoundState) -> _Comparison:
 
 def list_differing(state: State, name: str) -> Set[tuple[str, str]]:
     """(item, facet) on which the raters of a round differ, settled or not."""
-    return _comparison(state.round(name)).differing.keys()
+    return _compare_slots(state.round(name)).differing.keys()
 
 
 def list_disagreements(state: State, name: str) -> list[Disagreement]:
     """Every item and facet on which raters differ, or could not judge, settled or not."""
     round_state = state.round(name)
-    return _build_disagreements(round_state, _comparison(round_state).differing)
+    return _build_disagreements(round_state, _compare_slots(round_state).differing)
 
 
 def list_word_differences(state: State, name: str) -> list[Disagreement]:
@@ -95,7 +97,7 @@ def list_word_differences(state: State, name: str) -> list[Disagreement]:
     for facet in round_state.plan.facets:
         for item in round_state.items_left() if find_kind(facet).has_fields else ():
             answers = list_answers(round_state, item, facet.id)
-            if _in_other_words(round_state, item, facet, [answer for _, answer in answers]):
+            if _differ_in_words(round_state, item, facet, [answer for _, answer in answers]):
                 cases[item, facet.id] = tuple(answers)
     return _build_disagreements(round_state, cases, words_only=True)
 
@@ -106,10 +108,10 @@ def is_settled(case: Disagreement) -> bool:
     return decision is not None and not (case.words_only and differing_fields(decision.answer))
 
 
-def _in_other_words(round_state: RoundState, item: str, facet: Facet, values: list[Any]) -> bool:
+def _differ_in_words(round_state: RoundState, item: str, facet: Facet, values: list[Any]) -> bool:
     """Whether all gave the same codes, and they or what is decided have different words for what a code asks for."""
     kind = find_kind(facet)
-    if not kind.has_fields or not _same(round_state, facet, values):
+    if not kind.has_fields or not _all_agree(round_state, facet, values):
         return False
     decisions = round_state.decisions.get((item, facet.id), [])
     decided_last = [decision.answer for decision in decisions[-1:]]
@@ -127,14 +129,16 @@ def _build_disagreements(
         decision = round_state.decisions.get((item, facet))
         comments = tuple(comment for comment in comments_by_item.get(item, ()) if comment.facet in (facet, ""))
         tie = round_state.tie_comments.get((item, facet))
-        disagreements.append(Disagreement(item, facet, answers, comments, tie, decision[-1] if decision else None, words_only))
+        disagreements.append(
+            Disagreement(item, facet, answers, comments, tie, decision[-1] if decision else None, words_only)
+        )
     return disagreements
 
 
 def count_undecided_agreements(state: State, name: str) -> int:
     """How many answers of a closed round need no discussion and are not yet on record as decided."""
-    round_state = _closed(state, name)
-    comparison = _comparison(round_state)
+    round_state = _require_closed(state, name)
+    comparison = _compare_slots(round_state)
     decided = round_state.decisions.keys() - comparison.differing.keys()
     return comparison.agreed - sum(item not in round_state.gone for item, _ in decided)
 
@@ -150,12 +154,14 @@ def is_settled_round(state: State, name: str) -> bool:
     A rating that may still come can still differ, so an incomplete round that can be reopened is never settled.
     """
     round_state = state.round(name)
-    return (round_state.final or is_complete(round_state)) and _comparison(round_state).differing.keys() <= round_state.decisions.keys()
+    return (round_state.final or is_complete(round_state)) and _compare_slots(
+        round_state
+    ).differing.keys() <= round_state.decisions.keys()
 
 
 def build_agreed_act(state: State, name: str, actor: str) -> NewAct | None:
     """Put on record what needs no discussion: where all who rated an item say the same. None where that is done."""
-    round_state = _closed(state, name)
+    round_state = _require_closed(state, name)
     entries = []
     for facet in round_state.plan.facets:
         for item in round_state.items_left():
@@ -163,7 +169,7 @@ def build_agreed_act(state: State, name: str, actor: str) -> NewAct | None:
             if not answers or (item, facet.id) in round_state.decisions or not find_kind(facet).is_compared:
                 continue
             values = [answer for _, answer in answers]
-            if _same(round_state, facet, values):
+            if _all_agree(round_state, facet, values):
                 how = AGREEMENT if len(values) > 1 else SINGLE
                 entry = {
                     "item": item,
@@ -172,7 +178,9 @@ def build_agreed_act(state: State, name: str, actor: str) -> NewAct | None:
                     "how": how,
                 }
                 entries.append(entry | ({"simulated": True} if is_simulated(round_state, item) else {}))
-    return NewAct("decision", actor, {"round": name, "decisions": entries}, round_state.plan.codebook) if entries else None
+    return (
+        NewAct("decision", actor, {"round": name, "decisions": entries}, round_state.plan.codebook) if entries else None
+    )
 
 
 def is_simulated(round_state: RoundState, item: str) -> bool:
@@ -181,20 +189,22 @@ def is_simulated(round_state: RoundState, item: str) -> bool:
     return any(rating.simulated for rating in ratings if rating)
 
 
-def build_comment_act(state: State, name: str, actor: str, item: str, facet: str, text: str, *, lead: str = "") -> NewAct:
+def build_comment_act(
+    state: State, name: str, actor: str, item: str, facet: str, text: str, *, lead: str = ""
+) -> NewAct:
     """Say something about a disagreement, on the record."""
-    round_state = _closed(state, name)
+    round_state = _require_closed(state, name)
     _require_part(round_state, actor, lead)
-    if actor == round_state.plan.tie_breaker and not _decided(round_state, item, facet):
+    if actor == round_state.plan.tie_breaker and not _is_decided(round_state, item, facet):
         raise StateError(f"{actor!r} breaks ties: record the independent comment with `quaestor decisions tie`")
     if not text.strip():
         raise InputError("a comment needs words")
-    _dispute(state, name, item, facet)
+    _require_dispute(state, name, item, facet)
     payload = {"round": name, "item": item, "facet": facet, "text": text}
     return NewAct("comment", actor, payload, round_state.plan.codebook)
 
 
-def tie_comment(
+def build_tie_act(
     state: State,
     name: str,
     actor: str,
@@ -206,12 +216,12 @@ def tie_comment(
     simulated: bool = False,
 ) -> NewAct:
     """The tie-breaker's own answer, given without knowing who said what."""
-    round_state = _closed(state, name)
+    round_state = _require_closed(state, name)
     if actor != round_state.plan.tie_breaker:
         tie_breaker = repr(round_state.plan.tie_breaker) if round_state.plan.tie_breaker else "nobody"
         raise StateError(f"{actor!r} does not break the ties of {name!r}: {tie_breaker} does")
-    _dispute(state, name, item, facet, words_too=False)
-    if _decided(round_state, item, facet):
+    _require_dispute(state, name, item, facet, words_too=False)
+    if _is_decided(round_state, item, facet):
         raise StateError(f"{item!r} is settled: a comment now would not be independent")
     if (item, facet) in round_state.tie_comments:
         raise StateError(f"the comment on {item!r} is on record and stays as it is")
@@ -238,9 +248,9 @@ def build_decision_act(
 
     Where raters gave the same codes and say different things of them, that can be settled by discussion, at any time.
     """
-    round_state = _closed(state, name)
+    round_state = _require_closed(state, name)
     _require_part(round_state, actor, lead)
-    words_only = _dispute(state, name, item, facet)
+    words_only = _require_dispute(state, name, item, facet)
     methods = WORD_METHODS if words_only else list_settlement_methods(round_state.plan)
     if how not in methods:
         settled_by = "discussion of its words" if words_only else round_state.plan.settle
@@ -258,7 +268,9 @@ def build_decision_act(
     value = check_answer(round_state.plan.facet(facet), state.history.at(round_state.plan.codebook), answer)
     if value == CANNOT_JUDGE:
         raise InputError(f"{item!r} cannot be settled with {CANNOT_JUDGE!r}: decide what it is, or exclude it")
-    if words_only and not _same(round_state, round_state.plan.facet(facet), [value, list_answers(round_state, item, facet)[0][1]]):
+    if words_only and not _all_agree(
+        round_state, round_state.plan.facet(facet), [value, list_answers(round_state, item, facet)[0][1]]
+    ):
         raise StateError(f"the raters agree on the codes of {item!r}: settle what is said of them, and leave the codes")
     entry = {"item": item, "facet": facet, "answer": value, "how": how}
     payload: dict[str, Any] = {"round": name, "decisions": [entry]}
@@ -275,9 +287,13 @@ def build_published_act(name: str, actor: str, source: str, entries: list[dict[s
 def find_decisions(state: State, name: str, facet: str) -> dict[str, Decision]:
     """The final answers of a round, or of published decisions of that name."""
     if name in state.rounds:
-        return state.rounds[name].decided(facet)
+        return state.rounds[name].last_decisions(facet)
     if name in state.published:
-        return {item: decision for (item, decided_facet), decision in state.published[name].items() if decided_facet == facet}
+        return {
+            item: decision
+            for (item, decided_facet), decision in state.published[name].items()
+            if decided_facet == facet
+        }
     state.round(name)
     return {}
 
@@ -294,23 +310,25 @@ def list_kept(state: State, name: str) -> set[str] | None:
     if known is None or known[0] != (round_state.closed, round_state.decided_at, len(round_state.gone)):
         known = round_state.cache["kept"] = (
             (round_state.closed, round_state.decided_at, len(round_state.gone)),
-            _kept(round_state, facet),
+            _list_kept(round_state, facet),
         )
     items: set[str] | None = known[1]
     return None if items is None else set(items)
 
 
-def _kept(round_state: RoundState, facet: Facet) -> set[str] | None:
-    decisions = round_state.decided(facet.id)
+def _list_kept(round_state: RoundState, facet: Facet) -> set[str] | None:
+    decisions = round_state.last_decisions(facet.id)
     rated = {item for item in round_state.items_left() if list_answers(round_state, item, facet.id)}
     if not rated or rated - set(decisions):
         return None
     return {
-        item for item, decision in decisions.items() if decision.answer != CANNOT_JUDGE and decision.answer["answer"] == KEEP
+        item
+        for item, decision in decisions.items()
+        if decision.answer != CANNOT_JUDGE and decision.answer["answer"] == KEEP
     }
 
 
-def _dispute(state: State, name: str, item: str, facet: str, *, words_too: bool = True) -> bool:
+def _require_dispute(state: State, name: str, item: str, facet: str, *, words_too: bool = True) -> bool:
     """Refuse what is not in dispute; whether what is said of codes is, and not the codes."""
     round_state = state.round(name)
     names = [asked.id for asked in round_state.plan.facets]
@@ -320,9 +338,9 @@ def _dispute(state: State, name: str, item: str, facet: str, *, words_too: bool 
     if not answers:
         raise InputError(f"the item {item!r} has no ratings in {name!r}")
     asked = round_state.plan.facet(facet)
-    if words_too and _in_other_words(round_state, item, asked, answers):
+    if words_too and _differ_in_words(round_state, item, asked, answers):
         return True
-    if _same(round_state, asked, answers):
+    if _all_agree(round_state, asked, answers):
         raise StateError(f"the raters agree on {item!r}: there is nothing to settle")
     return False
 
@@ -333,11 +351,11 @@ def _require_part(round_state: RoundState, actor: str, lead: str) -> None:
         raise StateError(f"{actor!r} has no part in {round_state.plan.round!r}: its raters are {people}")
 
 
-def _decided(round_state: RoundState, item: str, facet: str) -> bool:
+def _is_decided(round_state: RoundState, item: str, facet: str) -> bool:
     return (item, facet) in round_state.decisions
 
 
-def _closed(state: State, name: str) -> RoundState:
+def _require_closed(state: State, name: str) -> RoundState:
     round_state = state.round(name)
     if round_state.status != CLOSED:
         raise StateError(f"the round {name!r} is open: close it before anything is settled")

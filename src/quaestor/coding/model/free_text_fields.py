@@ -45,7 +45,9 @@ def _rating(state: State, payload: Payload, change: Change) -> dict[str, Any]:
 
 def _answered(state: State, facets: Mapping[str, Facet], payload: Payload, change: Change) -> dict[str, Any]:
     item = payload["item"]
-    answers = {name: _answer(state, facets.get(name), item, answer, change) for name, answer in payload["answers"].items()}
+    answers = {
+        name: _answer(state, facets.get(name), item, answer, change) for name, answer in payload["answers"].items()
+    }
     return {"answers": answers}
 
 

@@ -144,7 +144,11 @@ class PhrasePlacer:
         if not self._operations:
             return PlacementResult(None, f'the codebook has no codes of the facet "{self.words.operations}"')
         alone = self._match(self._build_phrase(verb, ""), self._operations, frozenset())
-        return alone if alone.code is not None else self._match(self._build_phrase(verb, thing), self._operations, frozenset())
+        return (
+            alone
+            if alone.code is not None
+            else self._match(self._build_phrase(verb, thing), self._operations, frozenset())
+        )
 
     def object_type(self, thing: str) -> PlacementResult:
         """The kind that the words name; an object without a kind, such as a plain layer, is a type of its own."""
@@ -200,7 +204,9 @@ class PhrasePlacer:
             if len(lines) == 1:
                 return PlacementResult(lines.pop(), f'the only line with "{verb}"')
         if opened:
-            return PlacementResult(None, f'several lines have the verb "{verb}", and none the words {_quote(phrase.said[1:])}')
+            return PlacementResult(
+                None, f'several lines have the verb "{verb}", and none the words {_quote(phrase.said[1:])}'
+            )
         return PlacementResult(None, f'no line has the verb "{verb}"')
 
     def _find_best(self, phrase: _Phrase, readings: Iterable[_LineVariant]) -> PlacementResult | None:
@@ -221,7 +227,9 @@ class PhrasePlacer:
                 None, f"{len(best)} lines fit equally: {'; '.join(self.book.codes[line].name for line in best)}"
             )
         line, reading = best.popitem()
-        return PlacementResult(line, f"it says {_quote(sorted(reading.words, key=lambda word: (word != reading.verb, word)))}")
+        return PlacementResult(
+            line, f"it says {_quote(sorted(reading.words, key=lambda word: (word != reading.verb, word)))}"
+        )
 
 
 def _split_words(text: str) -> Words:

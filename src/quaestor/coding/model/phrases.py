@@ -110,7 +110,14 @@ def build_unify_act(
                 f"{most!r} ({counts[most]} times) is more frequent than {to!r} ({counts[to]}): unify to it, "
                 "or give a reason"
             )
-    payload: dict[str, object] = {"round": name, "set": round_state.set, "part": part, "words": words, "to": to, "rule": rule}
+    payload: dict[str, object] = {
+        "round": name,
+        "set": round_state.set,
+        "part": part,
+        "words": words,
+        "to": to,
+        "rule": rule,
+    }
     payload |= {"reason": reason} if reason else {}
     payload |= {"simulated": True} if simulated else {}
     return NewAct("words.unify", actor, payload, round_state.plan.codebook)
@@ -145,7 +152,9 @@ def build_reread_act(state: State, name: str, actor: str, item: str) -> NewAct:
     round_state = _require_rated_set(state, name)
     if item not in round_state.open_items():
         raise InputError(f"the item {item!r} is not in set {round_state.set} of {name!r}")
-    return NewAct("words.reread", actor, {"round": name, "set": round_state.set, "item": item}, round_state.plan.codebook)
+    return NewAct(
+        "words.reread", actor, {"round": name, "set": round_state.set, "item": item}, round_state.plan.codebook
+    )
 
 
 def count_words(round_state: RoundState, part: str) -> Counter[str]:
@@ -166,16 +175,22 @@ def build_curves(round_state: RoundState) -> list[SetCurve]:
         due = [(slot, item) for item in items for slot in round_state.slots if slot.has(slot.raters[0], item)]
         if any(round_state.rating_in_slot(slot, item) is None for slot, item in due):
             continue
-        phrases_by_item = {item: phrases for item, phrases in list_phrases(round_state, items).items() if len(phrases) > 1}
+        phrases_by_item = {
+            item: phrases for item, phrases in list_phrases(round_state, items).items() if len(phrases) > 1
+        }
         if not phrases_by_item:
             continue
         before, after = find_words_before(round_state, number), find_words_before(round_state, number + 1)
-        differ = sum(len({unify_words(phrase, before) for phrase in phrases}) > 1 for phrases in phrases_by_item.values())
+        differ = sum(
+            len({unify_words(phrase, before) for phrase in phrases}) > 1 for phrases in phrases_by_item.values()
+        )
         rewritten = sum(
             any(unify_words(phrase, before) != unify_words(phrase, after) for phrase in phrases)
             for phrases in phrases_by_item.values()
         )
-        curves.append(SetCurve(number, len(phrases_by_item), differ / len(phrases_by_item), rewritten / len(phrases_by_item)))
+        curves.append(
+            SetCurve(number, len(phrases_by_item), differ / len(phrases_by_item), rewritten / len(phrases_by_item))
+        )
     return curves
 
 

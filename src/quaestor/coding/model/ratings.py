@@ -7,18 +7,18 @@ from typing import Any
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import join_with_or, suggest
-from quaestor.coding.model.answers import check_answer, check_answers, build_label, refuse_unstorable
+from quaestor.coding.model.answers import build_label, check_answer, check_answers, refuse_unstorable
 from quaestor.coding.model.facet_kinds import find_kind
 from quaestor.coding.model.facet_kinds.base import Label
 from quaestor.coding.model.phrases import find_words_before
 from quaestor.coding.model.records import CANNOT_JUDGE, Facet, Practice, Rating
-from quaestor.coding.model.state import OPEN, RoundState, RaterSlot, State
+from quaestor.coding.model.state import OPEN, RaterSlot, RoundState, State
 from quaestor.store.records import NewAct, new_key
 
 _TOO_LONG = 7 * 24 * 3600
 
 
-def give_rating(
+def build_rating_act(
     state: State,
     name: str,
     rater: str,
@@ -35,7 +35,7 @@ def give_rating(
     key: str = "",
 ) -> NewAct:
     """A rating of one's own item in an open round; a second one supersedes the first, and both are kept."""
-    round_state = _open_to(state, name, rater, item, now)
+    round_state = _require_open_item(state, name, rater, item, now)
     if list_untried_practice(round_state, rater) and not (simulated or imported):
         raise StateError(
             f"{rater!r} has still to practise ({len(list_untried_practice(round_state, rater))} left) before {name!r} counts: "
@@ -65,7 +65,7 @@ def give_rating(
     return NewAct("rating", rater, payload, round_state.plan.codebook, key or new_key())
 
 
-def _open_to(state: State, name: str, rater: str, item: str, now: str) -> RoundState:
+def _require_open_item(state: State, name: str, rater: str, item: str, now: str) -> RoundState:
     """The round in which somebody may rate an item now; refuses whoever may not, in a sentence."""
     round_state = state.round(name)
     if round_state.status != OPEN:
@@ -83,8 +83,15 @@ def _open_to(state: State, name: str, rater: str, item: str, now: str) -> RoundS
     if round_state.plan.set_size and item not in round_state.open_items():
         raise StateError(f"the item {item!r} is not in set {round_state.set}, which is the one being rated")
     rated_before = round_state.current(rater, item)
-    if round_state.plan.set_size and round_state.set in round_state.compared and rated_before and round_state.is_rated(slot, item):
-        raise StateError(f"set {round_state.set} of {name!r} has been compared: ask for {item!r} to be read again first")
+    if (
+        round_state.plan.set_size
+        and round_state.set in round_state.compared
+        and rated_before
+        and round_state.is_rated(slot, item)
+    ):
+        raise StateError(
+            f"set {round_state.set} of {name!r} has been compared: ask for {item!r} to be read again first"
+        )
     return round_state
 
 
@@ -94,7 +101,7 @@ def list_untried_practice(round_state: RoundState, rater: str) -> list[Practice]
     return [practice for practice in round_state.plan.practice if practice.item not in tried]
 
 
-def practise(
+def build_practice_act(
     state: State, name: str, rater: str, item: str, answers: Mapping[str, Any]
 ) -> tuple[NewAct, dict[str, bool], str]:
     """Try a practice item: the act, which facets were right, and what is said about it. It counts for nothing."""
@@ -153,18 +160,18 @@ def list_slot_labels(
     for item in items:
         rating = round_state.rating_in_slot(slot, item)
         if rating is not None and until is not None and rating.number > until:
-            rating = _as_it_stood(round_state, slot, item, until)
+            rating = _find_rating_until(round_state, slot, item, until)
         if rating is not None:
             labels.append((item, slot.label, _label(state, facet_plan, rating, version, level)))
     return labels
 
 
-def _as_it_stood(round_state: RoundState, slot: RaterSlot, item: str, until: int) -> Rating | None:
+def _find_rating_until(round_state: RoundState, slot: RaterSlot, item: str, until: int) -> Rating | None:
     candidates = (round_state.ratings.get(rater, {}).get(item, ()) for rater in reversed(slot.raters))
     return next((rating for ratings in candidates for rating in reversed(ratings) if rating.number <= until), None)
 
 
-def drift_labels(state: State, name: str, earlier: str, facet: str) -> list[tuple[str, str, Label | None]]:
+def list_drift_labels(state: State, name: str, earlier: str, facet: str) -> list[tuple[str, str, Label | None]]:
     """(item and rater, round, label): what each rater said then and says now, under the codebook of now.
 
     Agreement over these tells whether raters still use the codes as they did.

@@ -168,7 +168,7 @@ class Facet:
     fields: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """What a stretch with a code says more, by the id of the code."""
 
-    def asks(self, code: str) -> tuple[str, ...]:
+    def list_fields(self, code: str) -> tuple[str, ...]:
         """What a stretch with a code says more."""
         return next((names for with_code, names in self.fields if with_code == code), ())
 

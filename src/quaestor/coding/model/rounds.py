@@ -12,7 +12,7 @@ from quaestor.coding.model.state import CLOSED, OPEN, RoundState, State, write_p
 from quaestor.store.records import NewAct
 
 
-def open_round(state: State, plan: RoundPlan, actor: str, passed: bool | None = None) -> NewAct:
+def build_open_act(state: State, plan: RoundPlan, actor: str, passed: bool | None = None) -> NewAct:
     """Fix a plan and open it; `passed` says whether the round before reached its threshold (None: not known)."""
     if plan.round in state.rounds:
         words = "give a new round a name of its own, and items.without to leave out what others have"
@@ -74,7 +74,12 @@ def count_left_by_rater(round_state: RoundState) -> dict[str, int]:
     """How many ratings each seat's rater still has to give now; from counts alone where these tell it."""
     if len(round_state.sets) == 1 and not round_state.reread:
         return {slot.rater: len(slot.items[0]) - round_state.rated_by(slot) for slot in round_state.slots}
-    key = (round_state.rating_count, round_state.set, len(round_state.slots), max(round_state.reread.values(), default=0))
+    key = (
+        round_state.rating_count,
+        round_state.set,
+        len(round_state.slots),
+        max(round_state.reread.values(), default=0),
+    )
     known = round_state.cache.get("left by seat")
     if known is None or known[0] != key:
         counted = Counter(rater for rater, _ in list_missing(round_state))
@@ -91,7 +96,7 @@ def is_complete(round_state: RoundState) -> bool:
     return round_state.set >= len(round_state.sets) and not any(count_left_by_rater(round_state).values())
 
 
-def blindness_notes(rounds: Iterable[RoundState]) -> list[str]:
+def list_blindness_notes(rounds: Iterable[RoundState]) -> list[str]:
     """A sentence for each of these rounds whose raters were not blind, for every result that comes from them."""
     return [
         f"The round {round_state.plan.round} is {round_state.blindness}."
@@ -100,7 +105,7 @@ def blindness_notes(rounds: Iterable[RoundState]) -> list[str]:
     ]
 
 
-def close_round(state: State, name: str, actor: str, incomplete: str = "", *, final: bool = False) -> NewAct:
+def build_close_act(state: State, name: str, actor: str, incomplete: str = "", *, final: bool = False) -> NewAct:
     """Close a round whose ratings are all there, or one that is not, for a reason on the record.
 
     A final round cannot be reopened. One that was closed as incomplete can be declared final later.
@@ -108,7 +113,7 @@ def close_round(state: State, name: str, actor: str, incomplete: str = "", *, fi
     round_state = state.round(name)
     if final and round_state.status == CLOSED and not round_state.final:
         return NewAct("round.close", actor, {"round": name, "final": True}, round_state.plan.codebook)
-    round_state = _open(state, name)
+    round_state = _require_open(state, name)
     left = list_missing(round_state)
     sets = round_state.sets
     if (left or round_state.set < len(sets)) and not incomplete:
@@ -120,7 +125,7 @@ def close_round(state: State, name: str, actor: str, incomplete: str = "", *, fi
     return NewAct("round.close", actor, payload, round_state.plan.codebook)
 
 
-def reopen_round(state: State, name: str, actor: str, reason: str, *, not_blind: bool = False) -> NewAct:
+def build_reopen_act(state: State, name: str, actor: str, reason: str, *, not_blind: bool = False) -> NewAct:
     """Open a closed round again.
 
     Once anybody has seen ratings of others, this needs `not_blind`, which every result of the round then states.
@@ -152,13 +157,13 @@ def reopen_round(state: State, name: str, actor: str, reason: str, *, not_blind:
 def can_reopen_blind(state: State, name: str) -> bool:
     """Whether a closed round could be reopened with its raters still blind."""
     try:
-        act = reopen_round(state, name, "", "to see whether it is possible", not_blind=True)
+        act = build_reopen_act(state, name, "", "to see whether it is possible", not_blind=True)
     except StateError:
         return False
     return "not_blind" not in act.payload
 
 
-def waive_gate(state: State, name: str, actor: str, reason: str) -> NewAct:
+def build_waive_act(state: State, name: str, actor: str, reason: str) -> NewAct:
     """Let later rounds open although this one missed its threshold."""
     round_state = state.round(name)
     if round_state.status != CLOSED:
@@ -168,12 +173,14 @@ def waive_gate(state: State, name: str, actor: str, reason: str) -> NewAct:
     return NewAct("round.waive", actor, {"round": name, "reason": reason}, round_state.plan.codebook)
 
 
-def replace_rater(state: State, name: str, actor: str, rater: str, by: str, reason: str = "") -> NewAct:
+def build_replace_act(state: State, name: str, actor: str, rater: str, by: str, reason: str = "") -> NewAct:
     """Give the rest of a rater's items to somebody else; what was rated stays."""
-    round_state = _open(state, name)
+    round_state = _require_open(state, name)
     slot = round_state.slot_of(rater)
     if slot is None or slot.rater != rater:
-        raise StateError(f"{rater!r} does not rate in {name!r}, allowed: {', '.join(slot.rater for slot in round_state.slots)}")
+        raise StateError(
+            f"{rater!r} does not rate in {name!r}, allowed: {', '.join(slot.rater for slot in round_state.slots)}"
+        )
     if not by.strip():
         raise StateError(f"nobody is named to take over from {rater!r}: name somebody")
     if by == round_state.plan.tie_breaker or round_state.slot_of(by):
@@ -185,26 +192,28 @@ def replace_rater(state: State, name: str, actor: str, rater: str, by: str, reas
     return NewAct("round.replace", actor, payload, round_state.plan.codebook)
 
 
-def set_deadline(state: State, name: str, actor: str, deadline: str) -> NewAct:
-    round_state = _open(state, name)
+def build_deadline_act(state: State, name: str, actor: str, deadline: str) -> NewAct:
+    round_state = _require_open(state, name)
     return NewAct("round.deadline", actor, {"round": name, "deadline": deadline}, round_state.plan.codebook)
 
 
-def next_set(state: State, name: str, actor: str, *, simulated: bool = False) -> NewAct:
+def build_next_set_act(state: State, name: str, actor: str, *, simulated: bool = False) -> NewAct:
     """Go on to the next set when both have rated this one and its words are unified."""
-    round_state = _open(state, name)
+    round_state = _require_open(state, name)
     sets = round_state.sets
     if round_state.set >= len(sets):
         raise StateError(f"{name!r} has no set after {round_state.set}: close the round")
     left = list_missing(round_state)
     if left:
-        raise StateError(f"set {round_state.set} of {name!r} is not complete, {len(left)} ratings are missing: rate them first")
+        raise StateError(
+            f"set {round_state.set} of {name!r} is not complete, {len(left)} ratings are missing: rate them first"
+        )
     payload: dict[str, object] = {"round": name, "set": round_state.set + 1}
     payload |= {"simulated": True} if simulated else {}
     return NewAct("round.set", actor, payload, round_state.plan.codebook)
 
 
-def _open(state: State, name: str) -> RoundState:
+def _require_open(state: State, name: str) -> RoundState:
     round_state = state.round(name)
     if round_state.status != OPEN:
         raise StateError(f"the round {name!r} is closed: open it again with `quaestor round reopen {name}`")

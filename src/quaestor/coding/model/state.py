@@ -16,19 +16,19 @@ from quaestor.base.names import suggest
 from quaestor.coding.model.assignment import RaterProgress, assign_items, order_items
 from quaestor.coding.model.codebook.history import History
 from quaestor.coding.model.records import (
+    ActSummary,
     Comment,
     Decision,
     Facet,
-    ActSummary,
-    RoundPlan,
     Practice,
     Rating,
+    RoundPlan,
     Unification,
 )
 from quaestor.store.records import Act
 
 OPEN, CLOSED = "open", "closed"
-_REMEMBERED = 400
+_LATEST_ACTS = 400
 """Acts that are told as the latest ones."""
 
 
@@ -176,7 +176,12 @@ class RoundState:
         return rating is not None and rating.number > self.reread.get(item, 0)
 
     def all_ratings(self) -> list[Rating]:
-        ratings = [rating for items in self.ratings.values() for ratings_of_item in items.values() for rating in ratings_of_item]
+        ratings = [
+            rating
+            for items in self.ratings.values()
+            for ratings_of_item in items.values()
+            for rating in ratings_of_item
+        ]
         return sorted(ratings, key=lambda rating: rating.number)
 
     def open_items(self) -> tuple[str, ...]:
@@ -186,10 +191,12 @@ class RoundState:
     def set_of(self, item: str) -> int:
         """The number of the set an item is in."""
         if not self._set_numbers:
-            self._set_numbers.update({member: number for number, items in enumerate(self.sets, start=1) for member in items})
+            self._set_numbers.update(
+                {member: number for number, items in enumerate(self.sets, start=1) for member in items}
+            )
         return self._set_numbers[item]
 
-    def decided(self, facet: str) -> dict[str, Decision]:
+    def last_decisions(self, facet: str) -> dict[str, Decision]:
         return {item: decision[-1] for (item, name), decision in self.decisions.items() if name == facet}
 
 
@@ -213,7 +220,7 @@ class State:
     history: History = field(default_factory=History)
     rounds: dict[str, RoundState] = field(default_factory=dict)
     published: dict[str, dict[tuple[str, str], Decision]] = field(default_factory=dict)
-    latest: deque[ActSummary] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
+    latest: deque[ActSummary] = field(default_factory=lambda: deque(maxlen=_LATEST_ACTS))
     """The last acts: who did what where, and nothing of what was said."""
     unhandled_acts: list[Act] = field(default_factory=list)
     """Acts of other rooms, such as those of surveys, in their order."""
@@ -228,7 +235,7 @@ class State:
 
     def fold(self, acts: Iterable[Act]) -> None:
         """Go on from where the state stands."""
-        newest: deque[Act] = deque(maxlen=_REMEMBERED)  # noted at the end: of many acts, the last ones are enough
+        newest: deque[Act] = deque(maxlen=_LATEST_ACTS)  # noted at the end: of many acts, the last ones are enough
         try:
             for act in acts:
                 if act.number <= self.head:
@@ -284,30 +291,34 @@ def _read_facet(payload: dict[str, Any]) -> Facet:
     return Facet(**{**payload, **lists, "fields": fields})
 
 
-def _opened(state: State, act: Act) -> None:
+def _fold_open(state: State, act: Act) -> None:
     plan = read_plan(act.payload["plan"])
     slots = [RaterSlot([rater], [items]) for rater, items in zip(plan.raters, assign_items(plan), strict=True)]
     state.rounds[plan.round] = RoundState(plan, slots, plan.sets(), deadline=plan.deadline, opened=act.time)
 
 
-def _closed(state: State, act: Act) -> None:
+def _fold_close(state: State, act: Act) -> None:
     round_state = state.rounds[act.payload["round"]]
     round_state.final = bool(act.payload.get("final"))
     if round_state.status == OPEN:  # a closed round can be declared final later, which leaves the rest as it was
-        round_state.status, round_state.closed, round_state.incomplete = CLOSED, act.time, act.payload.get("incomplete", "")
+        round_state.status, round_state.closed, round_state.incomplete = (
+            CLOSED,
+            act.time,
+            act.payload.get("incomplete", ""),
+        )
 
 
-def _reopened(state: State, act: Act) -> None:
+def _fold_reopen(state: State, act: Act) -> None:
     round_state = state.rounds[act.payload["round"]]
     round_state.status, round_state.closed, round_state.incomplete, round_state.waived = OPEN, "", "", ""
     round_state.not_blind = round_state.not_blind or bool(act.payload.get("not_blind"))
 
 
-def _waived(state: State, act: Act) -> None:
+def _fold_waive(state: State, act: Act) -> None:
     state.rounds[act.payload["round"]].waived = act.payload["reason"]
 
 
-def _replaced(state: State, act: Act) -> None:
+def _fold_replace(state: State, act: Act) -> None:
     round_state = state.rounds[act.payload["round"]]
     slot = round_state.slot_of(act.payload["rater"])
     if slot is not None:
@@ -316,21 +327,21 @@ def _replaced(state: State, act: Act) -> None:
     round_state.forget_progress()
 
 
-def _deadline(state: State, act: Act) -> None:
+def _fold_deadline(state: State, act: Act) -> None:
     state.rounds[act.payload["round"]].deadline = act.payload["deadline"]
 
 
-def _next_set(state: State, act: Act) -> None:
+def _fold_next_set(state: State, act: Act) -> None:
     round_state = state.rounds[act.payload["round"]]
     round_state.set = act.payload["set"]
     round_state.forget_progress()
 
 
-def _unblinded(state: State, act: Act) -> None:
+def _fold_unblind(state: State, act: Act) -> None:
     state.rounds[act.payload["round"]].unblinded.append(act.actor)
 
 
-def _rated(state: State, act: Act) -> None:
+def _fold_rating(state: State, act: Act) -> None:
     payload = act.payload
     rating = Rating(
         act.number,
@@ -349,7 +360,7 @@ def _rated(state: State, act: Act) -> None:
     state.rounds[rating.round].record_rating(rating)
 
 
-def _commented(state: State, act: Act) -> None:
+def _fold_comment(state: State, act: Act) -> None:
     payload = act.payload
     comment = Comment(
         act.number,
@@ -368,7 +379,7 @@ def _commented(state: State, act: Act) -> None:
         round_state.comments.append(comment)
 
 
-def _decided(state: State, act: Act) -> None:
+def _fold_decision(state: State, act: Act) -> None:
     payload = act.payload
     state.rounds[payload["round"]].decided_at = act.number
     decisions = state.rounds[payload["round"]].decisions
@@ -387,7 +398,7 @@ def _decided(state: State, act: Act) -> None:
         decisions.setdefault((decision.item, decision.facet), []).append(decision)
 
 
-def _published(state: State, act: Act) -> None:
+def _fold_published(state: State, act: Act) -> None:
     payload = act.payload
     decisions = state.published.setdefault(payload["name"], {})
     for entry in payload["decisions"]:
@@ -397,7 +408,7 @@ def _published(state: State, act: Act) -> None:
         )
 
 
-def _unified(state: State, act: Act) -> None:
+def _fold_unify(state: State, act: Act) -> None:
     payload = act.payload
     state.rounds[payload["round"]].unifications.append(
         Unification(
@@ -412,24 +423,24 @@ def _unified(state: State, act: Act) -> None:
             bool(payload.get("simulated")),
         )
     )
-    _compared(state, act)
+    _fold_compare(state, act)
 
 
-def _reread(state: State, act: Act) -> None:
+def _fold_reread(state: State, act: Act) -> None:
     payload = act.payload
     round_state = state.rounds[payload["round"]]
     round_state.reread[payload["item"]] = act.number
     round_state.forget_progress()
-    _compared(state, act)
+    _fold_compare(state, act)
 
 
-def _compared(state: State, act: Act) -> None:
+def _fold_compare(state: State, act: Act) -> None:
     round_state = state.rounds[act.payload["round"]]
     if act.payload["set"] not in round_state.compared:
         round_state.compared.append(act.payload["set"])
 
 
-def _practised(state: State, act: Act) -> None:
+def _fold_practice(state: State, act: Act) -> None:
     state.rounds[act.payload["round"]].practised.setdefault(act.actor, []).append(act.payload["item"])
 
 
@@ -438,21 +449,21 @@ _QUIET = (
     "survey.invite",
 )  # fmt: skip
 _FOLDS: dict[str, Callable[[State, Act], None]] = {
-    "round.open": _opened,
-    "round.close": _closed,
-    "round.reopen": _reopened,
-    "round.waive": _waived,
-    "round.replace": _replaced,
-    "round.deadline": _deadline,
-    "round.set": _next_set,
-    "round.unblind": _unblinded,
-    "rating": _rated,
-    "practice": _practised,
-    "comment": _commented,
-    "tie.comment": _commented,
-    "decision": _decided,
-    "decision.import": _published,
-    "words.unify": _unified,
-    "words.reread": _reread,
-    "words.compare": _compared,
+    "round.open": _fold_open,
+    "round.close": _fold_close,
+    "round.reopen": _fold_reopen,
+    "round.waive": _fold_waive,
+    "round.replace": _fold_replace,
+    "round.deadline": _fold_deadline,
+    "round.set": _fold_next_set,
+    "round.unblind": _fold_unblind,
+    "rating": _fold_rating,
+    "practice": _fold_practice,
+    "comment": _fold_comment,
+    "tie.comment": _fold_comment,
+    "decision": _fold_decision,
+    "decision.import": _fold_published,
+    "words.unify": _fold_unify,
+    "words.reread": _fold_reread,
+    "words.compare": _fold_compare,
 }

@@ -8,11 +8,11 @@ from itertools import islice
 
 from quaestor.base.errors import StateError
 from quaestor.coding.model.assignment import RaterProgress, order_items, shuffle_answers
-from quaestor.coding.model.decisions import list_disagreements, is_settled_round
+from quaestor.coding.model.decisions import is_settled_round, list_disagreements
 from quaestor.coding.model.phrases import find_words_before
-from quaestor.coding.model.records import Codebook, Disagreement, RoundPlan, Practice, RaterView, Rating, TieCase
+from quaestor.coding.model.records import Codebook, Disagreement, Practice, RaterView, Rating, RoundPlan, TieCase
 from quaestor.coding.model.rounds import can_reopen_blind
-from quaestor.coding.model.state import CLOSED, RoundState, RaterSlot, State
+from quaestor.coding.model.state import CLOSED, RaterSlot, RoundState, State
 from quaestor.store.records import NewAct
 
 

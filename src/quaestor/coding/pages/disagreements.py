@@ -14,17 +14,17 @@ from quaestor.coding.model.decisions import (
     TOGETHER,
     WORD_METHODS,
     count_undecided_agreements,
-    list_answers,
-    list_word_differences,
     is_settled,
     is_settled_round,
+    list_answers,
     list_settlement_methods,
+    list_word_differences,
 )
 from quaestor.coding.model.facet_kinds import find_kind
 from quaestor.coding.model.facet_kinds.passages import is_passages
 from quaestor.coding.model.records import Codebook, Decision, Disagreement, Facet
-from quaestor.coding.model.state import CLOSED, RoundState, RaterSlot, State
-from quaestor.coding.model.views import needs_consent, list_visible_disagreements
+from quaestor.coding.model.state import CLOSED, RaterSlot, RoundState, State
+from quaestor.coding.model.views import list_visible_disagreements, needs_consent
 from quaestor.coding.pages.disputed_answers import Chosen, Question, Voice, chosen_answer, mask_question, question_of
 from quaestor.coding.rating_files import note_view
 from quaestor.coding.session import CodingSession, Where, open_coding, require_lead
@@ -176,7 +176,11 @@ class Teller:
 
     def ways(self, case: Disagreement) -> tuple[tuple[str, str], ...]:
         """How the viewer may settle a case now; the way that comes first is the usual one."""
-        ways = [way for way in (WORD_METHODS if case.words_only else list_settlement_methods(self.one.plan)) if way != TIE_BREAKER]
+        ways = [
+            way
+            for way in (WORD_METHODS if case.words_only else list_settlement_methods(self.one.plan))
+            if way != TIE_BREAKER
+        ]
         if self.sight.viewer.name == self.one.plan.tie_breaker:
             ways = [way for way in ways if way == TOGETHER]
         if case.tie_comment is None:
@@ -253,7 +257,9 @@ def has_desk_without_names(where: Where, name: str, viewer: Viewer) -> bool:
     """Whether somebody breaks the ties of a round in which some are left."""
     with open_coding(where) as coding:
         one = coding.state.round(name)
-        return viewer.name == one.plan.tie_breaker and not (one.status == CLOSED and is_settled_round(coding.state, name))
+        return viewer.name == one.plan.tie_breaker and not (
+            one.status == CLOSED and is_settled_round(coding.state, name)
+        )
 
 
 def is_asked_first(where: Where, name: str, viewer: Viewer) -> bool:

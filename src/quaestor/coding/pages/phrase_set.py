@@ -13,12 +13,12 @@ from quaestor.coding.model.phrases import (
     SAME_MEANING,
     build_curves,
     find_phrase_facet,
-    list_phrases,
     find_words_before,
+    list_phrases,
 )
 from quaestor.coding.model.records import CANNOT_JUDGE
 from quaestor.coding.model.rounds import list_missing
-from quaestor.coding.model.state import OPEN, RoundState, RaterSlot, State
+from quaestor.coding.model.state import OPEN, RaterSlot, RoundState, State
 from quaestor.coding.model.views import needs_consent
 from quaestor.coding.pages.rating_sheet import Desk
 from quaestor.coding.rating_files import note_view

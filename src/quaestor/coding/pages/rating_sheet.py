@@ -147,7 +147,10 @@ class Desk:
             view = build_rater_view(state, name, rater)
         facets = {facet.id: facet for facet in view.facets}
         ratings = [
-            replace(rating, answers={name: summarise_answer(facets[name], answer) for name, answer in rating.answers.items()})
+            replace(
+                rating,
+                answers={name: summarise_answer(facets[name], answer) for name, answer in rating.answers.items()},
+            )
             for rating in view.ratings.values()
         ]
         return sorted(ratings, key=lambda rating: -rating.number)

@@ -12,8 +12,8 @@ from quaestor.base.errors import StateError
 from quaestor.base.names import fits_url
 from quaestor.coding.model.facet_kinds.passages import Passages
 from quaestor.coding.model.facet_kinds.phrase import PhraseKind
-from quaestor.coding.model.rounds import is_complete, reopen_round
-from quaestor.coding.model.state import CLOSED, OPEN, RoundState, RaterSlot, State
+from quaestor.coding.model.rounds import build_reopen_act, is_complete
+from quaestor.coding.model.state import CLOSED, OPEN, RaterSlot, RoundState, State
 from quaestor.coding.round_acts import settings_of
 from quaestor.coding.round_setup import can_be_changed
 from quaestor.coding.session import CodingSession
@@ -170,7 +170,7 @@ def _acts(state: State, round_state: RoundState, lead: str, rated: bool) -> tupl
     if round_state.plan.threshold is not None and not round_state.waived:
         found.append("waive")
     try:
-        act = reopen_round(state, round_state.plan.round, lead, "asked whether it could be", not_blind=True)
+        act = build_reopen_act(state, round_state.plan.round, lead, "asked whether it could be", not_blind=True)
         found.append("reopen as not blind" if act.payload.get("not_blind") else "reopen")
     except StateError:
         pass

@@ -13,7 +13,7 @@ from typing import Any
 
 from quaestor.base.errors import InputError
 from quaestor.coding.model.facet_kinds.passages import require_passage_facet
-from quaestor.coding.model.ratings import give_rating
+from quaestor.coding.model.ratings import build_rating_act
 from quaestor.coding.model.records import Passage, read_passages
 from quaestor.coding.model.state import State
 from quaestor.coding.model.views import build_rater_position
@@ -120,7 +120,7 @@ def reading_wanted(
         left = [item for item in items if place.progress.turn_of(item) >= 0 and place.rating(item) is None]
         keys = [said.key, *(f"{said.key}/{number}" for number in range(1, len(left)))]
         return [
-            give_rating(state, name, rater, item, {facet: []}, now=now, key=key)
+            build_rating_act(state, name, rater, item, {facet: []}, now=now, key=key)
             for item, key in zip(left, keys, strict=False)
         ]
 

@@ -147,7 +147,7 @@ def last_words(state: State, names: Sequence[str]) -> tuple[dict[str, tuple[str,
     decided: dict[str, tuple[str, Decision]] = {}
     unsettled: set[str] = set()
     for name in sorted(names, key=lambda round_name: state.round(round_name).closed):
-        decisions = state.round(name).decided(require_passage_facet(state.round(name).plan).id)
+        decisions = state.round(name).last_decisions(require_passage_facet(state.round(name).plan).id)
         waiting = {case.item for case in list_disagreements(state, name) if case.decision is None}
         decided |= {item: (name, decision) for item, decision in decisions.items()}
         for item in waiting:

@@ -86,7 +86,7 @@ def _require_there(state: State, name: str, item: str, start: int, end: int) -> 
     round_state = state.round(name)
     if round_state.status != CLOSED:
         raise StateError(f"the round {name!r} is open: words are adopted when it is closed and settled")
-    decision = round_state.decided(require_passage_facet(round_state.plan).id).get(item)
+    decision = round_state.last_decisions(require_passage_facet(round_state.plan).id).get(item)
     if decision is None:
         raise StateError(f"nothing is decided about {item!r} in {name!r} yet: settle it first")
     places = [(passage.start, passage.end) for passage in list_in_vivo(decision.answer)]

@@ -285,7 +285,7 @@ def marks_of(turn: SpokenTurn, facet: Facet, book: Codebook, stretches: Iterable
             lane,
             text[start:end],
             passage.memo,
-            tuple((name, passage.fields.get(name, "")) for name in facet.asks(passage.code)),
+            tuple((name, passage.fields.get(name, "")) for name in facet.list_fields(passage.code)),
             passage.link,
         )
         for (passage, (start, end)), lane in zip(kept, lanes, strict=True)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from quaestor.base.errors import StateError
 from quaestor.coding.model.facet_kinds.passages import require_passage_facet
 from quaestor.coding.model.records import Codebook
-from quaestor.coding.model.rounds import blindness_notes, can_reopen_blind
+from quaestor.coding.model.rounds import list_blindness_notes, can_reopen_blind
 from quaestor.coding.model.state import State
 from quaestor.coding.visibility import Sight, Viewer
 from quaestor.interviews.coding.code_agreement import segments_of
@@ -137,7 +137,7 @@ NOTHING = (
 def has_themes(state: State) -> bool:
     """Whether a round that codes transcripts has decided anything."""
     return any(
-        state.round(name).decided(require_passage_facet(state.round(name).plan).id) for name in coded_rounds(state)
+        state.round(name).last_decisions(require_passage_facet(state.round(name).plan).id) for name in coded_rounds(state)
     )
 
 
@@ -170,7 +170,7 @@ def _gathered(interviews: Interviews, coded: Coded, shown: Mapping[str, Transcri
         len(interviews.file.erased()),
         coded.simulated,
         any(participant in synthetic for _, participant in order),
-        blindness=tuple(blindness_notes(state.round(name) for name in coded.rounds)),
+        blindness=tuple(list_blindness_notes(state.round(name) for name in coded.rounds)),
         seed=interviews.study.settings.study.seed,
     )
 

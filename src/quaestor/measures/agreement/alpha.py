@@ -11,22 +11,22 @@ from quaestor.measures.agreement.estimates import ONE_CODE, bootstrap_estimate, 
 from quaestor.measures.agreement.table import Floats, Patterns, Whole
 from quaestor.measures.records import Estimate
 
-_LARGE = 16
-_MOST_CELLS = 250_000
+_FREQUENT = 16
+_MAX_CELLS = 250_000
 
 
 def draw_samples(items: Whole, replicates: int, generator: np.random.Generator) -> Iterator[Whole]:
-    """Samples as if items were drawn one by one: patterns × samples, some samples at a time.
+    """Yields bootstrap samples of items as matrices of patterns × samples, some samples at a time.
 
-    Frequent patterns are drawn by one multinomial; the others together get what is left, and it is spread among
-    their few items. Both are the exact distribution; together they are much quicker than either.
+    Frequent patterns are drawn by one multinomial, in which all rare patterns share a cell; their part is then spread
+    among their few items. This has the exact distribution and is much faster than either method alone.
     """
-    large = np.flatnonzero(items >= _LARGE)
-    small = np.flatnonzero(items < _LARGE)
-    owners = np.repeat(small, items[small])
+    frequent = np.flatnonzero(items >= _FREQUENT)
+    rare = np.flatnonzero(items < _FREQUENT)
+    owners = np.repeat(rare, items[rare])
     n = items.sum()
-    chances = np.append(items[large], len(owners)) / n
-    step = max(1, _MOST_CELLS // max(len(items), len(owners)))
+    chances = np.append(items[frequent], len(owners)) / n
+    step = max(1, _MAX_CELLS // max(len(items), len(owners)))
     for start in range(0, replicates, step):
         size = min(step, replicates - start)
         drawn = generator.multinomial(n, chances, size=size)
@@ -36,31 +36,31 @@ def draw_samples(items: Whole, replicates: int, generator: np.random.Generator) 
             picked = owners[generator.integers(0, len(owners), rest.sum())]
             cells = picked * size + np.repeat(np.arange(size), rest)
             samples = np.bincount(cells, minlength=samples.size).reshape(samples.shape)
-        samples[large] = drawn[:, :-1].T
+        samples[frequent] = drawn[:, :-1].T
         yield samples
 
 
 REPLICATES = 1_000
 
 Distance = Floats | Literal["nominal", "ordinal"]
-"""Between any two labels: a matrix, or a scale by which the labels and their use make it."""
+"""The distance between any two labels: a matrix, or a scale from which it is computed."""
 
 
 def krippendorff_alpha(patterns: Patterns, distance: Distance, *, seed: int, replicates: int = REPLICATES) -> Estimate:
-    """α with the spread of its replicates; every replicate is a sample of items with its own expected disagreement."""
-    if (why := check_item_count(patterns.n)) is not None:
-        return why
+    """Returns α with a bootstrap interval; every sample of items has its own expected disagreement."""
+    if (problem := check_item_count(patterns.n)) is not None:
+        return problem
     disagreement = _Disagreement(patterns, distance)
-    value = float(disagreement.alphas(patterns.items[:, None])[0])
+    value = float(disagreement.compute_alphas(patterns.items[:, None])[0])
     if not np.isfinite(value):
         return Estimate(undefined=ONE_CODE)
     samples = draw_samples(patterns.items, replicates, np.random.default_rng(seed))
-    found = [disagreement.alphas(sample) for sample in samples]
-    return bootstrap_estimate(value, np.concatenate(found) if found else np.empty(0))
+    replicated = [disagreement.compute_alphas(sample) for sample in samples]
+    return bootstrap_estimate(value, np.concatenate(replicated) if replicated else np.empty(0))
 
 
 class _Disagreement:
-    """What all samples of the same patterns share, so that each costs only its own sums."""
+    """Precomputed values that all samples of the same patterns share."""
 
     def __init__(self, patterns: Patterns, distance: Distance) -> None:
         self._distance = distance
@@ -70,45 +70,46 @@ class _Disagreement:
         self._present, self._starts = np.unique(labels, return_index=True)
         self._mixed = np.flatnonzero((patterns.counts > 0).sum(axis=1) > 1)
         self._counts, self._raters = patterns.counts[self._mixed], patterns.raters[self._mixed]
-        self._pairs = self._fixed_pairs()
+        self._pairs = self._compute_fixed_pairs()
 
-    def _fixed_pairs(self) -> Floats:
-        """The disagreement within each mixed pattern, where it does not depend on the sample."""
+    def _compute_fixed_pairs(self) -> Floats:
+        """Returns the disagreement within each mixed pattern, as far as it does not depend on the sample."""
         if not isinstance(self._distance, str):
             return np.asarray(np.einsum("pl,pl->p", self._counts, self._counts @ self._distance))
         return np.asarray(self._raters**2 - np.einsum("pl,pl->p", self._counts, self._counts))
 
-    def alphas(self, samples: Whole) -> Floats:
-        """α of each sample (patterns × samples); infinite where every rating is the same code."""
-        used = self._used(samples)
+    def compute_alphas(self, samples: Whole) -> Floats:
+        """Returns α of each sample (patterns × samples); infinite if every rating is the same code."""
+        used = self._count_labels(samples)
         ratings = used.sum(axis=0)
-        torn = samples[self._mixed]
+        mixed = samples[self._mixed]
         if isinstance(self._distance, str) and self._distance == "ordinal":
-            pairs, expected = self._by_rank(used)
-            observed = np.einsum("ps,ps,p->s", torn, pairs, 1 / (self._raters - 1))
+            pairs, expected = self._compare_by_rank(used)
+            observed = np.einsum("ps,ps,p->s", mixed, pairs, 1 / (self._raters - 1))
         else:
-            observed = np.einsum("ps,p->s", torn, self._pairs / (self._raters - 1))
-            expected = self._expected(used, ratings)
-        found = np.full(samples.shape[1], np.inf)
+            observed = np.einsum("ps,p->s", mixed, self._pairs / (self._raters - 1))
+            expected = self._compute_expected(used, ratings)
+        alphas = np.full(samples.shape[1], np.inf)
         varied = expected > 1e-12 * ratings**2
-        found[varied] = 1 - (ratings[varied] - 1) * observed[varied] / expected[varied]
-        return found
+        alphas[varied] = 1 - (ratings[varied] - 1) * observed[varied] / expected[varied]
+        return alphas
 
-    def _used(self, samples: Whole) -> Floats:
-        """Labels × samples: how often each label occurs. Few occur in a pattern, so only those are added."""
+    def _count_labels(self, samples: Whole) -> Floats:
+        """Returns how often each label occurs (labels × samples); adds only the few labels of each pattern."""
         used = np.zeros((self._labels, samples.shape[1]))
         used[self._present] = np.add.reduceat(samples[self._chosen] * self._times, self._starts, axis=0)
         return used
 
-    def _expected(self, used: Floats, ratings: Floats) -> Floats:
+    def _compute_expected(self, used: Floats, ratings: Floats) -> Floats:
         if isinstance(self._distance, str):
             return np.asarray(ratings**2 - np.einsum("ls,ls->s", used, used))
         return np.asarray(np.einsum("ls,ls->s", used, self._distance @ used))
 
-    def _by_rank(self, used: Floats) -> tuple[Floats, Floats]:
-        """Two labels are as far apart as the ratings that lie between them: the squared difference of mid-ranks.
+    def _compare_by_rank(self, used: Floats) -> tuple[Floats, Floats]:
+        """Returns observed and expected disagreement on an ordinal scale.
 
-        It depends on how often the labels are used, so every sample has its own.
+        The distance of two labels is the squared difference of their mid-ranks, which depends on how often the labels
+        are used in the sample.
         """
         ranks = used.cumsum(axis=0) - used / 2
         ranks -= ranks.mean(axis=0)

@@ -1,4 +1,4 @@
-"""Which codes are taken for one another, and how unequal the use of codes is."""
+"""Confused codes, agreement by code, and the prevalence and bias of codes."""
 
 from __future__ import annotations
 
@@ -15,49 +15,49 @@ from quaestor.measures.records import CodeAgreement, ConfusedPair, Confusion, Es
 MAX_CONFUSED = 10
 
 
-def build_confusion(labels: tuple[str, ...], found: Contingency) -> Confusion:
-    """The contingency table of two raters as its cells that are not empty."""
-    rows, columns = np.nonzero(found.counts)
-    numbers = found.counts[rows, columns].astype(np.int64).tolist()
+def build_confusion(labels: tuple[str, ...], contingency: Contingency) -> Confusion:
+    """Returns the non-empty cells of the contingency table of two raters."""
+    rows, columns = np.nonzero(contingency.counts)
+    numbers = contingency.counts[rows, columns].astype(np.int64).tolist()
     cells = zip(rows.tolist(), columns.tolist(), numbers, strict=True)
     named = tuple((labels[row], labels[column], number) for row, column, number in cells)
-    return Confusion(found.first, found.second, labels, named)
+    return Confusion(contingency.first, contingency.second, labels, named)
 
 
-def confused_pairs(table: RatingTable, limit: int = MAX_CONFUSED) -> tuple[ConfusedPair, ...]:
-    """The pairs of codes that stand against each other most often, counted in pairs of raters."""
+def list_confused_pairs(table: RatingTable, limit: int = MAX_CONFUSED) -> tuple[ConfusedPair, ...]:
+    """Returns the pairs of codes that raters most often disagree between, counted over pairs of raters."""
     labels = len(table.labels)
-    found = [np.empty(0, dtype=np.int64)]
-    for one, other in combinations(table.ratings.T, 2):
-        torn = (one >= 0) & (other >= 0) & (one != other)
-        found.append(np.minimum(one, other)[torn] * labels + np.maximum(one, other)[torn])
-    pairs, often = np.unique(np.concatenate(found), return_counts=True)
-    first = np.lexsort((pairs, -often))[:limit]
+    keys = [np.empty(0, dtype=np.int64)]
+    for left, right in combinations(table.ratings.T, 2):
+        differ = (left >= 0) & (right >= 0) & (left != right)
+        keys.append(np.minimum(left, right)[differ] * labels + np.maximum(left, right)[differ])
+    pairs, counts = np.unique(np.concatenate(keys), return_counts=True)
+    top = np.lexsort((pairs, -counts))[:limit]
     return tuple(
         ConfusedPair((table.labels[pair // labels], table.labels[pair % labels]), int(number))
-        for pair, number in zip(pairs[first], often[first], strict=True)
+        for pair, number in zip(pairs[top], counts[top], strict=True)
     )
 
 
 def find_confused_items(table: RatingTable, first: str, second: str, *, either: bool = False) -> tuple[str, ...]:
-    """The items behind a cell of the table of two raters: the first said the one, the second the other.
+    """Returns the items of a cell of the confusion table: the first rater chose `first`, the second `second`.
 
-    With `either`, those on which any two raters stand so, whoever said which: the items of a confused pair.
+    With `either`, returns the items on which any two raters chose the two codes, in either order.
     """
     if first not in table.labels or second not in table.labels:
         return ()
-    one, other = table.labels.index(first), table.labels.index(second)
+    left, right = table.labels.index(first), table.labels.index(second)
     if either:
-        found = (table.ratings == one).any(axis=1) & (table.ratings == other).any(axis=1)
+        matches = (table.ratings == left).any(axis=1) & (table.ratings == right).any(axis=1)
     elif len(table.raters) == 2:
-        found = (table.ratings[:, 0] == one) & (table.ratings[:, 1] == other)
+        matches = (table.ratings[:, 0] == left) & (table.ratings[:, 1] == right)
     else:
         return ()
-    return tuple(table.items[row] for row in np.flatnonzero(found).tolist())
+    return tuple(table.items[row] for row in np.flatnonzero(matches).tolist())
 
 
 def prevalence_index(patterns: Patterns) -> float | None:
-    """0 where all codes are used alike, 1 where one has everything; for two codes that of Byrt et al. (1993)."""
+    """Returns 0 for equally frequent codes up to 1 for a single one; for two codes that of Byrt et al. (1993)."""
     if not patterns.n:
         return None
     labels = len(patterns.use)
@@ -65,87 +65,91 @@ def prevalence_index(patterns: Patterns) -> float | None:
 
 
 def bias_index(table: RatingTable) -> float | None:
-    """Half the summed difference in how two raters use the codes, of the two who differ most.
+    """Returns half the summed difference in code use of the two raters who differ most.
 
-    For two codes that of Byrt et al. (1993).
+    For two codes this is the index of Byrt et al. (1993).
     """
     if not len(table.ratings):
         return None
     labels = len(table.labels)
-    each = [np.bincount(column[column >= 0], minlength=labels) for column in table.ratings.T]
-    shares = [counts / counts.sum() for counts in each]
-    return max(float(np.abs(one - other).sum() / 2) for one, other in combinations(shares, 2))
+    uses = [np.bincount(column[column >= 0], minlength=labels) for column in table.ratings.T]
+    shares = [counts / counts.sum() for counts in uses]
+    return max(float(np.abs(left - right).sum() / 2) for left, right in combinations(shares, 2))
 
 
-def compare_codes_of_two(codes: Sequence[str], counts: Floats, held: Floats | None = None) -> tuple[CodeAgreement, ...]:
-    """Cohen's κ per code from the one contingency table; `held` tells which codes a label holds, else its own."""
+def compare_codes_of_two(
+    codes: Sequence[str], counts: Floats, membership: Floats | None = None
+) -> tuple[CodeAgreement, ...]:
+    """Returns Cohen's κ by code from a contingency table; `membership` says which codes a label contains."""
     n = float(counts.sum())
     rows, columns = counts.sum(axis=1), counts.sum(axis=0)
-    if held is None:
+    if membership is None:
         first, second, both = rows, columns, np.diag(counts)
     else:
-        first, second, both = rows @ held, columns @ held, ((counts @ held) * held).sum(axis=0)
-    if (why := check_item_count(int(n))) is not None:
-        estimates = [why] * len(codes)
+        first, second, both = rows @ membership, columns @ membership, ((counts @ membership) * membership).sum(axis=0)
+    if (problem := check_item_count(int(n))) is not None:
+        estimates = [problem] * len(codes)
         percent = np.full(len(codes), np.nan)
     else:
-        one, other, shared = first / n, second / n, both / n
-        percent = 1 - one - other + 2 * shared
-        estimates = _estimates(codes, *_cohen(one, other, shared, n))
-    return _gathered(codes, estimates, percent, first + second, both * 2, first + second - both, both)
+        left, right, shared = first / n, second / n, both / n
+        percent = 1 - left - right + 2 * shared
+        estimates = _build_estimates(codes, *_compute_cohen(left, right, shared, n))
+    return _build_agreements(codes, estimates, percent, first + second, both * 2, first + second - both, both)
 
 
-def _cohen(one: Floats, other: Floats, shared: Floats, n: float) -> tuple[Floats, Floats]:
-    """κ and its variance for 2 × 2 tables given by their margins and the share of items both gave the code."""
-    not_one, not_other = 1 - one, 1 - other
-    chance = one * other + not_one * not_other
-    room = 1 - chance
-    kappa = np.full(len(one), np.nan)
-    varied = room > 1e-12
-    np.divide(1 - one - other + 2 * shared - chance, room, out=kappa, where=varied)
+def _compute_cohen(left: Floats, right: Floats, shared: Floats, n: float) -> tuple[Floats, Floats]:
+    """Returns κ and its variance for 2 × 2 tables, from their margins and the share of items with the code by both."""
+    not_left, not_right = 1 - left, 1 - right
+    chance = left * right + not_left * not_right
+    beyond_chance = 1 - chance
+    kappa = np.full(len(left), np.nan)
+    varied = beyond_chance > 1e-12
+    np.divide(1 - left - right + 2 * shared - chance, beyond_chance, out=kappa, where=varied)
     missed = 1 - kappa
     spread = (
-        shared * (1 - (one + other) * missed) ** 2
-        + (1 - one - other + shared) * (1 - (not_one + not_other) * missed) ** 2
-        + (one - shared) * (other + not_one) ** 2 * missed**2
-        + (other - shared) * (one + not_other) ** 2 * missed**2
+        shared * (1 - (left + right) * missed) ** 2
+        + (1 - left - right + shared) * (1 - (not_left + not_right) * missed) ** 2
+        + (left - shared) * (right + not_left) ** 2 * missed**2
+        + (right - shared) * (left + not_right) ** 2 * missed**2
         - (kappa - chance * missed) ** 2
     )
-    return kappa, np.divide(spread, n * room**2, out=np.zeros(len(one)), where=varied)
+    return kappa, np.divide(spread, n * beyond_chance**2, out=np.zeros(len(left)), where=varied)
 
 
-def compare_codes_of_many(codes: Sequence[str], patterns: Patterns, held: Floats | None = None) -> tuple[CodeAgreement, ...]:
-    """Fleiss' κ per code, for any number of raters."""
-    uses = patterns.counts if held is None else patterns.counts @ held
+def compare_codes_of_many(
+    codes: Sequence[str], patterns: Patterns, membership: Floats | None = None
+) -> tuple[CodeAgreement, ...]:
+    """Returns Fleiss' κ by code, for any number of raters."""
+    uses = patterns.counts if membership is None else patterns.counts @ membership
     raters, items, n = patterns.raters[:, None], patterns.items, patterns.n
-    given, kept = (items @ uses if n else np.zeros(len(codes))), patterns.items.astype(np.float64)
-    n_any, n_all = kept @ (uses > 0), kept @ (uses == raters)
-    if (why := check_item_count(n)) is not None:
-        estimates = [why] * len(codes)
+    total_uses, weights = (items @ uses if n else np.zeros(len(codes))), patterns.items.astype(np.float64)
+    n_any, n_all = weights @ (uses > 0), weights @ (uses == raters)
+    if (problem := check_item_count(n)) is not None:
+        estimates = [problem] * len(codes)
         percent = np.full(len(codes), np.nan)
     else:
-        each = 1 - 2 * uses * (raters - uses) / (raters * (raters - 1))
-        percent = items @ each / n
-        estimates = _estimates(codes, *_fleiss(each, uses / raters, items, n))
-    agreeing = kept @ (uses * (uses - 1) / (raters - 1)) if n else given
-    return _gathered(codes, estimates, percent, given, agreeing, n_any, n_all)
+        observed_by_pattern = 1 - 2 * uses * (raters - uses) / (raters * (raters - 1))
+        percent = items @ observed_by_pattern / n
+        estimates = _build_estimates(codes, *_compute_fleiss(observed_by_pattern, uses / raters, items, n))
+    agreeing = weights @ (uses * (uses - 1) / (raters - 1)) if n else total_uses
+    return _build_agreements(codes, estimates, percent, total_uses, agreeing, n_any, n_all)
 
 
-def _fleiss(each: Floats, shares: Floats, items: np.ndarray, n: int) -> tuple[Floats, Floats]:
+def _compute_fleiss(observed_by_pattern: Floats, shares: Floats, items: np.ndarray, n: int) -> tuple[Floats, Floats]:
     use = items @ shares / n
     chance = use**2 + (1 - use) ** 2
-    room = 1 - chance
-    varied = room > 1e-12
-    observed = items @ each / n
+    beyond_chance = 1 - chance
+    varied = beyond_chance > 1e-12
+    observed = items @ observed_by_pattern / n
     kappa = np.full(len(use), np.nan)
-    np.divide(observed - chance, room, out=kappa, where=varied)
-    chance_of_each = shares * use + (1 - shares) * (1 - use)
-    offset = each - chance - 2 * (1 - kappa) * (chance_of_each - chance)
-    contribution = np.divide(offset, room, out=np.zeros_like(offset), where=varied)
+    np.divide(observed - chance, beyond_chance, out=kappa, where=varied)
+    chance_by_pattern = shares * use + (1 - shares) * (1 - use)
+    offset = observed_by_pattern - chance - 2 * (1 - kappa) * (chance_by_pattern - chance)
+    contribution = np.divide(offset, beyond_chance, out=np.zeros_like(offset), where=varied)
     return kappa, np.where(varied, items @ (contribution - kappa) ** 2 / (n * (n - 1)), 0.0)
 
 
-def _estimates(codes: Sequence[str], kappa: Floats, variance: Floats) -> list[Estimate]:
+def _build_estimates(codes: Sequence[str], kappa: Floats, variance: Floats) -> list[Estimate]:
     return [
         undefined_estimate(f"the code {code} was given to every item or to none")
         if np.isnan(value)
@@ -154,11 +158,11 @@ def _estimates(codes: Sequence[str], kappa: Floats, variance: Floats) -> list[Es
     ]
 
 
-def _gathered(
+def _build_agreements(
     codes: Sequence[str],
     estimates: Sequence[Estimate],
     percent: Floats,
-    given: Floats,
+    total_uses: Floats,
     agreeing: Floats,
     n_any: Floats,
     n_all: Floats,
@@ -167,10 +171,10 @@ def _gathered(
         CodeAgreement(
             code=code,
             kappa=estimate,
-            percent=None if np.isnan(percent[place]) else float(percent[place]),
-            specific=float(agreeing[place] / given[place]) if given[place] else None,
-            n_any=round(float(n_any[place])),
-            n_all=round(float(n_all[place])),
+            percent=None if np.isnan(percent[position]) else float(percent[position]),
+            specific=float(agreeing[position] / total_uses[position]) if total_uses[position] else None,
+            n_any=round(float(n_any[position])),
+            n_all=round(float(n_all[position])),
         )
-        for place, (code, estimate) in enumerate(zip(codes, estimates, strict=True))
+        for position, (code, estimate) in enumerate(zip(codes, estimates, strict=True))
     )

@@ -1,20 +1,24 @@
-"""The one way from ratings to agreement, and from agreement to plain values, for desk, command line and paper."""
+"""Computes interrater agreement from a table of ratings, and converts it to JSON."""
 
 from __future__ import annotations
 
 from itertools import combinations
 from typing import Any
 
-from quaestor.measures.agreement.chance_corrected import cohen_kappa, build_contingency, build_membership, percent_agreement
+from quaestor.measures.agreement.chance_corrected import (
+    build_contingency,
+    build_membership,
+    cohen_kappa,
+    percent_agreement,
+)
 from quaestor.measures.agreement.confusion import (
     bias_index,
+    build_confusion,
     compare_codes_of_many,
     compare_codes_of_two,
-    confused_pairs,
-    build_confusion,
     prevalence_index,
 )
-from quaestor.measures.agreement.statistics import STATISTICS, Ratings, list_codes, choose_weights
+from quaestor.measures.agreement.statistics import STATISTICS, Ratings, choose_weights, list_codes
 from quaestor.measures.agreement.table import Floats, Patterns, RatingTable, find_patterns
 from quaestor.measures.records import Agreement, CodeAgreement, Estimate, PairAgreement, Scale
 
@@ -23,15 +27,15 @@ _HIGH_PERCENT, _LOW_KAPPA, _SKEWED, _BIASED, _FEW = 0.8, 0.6, 0.5, 0.3, 20
 
 
 def agreement(table: RatingTable, *, facet: str, scale: Scale = "nominal", seed: int = 0) -> Agreement:
-    """How far the raters of one facet agree, with everything a reader needs to judge it.
+    """Computes the agreement of the raters on one facet, with everything needed to judge it.
 
-    Degenerate data give undefined estimates with a sentence; only a scale that the labels cannot have is refused.
+    Degenerate data give undefined estimates with a reason; raises InputError for a scale that does not fit the labels.
     """
-    weighing = choose_weights(table, scale)
+    weights = choose_weights(table, scale)
     patterns = find_patterns(table)
     both = build_contingency(table) if len(table.raters) == 2 else None
     counts = both.counts if both else None
-    ratings = Ratings(patterns, counts, weighing, seed)
+    ratings = Ratings(patterns, counts, weights, seed)
     computed = {name: statistic.compute(ratings) for name, statistic in STATISTICS.items()}
     estimates = {name: estimate for name, estimate in computed.items() if estimate is not None}
     prevalence, bias = prevalence_index(patterns), bias_index(table)
@@ -44,41 +48,47 @@ def agreement(table: RatingTable, *, facet: str, scale: Scale = "nominal", seed:
         left_out=len(table.left_out),
         reasons=table.reasons,
         estimates=estimates,
-        bands={name: landis_koch_band(estimate.value) for name, estimate in estimates.items() if STATISTICS[name].is_kappa},
+        bands={
+            name: landis_koch_band(estimate.value) for name, estimate in estimates.items() if STATISTICS[name].is_kappa
+        },
         kappa_kind="cohen" if both else "fleiss",
-        weights=weighing.name,
+        weights=weights.name,
         prevalence=prevalence,
         bias=bias,
-        warnings=_cautions(table, patterns, estimates, prevalence, bias),
-        codes=_codes(table, patterns, counts),
-        pairs=_pairs(table),
+        warnings=_list_warnings(table, patterns, estimates, prevalence, bias),
+        codes=_compare_codes(table, patterns, counts),
+        pairs=_compare_pairs(table),
         confusion=build_confusion(table.labels, both) if both else None,
-        confused=confused_pairs(table),
+        confused=list_confused_pairs(table),
     )
 
 
-def _codes(table: RatingTable, patterns: Patterns, counts: Floats | None) -> tuple[CodeAgreement, ...]:
+def _compare_codes(table: RatingTable, patterns: Patterns, counts: Floats | None) -> tuple[CodeAgreement, ...]:
     codes = table.labels if table.sets is None else list_codes(table)
-    held = None if table.sets is None else build_membership(table.sets, codes)
-    return compare_codes_of_many(codes, patterns, held) if counts is None else compare_codes_of_two(codes, counts, held)
+    membership = None if table.sets is None else build_membership(table.sets, codes)
+    return (
+        compare_codes_of_many(codes, patterns, membership)
+        if counts is None
+        else compare_codes_of_two(codes, counts, membership)
+    )
 
 
-def _pairs(table: RatingTable) -> tuple[PairAgreement, ...]:
-    """Cohen's κ of every two raters, where there are more than two."""
+def _compare_pairs(table: RatingTable) -> tuple[PairAgreement, ...]:
+    """Returns Cohen's κ of every two raters, if there are more than two."""
     if len(table.raters) <= 2:
         return ()
     pairs = []
     for first, second in combinations(range(len(table.raters)), 2):
-        counted = build_contingency(table, first, second)
+        pair = build_contingency(table, first, second)
         rows = table.ratings[:, [first, second]]
-        both = RatingTable((), (counted.first, counted.second), table.labels, rows[(rows >= 0).all(axis=1)], {})
+        both = RatingTable((), (pair.first, pair.second), table.labels, rows[(rows >= 0).all(axis=1)], {})
         percent = percent_agreement(find_patterns(both))
-        pairs.append(PairAgreement(counted.first, counted.second, counted.n, percent, cohen_kappa(counted.counts)))
+        pairs.append(PairAgreement(pair.first, pair.second, pair.n, percent, cohen_kappa(pair.counts)))
     return tuple(pairs)
 
 
 def landis_koch_band(kappa: float | None) -> str:
-    """Returns the word of Landis and Koch (1977) for a κ, read at two decimals as in their table."""
+    """Returns the band of Landis and Koch (1977) for a κ, rounded to two decimals as in their table."""
     if kappa is None:
         return ""
     if kappa < 0:
@@ -86,54 +96,54 @@ def landis_koch_band(kappa: float | None) -> str:
     return next((name for limit, name in _UP_TO if round(kappa, 2) <= limit), "almost perfect")
 
 
-def _cautions(
+def _list_warnings(
     table: RatingTable,
     patterns: Patterns,
     estimates: dict[str, Estimate],
     prevalence: float | None,
     bias: float | None,
 ) -> tuple[str, ...]:
-    """Returns what a reader of the numbers should know before believing them, one sentence each."""
+    """Returns the cautions that a reader of the estimates should know."""
     kappa = estimates["kappa"]
-    found = [f"{rater} shares no item with another rater and is left out." for rater in table.isolated_raters]
+    warnings = [f"{rater} shares no item with another rater and is left out." for rater in table.isolated_raters]
     if 0 < patterns.n < _FEW:
-        found.append(f"With {patterns.n} items the intervals are rough: they are made for large samples.")
-    if (skewed := _paradox(table, patterns, estimates, prevalence)) is not None:
-        found.append(skewed)
+        warnings.append(f"With {patterns.n} items the intervals are rough: they assume large samples.")
+    if (skewed := _describe_paradox(table, patterns, estimates, prevalence)) is not None:
+        warnings.append(skewed)
     if kappa.value == 1 and kappa.se == 0:
-        found.append(
-            "Nobody disagrees, so the standard error of κ is 0 and tells nothing about other items; "
+        warnings.append(
+            "There are no disagreements, so the standard error of κ is 0 and says nothing about other items; "
             "the interval of percent agreement does."
         )
     if bias is not None and bias >= _BIASED:
-        found.append(
-            f"The raters use the codes unequally often (bias {bias:.2f}): talk about what the codes mean before "
-            "reading κ."
+        warnings.append(
+            f"The raters use the codes unequally often (bias {bias:.2f}): discuss the definitions of the codes before "
+            "interpreting κ."
         )
-    return tuple(found)
+    return tuple(warnings)
 
 
-def _paradox(
+def _describe_paradox(
     table: RatingTable, patterns: Patterns, estimates: dict[str, Estimate], prevalence: float | None
 ) -> str | None:
-    """The paradox of Feinstein and Cicchetti (1990): nearly all agree, and κ is low since one code has nearly all."""
+    """Describes the paradox of Feinstein and Cicchetti (1990): high agreement, but low κ because of a frequent code."""
     percent, kappa, ac1 = (estimates[name] for name in ("percent", "kappa", "ac1"))
     if percent.value is None or kappa.value is None or prevalence is None:
         return None
     if percent.value < _HIGH_PERCENT or kappa.value >= _LOW_KAPPA or prevalence < _SKEWED:
         return None
     common = int(patterns.use.argmax())
-    beside = "" if ac1.value is None else f" (here {ac1.value:.2f})"
+    ac1_note = "" if ac1.value is None else f" (here {ac1.value:.2f})"
     return (
         f"κ is {round(kappa.value, 2) + 0.0:.2f} although the raters agree on {percent.value:.0%} of the items, "
         "because "
         f"{patterns.use[common]:.0%} of the ratings are {table.labels[common]}: where codes are so unequal, "
-        f"read AC1{beside} beside κ."
+        f"report AC1{ac1_note} next to κ."
     )
 
 
 def to_json(agreement: Agreement) -> dict[str, Any]:
-    """Every estimate as `name`, `name_se` and `name_ci`; the undefined ones are null and explained in `undefined`."""
+    """Returns estimates as `name`, `name_se` and `name_ci`; undefined ones are null with a reason in `undefined`."""
     result: dict[str, Any] = {
         "facet": agreement.facet,
         "scale": agreement.scale,
@@ -145,7 +155,7 @@ def to_json(agreement: Agreement) -> dict[str, Any]:
         "reasons": agreement.reasons,
     }
     for name, estimate in agreement.estimates.items():
-        result |= _estimate(name, estimate)
+        result |= _estimate_to_json(name, estimate)
     result |= {"kappa_kind": agreement.kappa_kind, "band": agreement.band}
     if agreement.weighted_kappa is not None:
         result |= {"weights": agreement.weights, "weighted_band": agreement.weighted_band}
@@ -163,7 +173,7 @@ def to_json(agreement: Agreement) -> dict[str, Any]:
                 "n_all": code.n_all,
                 "percent": code.percent,
                 "specific": code.specific,
-                **_kappa(code.kappa),
+                **_kappa_to_json(code.kappa),
             }
             for code in agreement.codes
         ],
@@ -171,8 +181,8 @@ def to_json(agreement: Agreement) -> dict[str, Any]:
             {
                 "raters": [pair.first, pair.second],
                 "n": pair.n,
-                **_estimate("percent", pair.percent),
-                **_kappa(pair.kappa),
+                **_estimate_to_json("percent", pair.percent),
+                **_kappa_to_json(pair.kappa),
             }
             for pair in agreement.pairs
         ],
@@ -187,11 +197,11 @@ def to_json(agreement: Agreement) -> dict[str, Any]:
     }
 
 
-def _estimate(name: str, estimate: Estimate) -> dict[str, Any]:
+def _estimate_to_json(name: str, estimate: Estimate) -> dict[str, Any]:
     interval = None if estimate.low is None else [estimate.low, estimate.high]
     return {name: estimate.value, f"{name}_se": estimate.se, f"{name}_ci": interval}
 
 
-def _kappa(kappa: Estimate) -> dict[str, Any]:
-    why = {"undefined": kappa.undefined} if kappa.undefined else {}
-    return {**_estimate("kappa", kappa), **why}
+def _kappa_to_json(kappa: Estimate) -> dict[str, Any]:
+    reason = {"undefined": kappa.undefined} if kappa.undefined else {}
+    return {**_estimate_to_json("kappa", kappa), **reason}

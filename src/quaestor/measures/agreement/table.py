@@ -1,4 +1,4 @@
-"""Ratings as a matrix of items × raters, and which items are left out of it and why."""
+"""Ratings as a matrix of items × raters, with the items left out of it and the reasons."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TOO_FEW_RATERS = "rated by fewer than two raters"
 CANNOT_JUDGE = "cannot judge"
 MISSING = -1
 MAX_LABELS = 2_000
-"""More different labels are text that somebody wrote, not codes that raters chose among."""
+"""A column with more different labels is free text, not a facet."""
 
 NO_CODE = "(none)"
 
@@ -27,31 +27,31 @@ Label = TypeVar("Label", str, frozenset[str])
 
 @dataclass(frozen=True, eq=False)
 class RatingTable:
-    """The items that at least two raters rated; `ratings` holds places in `labels`, -1 where one is missing."""
+    """The items rated by at least two raters; `ratings` has indexes into `labels`, or -1 for a missing rating."""
 
     items: tuple[str, ...]
     raters: tuple[str, ...]
     labels: tuple[str, ...]
     ratings: NDArray[np.int64]
     left_out: Mapping[str, str]
-    """Item → why it is not in the matrix."""
+    """Item → reason why it is left out."""
     isolated_raters: tuple[str, ...] = ()
-    """Raters who share no item with another."""
+    """Raters who share no item with another rater."""
     ordered: bool = False
-    """Whether the order of `labels` means something: they are numbers, or their order was given."""
+    """Whether `labels` are on an ordinal scale: they are numbers, or their order was passed."""
     sets: tuple[frozenset[str], ...] | None = None
-    """For facets with several codes an item: the codes behind each label."""
+    """For facets with several codes per item: the codes of each label."""
 
     @property
     def reasons(self) -> dict[str, int]:
         return dict(sorted(Counter(self.left_out.values()).items()))
 
     def list_values(self) -> NDArray[np.float64]:
-        """The labels as numbers, for an interval scale."""
+        """Returns the labels as numbers, for an interval scale."""
         numbers = [parse_number(label) for label in self.labels]
         for label, number in zip(self.labels, numbers, strict=True):
             if number is None:
-                raise InputError(f"an interval scale needs numbers, and {label!r} is none: use ordinal or nominal")
+                raise InputError(f"an interval scale needs numbers, but {label!r} is not one: use ordinal or nominal")
         return np.array(numbers, dtype=np.float64)
 
 
@@ -62,94 +62,101 @@ def build_rating_table(
     cannot_judge: Collection[str] = (),
     first_used_first: bool = False,
 ) -> RatingTable:
-    """From (item, rater, label) triples, where None is a missing rating; `order` lists all labels, lowest first.
+    """Builds a table from (item, rater, label), where None is a missing rating; `order` lists labels, lowest first.
 
-    Without an order labels are sorted, or with `first_used_first` stand as they are met: then nothing depends on what
-    they are called.
+    Without an order, labels are sorted, or with `first_used_first` in order of their first use, so that the result does
+    not depend on their names.
     """
-    given, undecided = _gather(ratings, frozenset(cannot_judge))
-    used = _used(given)
+    ratings_by_item, undecided = _group_by_item(ratings, frozenset(cannot_judge))
+    used = _list_used_labels(ratings_by_item)
     if len(set(order)) < len(order):
         raise InputError(f"the order {', '.join(order)} names a label twice: name each once")
     if unknown := sorted(used.keys() - set(order)) if order else []:
         raise InputError(f"the label {unknown[0]!r} is not in the order {', '.join(order)}: add it there")
     labels = tuple(order) or (tuple(used) if first_used_first else sort_labels(used))
     ordered = bool(order) or all(parse_number(label) is not None for label in labels)
-    return replace(_table(given, undecided, labels), labels=labels, ordered=ordered)
+    return replace(_build_table(ratings_by_item, undecided, labels), labels=labels, ordered=ordered)
 
 
 def build_set_table(
     ratings: Iterable[tuple[str, str, frozenset[str] | None]], *, cannot_judge: Collection[str] = ()
 ) -> RatingTable:
-    """The same for raters who may give an item several codes; an empty set says that no code applies."""
-    given, undecided = _gather(ratings, frozenset(frozenset([label]) for label in cannot_judge))
-    sets = tuple(sorted(_used(given), key=lambda codes: (len(codes), sort_labels(codes))))
+    """Builds a table for raters who may choose several codes per item; an empty set means that no code applies."""
+    ratings_by_item, undecided = _group_by_item(ratings, frozenset(frozenset([label]) for label in cannot_judge))
+    sets = tuple(sorted(_list_used_labels(ratings_by_item), key=lambda codes: (len(codes), sort_labels(codes))))
     labels = tuple("; ".join(sort_labels(codes)) or NO_CODE for codes in sets)
-    return replace(_table(given, undecided, sets), labels=labels, sets=sets)
+    return replace(_build_table(ratings_by_item, undecided, sets), labels=labels, sets=sets)
 
 
-def _gather(
+def _group_by_item(
     ratings: Iterable[tuple[str, str, Label | None]], cannot_judge: frozenset[Label]
 ) -> tuple[dict[str, dict[str, Label]], set[str]]:
-    given: dict[str, dict[str, Label]] = {}
+    ratings_by_item: dict[str, dict[str, Label]] = {}
     undecided: set[tuple[str, str]] = set()
     for item, rater, label in ratings:
-        found = given.setdefault(item, {})
+        item_ratings = ratings_by_item.setdefault(item, {})
         if label is None:
             continue
-        known = found.get(rater)
+        known = item_ratings.get(rater)
         if known is None and (item, rater) not in undecided:
             if label in cannot_judge:
                 undecided.add((item, rater))
             else:
-                found[rater] = label
+                item_ratings[rater] = label
         elif known != label and not (known is None and label in cannot_judge):
             raise InputError(
-                f"rater {rater!r} rates item {item!r} twice, as {_shown(known)} and as {_shown(label)}: keep one"
+                f"rater {rater!r} rates item {item!r} twice, as {_format_label(known)} and as {_format_label(label)}:"
+                " keep one"
             )
-    return given, {item for item, _ in undecided}
+    return ratings_by_item, {item for item, _ in undecided}
 
 
-def _shown(label: str | frozenset[str] | None) -> str:
+def _format_label(label: str | frozenset[str] | None) -> str:
     if label is None:
         return CANNOT_JUDGE
     return repr(label) if isinstance(label, str) else repr("; ".join(sorted(label)))
 
 
-def _used(given: Mapping[str, Mapping[str, Label]]) -> dict[Label, None]:
-    """The labels of the items that two raters rated, each once, in the order in which they are met."""
-    return dict.fromkeys(label for found in given.values() if len(found) >= 2 for label in found.values())
+def _list_used_labels(ratings_by_item: Mapping[str, Mapping[str, Label]]) -> dict[Label, None]:
+    """Returns the labels of the items rated by two raters in order of their first use."""
+    return dict.fromkeys(
+        label for ratings in ratings_by_item.values() if len(ratings) >= 2 for label in ratings.values()
+    )
 
 
-def _table(given: Mapping[str, Mapping[str, Label]], undecided: set[str], labels: tuple[Label, ...]) -> RatingTable:
+def _build_table(
+    ratings_by_item: Mapping[str, Mapping[str, Label]], undecided: set[str], labels: tuple[Label, ...]
+) -> RatingTable:
     if len(labels) > MAX_LABELS:
-        raise InputError(f"there are {len(labels):,} different labels, as in a column of free text: name a facet")
-    kept = {item: found for item, found in given.items() if len(found) >= 2}
-    left_out = {item: CANNOT_JUDGE if item in undecided else TOO_FEW_RATERS for item in given if item not in kept}
-    everyone = sorted({rater for found in given.values() for rater in found})
-    active = {rater for found in kept.values() for rater in found}
+        raise InputError(f"there are {len(labels):,} different labels, as in free text: choose another facet")
+    kept = {item: ratings for item, ratings in ratings_by_item.items() if len(ratings) >= 2}
+    left_out = {
+        item: CANNOT_JUDGE if item in undecided else TOO_FEW_RATERS for item in ratings_by_item if item not in kept
+    }
+    everyone = sorted({rater for ratings in ratings_by_item.values() for rater in ratings})
+    active = {rater for ratings in kept.values() for rater in ratings}
     raters = tuple(rater for rater in everyone if rater in active or not active)
-    column = {rater: place for place, rater in enumerate(raters)}
-    place_of = {label: place for place, label in enumerate(labels)}
+    columns = {rater: column for column, rater in enumerate(raters)}
+    label_indexes = {label: index for index, label in enumerate(labels)}
     matrix = np.full((len(kept), len(raters)), MISSING, dtype=np.int64)
-    for row, found in zip(matrix, kept.values(), strict=True):
-        for rater, label in found.items():
-            row[column[rater]] = place_of[label]
-    lonely = tuple(rater for rater in everyone if active and rater not in active)
-    return RatingTable(tuple(kept), raters, (), matrix, left_out, lonely)
+    for row, ratings in zip(matrix, kept.values(), strict=True):
+        for rater, label in ratings.items():
+            row[columns[rater]] = label_indexes[label]
+    isolated = tuple(rater for rater in everyone if active and rater not in active)
+    return RatingTable(tuple(kept), raters, (), matrix, left_out, isolated)
 
 
 def sort_labels(labels: Iterable[str]) -> tuple[str, ...]:
-    """Numbers by value, words by the alphabet."""
-    found = sorted(labels)
-    numbers = {label: parse_number(label) for label in found}
+    """Sorts labels by value if all are numbers, otherwise alphabetically."""
+    alphabetical = sorted(labels)
+    numbers = {label: parse_number(label) for label in alphabetical}
     if any(number is None for number in numbers.values()):
-        return tuple(found)
-    return tuple(sorted(found, key=lambda label: numbers[label] or 0.0))
+        return tuple(alphabetical)
+    return tuple(sorted(alphabetical, key=lambda label: numbers[label] or 0.0))
 
 
 def parse_number(label: str) -> float | None:
-    """The number a label is, if it is a finite one."""
+    """Returns the number that a label is, or None unless it is a finite one."""
     try:
         number = float(label)
     except ValueError:
@@ -163,11 +170,11 @@ Whole = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Patterns:
-    """Each distinct mix of labels once, with the number of items that show it.
+    """The distinct combinations of labels, each with the number of items that have it.
 
-    Ten thousand items of two raters fall into at most a few thousand patterns, so whatever is computed
-    over patterns hardly grows with the items. Sums go through `einsum` and not through `@`: the products
-    are small, and threads of a linear algebra library would wait for each other on a busy machine.
+    Ten thousand items of two raters have at most a few thousand patterns, so that the cost of a statistic hardly grows
+    with the number of items. Sums use `einsum` instead of `@`: the products are small, and threads of a linear algebra
+    library would wait for each other on a busy machine.
     """
 
     counts: Floats
@@ -180,36 +187,36 @@ class Patterns:
 
     @cached_property
     def raters(self) -> Floats:
-        """How many raters each pattern has."""
+        """The number of raters of each pattern."""
         return np.asarray(self.counts.sum(axis=1))
 
     @cached_property
     def shares(self) -> Floats:
-        """Of the ratings of an item, the share of each label."""
+        """The share of each label among the ratings of an item."""
         return np.asarray(self.counts / self.raters[:, None])
 
     @cached_property
     def use(self) -> Floats:
-        """How much each label is used, every item counting once."""
+        """The mean share of each label over the items."""
         return self.total(self.shares) / self.n
 
     def total(self, values: Floats) -> Floats:
-        """The sum over items of what is given for each pattern."""
+        """The sum over items of the values of their patterns."""
         return np.asarray(np.einsum("p,p...->...", self.items.astype(np.float64), values))
 
     def mean(self, values: Floats) -> float:
-        """The mean over items of what is given for each pattern."""
+        """The mean over items of the values of their patterns."""
         return float(self.total(values)) / self.n
 
     def agreement(self, weights: Floats | None = None) -> Floats:
-        """The share of pairs of raters that agree, for each pattern; partial agreement counts by its weight."""
-        near = self.counts if weights is None else self.counts @ weights
-        both = np.einsum("pl,pl->p", self.counts, near) - self.raters
+        """Returns the share of agreeing pairs of raters for each pattern; weights count partial agreement."""
+        matching = self.counts if weights is None else self.counts @ weights
+        both = np.einsum("pl,pl->p", self.counts, matching) - self.raters
         return np.asarray(both / (self.raters * (self.raters - 1)))
 
 
 def find_patterns(table: RatingTable) -> Patterns:
-    """The patterns of a table, in an order that depends on neither items nor raters."""
+    """Returns the patterns of a table, in an order that does not depend on the order of items or raters."""
     rows = np.sort(table.ratings, axis=1)
     base = len(table.labels) + 1
     key = np.zeros(len(rows), dtype=np.int64)
@@ -217,5 +224,7 @@ def find_patterns(table: RatingTable) -> Patterns:
         key = np.unique(key * base + column + 1, return_inverse=True)[1]
     _, first, items = np.unique(key, return_index=True, return_counts=True)
     counts = np.zeros((len(first), base))
-    np.add.at(counts, (np.arange(len(first))[:, None], rows[first]), 1.0)  # missing ones fall into the last column
+    np.add.at(
+        counts, (np.arange(len(first))[:, None], rows[first]), 1.0
+    )  # index -1 puts missing ratings into the last column
     return Patterns(np.ascontiguousarray(counts[:, :-1]), items)

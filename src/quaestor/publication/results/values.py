@@ -12,7 +12,7 @@ import numpy as np
 from quaestor.base.errors import InputError, QuaestorError, StateError
 from quaestor.coding.model.decisions import list_disagreements
 from quaestor.coding.model.decisions import list_kept as kept_items
-from quaestor.coding.model.rounds import blindness_notes
+from quaestor.coding.model.rounds import list_blindness_notes
 from quaestor.coding.model.state import CLOSED, State
 from quaestor.coding.session import CodingSession
 from quaestor.evidence.item_facts import read_post_counts
@@ -46,7 +46,7 @@ class Computed:
         return self.coding.state if self.coding is not None else None
 
     def blindness_notes(self) -> list[str]:
-        return blindness_notes(self.coding.state.rounds.values()) if self.coding is not None else []
+        return list_blindness_notes(self.coding.state.rounds.values()) if self.coding is not None else []
 
 
 def value_of(computed: Computed, settings: ValueSettings) -> Value:

@@ -1,4 +1,4 @@
-"""Answers of a survey as tables with their codebook, for whoever computes elsewhere."""
+"""Writes the answers of a survey as tables with their codebook, for analysis elsewhere."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from pathlib import Path
 from quaestor.base.errors import StateError
 from quaestor.surveys.exchange import table_files as sheets
 from quaestor.surveys.lifecycle import Surveys
-from quaestor.surveys.model.records import Questionnaire, Response, Standing
+from quaestor.surveys.model.answer_cells import NUMBER, PLACE, TICKED
+from quaestor.surveys.model.records import Questionnaire, Response, ResponseStatus
 from quaestor.surveys.model.tidy_layout import (
     CODEBOOK,
-    PLACE,
-    TICKED,
     TIDY,
     Layout,
     codebook_lines,
@@ -21,7 +20,6 @@ from quaestor.surveys.model.tidy_layout import (
     tidy_lines,
     wide_row,
 )
-from quaestor.surveys.model.tidy_layout import NUMBER as A_NUMBER
 
 ABOUT_ALL = ("standing", "kept")
 """Columns that only a table of all responses has."""
@@ -32,7 +30,7 @@ _ABOUT_HOLDS = {
     "version": sheets.WHOLE, "seconds": sheets.NUMBER,
     "seed": sheets.WHOLE, "synthetic": sheets.WHOLE, "kept": sheets.WHOLE, sheets.GUARDED: sheets.WHOLE,
 }  # fmt: skip
-_WIDE_HOLDS = {A_NUMBER: sheets.NUMBER, TICKED: sheets.WHOLE, PLACE: sheets.WHOLE}
+_WIDE_HOLDS = {NUMBER: sheets.NUMBER, TICKED: sheets.WHOLE, PLACE: sheets.WHOLE}
 
 
 @dataclass(frozen=True)
@@ -44,14 +42,14 @@ class Exported:
     rows: int
     columns: int
     left_out: Mapping[str, int]
-    """Responses that are not in the table, by the reason; all of them are in one of all."""
+    """Responses that are not in the table, by the reason; a table of everything has them."""
     withdrawn: int
 
 
 def export_answers(
     surveys: Surveys, name: str, path: Path, *, wide: bool = False, raw: bool = False, everything: bool = False
 ) -> Exported:
-    """Write the finished responses that the lead did not drop; `everything` writes all, and where each stands.
+    """Writes the finished responses that the lead did not drop; `everything` writes all, with their status.
 
     A line for each part of an answer, or a row for each response where `wide`. `raw` leaves texts as they are, however
     they begin.
@@ -59,7 +57,7 @@ def export_answers(
     layout = layout_of(_versions(surveys, name))
     table = _Table(surveys, name, layout, everything, sheets.is_guarded(path, raw))
     first = table.wide() if wide else table.tidy()
-    columns = [(one, sheets.TEXT) for one in CODEBOOK]
+    columns = [(name, sheets.TEXT) for name in CODEBOOK]
     withdrawn = surveys.answers.erased(name)
     second = sheets.Sheet("codebook", columns, codebook_lines(layout, withdrawn))
     rows, files = sheets.write_sheets(path, first, second, raw)
@@ -67,7 +65,7 @@ def export_answers(
 
 
 def _versions(surveys: Surveys, name: str) -> dict[int, Questionnaire]:
-    """Every version of a questionnaire that was opened or imported into."""
+    """Returns every version of a questionnaire that was opened or imported into."""
     newest = surveys.answers.version(name)
     if newest is None:
         surveys.fielding(name)  # refuses a survey that is not there at all
@@ -76,48 +74,50 @@ def _versions(surveys: Surveys, name: str) -> dict[int, Questionnaire]:
 
 
 class _Table:
-    """The responses of a survey as rows, and how many went which way."""
+    """The responses of a survey as rows, and how many were left out."""
 
     def __init__(self, surveys: Surveys, name: str, layout: Layout, everything: bool, guarded: bool) -> None:
         self._surveys, self._name, self._layout, self._everything = surveys, name, layout, everything
-        self._dropped = {one.response for one in surveys.fielding(name).decisions.values() if not one.keep}
+        self._dropped = {
+            decision.response for decision in surveys.fielding(name).decisions.values() if not decision.keep
+        }
         self._more = (*(ABOUT_ALL if everything else ()), *((sheets.GUARDED,) if guarded else ()))
         self.responses = 0
         self.left_out: dict[str, int] = {}
 
     def tidy(self) -> sheets.Sheet:
         about = (*_ABOUT_TIDY, *self._more)
-        columns = [(one, _ABOUT_HOLDS.get(one, sheets.TEXT)) for one in about]
-        columns += [(one, _TIDY_HOLDS.get(one, sheets.TEXT)) for one in TIDY]
+        columns = [(column, _ABOUT_HOLDS.get(column, sheets.TEXT)) for column in about]
+        columns += [(column, _TIDY_HOLDS.get(column, sheets.TEXT)) for column in TIDY]
         return sheets.Sheet("answers", columns, self._tidy_rows(about))
 
     def wide(self) -> sheets.Sheet:
         about = (*_ABOUT_WIDE, *self._more)
-        columns = [(one, _ABOUT_HOLDS.get(one, sheets.TEXT)) for one in about]
-        columns += [(one.name, _WIDE_HOLDS.get(one.holds, sheets.TEXT)) for one in self._layout.columns()]
+        columns = [(column, _ABOUT_HOLDS.get(column, sheets.TEXT)) for column in about]
+        columns += [(column.name, _WIDE_HOLDS.get(column.holds, sheets.TEXT)) for column in self._layout.columns()]
         return sheets.Sheet("answers", columns, self._wide_rows(about))
 
     def _tidy_rows(self, about: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
         for response in self._chosen():
-            whose = self._whose(response, about)
+            cells = self._cells(response, about)
             for line in tidy_lines(self._layout, response):
-                yield (*whose, *line)
+                yield (*cells, *line)
 
     def _wide_rows(self, about: tuple[str, ...]) -> Iterator[list[str]]:
         for response in self._chosen():
-            yield [*self._whose(response, about), *wide_row(self._layout, response)]
+            yield [*self._cells(response, about), *wide_row(self._layout, response)]
 
     def _chosen(self) -> Iterator[Response]:
         for response in self._surveys.answers.responses(self._name):
             reason = "dropped" if response.id in self._dropped else response.standing.value
-            if self._everything or reason == Standing.FINISHED.value:
+            if self._everything or reason == ResponseStatus.FINISHED.value:
                 self.responses += 1
                 yield response
             else:
                 self.left_out[reason] = self.left_out.get(reason, 0) + 1
 
-    def _whose(self, response: Response, about: tuple[str, ...]) -> tuple[str, ...]:
-        said = {
+    def _cells(self, response: Response, about: tuple[str, ...]) -> tuple[str, ...]:
+        cells = {
             "response": response.id,
             "version": str(response.version),
             "stratum": response.stratum,
@@ -131,4 +131,4 @@ class _Table:
             "kept": str(int(response.id not in self._dropped)),
             sheets.GUARDED: "1",
         }
-        return tuple(said[one] for one in about)
+        return tuple(cells[column] for column in about)

@@ -116,15 +116,15 @@ def _wide_rows(
     export: Export, layout: Layout, columns: tuple[str, ...], about: int, unknown: set[str]
 ) -> Iterator[PlainRow]:
     """Lines of a response follow each other; the number of its row is that of the first."""
-    questions = {one.id: one for one in layout.questions}
+    questions = {question.id: question for question in layout.questions}
     for _, group in groupby(export.rows, key=lambda row: row.cells[0]):
         lines = list(group)
         cells: dict[str, str] = dict(zip(columns, lines[0].cells[:about], strict=False))
-        told: dict[str, list[Mapping[str, str]]] = {}
+        by_question: dict[str, list[Mapping[str, str]]] = {}
         for line in lines:
-            said = dict(zip(TIDY, line.cells[about:], strict=True))
-            told.setdefault(said["question"], []).append(said)
-        for name, parts in told.items():
+            part = dict(zip(TIDY, line.cells[about:], strict=True))
+            by_question.setdefault(part["question"], []).append(part)
+        for name, parts in by_question.items():
             if name in questions:
                 cells |= wide_from_tidy(questions[name], parts)
             elif name:

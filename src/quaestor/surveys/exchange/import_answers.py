@@ -1,4 +1,4 @@
-"""Answers out of a file of another survey service into a survey, by a mapping; what could not be read is told."""
+"""Imports the answers of a file into a survey by a mapping, and reports what could not be read."""
 
 from __future__ import annotations
 
@@ -16,9 +16,11 @@ from quaestor.coding.session import require_lead
 from quaestor.store.records import NewAct
 from quaestor.surveys.exchange.file_rows import digest_of, own_export, plain_rows
 from quaestor.surveys.lifecycle import Surveys, decide, survey_file
+from quaestor.surveys.model.answer_cells import RowAnswers
 from quaestor.surveys.model.column_mapping import LISTED, ColumnMapping, is_own_tidy, is_own_wide, read_mapping
-from quaestor.surveys.model.records import AGREE, Answer, Kind, Place, Questionnaire, Response, Standing
-from quaestor.surveys.model.row_reader import RowReader, RowSaid, with_gaps
+from quaestor.surveys.model.question_kinds import kind_of
+from quaestor.surveys.model.records import AGREE, Answer, CellRemark, Questionnaire, Response, ResponseStatus
+from quaestor.surveys.model.row_reader import RowReader, with_gaps
 from quaestor.surveys.model.service_exports import Export, Failed, PlainRow, is_display_order, shaped
 from quaestor.surveys.store.responses import new_code
 
@@ -27,166 +29,166 @@ _ID, _DAY = re.compile(r"[0-9a-f]{16}"), re.compile(r"\d{4}-\d\d-\d\d", re.ASCII
 _SEED = re.compile(r"[0-9]{1,10}")
 _LONGEST_TIME = 10**9
 _LONGEST_VERSION = 20
-Whole = tuple[Response, list[tuple[str, dict[str, Answer], str]]]
-"""A response with its pages, as the file of answers takes them."""
+ResponseWithPages = tuple[Response, list[tuple[str, dict[str, Answer], str]]]
+"""A response with its pages, as the file of answers stores them."""
 
 
 @dataclass
-class Reading:
-    """What is gathered while rows are read."""
+class FileContents:
+    """What is gathered while the rows of a file are read; rows by their numbers."""
 
-    whole: list[Whole] = field(default_factory=list)
+    responses: list[ResponseWithPages] = field(default_factory=list)
     rows: int = 0
     no_consent: list[int] = field(default_factory=list)
     empty: list[int] = field(default_factory=list)
     headers: list[int] = field(default_factory=list)
-    unread: list[Place] = field(default_factory=list)
-    odd: list[Place] = field(default_factory=list)
-    markers: list[Place] = field(default_factory=list)
+    unread: list[CellRemark] = field(default_factory=list)
+    odd: list[CellRemark] = field(default_factory=list)
+    markers: list[CellRemark] = field(default_factory=list)
     repeated: list[int] = field(default_factory=list)
-    """Rows of a response that stands in the file before."""
+    """Rows of a response that the file has before."""
     dropped: set[str] = field(default_factory=set)
     """Responses that were left out where the file was written."""
     strange: set[str] = field(default_factory=set)
     """Versions that the file names and the survey does not have."""
 
 
-class Way:
-    """How the rows of one version of a questionnaire are read."""
+class VersionReader:
+    """Reads rows of responses to one version of a questionnaire."""
 
     def __init__(self, version: int, questionnaire: Questionnaire, mapping: ColumnMapping, export: Export) -> None:
         self.version, self.questionnaire, self.mapping = version, questionnaire, mapping
-        self.reader = RowReader(mapping, export.columns)
-        self.consent = [one.id for one in questionnaire.questions() if one.kind is Kind.CONSENT]
+        self.rows = RowReader(mapping, export.columns)
+        self.consent = [question.id for question in questionnaire.questions() if kind_of(question).asks_consent]
 
-    def consented(self, said: RowSaid) -> bool:
+    def has_consent(self, read: RowAnswers) -> bool:
         if self.mapping.settings.consented:
-            return not any(said.answers.get(name, {}).get("choices", [AGREE]) != [AGREE] for name in self.consent)
-        return all(said.answers.get(name, {}).get("choices") == [AGREE] for name in self.consent)
+            return not any(read.answers.get(name, {}).get("choices", [AGREE]) != [AGREE] for name in self.consent)
+        return all(read.answers.get(name, {}).get("choices") == [AGREE] for name in self.consent)
 
 
-class RowsTaken:
-    """Reads the rows of one file, one after the other, each as the version of its response says."""
+class FileReader:
+    """Reads the rows of one file, each by the version of its response."""
 
-    def __init__(self, ways: Sequence[Way], export: Export, file: str, day: str, sha256: str) -> None:
-        self._ways, self._newest = {str(one.version): one for one in ways}, ways[-1]
-        self._mapping, self._export = ways[-1].mapping, export
+    def __init__(self, readers: Sequence[VersionReader], export: Export, file: str, day: str, sha256: str) -> None:
+        self._readers, self._newest = {str(reader.version): reader for reader in readers}, readers[-1]
+        self._mapping, self._export = readers[-1].mapping, export
         self._file, self._day, self._sha256 = file, day, sha256
         self._others = {what: export.columns.index(column) for what, column in self._mapping.others().items()}
         self._seen: set[str] = set()
-        self._read = Reading()
+        self._contents = FileContents()
 
-    def read(self) -> Reading:
+    def read(self) -> FileContents:
         for row in self._export.rows:
-            self._read.rows += 1
-            self._take(row)
-        return self._read
+            self._contents.rows += 1
+            self._read_row(row)
+        return self._contents
 
-    def _take(self, row: PlainRow) -> None:
-        read = self._read
+    def _read_row(self, row: PlainRow) -> None:
+        contents = self._contents
         if not any(cell.strip() for cell in row.cells):
-            read.empty.append(row.number)
+            contents.empty.append(row.number)
             return
         if self._export.repeats_header(row):
-            read.headers.append(row.number)
+            contents.headers.append(row.number)
             return
-        way = self._way(row)
-        said = way.reader.read(row.number, row.cells, lambda cell: isinstance(cell, Failed))
-        read.markers += said.markers
-        if not said.answers and not said.unread:
-            read.empty.append(row.number)
-        elif not way.consented(said):
-            read.no_consent.append(row.number)
-            read.unread += [one for one in said.unread if one.question in way.consent]
+        reader = self._reader(row)
+        read = reader.rows.read(row.number, row.cells, lambda cell: isinstance(cell, Failed))
+        contents.markers += read.markers
+        if not read.answers and not read.unread:
+            contents.empty.append(row.number)
+        elif not reader.has_consent(read):
+            contents.no_consent.append(row.number)
+            contents.unread += [remark for remark in read.unread if remark.question in reader.consent]
         else:
-            self._keep(row, self._whole(row, said, way), said)
+            self._add(row, self._response(row, read, reader), read)
 
-    def _keep(self, row: PlainRow, whole: Whole, said: RowSaid) -> None:
-        read, name = self._read, whole[0].id
+    def _add(self, row: PlainRow, response: ResponseWithPages, read: RowAnswers) -> None:
+        contents, name = self._contents, response[0].id
         if name in self._seen:
-            read.repeated.append(row.number)
+            contents.repeated.append(row.number)
             return
         self._seen.add(name)
-        read.whole.append(whole)
-        read.unread += said.unread
-        read.odd += said.odd
+        contents.responses.append(response)
+        contents.unread += read.unread
+        contents.odd += read.odd
         if self._cell(row, "kept") == "0":
-            read.dropped.add(name)
+            contents.dropped.add(name)
 
-    def _way(self, row: PlainRow) -> Way:
-        """As the version that the row names is read; where there is none of that number here, as the newest."""
+    def _reader(self, row: PlainRow) -> VersionReader:
+        """Returns the reader of the version that the row names, else of the newest."""
         version = self._cell(row, "version")
-        if version and version not in self._ways:
-            self._read.strange.add(version[:_LONGEST_VERSION])
-        return self._ways.get(version, self._newest)
+        if version and version not in self._readers:
+            self._contents.strange.add(version[:_LONGEST_VERSION])
+        return self._readers.get(version, self._newest)
 
-    def _whole(self, row: PlainRow, said: RowSaid, way: Way) -> Whole:
-        asked, standing = way.questionnaire, self._standing(row, said, way)
-        answers, sent = with_gaps(asked, said, way.reader.questions, standing, row.number)
+    def _response(self, row: PlainRow, read: RowAnswers, reader: VersionReader) -> ResponseWithPages:
+        questionnaire, standing = reader.questionnaire, self._standing(row, read, reader)
+        answers, sent = with_gaps(questionnaire, read, reader.rows.questions, standing, row.number)
         known = self._cell(row, "response") if _ID.fullmatch(self._cell(row, "response")) else ""
         language, day, seed = (self._cell(row, what) for what in ("language", "day", "seed"))
         response = Response(
-            id=known or derived_id(asked.id, self._sha256, str(row.number)),
-            survey=asked.id,
-            version=way.version,
+            id=known or derived_id(questionnaire.id, self._sha256, str(row.number)),
+            survey=questionnaire.id,
+            version=reader.version,
             standing=standing,
             answers=answers,
-            language=language if language in asked.languages else asked.language,
+            language=language if language in questionnaire.languages else questionnaire.language,
             seed=int(seed) if _SEED.fullmatch(seed) else 0,
-            stratum=self._stratum(row, said, way),
-            seconds=self._seconds(row, said),
+            stratum=self._stratum(row, read, reader),
+            seconds=self._seconds(row, read),
             sent=sent,
             day=day if _DAY.fullmatch(day) else self._day,
             source=self._file,
             synthetic=self._cell(row, "synthetic") == "1",
         )
-        return response, list(_pages(asked, response))
+        return response, list(_pages(questionnaire, response))
 
     def _cell(self, row: PlainRow, what: str) -> str:
         return row.cells[self._others[what]].strip() if what in self._others else ""
 
-    def _standing(self, row: PlainRow, said: RowSaid, way: Way) -> Standing:
-        if self._cell(row, "standing") in list(Standing):
-            return Standing(self._cell(row, "standing"))
-        for question in way.questionnaire.questions():
-            chosen = said.answers.get(question.id, {}).get("choices", ())
-            if any(one.ends and one.code in chosen for one in question.options):
-                return Standing.SCREENED_OUT
+    def _standing(self, row: PlainRow, read: RowAnswers, reader: VersionReader) -> ResponseStatus:
+        if self._cell(row, "standing") in list(ResponseStatus):
+            return ResponseStatus(self._cell(row, "standing"))
+        for question in reader.questionnaire.questions():
+            end = kind_of(question).end(question, read.answers.get(question.id, {}))
+            if end is not None:
+                return end
         if "finished" in self._others and self._cell(row, "finished").casefold() not in _FINISHED:
-            return Standing.OPEN
-        return Standing.FINISHED
+            return ResponseStatus.OPEN
+        return ResponseStatus.FINISHED
 
-    def _stratum(self, row: PlainRow, said: RowSaid, way: Way) -> str:
+    def _stratum(self, row: PlainRow, read: RowAnswers, reader: VersionReader) -> str:
         cell = self._cell(row, "stratum")
-        found = self._mapping.settings.strata.get(cell, cell)
-        if found and found not in way.questionnaire.strata:
+        stratum = self._mapping.settings.strata.get(cell, cell)
+        if stratum and stratum not in reader.questionnaire.strata:
             column = self._export.columns[self._others["stratum"]]
-            said.unread.append(Place(row.number, column, "", found[:80], "is no stratum of the questionnaire"))
+            read.unread.append(CellRemark(row.number, column, "", stratum[:80], "is no stratum of the questionnaire"))
             return ""
-        return found
+        return stratum
 
-    def _seconds(self, row: PlainRow, said: RowSaid) -> float:
-        cell = self._cell(row, "seconds")
+    def _seconds(self, row: PlainRow, read: RowAnswers) -> float:
+        cell, column = self._cell(row, "seconds"), self._mapping.settings.seconds
         try:
-            found = float(cell or 0)
+            seconds = float(cell or 0)
         except ValueError:
-            found = -1.0
-        if 0 <= found < _LONGEST_TIME:
-            return found
-        said.unread.append(Place(row.number, self._mapping.settings.seconds, "", cell[:40], "is no number of seconds"))
+            seconds = -1.0
+        if 0 <= seconds < _LONGEST_TIME:
+            return seconds
+        read.unread.append(CellRemark(row.number, column, "", cell[:40], "is no number of seconds"))
         return 0.0
 
 
 def derived_id(*parts: str) -> str:
-    """An id that the same row of the same file always gets, by which it is known again; its order says nothing."""
+    """Returns the id that the same row of the same file always gets; its order says nothing."""
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
 
 def _pages(questionnaire: Questionnaire, response: Response) -> Iterator[tuple[str, dict[str, Answer], str]]:
     for page in questionnaire.pages:
-        said = {one.id: response.answers[one.id] for one in page.questions if one.id in response.answers}
-        if said or page.id in response.sent:
-            yield page.id, said, f"import/{response.id}/{page.id}"
+        names = [question.id for question in page.questions if question.id in response.answers]
+        if names or page.id in response.sent:
+            yield page.id, {name: response.answers[name] for name in names}, f"import/{response.id}/{page.id}"
 
 
 @dataclass(frozen=True)
@@ -202,82 +204,81 @@ class Imported:
     """New with this import."""
     known: int = 0
     withdrawn: int = 0
-    """Left out, since whoever gave them has withdrawn them here."""
+    """Left out, since their respondents have withdrawn them here."""
     no_consent: tuple[int, ...] = ()
     empty: tuple[int, ...] = ()
     headers: tuple[int, ...] = ()
     """Rows that are the header once more."""
-    unread: tuple[Place, ...] = ()
-    odd: tuple[Place, ...] = ()
-    """Kept as they stand, though the questionnaire would not have taken them."""
-    markers: tuple[Place, ...] = ()
-    """Cells that hold no answer, or something besides their answers that is none; those of rows left out too."""
+    unread: tuple[CellRemark, ...] = ()
+    odd: tuple[CellRemark, ...] = ()
+    """Stored as they are, though the questionnaire would not have allowed them."""
+    markers: tuple[CellRemark, ...] = ()
+    """Cells with no answer, or with something besides their answers; those of rows left out too."""
     unmapped_columns: tuple[str, ...] = ()
     display_columns: tuple[str, ...] = ()
-    """Those that tell the order in which options were shown."""
+    """Columns with the order in which options were shown."""
     unasked: tuple[str, ...] = ()
     """Questions that no column of the file answers."""
     repeated: tuple[int, ...] = ()
-    """Rows of a response that stands in the file before."""
+    """Rows of a response that the file has before."""
     dropped: int = 0
-    """New ones that the lead had left out where the file was written: they are left out here too."""
+    """New ones that the lead had left out in the study that wrote the file: they are left out here too."""
     strange_versions: tuple[str, ...] = ()
-    """Those that the file names and the survey does not have; their responses are read as those to the newest."""
+    """Versions that the file names and the survey does not have; their responses are read as those to the newest."""
 
 
 def import_answers(
     surveys: Surveys, name: str, path: Path, mapping_path: Path | None, actor: str | None = None, keep: bool = True
 ) -> Imported:
-    """Take in a file of answers, whole or not at all; the same file twice gives its responses once.
+    """Imports a file of answers, whole or not at all; the same file twice gives its responses once.
 
-    Without a mapping the file is an export of Quaestor's own. With `keep` off it says what would be done and does
-    nothing.
+    Without a mapping the file is an export of Quaestor's own. With `keep` off nothing is stored.
     """
     lead = require_lead(surveys.coding, actor, "import answers")
     sha256 = digest_of(path)
     versions = _versions(surveys, name)
     newest, questionnaire = max(versions), versions[max(versions)]
-    given = None if mapping_path is None else read_mapping(mapping_path, questionnaire)
-    with closing(plain_rows(path, given.settings.encoding if given else "")) as rows:
-        if given is None:
+    mapping = None if mapping_path is None else read_mapping(mapping_path, questionnaire)
+    with closing(plain_rows(path, mapping.settings.encoding if mapping else "")) as rows:
+        if mapping is None:
             own = own_export(rows, versions, path)
             export, mappings, unknown = own.export, own.mappings, own.unknown
         else:
-            export, mappings, unknown = shaped(rows, str(path), given.settings.header_rows), {newest: given}, set()
-        ways = [Way(number, versions[number], mappings[number], export) for number in sorted(mappings)]
-        for way in ways:
-            _check_columns(export, way.mapping, path)
+            export, mappings, unknown = shaped(rows, str(path), mapping.settings.header_rows), {newest: mapping}, set()
+        readers = [VersionReader(number, versions[number], mappings[number], export) for number in sorted(mappings)]
+        for reader in readers:
+            _check_columns(export, reader.mapping, path)
         _check_consent(questionnaire, mappings[newest], path)
-        read = RowsTaken(ways, export, path.name, surveys.today(), sha256).read()
-    whole = [one for one in read.whole if not surveys.answers.is_erased(one[0].id)]
-    new = _new(surveys, whole)
-    dropped = [one.id for name_there, (one, _) in new.items() if name_there in read.dropped]
+        contents = FileReader(readers, export, path.name, surveys.today(), sha256).read()
+    responses = [pair for pair in contents.responses if not surveys.answers.is_erased(pair[0].id)]
+    new = _new(surveys, responses)
+    dropped = [response.id for name_there, (response, _) in new.items() if name_there in contents.dropped]
     done = Imported(
         file=path.name,
         sha256=sha256,
         version=newest,
-        rows=read.rows,
+        rows=contents.rows,
         responses=len(new),
-        known=len(whole) - len(new),
-        withdrawn=len(read.whole) - len(whole),
-        no_consent=tuple(read.no_consent),
-        empty=tuple(read.empty),
-        headers=tuple(read.headers),
-        unread=tuple(read.unread),
-        odd=tuple(read.odd),
-        markers=tuple(read.markers),
-        unmapped_columns=(*_unmapped(export, ways), *sorted(unknown)),
+        known=len(responses) - len(new),
+        withdrawn=len(contents.responses) - len(responses),
+        no_consent=tuple(contents.no_consent),
+        empty=tuple(contents.empty),
+        headers=tuple(contents.headers),
+        unread=tuple(contents.unread),
+        odd=tuple(contents.odd),
+        markers=tuple(contents.markers),
+        unmapped_columns=(*_unmapped(export, readers), *sorted(unknown)),
         display_columns=tuple(
             column for column in export.columns if is_display_order(column) and column not in mappings[newest].parts
         ),
-        unasked=tuple(one.id for one in questionnaire.questions() if one.id not in ways[-1].reader.questions),
-        repeated=tuple(read.repeated),
+        unasked=tuple(one.id for one in questionnaire.questions() if one.id not in readers[-1].rows.questions),
+        repeated=tuple(contents.repeated),
         dropped=len(dropped),
-        strange_versions=tuple(sorted(read.strange)),
+        strange_versions=tuple(sorted(contents.strange)),
     )
     if keep:
         _keep_version(surveys, name)
-        # Nobody gets the codes: who answered elsewhere cannot withdraw here, and nobody can in their place.
+        # Nobody gets the codes: people who answered elsewhere cannot withdraw here, nor can anybody in their place.
         surveys.answers.add([(new_code(), response, pages) for response, pages in new.values()])
         surveys.coding.act(lambda state: NewAct("survey.import", lead, _payload(name, mappings[newest], done)))
         for response in dropped:
@@ -286,7 +287,7 @@ def import_answers(
 
 
 def _versions(surveys: Surveys, name: str) -> dict[int, Questionnaire]:
-    """Every version that answers can be to; of a survey that was never opened, what its file says now."""
+    """Returns every version that answers can be to; of a survey that was never opened, the file as it is now."""
     kept = surveys.answers.version(name)
     if kept is None:
         return {1: surveys.questionnaire(name)}
@@ -294,23 +295,23 @@ def _versions(surveys: Surveys, name: str) -> dict[int, Questionnaire]:
 
 
 def mapping_file(surveys: Surveys, name: str, path: Path) -> Path | None:
-    """The mapping that goes with a survey by its name; an export of Quaestor's own needs none."""
+    """Returns the mapping that goes with a survey by its name; an export of Quaestor's own needs none."""
     digest_of(path)
     with closing(plain_rows(path)) as rows:
         first = next(rows, PlainRow(1, ()))
     columns = tuple(cell.strip() for cell in first.cells)
     if is_own_wide(columns) or is_own_tidy(columns):
         return None
-    found = survey_file(surveys.study, name).with_suffix(".mapping.toml")
-    if not found.is_file():
-        raise InputError(f"say with --mapping which column of {path} answers which question, or write {found}")
-    return found
+    mapping = survey_file(surveys.study, name).with_suffix(".mapping.toml")
+    if not mapping.is_file():
+        raise InputError(f"say with --mapping which column of {path} answers which question, or write {mapping}")
+    return mapping
 
 
-def _new(surveys: Surveys, whole: list[Whole]) -> dict[str, Whole]:
-    """Those that the file of answers does not hold, by their ids in the file; who is there stays as they are."""
+def _new(surveys: Surveys, responses: list[ResponseWithPages]) -> dict[str, ResponseWithPages]:
+    """Returns the responses that are not stored yet, by their ids in the file; those that are stay as they are."""
     new = {}
-    for response, pages in whole:
+    for response, pages in responses:
         there = surveys.answers.response(response.id)
         own = response
         if there is not None and there.survey != response.survey:
@@ -322,15 +323,14 @@ def _new(surveys: Surveys, whole: list[Whole]) -> dict[str, Whole]:
 
 
 def _keep_version(surveys: Surveys, name: str) -> None:
-    """A survey that was never opened gets its first version by an import, and is not open by that."""
+    """Stores the first version of a survey that was never opened; that does not open it."""
     if surveys.answers.version(name) is None:
         text = survey_file(surveys.study, name).read_text("utf-8-sig")
         surveys.answers.add_version(name, text, surveys.today())
 
 
 def _check_columns(export: Export, mapping: ColumnMapping, path: Path) -> None:
-    wanted = [*mapping.parts, *mapping.others().values()]
-    for column in wanted:
+    for column in (*mapping.parts, *mapping.others().values()):
         if column not in export.columns:
             options = join_with_or(sort_by_similarity(column, filter(None, export.columns))[:LISTED])
             raise InputError(f"{path} has no column {column!r} as {mapping.name} says, its columns are: {options}")
@@ -339,17 +339,17 @@ def _check_columns(export: Export, mapping: ColumnMapping, path: Path) -> None:
 
 
 def _check_consent(questionnaire: Questionnaire, mapping: ColumnMapping, path: Path) -> None:
-    asked = {part.question.id for part in mapping.parts.values()}
-    for one in questionnaire.questions():
-        if one.kind is Kind.CONSENT and one.id not in asked and not mapping.settings.consented:
+    mapped = {part.question.id for part in mapping.parts.values()}
+    for question in questionnaire.questions():
+        if kind_of(question).asks_consent and question.id not in mapped and not mapping.settings.consented:
             raise InputError(
-                f"{mapping.name} maps no column to {one.id!r}, so nobody can tell who of {path.name} consented: map "
-                f"one, or write consented = true where all have"
+                f"{mapping.name} maps no column to {question.id!r}, so nobody can tell who of {path.name} consented: "
+                f"map one, or write consented = true where all have"
             )
 
 
-def _unmapped(export: Export, ways: Sequence[Way]) -> tuple[str, ...]:
-    used = {column for one in ways for column in (*one.mapping.parts, *one.mapping.others().values())}
+def _unmapped(export: Export, readers: Sequence[VersionReader]) -> tuple[str, ...]:
+    used = {column for reader in readers for column in (*reader.mapping.parts, *reader.mapping.others().values())}
     return tuple(column for column in export.columns if column and column not in used and not is_display_order(column))
 
 

@@ -12,22 +12,24 @@ from pydantic import Field, ValidationError, field_validator
 from quaestor.base.errors import InputError
 from quaestor.base.names import join_with_or, sort_by_similarity
 from quaestor.base.toml import Settings, describe_mistake, read_toml
-from quaestor.surveys.model.records import CHOSEN, Kind, Question, Questionnaire
-from quaestor.surveys.model.tidy_layout import MISSING, PLACE, TEXT, TICKED, TIDY, Layout
+from quaestor.surveys.model.answer_cells import TEXT, WHOLE_ANSWER, Part
+from quaestor.surveys.model.question_kinds import kind_of
+from quaestor.surveys.model.records import Question, Questionnaire
+from quaestor.surveys.model.tidy_layout import TIDY, Layout
 
 _OWN = (
     "response", "version", "stratum", "language", "day", "seconds", "seed", "source", "synthetic", "standing", "kept",
 )  # fmt: skip
 LISTED = 12
-"""Names that a message lists; who needs more looks into the file."""
+"""The most names that a message lists."""
 
 
 class ColumnSettings(Settings):
-    """A column that holds a part of an answer."""
+    """A column with a part of an answer."""
 
     question: str
     text: bool | str = False
-    """The words of an option or row: its code, or true where only one asks for words."""
+    """The text of an option or row: its code, or true where only one asks for text."""
     option: str = ""
     """Whether this option was chosen, in a file with a column for each."""
     row: str = ""
@@ -41,9 +43,9 @@ class MappingSettings(Settings):
 
     columns: Annotated[dict[str, str | ColumnSettings], Field(min_length=1)]
     values: dict[str, dict[str, str]] = Field(default_factory=dict)
-    """By question, the option behind what the file says, where that is not its label."""
+    """By question, the option that a cell means, where it does not have its label."""
     nothing: tuple[str, ...] = ()
-    """What stands in cells though nobody answered it."""
+    """Cells that are no answer."""
     separator: Annotated[str, Field(min_length=1)] = ","
     encoding: str = ""
     """Of a text file that is neither UTF-8 nor marked as UTF-16."""
@@ -52,7 +54,7 @@ class MappingSettings(Settings):
     """Everybody in the file has consented, though no column says so."""
     stratum: str = ""
     strata: dict[str, str] = Field(default_factory=dict)
-    """The stratum behind what the column says."""
+    """The stratum that a cell means."""
     finished: str = ""
     seconds: str = ""
 
@@ -67,16 +69,6 @@ class MappingSettings(Settings):
 
 
 @dataclass(frozen=True)
-class Part:
-    """What one column says: to which question, and which part of its answer."""
-
-    question: Question
-    kind: str
-    """`answer`, `missing`, or `text`, `option`, `row`, `rank` of the option or row `code`."""
-    code: str = ""
-
-
-@dataclass(frozen=True)
 class ColumnMapping:
     """A mapping that fits a questionnaire."""
 
@@ -88,23 +80,24 @@ class ColumnMapping:
     """Columns about the response itself, of a file that Quaestor wrote."""
 
     def others(self) -> dict[str, str]:
-        """Columns that say something about the response itself, by what they say."""
-        said = {"stratum": self.settings.stratum, "finished": self.settings.finished, "seconds": self.settings.seconds}
-        return {**{one: one for one in self.own}, **{what: column for what, column in said.items() if column}}
+        """Returns columns about the response itself, by what they hold."""
+        settings = self.settings
+        named = {"stratum": settings.stratum, "finished": settings.finished, "seconds": settings.seconds}
+        return {**{column: column for column in self.own}, **{what: column for what, column in named.items() if column}}
 
 
 def read_mapping(path: Path, questionnaire: Questionnaire) -> ColumnMapping:
-    """The mapping of a file; what does not fit the questionnaire is one sentence."""
+    """Returns the mapping of a file; raises InputError where it does not fit the questionnaire."""
     raw = read_toml(path, InputError)
     try:
         settings = MappingSettings.model_validate(raw)
     except ValidationError as error:
         raise InputError(f"{path}: {_explain(error)}") from None
     parts = {}
-    for column, given in settings.columns.items():
-        one = ColumnSettings(question=given) if isinstance(given, str) else given
+    for column, value in settings.columns.items():
+        described = ColumnSettings(question=value) if isinstance(value, str) else value
         try:
-            parts[column] = _part(one, questionnaire)
+            parts[column] = _part(described, questionnaire)
         except InputError as error:
             raise InputError(f"{path}, column {column!r}: {error}") from None
     _check_twice(parts, path)
@@ -113,89 +106,74 @@ def read_mapping(path: Path, questionnaire: Questionnaire) -> ColumnMapping:
 
 
 def is_own_wide(columns: Sequence[str]) -> bool:
-    """Whether a table is one of Quaestor's own, with a row for each response."""
+    """Returns whether a table is one of Quaestor's own, with a row for each response."""
     return columns[:1] == ("response",) and any(column.endswith(":missing") for column in columns)
 
 
 def is_own_tidy(columns: Sequence[str]) -> bool:
-    """Whether a table is one of Quaestor's own, with a line for each part of an answer."""
+    """Returns whether a table is one of Quaestor's own, with a line for each part of an answer."""
     return columns[:1] == ("response",) and tuple(columns[-len(TIDY) :]) == TIDY
 
 
 def own_mapping(layout: Layout, version: int, columns: Sequence[str]) -> ColumnMapping:
-    """The mapping of responses to one version in a wide table that Quaestor wrote: every cell holds a code."""
-    kinds = {TICKED: "option", PLACE: "rank", TEXT: "text", MISSING: "missing"}
+    """Returns the mapping of responses to one version in a wide table that Quaestor wrote, with codes in its cells."""
     parts: dict[str, Part] = {}
-    for one in layout.columns():
-        question = layout.there[version].get(one.question.id)
-        if question is not None and one.name in columns:
-            kind = "row" if question.kind is Kind.MATRIX and one.holds not in kinds else "answer"
-            parts[one.name] = Part(question, kinds.get(one.holds, kind), one.part)
-    asked = layout.versions[version].questions()
-    codes = {one.id: {option.code: option.code for option in one.options} for one in asked}
+    for column in layout.columns():
+        question = layout.there[version].get(column.question.id)
+        if question is not None and column.name in columns:
+            parts[column.name] = Part(question, column.part, column.code)
+    questions = layout.versions[version].questions()
+    codes = {question.id: {option.code: option.code for option in question.options} for question in questions}
     settings = MappingSettings(columns=dict.fromkeys(columns, ""), values=codes, header_rows=1)
-    return ColumnMapping(parts, settings, "an export of Quaestor", tuple(one for one in _OWN if one in columns))
+    return ColumnMapping(parts, settings, "an export of Quaestor", tuple(name for name in _OWN if name in columns))
 
 
-def _part(one: ColumnSettings, questionnaire: Questionnaire) -> Part:
-    question = _question(one.question, questionnaire)
-    said = {kind: code for kind in ("option", "row", "rank") if (code := getattr(one, kind))}
-    if one.text:
-        said["text"] = _only_text(question) if one.text is True else str(one.text)
-    if len(said) > 1:
-        raise InputError(f"it is {join_with_or(said)} at once: a column holds one of these")
-    if not said:
-        if question.kind in (Kind.MATRIX, Kind.RANKING):
-            key = "row" if question.kind is Kind.MATRIX else "rank"
-            raise InputError(f"{question.id!r} has a column for each part: add {key} = the one it is about")
-        return Part(question, "answer")
-    ((kind, code),) = said.items()
-    allowed = _codes(question, kind)
+def _part(settings: ColumnSettings, questionnaire: Questionnaire) -> Part:
+    question = _question(settings.question, questionnaire)
+    kind = kind_of(question)
+    named = {part: code for part in ("option", "row", "rank") if (code := getattr(settings, part))}
+    if settings.text:
+        named[TEXT] = _only_text(question) if settings.text is True else str(settings.text)
+    if len(named) > 1:
+        raise InputError(f"it is {join_with_or(named)} at once: a column holds one of these")
+    if not named:
+        if not kind.reads_whole_cell:
+            raise InputError(f"{question.id!r} has a column for each part: add {kind.part} = the one it is about")
+        return Part(question, WHOLE_ANSWER)
+    ((part, code),) = named.items()
+    allowed = kind.mapped_codes(question, part)
     if code not in allowed:
         options = join_with_or(sort_by_similarity(code, allowed)[:LISTED]) or "none"
-        raise InputError(f"{question.id!r} has no {kind} {code!r}, there are: {options}")
-    return Part(question, kind, code)
+        raise InputError(f"{question.id!r} has no {part} {code!r}, there are: {options}")
+    return Part(question, part, code)
 
 
 def _question(name: str, questionnaire: Questionnaire) -> Question:
-    found = questionnaire.question(name)
-    if found is None:
-        options = join_with_or(sort_by_similarity(name, [one.id for one in questionnaire.questions()])[:LISTED])
+    question = questionnaire.question(name)
+    if question is None:
+        options = join_with_or(sort_by_similarity(name, [known.id for known in questionnaire.questions()])[:LISTED])
         raise InputError(f"there is no question {name!r} in {questionnaire.id!r}, there are: {options}")
-    return found
-
-
-def _codes(question: Question, kind: str) -> list[str]:
-    """The codes that a column of a kind can be about."""
-    options = [one.code for one in question.options]
-    if kind == "row":
-        return [one.code for one in question.rows]
-    if kind == "option":
-        return options if question.kind is Kind.MULTIPLE else []
-    if kind == "rank":
-        return options if question.kind is Kind.RANKING else []
-    asking = question.options if question.kind in CHOSEN else question.rows
-    return [one.code for one in asking if one.text]
+    return question
 
 
 def _only_text(question: Question) -> str:
-    asking = _codes(question, "text")
-    if len(asking) != 1:
+    codes = kind_of(question).mapped_codes(question, TEXT)
+    if len(codes) != 1:
         raise InputError(
-            f"{len(asking)} parts of {question.id!r} ask for words: say which as text = {' or '.join(asking) or '…'}"
+            f"{len(codes)} parts of {question.id!r} ask for words: say which as text = {' or '.join(codes) or '…'}"
         )
-    return asking[0]
+    return codes[0]
 
 
 def _check_twice(parts: Mapping[str, Part], path: Path) -> None:
-    taken: dict[tuple[str, str, str], str] = {}
+    by_part: dict[tuple[str, str, str], str] = {}
     for column, part in parts.items():
         key = (part.question.id, part.kind, part.code)
-        if key in taken:
+        if key in by_part:
             raise InputError(
-                f"{path}: the columns {taken[key]!r} and {column!r} both answer {part.question.id!r}: keep one"
+                f"{path}: the columns {by_part[key]!r} and {column!r} both answer {part.question.id!r}: keep one"
             )
-        taken[key] = column
+        by_part[key] = column
 
 
 def _check_values(settings: MappingSettings, questionnaire: Questionnaire, path: Path) -> None:
@@ -204,15 +182,15 @@ def _check_values(settings: MappingSettings, questionnaire: Questionnaire, path:
             question = _question(name, questionnaire)
         except InputError as error:
             raise InputError(f"{path}, values: {error}") from None
-        known = [one.code for one in question.options]
-        for said, code in values.items():
+        known = [option.code for option in question.options]
+        for cell, code in values.items():
             if code not in known:
                 options = join_with_or(sort_by_similarity(code, known)[:LISTED]) or "none"
-                raise InputError(f"{path}, values.{name}: {said!r} stands for {code!r}, allowed: {options}")
+                raise InputError(f"{path}, values.{name}: {cell!r} stands for {code!r}, allowed: {options}")
 
 
 def _explain(error: ValidationError) -> str:
-    problem: Any = max(error.errors(), key=lambda one: len(one["loc"]))
+    problem: Any = max(error.errors(), key=lambda mistake: len(mistake["loc"]))
     where = ".".join(str(part) for part in problem["loc"] if part not in ("str", "ColumnSettings"))
     if problem["type"] == "extra_forbidden":
         return f"{where} is not a known key: see docs/how-to/survey-answers-in-and-out.md"

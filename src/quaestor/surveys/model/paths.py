@@ -1,7 +1,7 @@
 """Every path through a questionnaire, found by branching over the answers that conditions look at.
 
 Before each question the walk knows what is still open of every condition. Two respondents of whom the same is open have
-the same questions before them, so they are walked as one; that keeps the walk short where single answers are many.
+the same questions before them, so they are followed as one; that keeps the walk short where there are many answers.
 """
 
 from __future__ import annotations
@@ -10,25 +10,20 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from quaestor.surveys.model.conditions import Condition, settled
+from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.reachability import Example, examples
-from quaestor.surveys.model.records import Answer, Kind, Page, Question, Questionnaire, Standing
+from quaestor.surveys.model.records import Answer, Page, Question, Questionnaire, ResponseStatus
 
 _WORDS_A_SECOND = 4.0
-_SECONDS = {
-    Kind.SINGLE: 3.0, Kind.MULTIPLE: 5.0, Kind.YES_NO: 2.0, Kind.NUMBER: 6.0, Kind.MATRIX: 2.0, Kind.TEXT: 15.0,
-    Kind.LONG_TEXT: 60.0, Kind.RANKING: 2.0, Kind.CONSENT: 3.0,
-}  # fmt: skip
-_EACH_LINE = 4.0
-"""For every row of a matrix and every option that is ranked."""
 
 
 def seconds_of(question: Question) -> float:
-    """To read a question with its options and to answer it."""
+    """Returns about how long it takes to read a question with its options and to answer it."""
+    kind = kind_of(question)
     words = [question.text, question.hint, *(row.label for row in question.rows)]
     words += [f"{option.label} {option.description}" for option in question.options]
-    lines = len(question.rows) if question.kind is Kind.MATRIX else 0
-    lines = len(question.options) if question.kind is Kind.RANKING else lines
-    return seconds_to_read(" ".join(words)) + _SECONDS[question.kind] + lines * _EACH_LINE
+    parts = len(kind.counted_parts(question))
+    return seconds_to_read(" ".join(words)) + kind.answer_seconds + parts * kind.seconds_per_part
 
 
 def seconds_to_read(text: str) -> float:
@@ -37,41 +32,41 @@ def seconds_to_read(text: str) -> float:
 
 _MOST_STATES = 20_000
 _Open = tuple[bool | Condition, ...]
-"""Of every condition, whether it holds, or what of it later answers decide."""
+"""Of every condition, whether it holds, or what is left of it for later answers to decide."""
 
 
 @dataclass(frozen=True)
 class Path:
-    """One way through: the pages with the questions that are shown, and answers that lead along it."""
+    """The pages with the questions that are shown on one path, and answers that lead along it."""
 
     pages: tuple[tuple[str, tuple[str, ...]], ...]
     answers: Mapping[str, Answer]
-    standing: Standing
+    standing: ResponseStatus
     seconds: float
     """About how long it takes."""
 
     @property
     def questions(self) -> tuple[str, ...]:
-        return tuple(one for _, asked in self.pages for one in asked)
+        return tuple(question for _, questions in self.pages for question in questions)
 
     @property
     def ends_early(self) -> bool:
-        return self.standing is not Standing.FINISHED
+        return self.standing is not ResponseStatus.FINISHED
 
 
 @dataclass(frozen=True)
 class Paths:
     """The paths that were found; those to the end first, the long ones before the short."""
 
-    found: tuple[Path, ...]
+    paths: tuple[Path, ...]
     whole: bool
     """Whether these are all there are."""
 
     def __iter__(self) -> Iterator[Path]:
-        return iter(self.found)
+        return iter(self.paths)
 
     def __len__(self) -> int:
-        return len(self.found)
+        return len(self.paths)
 
 
 @dataclass(frozen=True)
@@ -87,14 +82,14 @@ class Reach:
 
 
 def paths(questionnaire: Questionnaire, most: int = 1_000) -> Paths:
-    """Every distinct path, at most so many."""
+    """Returns every distinct path, at most so many."""
     walk = _Walk(questionnaire, most, by_path=True)
-    found = sorted(walk.paths(), key=lambda one: (one.ends_early, -len(one.questions)))
-    return Paths(tuple(found[:most]), walk.whole and len(found) <= most)
+    ordered = sorted(walk.paths(), key=lambda path: (path.ends_early, -len(path.questions)))
+    return Paths(tuple(ordered[:most]), walk.whole and len(ordered) <= most)
 
 
 def reach(questionnaire: Questionnaire) -> Reach:
-    """The pages and questions that some path leads to."""
+    """Returns the pages and questions that some path leads to."""
     walk = _Walk(questionnaire, _MOST_STATES, by_path=False)
     walk.walk()
     return Reach(frozenset(walk.arrived), frozenset(walk.pages), frozenset(walk.questions), walk.whole)
@@ -102,7 +97,7 @@ def reach(questionnaire: Questionnaire) -> Reach:
 
 @dataclass(frozen=True, eq=False)
 class _Step:
-    """What was met last on a path, and what before it; shared by all paths that begin alike."""
+    """The last question of a path, and the step before it; shared by all paths that begin alike."""
 
     before: _Step | None
     page: Page
@@ -112,25 +107,25 @@ class _Step:
 
 @dataclass(frozen=True)
 class _State:
-    """Where some respondents are: what of the conditions is open, if they are on the page, and if they end with it."""
+    """What some respondents have in common: open conditions, and whether they are on the page or end with it."""
 
     way: int
     """The path so far; 0 where it does not matter."""
     open: _Open
     on_page: bool = False
-    standing: Standing = Standing.OPEN
+    standing: ResponseStatus = ResponseStatus.OPEN
 
 
 class _Walk:
     """All states after each question, each with one example of the steps that led there."""
 
     def __init__(self, questionnaire: Questionnaire, most: int, by_path: bool) -> None:
-        self._asked = questionnaire
+        self._questionnaire = questionnaire
         self._most = most
         self._by_path = by_path
         self._ways: dict[tuple[int, str, str], int] = {}
-        conditions = dict.fromkeys(one.show_if for one in _parts(questionnaire))
-        self._conditions = [one for one in conditions if one is not None]
+        conditions = dict.fromkeys(part.show_if for part in _parts(questionnaire))
+        self._conditions = [condition for condition in conditions if condition is not None]
         self._place = {condition: place for place, condition in enumerate(self._conditions)}
         self._last = self._last_uses()
         self.whole = True
@@ -139,30 +134,29 @@ class _Walk:
         self.questions: set[str] = set()
 
     def paths(self) -> list[Path]:
-        done = self.walk()
-        found: dict[int, Path] = {}
-        for state, step in done.items():
-            standing = Standing.FINISHED if state.standing is Standing.OPEN else state.standing
+        by_way: dict[int, Path] = {}
+        for state, step in self.walk().items():
+            standing = ResponseStatus.FINISHED if state.standing is ResponseStatus.OPEN else state.standing
             key = self._way(state.way, "standing", standing.value)
-            if key not in found and step is not None:
-                found[key] = _path(step, standing, seconds_to_read(self._asked.about))
-        return list(found.values())
+            if key not in by_way and step is not None:
+                by_way[key] = _path(step, standing, seconds_to_read(self._questionnaire.about))
+        return list(by_way.values())
 
     def walk(self) -> dict[_State, _Step | None]:
         states: dict[_State, _Step | None] = {_State(0, tuple(self._conditions)): None}
         ended: dict[_State, _Step | None] = {}
-        for page in self._asked.pages:
+        for page in self._questionnaire.pages:
             states = self._bounded(self._entered(page, states))
             for question in page.questions:
                 states = self._bounded(self._answered(page, question, states))
             left: dict[_State, _Step | None] = {}
             for state, step in states.items():
-                (left if state.standing is Standing.OPEN else ended).setdefault(state, step)
+                (left if state.standing is ResponseStatus.OPEN else ended).setdefault(state, step)
             states = left
         return {**states, **self._bounded(ended)}
 
     def _entered(self, page: Page, states: dict[_State, _Step | None]) -> dict[_State, _Step | None]:
-        made: dict[_State, _Step | None] = {}
+        entered: dict[_State, _Step | None] = {}
         for state, step in states.items():
             self.arrived.add(page.id)
             shown = self._holds(page.show_if, state)
@@ -170,37 +164,38 @@ class _Walk:
             if shown:
                 self.pages.add(page.id)
             if shown and not page.questions:
-                made.setdefault(_State(self._way(state.way, page.id, ""), known, shown), _Step(step, page))
+                entered.setdefault(_State(self._way(state.way, page.id, ""), known, shown), _Step(step, page))
             else:
-                made.setdefault(_State(state.way, known, shown), step)
-        return made
+                entered.setdefault(_State(state.way, known, shown), step)
+        return entered
 
     def _answered(
         self, page: Page, question: Question, states: dict[_State, _Step | None]
     ) -> dict[_State, _Step | None]:
         tests = [test for condition in self._conditions for test in condition.tests() if test.question == question.id]
-        said, all_said = examples(question, list(dict.fromkeys(tests)))
-        self.whole = self.whole and all_said
-        made: dict[_State, _Step | None] = {}
+        different, are_all = examples(question, list(dict.fromkeys(tests)))
+        self.whole = self.whole and are_all
+        answered: dict[_State, _Step | None] = {}
         for state, step in states.items():
-            if not state.on_page or not self._is_met(page, question, state):
-                made.setdefault(self._after(state, question, Example({})), step)
+            if not state.on_page or not self._is_shown(page, question, state):
+                answered.setdefault(self._after(state, question, Example({})), step)
                 continue
             self.questions.add(question.id)
-            met = _State(self._way(state.way, page.id, question.id), state.open, True, state.standing)
-            for one in said:
-                made.setdefault(self._after(met, question, one), _Step(step, page, question, one.answer))
-        return made
+            shown = _State(self._way(state.way, page.id, question.id), state.open, True, state.standing)
+            for example in different:
+                next_step = _Step(step, page, question, example.answer)
+                answered.setdefault(self._after(shown, question, example), next_step)
+        return answered
 
     def _after(self, state: _State, question: Question, example: Example) -> _State:
-        known = tuple(settled(one, question.id, example.answer) for one in state.open)
-        standing = state.standing if state.standing is not Standing.OPEN else example.ends or Standing.OPEN
+        known = tuple(settled(condition, question.id, example.answer) for condition in state.open)
+        standing = state.standing if state.standing is not ResponseStatus.OPEN else example.ends or ResponseStatus.OPEN
         return _State(state.way, self._forgotten(known, question), state.on_page, standing)
 
-    def _is_met(self, page: Page, question: Question, state: _State) -> bool:
-        """What follows from an answer on the same page is asked when the page comes again; at an end it does not."""
-        if state.standing is not Standing.OPEN and question.show_if is not None:
-            here = {one.id for one in page.questions}
+    def _is_shown(self, page: Page, question: Question, state: _State) -> bool:
+        """A question that depends on the same page is shown when the page comes again, which it does not at an end."""
+        if state.standing is not ResponseStatus.OPEN and question.show_if is not None:
+            here = {other.id for other in page.questions}
             if any(test.question in here for test in question.show_if.tests()):
                 return False
         return self._holds(question.show_if, state)
@@ -212,12 +207,12 @@ class _Walk:
         return known if isinstance(known, bool) else known.holds({})
 
     def _forgotten(self, known: _Open, passed: Page | Question) -> _Open:
-        """What no later question asks for need not be told apart any more."""
-        return tuple(False if self._last[place] is passed else one for place, one in enumerate(known))
+        """Conditions that no later question has need not be told apart any more."""
+        return tuple(False if self._last[place] is passed else still for place, still in enumerate(known))
 
     def _last_uses(self) -> list[Page | Question | None]:
         last: list[Page | Question | None] = [None] * len(self._conditions)
-        for part in _parts(self._asked):
+        for part in _parts(self._questionnaire):
             if part.show_if is not None:
                 last[self._place[part.show_if]] = part
         return last
@@ -241,7 +236,7 @@ def _parts(questionnaire: Questionnaire) -> Iterator[Page | Question]:
         yield from page.questions
 
 
-def _path(last: _Step, standing: Standing, seconds: float) -> Path:
+def _path(last: _Step, standing: ResponseStatus, seconds: float) -> Path:
     steps = []
     step: _Step | None = last
     while step is not None:
@@ -249,12 +244,12 @@ def _path(last: _Step, standing: Standing, seconds: float) -> Path:
         step = step.before
     pages: dict[str, list[str]] = {}
     answers: dict[str, Answer] = {}
-    for one in reversed(steps):
-        if one.page.id not in pages:
-            seconds += seconds_to_read(f"{one.page.title} {one.page.text}")
-        asked = pages.setdefault(one.page.id, [])
-        if one.question is not None:
-            asked.append(one.question.id)
-            answers[one.question.id] = one.answer or {}
-            seconds += seconds_of(one.question)
-    return Path(tuple((page, tuple(asked)) for page, asked in pages.items()), answers, standing, seconds)
+    for step in reversed(steps):
+        if step.page.id not in pages:
+            seconds += seconds_to_read(f"{step.page.title} {step.page.text}")
+        questions = pages.setdefault(step.page.id, [])
+        if step.question is not None:
+            questions.append(step.question.id)
+            answers[step.question.id] = step.answer or {}
+            seconds += seconds_of(step.question)
+    return Path(tuple((page, tuple(questions)) for page, questions in pages.items()), answers, standing, seconds)

@@ -1,37 +1,33 @@
-"""What a question is called over all versions of its questionnaire: answers of two shapes cannot stand together."""
+"""What a question is called over all versions: answers of two shapes cannot be counted together."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from quaestor.surveys.model.records import Kind, Question, Questionnaire
+from quaestor.surveys.model.question_kinds import kind_of
+from quaestor.surveys.model.records import Questionnaire
 
 _AT = "@"
-"""Stands in no id."""
-_SHAPES = {Kind.YES_NO: Kind.SINGLE, Kind.CONSENT: Kind.SINGLE, Kind.LONG_TEXT: Kind.TEXT}
+"""Is in no id."""
 
 
 def names_over(versions: Mapping[int, Questionnaire]) -> dict[int, dict[str, str]]:
-    """By version, the name of each of its questions, newest version first.
+    """Returns by version the name of each of its questions, newest version first.
 
     It is the question's id, or `ID@N` where newer versions ask something of another shape under this id; older ones
     that ask it the same way share a name, which tells the newest of them.
     """
-    taken: dict[str, dict[Kind, str]] = {}
-    found: dict[int, dict[str, str]] = {}
+    by_shape: dict[str, dict[str, str]] = {}
+    names: dict[int, dict[str, str]] = {}
     for number in sorted(versions, reverse=True):
-        found[number] = {}
-        for one in versions[number].questions():
-            known = taken.setdefault(one.id, {})
-            found[number][one.id] = known.setdefault(_shape(one), f"{one.id}{_AT}{number}" if known else one.id)
-    return found
+        names[number] = {}
+        for question in versions[number].questions():
+            known = by_shape.setdefault(question.id, {})
+            name = f"{question.id}{_AT}{number}" if known else question.id
+            names[number][question.id] = known.setdefault(kind_of(question).shape or question.kind, name)
+    return names
 
 
 def id_of(name: str) -> str:
-    """The id under which the answers to a question of this name are kept."""
+    """Returns the id under which the answers to a question of this name are stored."""
     return name.partition(_AT)[0]
-
-
-def _shape(question: Question) -> Kind:
-    """The kind, or another whose answers look the same."""
-    return _SHAPES.get(question.kind, question.kind)

@@ -1,91 +1,96 @@
 """What is wrong with a questionnaire, before anybody answers it.
 
-Every problem is one sentence that says what is wrong and how it is mended. A grave one keeps the questionnaire from
-being opened: somebody would be asked what nobody meant to ask, or an answer would be lost.
+Every problem is one sentence that says what is wrong and how to fix it. A questionnaire with a grave one cannot be
+opened: a question would be asked that nobody meant to ask, or an answer would be lost.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from datetime import date
 
 from quaestor.base.errors import Problem
 from quaestor.base.names import join_with_or, sort_by_similarity, suggest
-from quaestor.surveys.model.condition_checks import faults, too_late
 from quaestor.surveys.model.conditions import Condition
 from quaestor.surveys.model.flow import pipes
 from quaestor.surveys.model.paths import Reach, reach
-from quaestor.surveys.model.question_checks import question_problems
-from quaestor.surveys.model.records import AGREE, DECLINE, Kind, Page, Question, Questionnaire
+from quaestor.surveys.model.question_checks import question_problems, repeated
+from quaestor.surveys.model.question_kinds import kind_of
+from quaestor.surveys.model.records import AGREE, DECLINE, Page, Question, Questionnaire
 from quaestor.surveys.model.wording.catalogue import word_problems
 
+_MOST_NAMED = 6
 WHOLE = "survey"
-"""Where a problem is that concerns no page and no question."""
+"""The place of a problem that concerns no page and no question."""
 
 
-def problems_of(questionnaire: Questionnaire) -> list[Problem]:
-    """Every problem, in the order of the questionnaire."""
-    found = [*_whole(questionnaire), *_consent(questionnaire)]
-    reached = reach(questionnaire)
+def problems_of(survey: Questionnaire) -> list[Problem]:
+    """Returns every problem, in the order of the questionnaire."""
+    problems = [*_whole(survey), *_consent(survey)]
+    reached = reach(survey)
     asked_before: set[str] = set()
-    for page in questionnaire.pages:
-        found += _page(questionnaire, page, asked_before, reached)
+    for page in survey.pages:
+        problems += _page(survey, page, asked_before, reached)
         on_page: set[str] = set()
         for question in page.questions:
-            found += question_problems(question)
-            found += _in_place(questionnaire, question, asked_before, on_page, reached)
+            problems += question_problems(question)
+            problems += _in_place(survey, question, asked_before, on_page, reached)
             on_page.add(question.id)
         asked_before |= on_page
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(problems))
 
 
 def place_of(part: Page | Question) -> str:
-    """How a page or question is named in a problem."""
+    """Returns how a page or question is named in a problem."""
     return f"{'page' if isinstance(part, Page) else 'question'} {part.id}"
 
 
-def _whole(asked: Questionnaire) -> Iterator[Problem]:
-    if not asked.title.strip():
+def _whole(survey: Questionnaire) -> Iterator[Problem]:
+    if not survey.title.strip():
         yield Problem(WHOLE, "it has no title: write one as survey.title")
-    for what, ids in (("page", [one.id for one in asked.pages]), ("question", [one.id for one in asked.questions()])):
-        for name in _doubled(ids):
+    for what, ids in (
+        ("page", [page.id for page in survey.pages]),
+        ("question", [question.id for question in survey.questions()]),
+    ):
+        for name in repeated(ids):
             yield Problem(f"{what} {name}", f"there are two {what}s with this id: give each its own")
-    for name in _doubled(asked.languages):
+    for name in repeated(survey.languages):
         yield Problem(WHOLE, f"the language {name!r} is named twice in survey.languages: name it once")
-    for name in _doubled(asked.strata):
+    for name in repeated(survey.strata):
         yield Problem(WHOLE, f"the stratum {name!r} is named twice in survey.strata: name it once")
-    if asked.closes and not _is_day(asked.closes):
-        yield Problem(WHOLE, f"survey.closes is {asked.closes!r}, which is no day: write it as 2027-03-31")
-    if asked.minutes and asked.least_seconds > asked.minutes * 60:
-        words = f"survey.least_seconds is {asked.least_seconds:g}, more than the {asked.minutes} minutes it should take"
+    if survey.closes and not _is_day(survey.closes):
+        yield Problem(WHOLE, f"survey.closes is {survey.closes!r}, which is no day: write it as 2027-03-31")
+    if survey.minutes and survey.least_seconds > survey.minutes * 60:
+        words = (
+            f"survey.least_seconds is {survey.least_seconds:g}, more than the {survey.minutes} minutes it should take"
+        )
         yield Problem(WHOLE, f"{words}: make it less, or nearly everybody is flagged", grave=False)
-    yield from _budget(asked)
-    if asked.pay is not None and not asked.anonymous:
+    yield from _budget(survey)
+    if survey.pay is not None and not survey.anonymous:
         words = (
             "it pays and survey.anonymous is false: whoever keeps the links can tell whose answers an address goes with"
         )
         yield Problem(WHOLE, f"{words}, and respondents are told so; make it true if that must not be", grave=False)
-    for quota in asked.quotas:
-        yield from (Problem(f"quota {quota.condition.words}", words) for words in faults(quota.condition, asked))
-    yield from (Problem(WHOLE, words, grave) for words, grave in word_problems(asked.own_words, asked.languages))
-    yield from _research(asked)
+    for quota in survey.quotas:
+        yield from (Problem(f"quota {quota.condition.words}", words) for words in faults(quota.condition, survey))
+    yield from (Problem(WHOLE, words, grave) for words, grave in word_problems(survey.own_words, survey.languages))
+    yield from _research(survey)
 
 
-def _budget(asked: Questionnaire) -> Iterator[Problem]:
-    pay = asked.pay
+def _budget(survey: Questionnaire) -> Iterator[Problem]:
+    pay = survey.pay
     if pay is None or pay.affordable is None:
         return
     if not pay.affordable:
         yield Problem(WHOLE, "pay.budget is less than pay.amount, so nobody can be paid: raise it", grave=False)
-    elif asked.most is not None and asked.most > pay.affordable:
-        words = f"pay.budget pays for {pay.affordable:,} and survey.most takes {asked.most:,} finished responses"
+    elif survey.most is not None and survey.most > pay.affordable:
+        words = f"pay.budget pays for {pay.affordable:,} and survey.most takes {survey.most:,} finished responses"
         yield Problem(WHOLE, f"{words}: raise the budget, or take fewer", grave=False)
 
 
-def _research(asked: Questionnaire) -> Iterator[Problem]:
-    touched = {name for question in asked.questions() for name in question.answers}
-    for name, words in asked.research.items():
+def _research(survey: Questionnaire) -> Iterator[Problem]:
+    touched = {name for question in survey.questions() for name in question.answers}
+    for name, words in survey.research.items():
         if name not in touched:
             remedy = f'add answers = ["{name}"] to a question that helps to answer it'
             yield Problem(f"research {name}", f"no question touches this research question: {remedy}", grave=False)
@@ -93,89 +98,109 @@ def _research(asked: Questionnaire) -> Iterator[Problem]:
             yield Problem(f"research {name}", "this research question has no words: write them", grave=False)
 
 
-def _consent(asked: Questionnaire) -> Iterator[Problem]:
-    order = list(asked.questions())
-    first = next((place for place, one in enumerate(order) if one.kind is Kind.CONSENT), None)
+def _consent(survey: Questionnaire) -> Iterator[Problem]:
+    order = list(survey.questions())
+    first = next((place for place, question in enumerate(order) if kind_of(question).asks_consent), None)
     if first is None:
         yield Problem(WHOLE, 'nobody is asked for consent: put a question of kind "consent" on the first page')
         return
     consent = order[first]
-    page = asked.page_of(consent.id)
-    for one in order[:first]:
-        yield Problem(place_of(one), f"this is asked before consent is given: move it after {consent.id!r}")
+    page = survey.page_of(consent.id)
+    for question in order[:first]:
+        yield Problem(place_of(question), f"this is asked before consent is given: move it after {consent.id!r}")
     if consent.show_if is not None or (page is not None and page.show_if is not None):
         yield Problem(place_of(consent), "not everybody is asked for consent: take the condition away")
-    for one in () if page is None else page.questions:
-        if one.kind is not Kind.CONSENT and one not in order[:first]:
+    for question in () if page is None else page.questions:
+        if not kind_of(question).asks_consent and question not in order[:first]:
             words = f"this stands on the page of {consent.id!r}, so those who decline see it too"
-            yield Problem(place_of(one), f"{words}: move it to the next page", grave=False)
+            yield Problem(place_of(question), f"{words}: move it to the next page", grave=False)
     for code, what in ((AGREE, "agree"), (DECLINE, "decline")):
         if consent.option(code) is None:
             yield Problem(place_of(consent), f"nobody can {what}: give it an option with code {code!r}")
 
 
-def _page(asked: Questionnaire, page: Page, before: set[str], reached: Reach) -> Iterator[Problem]:
+def _page(survey: Questionnaire, page: Page, before: set[str], reached: Reach) -> Iterator[Problem]:
     where = place_of(page)
-    wrong = [] if page.show_if is None else [*faults(page.show_if, asked), *too_late(page.show_if, before, asked)]
+    wrong = [] if page.show_if is None else [*faults(page.show_if, survey), *too_late(page.show_if, before, survey)]
     yield from (Problem(where, words) for words in wrong)
     if not page.questions and not page.text.strip():
         yield Problem(where, "there is nothing on this page: give it a text or a question, or take it out", grave=False)
     for name in dict.fromkeys([*pipes(page.title), *pipes(page.text)]):
-        yield from _pipe(asked, where, name, before)
+        yield from _pipe(survey, where, name, before)
     if not reached.whole or page.id in reached.pages:
         return
     if page.id not in reached.arrived:
-        if page.id == next(one.id for one in asked.pages if one.id not in reached.arrived):
+        if page.id == next(other.id for other in survey.pages if other.id not in reached.arrived):
             words = "nobody gets to this page or any after it, because every way ends before it"
             yield Problem(where, f"{words}: take `ends` away from an option")
     elif not wrong:
-        yield Problem(where, f"nobody gets to this page, {_why(asked, page.show_if, reached)}")
+        yield Problem(where, f"nobody gets to this page, {_why(survey, page.show_if, reached)}")
 
 
 def _in_place(
-    asked: Questionnaire, question: Question, before: set[str], on_page: set[str], reached: Reach
+    survey: Questionnaire, question: Question, before: set[str], on_page: set[str], reached: Reach
 ) -> Iterator[Problem]:
-    """What is wrong with a question where it stands."""
+    """Yields what is wrong with a question at its place."""
     where = place_of(question)
     condition = question.show_if
-    wrong = [] if condition is None else [*faults(condition, asked), *too_late(condition, before | on_page, asked)]
+    wrong = [] if condition is None else [*faults(condition, survey), *too_late(condition, before | on_page, survey)]
     yield from (Problem(where, words) for words in wrong)
     for name in dict.fromkeys([*pipes(question.text), *pipes(question.hint)]):
-        yield from _pipe(asked, where, name, before)
+        yield from _pipe(survey, where, name, before)
     for name in question.answers:
-        if name not in asked.research:
-            names = suggest(name, asked.research) or "none: add it under [research]"
+        if name not in survey.research:
+            names = suggest(name, survey.research) or "none: add it under [research]"
             yield Problem(where, f"it answers {name!r}, which is no research question: there are {names}")
-    page = asked.page_of(question.id)
+    page = survey.page_of(question.id)
     seen = page is None or page.id in reached.pages
     if not wrong and seen and reached.whole and question.id not in reached.questions:
         options = ", and none of its options can be chosen" if question.options else ""
-        yield Problem(where, f"nobody is shown this question{options}, {_why(asked, question.show_if, reached)}")
+        yield Problem(where, f"nobody is shown this question{options}, {_why(survey, question.show_if, reached)}")
 
 
-def _why(asked: Questionnaire, condition: Condition | None, reached: Reach) -> str:
-    """Why somebody is never shown what stands under a condition."""
+def _why(survey: Questionnaire, condition: Condition | None, reached: Reach) -> str:
+    """Returns why a condition never holds for anybody."""
     if condition is None:
         return "because every way ends before it: take `ends` away from an option"
     looked_at = dict.fromkeys(test.question for test in condition.tests())
-    hidden = [name for name in looked_at if name not in reached.questions and asked.question(name) is not None]
+    hidden = [name for name in looked_at if name not in reached.questions and survey.question(name) is not None]
     because = f"because its condition `{condition.words}`"
     if hidden:
         return f"{because} looks at {hidden[0]!r}, which nobody is shown: mend that one"
     return f"{because} can never hold: change it"
 
 
-def _pipe(asked: Questionnaire, where: str, name: str, before: set[str]) -> Iterator[Problem]:
-    if asked.question(name) is None:
-        names = join_with_or(sort_by_similarity(name, (one.id for one in asked.questions()))[:6])
+def _pipe(survey: Questionnaire, where: str, name: str, before: set[str]) -> Iterator[Problem]:
+    if survey.question(name) is None:
+        names = join_with_or(sort_by_similarity(name, (question.id for question in survey.questions()))[:_MOST_NAMED])
         yield Problem(where, f"its text asks for {{{name}}}, which is no question: write one that is, such as {names}")
     elif name not in before:
         words = f"its text asks for {{{name}}}, which is not answered on an earlier page"
         yield Problem(where, f"{words}: move that question to a page before, or reword the text")
 
 
-def _doubled(names: Iterable[str]) -> list[str]:
-    return [name for name, times in Counter(names).items() if times > 1]
+def faults(condition: Condition, survey: Questionnaire) -> Iterator[str]:
+    """Yields a sentence for every test that can never hold as it is meant, wherever the condition is used."""
+    for test in dict.fromkeys(condition.tests()):
+        question = survey.question(test.question)
+        words = _unknown(test, survey) if question is None else kind_of(question).check_test(question, test)
+        if words:
+            yield f"its condition `{condition.words}` {words}"
+
+
+def too_late(condition: Condition, before: set[str], survey: Questionnaire) -> Iterator[str]:
+    """Yields a sentence for every question that a condition looks at and that is not asked before it."""
+    for name in dict.fromkeys(test.question for test in condition.tests()):
+        if name not in before and survey.question(name) is not None:
+            yield (
+                f"its condition `{condition.words}` looks at {name!r}, which has not been answered by then: "
+                "move that question to the front, or look at an earlier one"
+            )
+
+
+def _unknown(test: Condition, survey: Questionnaire) -> str:
+    names = sort_by_similarity(test.question, (question.id for question in survey.questions()))[:_MOST_NAMED]
+    return f"looks at {test.question!r}, which is no question: write one that is, such as {join_with_or(names)}"
 
 
 def _is_day(text: str) -> bool:

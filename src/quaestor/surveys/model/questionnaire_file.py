@@ -1,4 +1,4 @@
-"""Questionnaires out of TOML files; a mistake is one sentence that names file, page, question and remedy."""
+"""Reads questionnaires from TOML files; a mistake is one sentence that names file, page, question and remedy."""
 
 from __future__ import annotations
 
@@ -7,26 +7,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, StringConstraints, ValidationError
+from pydantic import BeforeValidator, Field, StringConstraints, ValidationError, field_validator
+from pydantic_core import PydanticKnownError
 
 from quaestor.base.errors import InputError
 from quaestor.base.names import suggest
 from quaestor.base.toml import Settings, describe_mistake, parse_toml, read_toml
 from quaestor.surveys.model.conditions import Condition, read_condition
-from quaestor.surveys.model.records import (
-    AGREE,
-    DECLINE,
-    NO,
-    YES,
-    Kind,
-    Option,
-    Page,
-    Pay,
-    Question,
-    Questionnaire,
-    Quota,
-    Row,
-)
+from quaestor.surveys.model.question_kinds import QUESTION_KINDS
+from quaestor.surveys.model.records import Option, Page, Pay, Question, Questionnaire, Quota, Row
 from quaestor.surveys.model.wording.catalogue import wording
 
 Words = str | dict[str, str]
@@ -35,10 +24,10 @@ Number = Annotated[float, Field(allow_inf_nan=False)]
 Day = Annotated[str, StringConstraints(pattern=r"^\d{4}-\d{2}-\d{2}$")]
 
 
-def _labelled(given: Any) -> Any:
-    """A plain text, or one in several languages, as what it is the label of; a table with a label is more than one."""
-    several = isinstance(given, dict) and "label" not in given and "code" not in given
-    return {"label": given} if several or isinstance(given, str) else given
+def _as_labelled(value: Any) -> Any:
+    """Returns a plain text, or one in several languages, as a table with this label; another table as it is."""
+    several = isinstance(value, dict) and "label" not in value and "code" not in value
+    return {"label": value} if several or isinstance(value, str) else value
 
 
 class OptionSettings(Settings):
@@ -64,12 +53,12 @@ class QuestionSettings(Settings):
     """One question."""
 
     id: Id
-    kind: Literal["single", "multiple", "yes-no", "number", "matrix", "text", "long-text", "ranking", "consent"]
+    kind: str
     text: Words
     hint: Words = ""
     required: bool = False
-    options: tuple[Annotated[OptionSettings, BeforeValidator(_labelled)], ...] = ()
-    rows: tuple[Annotated[RowSettings, BeforeValidator(_labelled)], ...] = ()
+    options: tuple[Annotated[OptionSettings, BeforeValidator(_as_labelled)], ...] = ()
+    rows: tuple[Annotated[RowSettings, BeforeValidator(_as_labelled)], ...] = ()
     centre: str = ""
     shuffle: bool = False
     show_if: str = ""
@@ -79,6 +68,13 @@ class QuestionSettings(Settings):
     high: Number | None = None
     whole: bool = False
     unit: Words = ""
+
+    @field_validator("kind", mode="plain")
+    @classmethod
+    def _is_known(cls, kind: object) -> str:
+        if not isinstance(kind, str) or kind not in QUESTION_KINDS:
+            raise PydanticKnownError("literal_error", {"expected": ", ".join(map(repr, QUESTION_KINDS))})
+        return kind
 
 
 class PageSettings(Settings):
@@ -144,16 +140,16 @@ _UNION = re.compile(r"^(str|dict\[str,str\]|OptionSettings|RowSettings)$")
 
 
 def read_questionnaire(path: Path, language: str = "") -> Questionnaire:
-    """The questionnaire of a file, in one of its languages, else in its first."""
-    return _made(read_toml(path, InputError), path.stem, str(path), language)
+    """Returns the questionnaire of a file, in one of its languages, else in its first."""
+    return _read(read_toml(path, InputError), path.stem, str(path), language)
 
 
 def questionnaire_from(text: str, name: str, language: str = "") -> Questionnaire:
-    """The questionnaire that a text is, as it was kept when it was opened."""
-    return _made(parse_toml(text, name, InputError), name, name, language)
+    """Returns the questionnaire in a text, as it was stored when it was opened."""
+    return _read(parse_toml(text, name, InputError), name, name, language)
 
 
-def _made(raw: Mapping[str, Any], name: str, where: str, language: str) -> Questionnaire:
+def _read(raw: Mapping[str, Any], name: str, where: str, language: str) -> Questionnaire:
     try:
         settings = QuestionnaireSettings.model_validate(raw)
     except ValidationError as error:
@@ -169,12 +165,12 @@ def _made(raw: Mapping[str, Any], name: str, where: str, language: str) -> Quest
 
 
 class _Reader:
-    """Makes records of settings, with all words in one language."""
+    """Turns settings into records, with all words in one language."""
 
     def __init__(self, settings: QuestionnaireSettings, language: str) -> None:
         self._settings = settings
         self._language = language
-        self._pages_say = wording(language, settings.words)
+        self._page_texts = wording(language, settings.words)
 
     def questionnaire(self, name: str) -> Questionnaire:
         survey, pay = self._settings.survey, self._settings.pay
@@ -186,7 +182,7 @@ class _Reader:
             languages=tuple(survey.languages),
             about=self._words(survey.about),
             minutes=survey.minutes,
-            research={one: self._words(words) for one, words in self._settings.research.items()},
+            research={name: self._words(words) for name, words in self._settings.research.items()},
             thanks=self._words(survey.thanks),
             screened=self._words(survey.screened),
             closed=self._words(survey.closed),
@@ -197,9 +193,9 @@ class _Reader:
             by_invitation=survey.by_invitation,
             least_seconds=survey.least_seconds,
             most=survey.most,
-            quotas=tuple(Quota(read_condition(one.of), one.most) for one in survey.quotas),
+            quotas=tuple(Quota(read_condition(quota.of), quota.most) for quota in survey.quotas),
             closes=survey.closes,
-            words=self._pages_say,
+            words=self._page_texts,
             own_words=self._settings.words,
         )
 
@@ -211,72 +207,59 @@ class _Reader:
             page.page,
             self._words(page.title),
             self._words(page.text),
-            tuple(self._question(one) for one in page.questions),
+            tuple(self._question(question) for question in page.questions),
             _condition(page.show_if),
         )
 
-    def _question(self, one: QuestionSettings) -> Question:
-        kind = Kind(one.kind)
-        options = tuple(self._option(option) for option in one.options)
-        options = options or self._usual(kind)
+    def _question(self, settings: QuestionSettings) -> Question:
+        kind = QUESTION_KINDS[settings.kind]
+        options = tuple(self._option(option) for option in settings.options)
         try:
             return Question(
-                id=one.id,
-                kind=kind,
-                text=self._words(one.text),
-                hint=self._words(one.hint),
-                required=one.required or kind is Kind.CONSENT,
-                options=options,
-                rows=tuple(self._row(row) for row in one.rows),
-                centre=one.centre,
-                shuffle=one.shuffle,
-                show_if=_condition(one.show_if),
-                answers=tuple(one.answers),
-                attention=one.attention,
-                low=one.low,
-                high=one.high,
-                whole=one.whole,
-                unit=self._words(one.unit),
+                id=settings.id,
+                kind=settings.kind,
+                text=self._words(settings.text),
+                hint=self._words(settings.hint),
+                required=settings.required or kind.is_always_required,
+                options=options or kind.default_options(self._page_texts.say),
+                rows=tuple(self._row(row) for row in settings.rows),
+                centre=settings.centre,
+                shuffle=settings.shuffle,
+                show_if=_condition(settings.show_if),
+                answers=tuple(settings.answers),
+                attention=settings.attention,
+                low=settings.low,
+                high=settings.high,
+                whole=settings.whole,
+                unit=self._words(settings.unit),
             )
         except InputError as error:
-            raise InputError(f"the question {one.id!r}: {error}") from None
+            raise InputError(f"the question {settings.id!r}: {error}") from None
 
-    def _usual(self, kind: Kind) -> tuple[Option, ...]:
-        """The options of a question that needs to be given none."""
-        say = self._pages_say.say
-        if kind is Kind.YES_NO:
-            return Option(YES, say("yes")), Option(NO, say("no"))
-        if kind is Kind.CONSENT:
-            return Option(AGREE, say("agree")), Option(DECLINE, say("decline"), ends=True)
-        return ()
+    def _option(self, settings: OptionSettings) -> Option:
+        code = settings.code or code_of(self._first(settings.label))
+        label, description = self._words(settings.label), self._words(settings.description)
+        return Option(code, label, description, settings.text, settings.alone, settings.ends)
 
-    def _option(self, given: Words | OptionSettings) -> Option:
-        if not isinstance(given, OptionSettings):
-            given = OptionSettings(label=given)
-        code = given.code or code_of(self._first(given.label))
-        label, description = self._words(given.label), self._words(given.description)
-        return Option(code, label, description, given.text, given.alone, given.ends)
-
-    def _row(self, given: Words | RowSettings) -> Row:
-        if not isinstance(given, RowSettings):
-            given = RowSettings(label=given)
-        return Row(given.code or code_of(self._first(given.label)), self._words(given.label), given.text)
+    def _row(self, settings: RowSettings) -> Row:
+        code = settings.code or code_of(self._first(settings.label))
+        return Row(code, self._words(settings.label), settings.text)
 
     def _words(self, words: Words) -> str:
-        """In the language asked for; what was not translated stands in the first."""
+        """Returns words in the language of the questionnaire, else in its first."""
         if isinstance(words, str):
             return words
         return words.get(self._language) or self._first(words)
 
     def _first(self, words: Words) -> str:
-        """In the first language, from which codes are made: they are the same in all."""
+        """Returns words in the first language, from which codes are made: they are the same in all."""
         if isinstance(words, str):
             return words
         return words.get(self._settings.survey.languages[0]) or next(iter(words.values()), "")
 
 
 def untranslated(text: str, name: str) -> list[str]:
-    """The places of a text at which a language is missing."""
+    """Returns the places of a questionnaire at which a language is missing."""
     raw = {key: value for key, value in parse_toml(text, name, InputError).items() if key != "words"}
     languages = raw.get("survey", {}).get("languages", ["en"])
     return [] if len(languages) < 2 else sorted(_missing(raw, languages, ""))
@@ -284,9 +267,9 @@ def untranslated(text: str, name: str) -> list[str]:
 
 def _missing(value: Any, languages: Sequence[str], where: str) -> Iterable[str]:
     if isinstance(value, dict):
-        texts = [one for one in value.values() if isinstance(one, str)]
+        texts = [text for text in value.values() if isinstance(text, str)]
         if value and len(texts) == len(value) and set(value) & set(languages):
-            yield from (f"{where} in {one}" for one in languages if not value.get(one))
+            yield from (f"{where} in {language}" for language in languages if not value.get(language))
             return
         named = value.get("id") or value.get("page") or value.get("code")
         for key, inner in value.items():
@@ -297,7 +280,7 @@ def _missing(value: Any, languages: Sequence[str], where: str) -> Iterable[str]:
 
 
 def code_of(label: str) -> str:
-    """A code for a label: its first words in plain letters, as far as there are any."""
+    """Returns a code for a label: its first words in plain letters, as far as there are any."""
     plain = re.sub(r"[^a-z0-9]+", "-", label.partition("(")[0].lower() or label.lower()).strip("-")
     return plain[:_LONGEST_CODE].rstrip("-") or "option"
 
@@ -307,8 +290,8 @@ def _condition(words: str) -> Condition | None:
 
 
 def _explain(error: ValidationError, raw: Mapping[str, Any]) -> str:
-    """The deepest mistake: where a text or a table may stand, it is most likely the table that was meant."""
-    problem = max(error.errors(), key=lambda one: len(one["loc"]))
+    """Returns the deepest mistake: where a text or a table is allowed, the table was most likely meant."""
+    problem = max(error.errors(), key=lambda mistake: len(mistake["loc"]))
     place = [part for part in problem["loc"] if isinstance(part, int) or not _UNION.match(part)]
     where, inner = "", raw
     for number, part in enumerate(place):

@@ -1,4 +1,4 @@
-"""What a questionnaire is, and what somebody answered: the door of this room."""
+"""What a questionnaire is, and what somebody answered."""
 
 from __future__ import annotations
 
@@ -13,28 +13,9 @@ from quaestor.surveys.model.wording.catalogue import wording
 from quaestor.surveys.model.wording.records import Wording
 
 Answer = Mapping[str, Any]
-"""What was said to one question, as JSON: `choices` and `texts` by option, `rows` and `texts` by row, `number`, `text`,
-`ranks`. Which of them a kind of question uses, `answers.py` says."""
+"""What was answered to one question, as JSON; `question_kinds.base` says which keys a kind of question uses."""
 NOTHING: Mapping[str, str] = MappingProxyType({})
 AGREE, DECLINE, YES, NO = "agree", "decline", "yes", "no"
-
-
-class Kind(StrEnum):
-    """The kinds of question there are."""
-
-    SINGLE = "single"
-    MULTIPLE = "multiple"
-    YES_NO = "yes-no"
-    NUMBER = "number"
-    MATRIX = "matrix"
-    TEXT = "text"
-    LONG_TEXT = "long-text"
-    RANKING = "ranking"
-    CONSENT = "consent"
-
-
-CHOSEN = (Kind.SINGLE, Kind.MULTIPLE, Kind.YES_NO, Kind.CONSENT)
-"""Kinds whose answer is one or several of the options."""
 
 
 class Missing(StrEnum):
@@ -46,8 +27,8 @@ class Missing(StrEnum):
     WITHDRAWN = "withdrawn"
 
 
-class Standing(StrEnum):
-    """How far a response has come."""
+class ResponseStatus(StrEnum):
+    """Whether a response is finished, and how it ended."""
 
     OPEN = "open"
     FINISHED = "finished"
@@ -62,13 +43,13 @@ class Option:
     code: str
     label: str
     description: str = ""
-    """Stands with the label, as what a step of expertise means."""
+    """Shown with the label, as what a step of expertise means."""
     text: bool = False
-    """An "other" that asks for words of one's own."""
+    """An "other" that asks for text of one's own."""
     alone: bool = False
-    """Goes with no other option, as "none of these"."""
+    """Cannot be chosen with another option, as "none of these"."""
     ends: bool = False
-    """Who chooses it is thanked and asked no more."""
+    """Ends the survey for a respondent who chooses it."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +59,7 @@ class Row:
     code: str
     label: str
     text: bool = False
-    """An "other, please specify": asks for words of one's own."""
+    """An "other, please specify": asks for text of one's own."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +67,8 @@ class Question:
     """One question; what does not belong to its kind is empty."""
 
     id: str
-    kind: Kind
+    kind: str
+    """A name in `question_kinds.QUESTION_KINDS`."""
     text: str
     hint: str = ""
     required: bool = False
@@ -108,7 +90,7 @@ class Question:
     unit: str = ""
 
     def option(self, code: str) -> Option | None:
-        return next((one for one in self.options if one.code == code), None)
+        return next((option for option in self.options if option.code == code), None)
 
 
 @dataclass(frozen=True)
@@ -124,7 +106,7 @@ class Page:
 
 @dataclass(frozen=True)
 class Quota:
-    """How many finished responses with an answer are wanted."""
+    """The most finished responses that a condition holds for."""
 
     condition: Condition
     most: int
@@ -137,12 +119,12 @@ class Pay:
     amount: float
     currency: str
     words: str
-    """Said at the end, above the link to the payment part."""
+    """Shown at the end, above the link to the payment part."""
     budget: float | None = None
     asks: str = ""
     """What is asked for so that it can be sent; an e-mail address where the study says nothing."""
     batch: int = 5
-    """So many claims at least are handed to the payer together."""
+    """The fewest claims that are released to the payer together."""
 
     @property
     def affordable(self) -> int | None:
@@ -160,73 +142,73 @@ class Questionnaire:
     language: str = "en"
     languages: tuple[str, ...] = ("en",)
     about: str = ""
-    """Stands on the first page, before anything is asked."""
+    """Shown on the first page, before any question."""
     minutes: int | None = None
     research: Mapping[str, str] = field(default_factory=lambda: NOTHING)
     """Research questions by their id."""
     thanks: str = ""
     screened: str = ""
-    """Said to whoever is not asked on, kindly."""
+    """Shown to respondents who are screened out."""
     closed: str = ""
     contact: str = ""
-    """Whom a respondent can ask, as the study says."""
+    """An address for questions of respondents."""
     pay: Pay | None = None
     strata: tuple[str, ...] = ()
     anonymous: bool = True
     """Nobody can tell from an invitation what was answered."""
     by_invitation: bool = False
-    """Only who holds an invitation can answer."""
+    """Only people with an invitation can answer."""
     least_seconds: float = 0.0
-    """Who is faster than this is shown to the lead."""
+    """Responses that took less are flagged."""
     most: int | None = None
     """Finished responses after which it closes by itself."""
     quotas: tuple[Quota, ...] = ()
     closes: str = ""
     """The last day on which it can be answered, as YYYY-MM-DD."""
     words: Wording = field(default_factory=wording)
-    """What its pages say by themselves, in its language."""
+    """The texts of its pages in its language."""
     own_words: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """What of it the study words itself, by language and key, as it was written."""
+    """Texts of pages that the study replaces, by language and key."""
 
     def questions(self) -> Iterator[Question]:
         for page in self.pages:
             yield from page.questions
 
     def question(self, name: str) -> Question | None:
-        return next((one for one in self.questions() if one.id == name), None)
+        return next((question for question in self.questions() if question.id == name), None)
 
     def page_of(self, name: str) -> Page | None:
-        return next((page for page in self.pages if any(one.id == name for one in page.questions)), None)
+        return next((page for page in self.pages if any(question.id == name for question in page.questions)), None)
 
 
 @dataclass(frozen=True)
 class Response:
-    """What one respondent has answered so far; who it was, it does not say."""
+    """What one respondent has answered so far, without who it is."""
 
     id: str
     survey: str
     version: int
-    standing: Standing
+    standing: ResponseStatus
     answers: Mapping[str, Answer]
-    """By question; the last one counts."""
+    """By question, the last one that was sent."""
     language: str = "en"
     seed: int = 0
-    """What the orders of shuffled options follow from."""
+    """Determines the order of shuffled options."""
     stratum: str = ""
     seconds: float = 0.0
     """Spent on all pages together."""
     sent: tuple[str, ...] = ()
-    """The pages that were sent, each once."""
+    """Pages, each once."""
     day: str = ""
-    """On which it was begun; the hour is not kept."""
+    """On which it was begun; the hour is not stored."""
     source: str = "web"
     """`web`, or the file it was imported from."""
     synthetic: bool = False
 
 
 @dataclass(frozen=True)
-class Place:
-    """A cell of a file of answers, and what is to be said about it."""
+class CellRemark:
+    """What is wrong or odd about a cell of a file of answers."""
 
     row: int
     column: str

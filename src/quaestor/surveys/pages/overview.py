@@ -16,13 +16,12 @@ from quaestor.surveys.lifecycle import CLOSED, DRAFT, OPEN, Fielding, Surveys, a
 from quaestor.surveys.model.in_words import condition_in_words
 from quaestor.surveys.model.questionnaire_checks import problems_of
 from quaestor.surveys.model.questionnaire_file import questionnaire_from, read_questionnaire
-from quaestor.surveys.model.records import Page, Question, Questionnaire, Standing
+from quaestor.surveys.model.records import Page, Question, Questionnaire, ResponseStatus
 from quaestor.surveys.pages.version_changes import CHANGED, Change, changes_between
 from quaestor.surveys.status import IMPORTED, STANDING_WORDS, SurveyStatus, status_of
 
 _MOST_DAYS = 62
 _WEEK = 7
-NOBODY: Mapping[Standing, int] = dict.fromkeys(Standing, 0)
 
 
 @dataclass(frozen=True)
@@ -69,7 +68,7 @@ class SurveyLine:
         return self.stands.changed
 
     @property
-    def tally(self) -> list[tuple[Standing, str, int]]:
+    def tally(self) -> list[tuple[ResponseStatus, str, int]]:
         """How many responses stand where, those that are finished first, with words for each."""
         found = self.stands.responses
         return [(one, words, found[one]) for one, words in STANDING_WORDS.items()]
@@ -96,7 +95,11 @@ class SurveyLine:
         if self.status == DRAFT:
             return "Mend what is wrong with it" if self.file.grave else "Walk through the preview, then open it"
         if self.status == CLOSED:
-            return "Read the results" if self.stands.responses[Standing.FINISHED] else "Open it again when it is wanted"
+            return (
+                "Read the results"
+                if self.stands.responses[ResponseStatus.FINISHED]
+                else "Open it again when it is wanted"
+            )
         if self.changed:
             return "The file has changed since: open the new version, or put the file back"
         if not self.takes_more:

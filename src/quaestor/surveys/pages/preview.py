@@ -1,7 +1,7 @@
-"""A walk through a questionnaire as its file says now: every page as a respondent would meet it, kept nowhere.
+"""A preview of a questionnaire as its file is now: every page as a respondent would see it, stored nowhere.
 
-The walk is a form: what was typed on all pages, and which pages were sent. Each step reads it from the first page on,
-so what a page shows follows from the form alone.
+The preview is a form: what was typed on all pages, and which pages were sent. Each step reads it from the first page
+on, so what a page shows follows from the form alone.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ from dataclasses import dataclass, replace
 
 from quaestor.base.errors import InputError
 from quaestor.study.folder import Study
-from quaestor.surveys.model.answer_forms import Sent, sent_answer
-from quaestor.surveys.model.flow import is_shown, next_page, page_before, taken
+from quaestor.surveys.model.flow import is_shown, next_page, page_before, validate_page
 from quaestor.surveys.model.in_words import condition_in_words
-from quaestor.surveys.model.records import Answer, Page, Question, Questionnaire, Response, Standing
+from quaestor.surveys.model.question_kinds import kind_of
+from quaestor.surveys.model.question_kinds.base import Form
+from quaestor.surveys.model.records import Answer, Page, Question, Questionnaire, Response, ResponseStatus
 from quaestor.surveys.pages.overview import questionnaire_now
 from quaestor.surveys.respond import SurveyPage, page_met
 
@@ -33,33 +34,33 @@ class HiddenQuestion:
 
 @dataclass(frozen=True)
 class Walk:
-    """Where a walk has come to."""
+    """The page that a preview has reached."""
 
     questionnaire: Questionnaire
     page: SurveyPage | None
-    """None where it has come to its end."""
-    standing: Standing
+    """None at the end."""
+    standing: ResponseStatus
     sent: tuple[str, ...]
-    """Pages in the order they were sent; one that came again with a further question stands twice."""
+    """Pages in the order they were sent; one that came again with a further question is listed twice."""
     kept: tuple[tuple[str, str], ...] = ()
     """Fields of other pages, to be sent along."""
     hidden: tuple[HiddenQuestion, ...] = ()
 
 
-def walk(study: Study, name: str, form: Sent, language: str = "", step: str = "", at: str = "") -> Walk:
-    """The page that a walk comes to: from page `at` to the next or back; without a step, its first."""
+def walk(study: Study, name: str, form: Form, language: str = "", step: str = "", at: str = "") -> Walk:
+    """Returns the page that a preview reaches: from page `at` to the next or back; without a step, its first."""
     asked = questionnaire_now(study, name, language)
     sent = [page for page in form.get("sent", ()) if any(one.id == page for one in asked.pages)]
     if step == NEXT and at:
         sent.append(at)
-    begun = Response("preview", name, 0, Standing.OPEN, {}, asked.language, _SEED)
+    begun = Response("preview", name, 0, ResponseStatus.OPEN, {}, asked.language, _SEED)
     if step == BACK:
         sent = _sent_before(asked, begun, sent, at, form)
     return _reached(asked, begun, sent, form)
 
 
-def _sent_before(asked: Questionnaire, begun: Response, sent: Sequence[str], at: str, form: Sent) -> list[str]:
-    """The pages that stay sent when somebody goes back from one; from the end, the last one opens again."""
+def _sent_before(asked: Questionnaire, begun: Response, sent: Sequence[str], at: str, form: Form) -> list[str]:
+    """Returns the pages that stay sent when somebody goes back from one; from the end, the last one opens again."""
     response = _replayed(asked, begun, [page for page in sent if page != at], form)[0]
     if not at:
         return list(response.sent[:-1])
@@ -67,13 +68,13 @@ def _sent_before(asked: Questionnaire, begun: Response, sent: Sequence[str], at:
     return [page for page in response.sent if before is not None and page not in (before.id, at)]
 
 
-def _reached(asked: Questionnaire, begun: Response, sent: Sequence[str], form: Sent) -> Walk:
+def _reached(asked: Questionnaire, begun: Response, sent: Sequence[str], form: Form) -> Walk:
     response, page, problems = _replayed(asked, begun, sent, form)
     if page is None:
         return Walk(asked, None, response.standing, response.sent, _kept(form, ()))
     whole = next(one for one in asked.pages if one.id == page.id)
     typed = {one.id: _typed(one, form) for one in whole.questions}
-    if problems:  # what is wrong may concern a question that shows only with what was typed on this very page
+    if problems:  # a problem may concern a question that is shown only with what was typed on this page
         page = replace(page, questions=tuple(one for one in whole.questions if _is_asked(one, response, typed)))
     here = [one.id for one in page.questions]
     return Walk(
@@ -95,33 +96,33 @@ def _is_asked(question: Question, response: Response, typed: Mapping[str, Answer
 
 
 def _replayed(
-    asked: Questionnaire, response: Response, sent: Sequence[str], form: Sent
+    asked: Questionnaire, response: Response, sent: Sequence[str], form: Form
 ) -> tuple[Response, Page | None, Mapping[str, str]]:
-    """Send the pages again, in their order, up to the first that was not sent or cannot be."""
+    """Sends the pages again, in their order, up to the first that was not sent or cannot be."""
     left = Counter(sent)
     while True:
         page = next_page(asked, response)
         if page is None or not left[page.id]:
             return response, page, {}
-        read = taken(asked, response, page, form)
+        read = validate_page(asked, response, page, form)
         if read.problems:
             return response, page, read.problems
         left[page.id] -= 1
         answers = {**response.answers, **read.answers}
         response = replace(response, answers=answers, sent=(*response.sent, page.id), standing=read.standing)
-        if read.standing is not Standing.OPEN:
+        if read.standing is not ResponseStatus.OPEN:
             return response, None, {}
 
 
-def _typed(question: Question, form: Sent) -> Answer:
+def _typed(question: Question, form: Form) -> Answer:
     try:
-        return sent_answer(question, form)
+        return kind_of(question).read_form(question, form)
     except InputError:
         return {}
 
 
-def _kept(form: Sent, here: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """Fields that belong to no question of a page."""
+def _kept(form: Form, here: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """Returns fields that belong to no question of a page."""
     return tuple(
         (field, value)
         for field, values in form.items()

@@ -1,26 +1,26 @@
-"""Responses as their lead looks through them: a list by how they stand, and each with its answers and its pages."""
+"""Responses as the lead reviews them: a list by status, and each with its answers and its pages."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from quaestor.base.errors import InputError
 from quaestor.surveys.flags import flags
 from quaestor.surveys.lifecycle import Decision, Surveys
 from quaestor.surveys.model.flow import in_order, missing, piped
-from quaestor.surveys.model.in_words import answer_lines
-from quaestor.surveys.model.records import Answer, Kind, Question, Questionnaire, Response, Standing
+from quaestor.surveys.model.question_kinds import kind_of
+from quaestor.surveys.model.records import Answer, Question, Questionnaire, Response, ResponseStatus
 from quaestor.surveys.respond import questionnaire_of
 from quaestor.surveys.store.answers import Listed
 
 FLAGGED, UNDECIDED, LEFT_OUT = "flagged", "undecided", "left out"
 SHOWN = (FLAGGED, UNDECIDED, LEFT_OUT)
-"""What a list can be narrowed down to, besides a standing."""
+"""Filters of a list, besides the status."""
 _PAGE = 50
 _SOON = 10_000
-"""So many responses are looked through for flags while somebody waits for another page."""
+"""The most responses that are checked for flags while a page waits."""
 Reasons = Mapping[str, tuple[str, ...]]
 """Why responses are flagged, by response."""
 
@@ -46,19 +46,19 @@ class ResponseList:
 
 @dataclass(frozen=True)
 class Answered:
-    """A question as it was put to somebody, and what they said or why there is nothing."""
+    """A question as it was shown to a respondent, and the answer or why there is none."""
 
     question: Question
     text: str
     lines: tuple[str, ...]
     why_none: str
     order: tuple[str, ...] = ()
-    """Of shuffled options or rows: how they stood on this respondent's page."""
+    """Of shuffled options or rows: their order on this respondent's page."""
 
 
 @dataclass(frozen=True)
 class SentPage:
-    """A page as it was sent; one that was sent again stands twice."""
+    """A page as it was sent; one that was sent again is listed twice."""
 
     page: str
     title: str
@@ -79,25 +79,25 @@ class ResponseSheet:
 
 
 class FlagRoom:
-    """Why responses are flagged, worked out anew only where an answer has changed; safe for many threads."""
+    """A cache of why responses are flagged, valid until an answer changes; safe for many threads."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._known: dict[str, tuple[object, Reasons]] = {}
 
     def reasons(self, surveys: Surveys, name: str) -> Reasons:
-        """Why, by response, in words."""
+        """Returns why, by response, in words."""
         mark = surveys.answers.mark(name)
         known = self._if_known(surveys, name)
         if known is not None:
             return known
-        found = {one.response: tuple(reason.words for reason in one.reasons) for one in flags(surveys, name)}
+        reasons = {flag.response: tuple(reason.words for reason in flag.reasons) for flag in flags(surveys, name)}
         with self._lock:
-            self._known[name] = (mark, found)
-        return found
+            self._known[name] = (mark, reasons)
+        return reasons
 
     def undecided(self, surveys: Surveys, name: str) -> int | None:
-        """How many flagged responses wait for a decision; None where it would take long to find out."""
+        """Returns how many flagged responses wait for a decision; None where counting would take long."""
         if self._if_known(surveys, name) is None and sum(surveys.answers.counts(name).values()) > _SOON:
             return None
         decided = surveys.fielding(name).decisions
@@ -112,61 +112,62 @@ class FlagRoom:
 def response_list(
     surveys: Surveys, name: str, reasons: Reasons, standing: str = "", shown: str = "", page: int = 1
 ) -> ResponseList:
-    """Responses by how they stand, or those that are flagged, wait for a decision or were left out; no order in it."""
-    if standing and standing not in list(Standing):
-        raise InputError(f"no response can be {standing[:60]!r}, allowed: {', '.join(Standing)}")
+    """Returns responses by status, or those that are flagged, wait for a decision or were left out."""
+    if standing and standing not in list(ResponseStatus):
+        raise InputError(f"no response can be {standing[:60]!r}, allowed: {', '.join(ResponseStatus)}")
     if shown and shown not in SHOWN:
         raise InputError(f"nothing can be shown by {shown[:60]!r}, allowed: {', '.join(SHOWN)}")
     decisions = surveys.fielding(name).decisions
     left_out = {response for response, decision in decisions.items() if not decision.keep}
     among = {FLAGGED: set(reasons), UNDECIDED: set(reasons) - set(decisions), LEFT_OUT: left_out}.get(shown)
-    wanted = [
-        one
-        for one in surveys.answers.listed(name)
-        if (not standing or one.standing == standing) and (among is None or one.id in among)
+    matches = [
+        response
+        for response in surveys.answers.listed(name)
+        if (not standing or response.standing == standing) and (among is None or response.id in among)
     ]
-    begin = (page - 1) * _PAGE
-    lines = [ResponseLine(one, reasons.get(one.id, ()), decisions.get(one.id)) for one in wanted[begin : begin + _PAGE]]
-    return ResponseList(tuple(lines), len(wanted), page, max(1, -(-len(wanted) // _PAGE)))
+    here = matches[(page - 1) * _PAGE : page * _PAGE]
+    lines = [ResponseLine(match, reasons.get(match.id, ()), decisions.get(match.id)) for match in here]
+    return ResponseList(tuple(lines), len(matches), page, max(1, -(-len(matches) // _PAGE)))
 
 
 def response_sheet(surveys: Surveys, name: str, response: str, reasons: Reasons) -> ResponseSheet:
-    """One response in the words of the questionnaire that its respondent got."""
-    found = surveys.answers.response(response)
-    if found is None or found.survey != name:
+    """Returns one response in the language of its respondent."""
+    stored = surveys.answers.response(response)
+    if stored is None or stored.survey != name:
         raise InputError(f"there is no response {response[:60]!r} to {name!r}: it may have been withdrawn")
-    asked = questionnaire_of(surveys, found)
+    questionnaire = questionnaire_of(surveys, stored)
     return ResponseSheet(
-        response=found,
+        response=stored,
         pages=tuple(
-            (page.title or page.id, tuple(_answered(asked, found, one) for one in page.questions))
-            for page in asked.pages
+            (page.title or page.id, tuple(_answered(questionnaire, stored, question) for question in page.questions))
+            for page in questionnaire.pages
             if page.questions
         ),
-        journal=tuple(_sent(asked, page, answers) for _, page, answers in surveys.answers.journal(found.id)),
-        reasons=reasons.get(found.id, ()),
-        decision=surveys.fielding(name).decisions.get(found.id),
+        journal=tuple(_sent(questionnaire, page, answers) for _, page, answers in surveys.answers.journal(stored.id)),
+        reasons=reasons.get(stored.id, ()),
+        decision=surveys.fielding(name).decisions.get(stored.id),
     )
 
 
-def _answered(asked: Questionnaire, response: Response, question: Question) -> Answered:
-    why = missing(asked, response, question)
-    lines = answer_lines(question, response.answers.get(question.id, {}))
-    text = piped(question.text, asked, response.answers)
+def _answered(questionnaire: Questionnaire, response: Response, question: Question) -> Answered:
+    why = missing(questionnaire, response, question)
+    lines = kind_of(question).lines(question, response.answers.get(question.id, {}))
+    text = piped(question.text, questionnaire, response.answers)
     return Answered(question, text, tuple(lines), why.value if why else "", _order(question, response))
 
 
 def _order(question: Question, response: Response) -> tuple[str, ...]:
-    """Known where the response carries what the order follows from, and the question was met at all."""
+    """Returns the order of options or rows, known where the response has a seed and the question was shown."""
     if not question.shuffle or not response.seed or question.id not in response.answers:
         return ()
-    met = in_order(question, response.seed)
-    return tuple(one.label for one in (met.rows if question.kind is Kind.MATRIX else met.options))
+    return tuple(part.label for part in kind_of(question).counted_parts(in_order(question, response.seed)))
 
 
-def _sent(asked: Questionnaire, page: str, answers: Mapping[str, Answer]) -> SentPage:
-    title = next((one.title for one in asked.pages if one.id == page), "")
-    said: Sequence[tuple[str, str]] = [
-        (one.id, "; ".join(answer_lines(one, answers[one.id]))) for one in asked.questions() if one.id in answers
+def _sent(questionnaire: Questionnaire, page: str, answers: Mapping[str, Answer]) -> SentPage:
+    title = next((one.title for one in questionnaire.pages if one.id == page), "")
+    lines = [
+        (question.id, "; ".join(kind_of(question).lines(question, answers[question.id])))
+        for question in questionnaire.questions()
+        if question.id in answers
     ]
-    return SentPage(page, title or page, tuple(said))
+    return SentPage(page, title or page, tuple(lines))

@@ -10,23 +10,23 @@ from quaestor.measures.records import Share
 from quaestor.surveys.invitations import ResponseRate, ResponseRates, response_rates
 from quaestor.surveys.lifecycle import Surveys
 from quaestor.surveys.model.flow import piped
-from quaestor.surveys.model.records import CHOSEN, Kind
-from quaestor.surveys.results.compute import Consent, QuestionResult, Results, response_rate, survey_results
+from quaestor.surveys.model.question_kinds import kind_of
+from quaestor.surveys.model.question_results import QuestionResult
+from quaestor.surveys.results.compute import Consent, Results, response_rate, survey_results
 from quaestor.surveys.results.counting import STRATUM, Counted, CountingRoom, words_of
-from quaestor.surveys.results.export import SCALES, size_of_scale
-from quaestor.surveys.results.sentences import MISSING, Told, doubts_of, remarks_of, tests_of
+from quaestor.surveys.results.sentences import MISSING, ComparisonInWords, doubts_of, remarks_of, tests_of
 
-_OPEN = (Kind.TEXT, Kind.LONG_TEXT)
 _LONGEST, _SHORTEST = 60, 20
-"""Characters of what one can compare by, and those of a question that stay however long its row is."""
+"""Characters of a label in the list to compare by, and those of its question that stay however long its row is."""
 
 
 @dataclass(frozen=True)
 class Written:
-    """The first of what people wrote to a question, or beside one of its options or rows."""
+    """The first texts to a question, or of one of its options or rows."""
 
     label: str
-    part: str
+    option: str
+    row: str
     total: int
     texts: tuple[str, ...]
 
@@ -39,16 +39,16 @@ class ShownQuestion:
     missing: tuple[tuple[str, str, int], ...]
     """Reason, the same in words, how many."""
     written: tuple[Written, ...]
-    tests: tuple[Told, ...]
+    tests: tuple[ComparisonInWords, ...]
     doubts: tuple[str, ...]
     remarks: tuple[str, ...] = ()
     sizes: tuple[tuple[int, int], ...] = ()
-    """Width and height of its figure and of that for a phone, where it says more than bars beside its numbers."""
+    """Width and height of its figure and of that for a phone, where it says more than bars next to its numbers."""
 
 
 @dataclass(frozen=True)
 class Rate:
-    """How many of those who were invited came, and how many finished where that is known."""
+    """The share of those invited who came, and who finished where that is known."""
 
     name: str
     share: Share
@@ -64,36 +64,43 @@ class ResultsPage:
     rates: tuple[tuple[str, tuple[Rate, ...]], ...]
     """Under a heading each; none where nobody was invited."""
     comparable: tuple[tuple[str, str], ...]
-    """What one can compare by: name and words."""
+    """What responses can be compared by: name and words."""
     consents: tuple[Consent, ...] = ()
 
 
 def results_page(surveys: Surveys, name: str, *, by: str, unfinished: bool, room: CountingRoom) -> ResultsPage:
-    """The page of a survey, compared by the answers to a question where one is named."""
+    """Returns the page of a survey, compared by the answers to a question where one is named."""
     results = survey_results(surveys, name, by=by, unfinished=unfinished, room=room)
-    questions = tuple(_shown(surveys, results, one) for one in results.tabled)
+    questions = tuple(_shown(surveys, results, result) for result in results.tabled)
     rates = _rates(response_rates(surveys, name))
     return ResultsPage(results, questions, rates, tuple(_comparable(results)), results.consents)
 
 
-def _shown(surveys: Surveys, results: Results, found: QuestionResult) -> ShownQuestion:
-    told = tests_of(found)
-    written = tuple(_written(surveys, results.counted, found))
-    missing = tuple((reason.value, MISSING[reason], count) for reason, count in found.missing.items())
-    drawn = found.question.kind in SCALES and found.base
-    sizes = tuple(size_of_scale(results, found, narrow=narrow) for narrow in (False, True)) if drawn else ()
-    return ShownQuestion(found, missing, written, tuple(told), tuple(doubts_of(told)), tuple(remarks_of(found)), sizes)
+def _shown(surveys: Surveys, results: Results, result: QuestionResult) -> ShownQuestion:
+    kind, tests = kind_of(result.question), tests_of(result)
+    missing = tuple((reason.value, MISSING[reason], count) for reason, count in result.missing.items())
+    sizes = [kind.figure_size(result, results.groups, narrow=narrow) for narrow in (False, True) if result.base]
+    return ShownQuestion(
+        result,
+        missing,
+        tuple(_written(surveys, results.counted, result)),
+        tuple(tests),
+        tuple(doubts_of(tests)),
+        tuple(remarks_of(result)),
+        tuple(size for size in sizes if size is not None),
+    )
 
 
-def _written(surveys: Surveys, counted: Counted, found: QuestionResult) -> Sequence[Written]:
-    question = found.question
-    if question.kind in _OPEN:
-        texts = words_of(surveys, counted, question.id) if found.base else []
-        return [Written("", "", found.base, tuple(texts))] if found.base else []
-    worded = [(line.label, line.key, line.worded) for row in found.rows for line in row.lines if line.worded]
-    worded += [(row.label, row.key, row.worded) for row in found.rows if row.key and row.worded]
+def _written(surveys: Surveys, counted: Counted, result: QuestionResult) -> Sequence[Written]:
+    question = result.question
+    if kind_of(question).is_free_text:
+        texts = words_of(surveys, counted, question.id) if result.base else []
+        return [Written("", "", "", result.base, tuple(texts))] if result.base else []
+    worded = [(line.label, line.key, "", line.worded) for row in result.rows for line in row.lines if line.worded]
+    worded += [(row.label, "", row.key, row.worded) for row in result.rows if row.key and row.worded]
     return [
-        Written(label, key, total, tuple(words_of(surveys, counted, question.id, key))) for label, key, total in worded
+        Written(label, option, row, total, tuple(words_of(surveys, counted, question.id, option or row)))
+        for label, option, row, total in worded
     ]
 
 
@@ -104,20 +111,20 @@ def _rates(rates: ResponseRates) -> tuple[tuple[str, tuple[Rate, ...]], ...]:
     return tuple(
         (
             title,
-            tuple(_rate("All" if title == "All invited" else one.name, one) for one in of),
+            tuple(_rate("All" if title == "All invited" else rate.name, rate) for rate in part),
         )
-        for title, of in parts
-        if of
+        for title, part in parts
+        if part
     )
 
 
-def _rate(name: str, one: ResponseRate) -> Rate:
-    finished = None if one.finished is None else response_rate(one.finished, one.sent)
-    return Rate(name, response_rate(one.used, one.sent), finished)
+def _rate(name: str, rate: ResponseRate) -> Rate:
+    finished = None if rate.finished is None else response_rate(rate.finished, rate.sent)
+    return Rate(name, response_rate(rate.used, rate.sent), finished)
 
 
 def _comparable(results: Results) -> Iterator[tuple[str, str]]:
-    """A long question is shortened and a row never; questions that begin alike keep all their words."""
+    """Yields name and label; a long question is shortened, a row never, and questions that begin alike stay whole."""
     parts = list(_parts(results))
     short = [_together(_shortened(text, _LONGEST - len(row) - 1), row) for _, text, row in parts]
     often = Counter(short)
@@ -126,16 +133,14 @@ def _comparable(results: Results) -> Iterator[tuple[str, str]]:
 
 
 def _parts(results: Results) -> Iterator[tuple[str, str, str]]:
-    """Name, question and row of each."""
+    """Yields name, question and row of each."""
     if (results.counted.columns.strata != "").any():
         yield STRATUM, "Stratum", ""
     for name, column in results.counted.columns.questions.items():
         question = column.question
         text = piped(question.text, results.counted.questionnaire, {})
-        if question.kind in CHOSEN and question.kind is not Kind.CONSENT:
-            yield name, text, ""
-        elif question.kind is Kind.MATRIX:
-            yield from ((f"{name}.{row.code}", text, row.label) for row in question.rows if not row.text)
+        for code, label in kind_of(question).comparable_rows(question):
+            yield f"{name}.{code}" if code else name, text, label
 
 
 def _together(text: str, row: str) -> str:

@@ -40,7 +40,7 @@ def changes_between(before: Questionnaire, after: Questionnaire) -> list[Change]
 def _questions(before: Questionnaire, after: Questionnaire) -> Iterator[Change]:
     old = {one.id: one for one in before.questions()}
     new = {one.id: one for one in after.questions()}
-    yield from (Change(ADDED, _named(one), (one.kind.value,)) for name, one in new.items() if name not in old)
+    yield from (Change(ADDED, _named(one), (one.kind,)) for name, one in new.items() if name not in old)
     yield from (Change(REMOVED, _named(one)) for name, one in old.items() if name not in new)
     moved = _moved([name for name in old if name in new], [name for name in new if name in old])
     for name, one in new.items():
@@ -55,8 +55,8 @@ def _named(question: Question) -> str:
 
 
 def _question(old: Question, new: Question, before: Questionnaire, after: Questionnaire) -> Iterator[str]:
-    if old.kind is not new.kind:
-        yield f"was {old.kind.value}, is {new.kind.value}"
+    if old.kind != new.kind:
+        yield f"was {old.kind}, is {new.kind}"
     for name, word in _TEXTS.items():
         if getattr(old, name) != getattr(new, name):
             yield f"{word} was {quoted(getattr(old, name))}, is {quoted(getattr(new, name))}"

@@ -1,4 +1,4 @@
-"""The answers of a survey as columns, read once: whoever counts, lists or compares them looks at the same columns.
+"""The answers of a survey as columns, read once and used for counting, lists and comparisons.
 
 A response is a place in every column. Nothing is looked at one by one: the file's JSON goes to Arrow, from there to
 arrays; 100,000 responses take about a second.
@@ -6,8 +6,8 @@ arrays; 100,000 responses take about a second.
 
 from __future__ import annotations
 
+import io
 import json
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -16,45 +16,103 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
+import pyarrow.json as pj
 from numpy.typing import NDArray
 
+from quaestor.surveys.model.answer_columns import ANSWERED, REASONS, Column, Flags, Small, valid
 from quaestor.surveys.model.flow import missing
 from quaestor.surveys.model.question_ids import id_of, names_over
+from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.reachability import looked_at
-from quaestor.surveys.model.records import (
-    CHOSEN,
-    Kind,
-    Missing,
-    Option,
-    Question,
-    Questionnaire,
-    Response,
-    Row,
-    Standing,
-)
-from quaestor.surveys.results.column_records import (
-    ANSWERED,
-    NOBODY,
-    REASONS,
-    Asked,
-    Column,
-    Columns,
-    Flags,
-    Held,
-    Small,
-    inside,
-    parsed,
-    plain,
-    valid,
-)
+from quaestor.surveys.model.records import Missing, Option, Page, Question, Questionnaire, Response, ResponseStatus, Row
+
+StoredResponse = tuple[str, int, str, str, str, str, int]
+"""Id, version, standing, stratum, pages that were sent, answers, whether it is synthetic: as the file has them."""
+_AT_ONCE = 2
+
+
+@dataclass(frozen=True)
+class QuestionVersions:
+    """A question over all versions that ask it in the same way, with every option and row that any of them has."""
+
+    question: Question
+    pages: Mapping[int, tuple[Page, Question]]
+    """By version: its page, and the question as it is asked there."""
+
+    @property
+    def stored_as(self) -> str:
+        """The id under which its answers are stored."""
+        _, question = next(iter(self.pages.values()))
+        return question.id
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Every response to a survey, whether it is counted or not."""
+
+    ids: tuple[str, ...]
+    standings: NDArray[np.str_]
+    versions: NDArray[np.int64]
+    strata: NDArray[np.str_]
+    synthetic: Flags
+    questions: Mapping[str, Column]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+def _parse(answers: Sequence[str], questions: Mapping[str, QuestionVersions]) -> pa.Table:
+    """Returns a column for every question, in the order of the answers; other keys are passed over."""
+    names = {versions.stored_as for versions in questions.values()}
+    schema = pa.schema(
+        [(name, _stored_type([one.question for one in questions.values() if one.stored_as == name])) for name in names]
+    )
+    if not answers or not names:
+        return schema.empty_table()
+    try:
+        return _read_json(answers, schema)
+    except pa.ArrowInvalid:  # half of a pair of surrogates, which JSON can hold and no text should
+        return _read_json([_without_surrogates(text) for text in answers], schema)
+
+
+def _read_json(answers: Sequence[str], schema: pa.Schema) -> pa.Table:
+    whole = "\n".join(answers).encode()
+    longest = max(map(len, answers))
+    return pj.read_json(
+        io.BytesIO(whole),
+        read_options=pj.ReadOptions(block_size=max(1 << 22, 2 * longest)),
+        parse_options=pj.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore"),
+    ).combine_chunks()
+
+
+def _without_surrogates(text: str) -> str:
+    answers = json.dumps(json.loads(text), ensure_ascii=False)
+    return answers.encode("utf-8", "replace").decode()
+
+
+def _stored_type(questions: Sequence[Question]) -> pa.DataType:
+    """Returns the type of the answers that are stored under one id, of whatever kinds."""
+    fields: dict[str, pa.DataType] = {}
+    for question in questions:
+        for name, own in kind_of(question).stored_fields(question).items():
+            both = [fields.get(name, own), own]
+            is_struct = pa.types.is_struct(own)
+            inner = {field.name: field.type for struct in both for field in struct} if is_struct else {}
+            fields[name] = pa.struct(list(inner.items())) if is_struct else own
+    return pa.struct(list(fields.items()))
+
+
+def _whole(column: pa.ChunkedArray) -> pa.StructArray:
+    """Returns a column in one piece."""
+    chunks = column.chunks
+    return chunks[0] if chunks else pa.array([], column.type)
 
 
 @dataclass(frozen=True)
 class Reasons:
-    """The reasons of some responses; the flow is asked once for each set of answers that makes a difference."""
+    """Why answers are missing; the flow is computed once for each set of answers that makes a difference."""
 
-    asked_by: Mapping[int, Questionnaire]
+    questionnaires: Mapping[int, Questionnaire]
     """By version."""
     columns: Mapping[str, Column]
     versions: NDArray[np.int64]
@@ -62,27 +120,28 @@ class Reasons:
     sent: Sequence[str]
     answers: Sequence[str]
 
-    def of(self, asked: Asked, table: pa.Table) -> Small:
-        found = self.columns[asked.question.id].missing.copy()
-        lacking = found != ANSWERED
-        present = valid(plain(table[asked.kept_as]))
-        reason = np.full(len(found), REASONS.index(Missing.NOT_SHOWN), np.int16)
+    def of(self, asked: QuestionVersions, table: pa.Table) -> Small:
+        """Returns the reason of each response, `ANSWERED` where there is an answer."""
+        reasons = self.columns[asked.question.id].missing.copy()
+        lacking = reasons != ANSWERED
+        present = valid(_whole(table[asked.stored_as]))
+        reason = np.full(len(reasons), REASONS.index(Missing.NOT_SHOWN), np.int16)
         for version, (page, question) in asked.pages.items():
-            wanted = lacking & (self.versions == version)
+            here = lacking & (self.versions == version)
             if page.show_if is None and question.show_if is None:
                 late = ~present & (self._under_way | ~self._was_sent(page.id))
-                reason[wanted] = REASONS.index(Missing.SKIPPED)
-                reason[wanted & late] = REASONS.index(Missing.NOT_REACHED)
+                reason[here] = REASONS.index(Missing.SKIPPED)
+                reason[here & late] = REASONS.index(Missing.NOT_REACHED)
             else:
-                here = np.flatnonzero(wanted)
-                reason[here] = self._by_the_flow(self.asked_by[version], question, here, table)
-        found[lacking] = reason[lacking]
-        return found
+                places = np.flatnonzero(here)
+                reason[places] = self._by_flow(self.questionnaires[version], question, places, table)
+        reasons[lacking] = reason[lacking]
+        return reasons
 
     @cached_property
     def _under_way(self) -> Flags:
-        found: Flags = self.standings == Standing.OPEN.value
-        return found
+        under_way: Flags = self.standings == ResponseStatus.OPEN.value
+        return under_way
 
     def _was_sent(self, page: str) -> Flags:
         texts, places = self._pages_sent
@@ -90,85 +149,85 @@ class Reasons:
 
     @cached_property
     def _pages_sent(self) -> tuple[list[list[str]], NDArray[np.int64]]:
-        """The few different lists of pages there are, and which one each response has."""
+        """Returns the few different lists of pages there are, and which one each response has."""
         known = {text: place for place, text in enumerate(dict.fromkeys(self.sent))}
         return [json.loads(text) for text in known], np.array([known[text] for text in self.sent], np.int64)
 
-    def _by_the_flow(self, asked: Questionnaire, question: Question, here: NDArray[np.int64], table: pa.Table) -> Small:
-        """The reasons of responses that lack an answer, from one example of all that are the same to the flow."""
+    def _by_flow(
+        self, questionnaire: Questionnaire, question: Question, here: NDArray[np.int64], table: pa.Table
+    ) -> Small:
+        """Returns the reasons of responses that lack an answer, computed once for all that are the same to the flow."""
         sign = np.zeros(len(here), np.int64)
-        for part in self._signs(asked, question, here, table):
-            # Each part doubles or multiplies what can be told apart; what really occurs is numbered anew.
+        for part in self._signs(questionnaire, question, here, table):
+            # Each part multiplies the numbers that are possible; those that occur are numbered again.
             values, number = np.unique(part, return_inverse=True)
             sign = sign * len(values) + number
             sign = np.unique(sign, return_inverse=True)[1]
         _, first = np.unique(sign, return_index=True)
-        told = [missing(asked, self._example(int(here[place]), question), question) for place in first]
-        return np.array([REASONS.index(one) for one in told if one is not None], np.int16)[sign]
+        reasons = [missing(questionnaire, self._example(int(here[place]), question), question) for place in first]
+        return np.array([REASONS.index(reason) for reason in reasons if reason is not None], np.int16)[sign]
 
     def _example(self, place: int, question: Question) -> Response:
-        """One response, without what it says to a question where that is nothing that can be counted."""
-        said = json.loads(self.answers[place])
-        said = {name: {} if name == question.id else answer for name, answer in said.items()}
-        standing, sent = Standing(self.standings[place]), tuple(json.loads(self.sent[place]))
-        return Response("", "", int(self.versions[place]), standing, said, sent=sent)
+        """Returns one response with an empty answer to the question, which may hold something that is not counted."""
+        stored = json.loads(self.answers[place])
+        answers = {name: {} if name == question.id else answer for name, answer in stored.items()}
+        standing, sent = ResponseStatus(self.standings[place]), tuple(json.loads(self.sent[place]))
+        return Response("", "", int(self.versions[place]), standing, answers, sent=sent)
 
     def _signs(
-        self, asked: Questionnaire, question: Question, here: NDArray[np.int64], table: pa.Table
+        self, questionnaire: Questionnaire, question: Question, here: NDArray[np.int64], table: pa.Table
     ) -> Iterator[NDArray[Any]]:
-        """All that decides whether a question was reached and shown, one array a part."""
-        names = looked_at(asked, question)
+        """Yields one array for each part that decides whether a question was reached and shown."""
+        names = looked_at(questionnaire, question)
         yield self._under_way[here]
         for name in (*names, question.id):
-            page = asked.page_of(name)
-            yield valid(plain(table[name]))[here]
+            page = questionnaire.page_of(name)
+            yield valid(_whole(table[name]))[here]
             yield self._was_sent(page.id if page else "")[here]
         for name, column in self.columns.items():
             if id_of(name) in names:
                 yield from column.signs(here)
 
 
-_AT_ONCE = 2
+def questions_in(versions: Mapping[int, Questionnaire]) -> dict[str, QuestionVersions]:
+    """Returns every question of any version: in the order of the newest, then those that only older ones asked.
 
-
-def asked_in(versions: Mapping[int, Questionnaire]) -> dict[str, Asked]:
-    """Every question of any version: as the newest asks it, then what only older ones asked.
-
-    A question that was once of another kind stands under a name of its own, `ID@N`, as in exports: answers of two kinds
-    cannot be counted together.
+    A question that was once of another kind has a name of its own, `ID@N`, as in exports: answers of two kinds cannot
+    be counted together.
     """
-    found: dict[str, Asked] = {}
+    questions: dict[str, QuestionVersions] = {}
     for version, names in names_over(versions).items():
         for page in versions[version].pages:
             for question in page.questions:
                 name = names[question.id]
-                known = found.get(name)
+                known = questions.get(name)
                 merged = _merged(known.question, question) if known else replace(question, id=name)
-                found[name] = Asked(merged, {**(known.pages if known else {}), version: (page, question)})
-    return found
+                pages = {**(known.pages if known else {}), version: (page, question)}
+                questions[name] = QuestionVersions(merged, pages)
+    return questions
 
 
 class Pieces:
-    """Columns made of pieces, several at once; a piece that is the same as the last time is not read again."""
+    """Reads columns in pieces, several at once; a piece that has not changed is not read again."""
 
     def __init__(self, versions: Mapping[int, Questionnaire]) -> None:
         self._versions = versions
-        self._asked = asked_in(versions)
+        self._questions = questions_in(versions)
         self._known: dict[int, Columns] = {}
 
-    def columns(self, parts: Iterable[Sequence[Held]]) -> Columns:
-        """All responses, from parts of them as the file holds them."""
+    def columns(self, parts: Iterable[Sequence[StoredResponse]]) -> Columns:
+        """Returns all responses, from parts of them as they are stored."""
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             known = dict(pool.map(self._piece, parts))
         self._known = known
-        return _joined(list(known.values()), self._asked)
+        return _joined(list(known.values()), self._questions)
 
-    def _piece(self, rows: Sequence[Held]) -> tuple[int, Columns]:
+    def _piece(self, rows: Sequence[StoredResponse]) -> tuple[int, Columns]:
         key = hash(tuple(rows))
-        return key, self._known.get(key) or _piece(rows, self._asked, self._versions)
+        return key, self._known.get(key) or _piece(rows, self._questions, self._versions)
 
 
-def _joined(pieces: Sequence[Columns], asked: Mapping[str, Asked]) -> Columns:
+def _joined(pieces: Sequence[Columns], questions: Mapping[str, QuestionVersions]) -> Columns:
     if len(pieces) == 1:
         return pieces[0]
     return Columns(
@@ -177,20 +236,22 @@ def _joined(pieces: Sequence[Columns], asked: Mapping[str, Asked]) -> Columns:
         np.concatenate([piece.versions for piece in pieces]),
         np.concatenate([piece.strata for piece in pieces]),
         np.concatenate([piece.synthetic for piece in pieces]),
-        {name: _joined_column([piece.questions[name] for piece in pieces]) for name in asked},
+        {name: _joined_column([piece.questions[name] for piece in pieces]) for name in questions},
     )
 
 
 def _joined_column(columns: Sequence[Column]) -> Column:
     parts = ("missing", "chosen", "places", "numbers", "worded", "offered")
-    return Column(columns[0].question, *(np.concatenate([getattr(one, part) for one in columns]) for part in parts))
+    return Column(
+        columns[0].question, *(np.concatenate([getattr(column, part) for column in columns]) for part in parts)
+    )
 
 
 def _merged(newer: Question, older: Question) -> Question:
-    options: dict[str, Option] = {one.code: one for one in (*older.options, *newer.options)}
-    rows: dict[str, Row] = {one.code: one for one in (*older.rows, *newer.rows)}
-    newest = [one.code for one in newer.options]
-    newest_rows = [one.code for one in newer.rows]
+    options: dict[str, Option] = {option.code: option for option in (*older.options, *newer.options)}
+    rows: dict[str, Row] = {row.code: row for row in (*older.rows, *newer.rows)}
+    newest = [option.code for option in newer.options]
+    newest_rows = [row.code for row in newer.rows]
     return replace(
         newer,
         options=tuple(options[code] for code in dict.fromkeys([*newest, *options])),
@@ -198,89 +259,36 @@ def _merged(newer: Question, older: Question) -> Question:
     )
 
 
-def _piece(rows: Sequence[Held], asked: Mapping[str, Asked], versions_asked: Mapping[int, Questionnaire]) -> Columns:
+def _piece(
+    rows: Sequence[StoredResponse],
+    questions: Mapping[str, QuestionVersions],
+    questionnaires: Mapping[int, Questionnaire],
+) -> Columns:
     ids, versions, standings, strata, sent, answers, synthetic = zip(*rows, strict=True) if rows else ([],) * 7
     numbered = np.array(versions, np.int64)
-    table = parsed(answers, asked)
-    read = {name: _column(one, table, numbered) for name, one in asked.items()}
-    reasons = Reasons(versions_asked, read, numbered, np.array(standings, np.str_), sent, answers)
-    filled = {name: replace(read[name], missing=reasons.of(one, table)) for name, one in asked.items()}
+    table = _parse(answers, questions)
+    read = {name: _column(asked, table, numbered) for name, asked in questions.items()}
+    reasons = Reasons(questionnaires, read, numbered, np.array(standings, np.str_), sent, answers)
+    filled = {name: replace(read[name], missing=reasons.of(asked, table)) for name, asked in questions.items()}
     return Columns(
         tuple(ids), reasons.standings, numbered, np.array(strata, np.str_), np.array(synthetic, np.bool_), filled
     )
 
 
-def _column(asked: Asked, table: pa.Table, versions: NDArray[np.int64]) -> Column:
-    """The answers as they stand; `missing` is only whether there is one, until the reasons are known."""
-    question, n = asked.question, len(versions)
+def _column(asked: QuestionVersions, table: pa.Table, versions: NDArray[np.int64]) -> Column:
     here = np.isin(versions, list(asked.pages))
-    said = plain(table[asked.kept_as])
-    parts: Sequence[Row | Option] = question.rows if question.kind is Kind.MATRIX else question.options
-    worded = np.zeros((n, len(parts)), np.bool_)
-    for place, one in enumerate(parts):
-        if one.text:
-            worded[:, place] = valid(inside(said, "texts", one.code)) & here
-    chosen, places, values = np.zeros((n, len(question.options)), np.bool_), NOBODY, np.empty(0)
-    if question.kind in CHOSEN:
-        chosen[_listed(inside(said, "choices"), question.options)[:2]] = True
-        chosen[~here] = False
-        answered = chosen.any(axis=1)
-    elif question.kind is Kind.RANKING:
-        places = np.zeros((n, len(question.options)), np.int16)
-        who, what, rank = _listed(inside(said, "ranks"), question.options)
-        places[who, what] = rank + 1
-        places[~here] = 0
-        answered = places.any(axis=1)
-    elif question.kind is Kind.MATRIX:
-        places = np.stack([_steps(said, row, question, here) for row in question.rows], axis=1)
-        answered = (places >= 0).any(axis=1) | worded.any(axis=1)
-    else:
-        texts = inside(said, "number" if question.kind is Kind.NUMBER else "text")
-        answered = valid(texts) & here
-        if question.kind is Kind.NUMBER:
-            values = np.full(n, np.nan)
-            values[answered] = [_number(text) for text in texts.filter(pa.array(answered)).to_pylist()]
-    missing = np.where(answered, ANSWERED, 0).astype(np.int16)
-    return Column(question, missing, chosen, places, values, worded, _offered(asked, parts, versions))
+    column = kind_of(asked.question).read_column(asked.question, _whole(table[asked.stored_as]), here)
+    return replace(column, offered=_offered(asked, versions))
 
 
-def _offered(asked: Asked, parts: Sequence[Row | Option], versions: NDArray[np.int64]) -> Flags:
-    """Whether each response could choose each option, or fill each row; nothing where all versions have them all."""
-    matrix = asked.question.kind is Kind.MATRIX
-    there = {
-        version: {one.code for one in (question.rows if matrix else question.options)}
-        for version, (_, question) in asked.pages.items()
+def _offered(asked: QuestionVersions, versions: NDArray[np.int64]) -> Flags:
+    """Returns whether each response could choose each option, or fill each row; empty where all versions have all."""
+    kind = kind_of(asked.question)
+    parts = kind.counted_parts(asked.question)
+    offered = {
+        version: {part.code for part in kind.counted_parts(question)} for version, (_, question) in asked.pages.items()
     }
-    if all(len(codes) == len(parts) for codes in there.values()):
+    if all(len(codes) == len(parts) for codes in offered.values()):
         return np.empty((0, 0), np.bool_)
-    having = [[version for version, codes in there.items() if one.code in codes] for one in parts]
+    having = [[version for version, codes in offered.items() if part.code in codes] for part in parts]
     return np.stack([np.isin(versions, some) for some in having], axis=1)
-
-
-def _number(text: str) -> float:
-    """Infinite where it is none, as a file that somebody mended by hand may have it: it is told and not counted."""
-    try:
-        found = float(text)
-    except ValueError:
-        return math.inf
-    return math.inf if math.isnan(found) else found
-
-
-def _listed(column: pa.ListArray, options: Sequence[Option]) -> tuple[NDArray[np.int64], ...]:
-    """Who named which option, and at which place of the list."""
-    who = np.asarray(pc.list_parent_indices(column), np.int64)
-    what = _coded(pc.list_flatten(column), [one.code for one in options])
-    starts = np.searchsorted(who, who, side="left")
-    place = np.arange(len(who)) - starts
-    known = what >= 0
-    return who[known], what[known], place[known]
-
-
-def _coded(texts: pa.Array, codes: Sequence[str]) -> NDArray[np.int64]:
-    found = pc.index_in(texts, value_set=pa.array(list(codes), pa.string()))
-    return np.asarray(pc.fill_null(found, -1), np.int64)
-
-
-def _steps(said: pa.StructArray, row: Row, question: Question, here: Flags) -> Small:
-    found = _coded(inside(said, "rows", row.code), [one.code for one in question.options])
-    return np.where(here, found, -1).astype(np.int16)

@@ -1,16 +1,18 @@
-"""Results of a survey in sentences: what was counted, what is missing and why, what a test says."""
+"""Results of a survey in sentences: what was counted, what is missing and why, the outcome of a test."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from quaestor.measures.records import GroupTest, Share
+from quaestor.measures.records import GroupTest
 from quaestor.measures.survey_answers import GroupDifference
-from quaestor.render.number_format import ABSENT, decimal, interval, percent, probability
+from quaestor.render.number_format import decimal, interval, probability
 from quaestor.surveys.model.flow import piped
-from quaestor.surveys.model.records import CHOSEN, Kind, Missing
-from quaestor.surveys.results.compute import Distribution, Numbers, QuestionResult, Results
+from quaestor.surveys.model.question_kinds import kind_of
+from quaestor.surveys.model.question_results import Distribution, Numbers, QuestionResult
+from quaestor.surveys.model.records import Missing
+from quaestor.surveys.results.compute import Results
 from quaestor.surveys.results.counting import Counted, Which, groups_by
 
 NO_TEST = "no test, since everybody answered the same or all are in one group"
@@ -26,89 +28,86 @@ _HOW = {"chi-square, permuted": " (permuted)"}
 
 
 @dataclass(frozen=True)
-class Told:
-    """A test in words, what it is about, and what speaks against leaning on it."""
+class ComparisonInWords:
+    """A test in words, what it compares, and why not to lean on it."""
 
     label: str
     words: str
     doubts: tuple[str, ...] = ()
 
 
-def notes_of(found: QuestionResult) -> tuple[str, ...]:
-    """The sentences below a table."""
-    why = ", ".join(f"{count:,} {MISSING[reason]}" for reason, count in found.missing.items())
-    notes = [f"{found.base:,} answered" + (f"; {why}." if why else ".")]
-    if found.question.kind is Kind.MULTIPLE:
+def notes_of(result: QuestionResult) -> tuple[str, ...]:
+    """Returns the sentences below a table."""
+    why = ", ".join(f"{count:,} {MISSING[reason]}" for reason, count in result.missing.items())
+    notes = [f"{result.base:,} answered" + (f"; {why}." if why else ".")]
+    if kind_of(result.question).has_several_choices:
         notes.append(SEVERAL)
-    notes += remarks_of(found)
-    told = tests_of(found)
-    notes += [f"{one.label}: {one.words}." if one.label else f"{_capital(one.words)}." for one in told]
-    return (*notes, *doubts_of(told))
+    notes += remarks_of(result)
+    tests = tests_of(result)
+    notes += [f"{test.label}: {test.words}." if test.label else f"{_capital(test.words)}." for test in tests]
+    return (*notes, *doubts_of(tests))
 
 
-def remarks_of(found: QuestionResult) -> list[str]:
-    """What the numbers of a question are not of: options that not everybody met, and numbers that are none."""
+def remarks_of(result: QuestionResult) -> list[str]:
+    """Returns what the numbers leave out: options that not everybody was offered, and numbers that are too large."""
     remarks = []
-    if found.partly:
-        some = ", ".join(f"{label} ({could:,})" for label, could in found.partly)
-        what = "was shown each row" if found.question.kind is Kind.MATRIX else "was offered each option"
-        shares = "; shares are of those who were" if found.question.kind in CHOSEN else ""
-        remarks.append(f"Versions differ, so not everybody {what}{shares}: {some}.")
-    if found.numbers is not None and found.numbers.left_out:
-        many = found.numbers.left_out
+    if result.partly:
+        some = ", ".join(f"{label} ({could:,})" for label, could in result.partly)
+        remarks.append(f"Versions differ, so not everybody {kind_of(result.question).partly_offered}: {some}.")
+    if result.numbers is not None and result.numbers.left_out:
+        many = result.numbers.left_out
         left = "1 answer is" if many == 1 else f"{many:,} answers are"
         remarks.append(f"{left} not counted here: too large or too small for a number that somebody means.")
     return remarks
 
 
-def doubts_of(told: Sequence[Told]) -> list[str]:
-    """Each doubt once, with the tests it is about where it is not about all of them."""
+def doubts_of(tests: Sequence[ComparisonInWords]) -> list[str]:
+    """Returns each doubt once, with the tests it is about where it is not about all of them."""
     sentences = []
-    for doubt in dict.fromkeys(doubt for one in told for doubt in one.doubts):
-        about = [one.label for one in told if doubt in one.doubts]
-        where = f" ({', '.join(about)})" if len(about) < len(told) else ""
+    for doubt in dict.fromkeys(doubt for test in tests for doubt in test.doubts):
+        about = [test.label for test in tests if doubt in test.doubts]
+        where = f" ({', '.join(about)})" if len(about) < len(tests) else ""
         sentences.append(f"Not to be leaned on{where}: {doubt}.")
     return sentences
 
 
-def tests_of(found: QuestionResult) -> list[Told]:
-    """What the comparison of groups says."""
-    told = [one for row in found.rows for one in _tests(row)]
-    if found.numbers is not None and found.numbers.test is not None:
-        ranks = Told("", _ranks_in_words(found.numbers), found.numbers.doubts)
-        told += [ranks, *_pairs(found.numbers, found.numbers.test)]
-    return told
+def tests_of(result: QuestionResult) -> list[ComparisonInWords]:
+    """Returns the comparisons of groups."""
+    tests = [test for row in result.rows for test in _tests(row)]
+    if result.numbers is not None and result.numbers.test is not None:
+        ranks = ComparisonInWords("", _ranks_in_words(result.numbers), result.numbers.doubts)
+        tests += [ranks, *_pairs(result.numbers, result.numbers.test)]
+    return tests
 
 
-def _pairs(numbers: Numbers, test: GroupTest) -> Iterator[Told]:
-    """Every two of several groups; of very many pairs, those that differ."""
+def _pairs(numbers: Numbers, test: GroupTest) -> Iterator[ComparisonInWords]:
+    """Yields every two of several groups; of very many pairs, those that differ."""
     pairs = test.pairs if len(test.groups) > 2 else ()
-    for one in pairs if len(pairs) <= _MOST_PAIRS else [pair for pair in pairs if pair.adjusted < _SURE]:
-        names = " and ".join(numbers.groups[group] for group in (one.first, one.second))
-        yield Told(
-            names, f"Dunn's z = {decimal(one.z)}, p {_probability(one.adjusted)} by Holm's method", numbers.doubts
-        )
+    for pair in pairs if len(pairs) <= _MOST_PAIRS else [pair for pair in pairs if pair.adjusted < _SURE]:
+        names = " and ".join(numbers.groups[group] for group in (pair.first, pair.second))
+        words = f"Dunn's z = {decimal(pair.z)}, p {_probability(pair.adjusted)} by Holm's method"
+        yield ComparisonInWords(names, words, numbers.doubts)
 
 
-def _tests(row: Distribution) -> Iterator[Told]:
+def _tests(row: Distribution) -> Iterator[ComparisonInWords]:
     if row.crossed is not None:
-        yield Told(row.label, test_in_words(row.crossed), row.crossed.doubts)
+        yield ComparisonInWords(row.label, test_in_words(row.crossed), row.crossed.doubts)
     for line in row.lines:
         if line.crossed is not None and line.share.count:
-            yield Told(line.label, test_in_words(line.crossed), line.crossed.doubts)
+            yield ComparisonInWords(line.label, test_in_words(line.crossed), line.crossed.doubts)
 
 
 def test_in_words(crossed: GroupDifference) -> str:
-    """Which test, how sure, and how strong."""
-    found, strength = crossed.association, crossed.strength
-    if found.undefined:
-        return NO_TEST if found.n else "no test, since nobody who is in a group has answered"
-    name = found.test if found.statistic is None else f"χ² = {decimal(found.statistic)}{_HOW.get(found.test, '')}"
-    free = f", df = {found.df}" if found.df is not None else ""
-    p = _probability(found.p if crossed.adjusted is None else crossed.adjusted)
+    """Returns which test it is, its p-value, and how strong the association is."""
+    test, strength = crossed.association, crossed.strength
+    if test.undefined:
+        return NO_TEST if test.n else "no test, since nobody who is in a group has answered"
+    name = test.test if test.statistic is None else f"χ² = {decimal(test.statistic)}{_HOW.get(test.test, '')}"
+    free = f", df = {test.df}" if test.df is not None else ""
+    p = _probability(test.p if crossed.adjusted is None else crossed.adjusted)
     corrected = " by Holm's method" if crossed.adjusted is not None else ""
     sure = f"{decimal(strength.value)} [{interval(strength.low, strength.high)}]"
-    return f"{name}{free}, p {p}{corrected}; Cramér's V = {sure}, {strength.band} (n = {found.n:,})"
+    return f"{name}{free}, p {p}{corrected}; Cramér's V = {sure}, {strength.band} (n = {test.n:,})"
 
 
 def _ranks_in_words(numbers: Numbers) -> str:
@@ -129,52 +128,47 @@ def _probability(p: float | None) -> str:
     return shown if shown.startswith("<") else f"= {shown}"
 
 
-def share_interval(share: Share) -> str:
-    """`12.3% to 45.6%`."""
-    known = share.low is not None and share.high is not None
-    return f"{percent(share.low)} to {percent(share.high)}" if known else ABSENT
-
-
 def _capital(words: str) -> str:
-    """A sentence's beginning; χ stays as it is, since its capital is read as an X."""
+    """Returns words with a capital first letter; χ stays as it is, since its capital is read as an X."""
     return words[:1].upper() + words[1:] if words[:1].isascii() else words
 
 
 def counted_in_words(results: Results) -> list[str]:
-    """How many responses are counted, which are not, and why: the first sentences of every account."""
-    told = ["1 response is counted." if results.base == 1 else f"{results.base:,} responses are counted."]
+    """Returns how many responses are counted, which are not, and why."""
+    sentences = ["1 response is counted." if results.base == 1 else f"{results.base:,} responses are counted."]
     left = [f"{count:,} {_STANDINGS.get(why, why)}" for why, count in results.counted.left_out.items()]
     left += [f"{results.counted.erased:,} withdrawn and erased"] if results.counted.erased else []
     if left:
-        told.append(f"Not counted: {', '.join(left)}.")
+        sentences.append(f"Not counted: {', '.join(left)}.")
     if results.synthetic:
-        told.append(f"{results.synthetic:,} of the counted ones are synthetic.")
-    return told
+        sentences.append(f"{results.synthetic:,} of the counted ones are synthetic.")
+    return sentences
 
 
 def consents_in_words(results: Results) -> list[str]:
-    """A line for each consent, of all who came."""
+    """Returns a line for each consent, of all who came."""
     return [
-        f"{one.question.text} {one.agreed:,} agreed, {one.declined:,} did not, of all who came."
-        for one in results.consents
+        f"{consent.question.text} {consent.agreed:,} agreed, {consent.declined:,} did not, of all who came."
+        for consent in results.consents
     ]
 
 
 def which_in_words(counted: Counted, which: Which) -> list[tuple[str, str]]:
-    """What the responses behind a number have in common, as pairs of a question and an answer."""
+    """Returns what the responses behind a number have in common, as pairs of a question and an answer."""
     question = counted.column(which.question).question
     text = piped(question.text, counted.questionnaire, {})
-    rows, options = ({one.code: one.label for one in parts} for parts in (question.rows, question.options))
-    said = options.get(which.option, which.option)
+    rows, options = ({part.code: part.label for part in parts} for parts in (question.rows, question.options))
+    answer = options.get(which.option, which.option)
     if which.missing:
-        said = next((words for reason, words in MISSING.items() if reason.value == which.missing), which.missing)
+        answer = next((words for reason, words in MISSING.items() if reason.value == which.missing), which.missing)
     elif which.place:
-        said = f"{said}, at place {which.place}"
-    told = [(text, f"{rows[which.row]}: {said or 'any answer'}" if which.row in rows else said or "any answer")]
+        answer = f"{answer}, at place {which.place}"
+    answer = answer or "any answer"
+    pairs = [(text, f"{rows[which.row]}: {answer}" if which.row in rows else answer)]
     if which.by:
         groups = groups_by(counted, which.by)
-        told.append((groups.label, dict(zip(groups.keys, groups.labels, strict=True)).get(which.group, which.group)))
-    return told
+        pairs.append((groups.label, dict(zip(groups.keys, groups.labels, strict=True)).get(which.group, which.group)))
+    return pairs
 
 
 _STANDINGS = {"open": "not finished", "screened out": "screened out", "declined": "without consent"}

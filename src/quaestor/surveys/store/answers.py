@@ -19,8 +19,8 @@ from typing import Any
 from quaestor.store.act_texts import TEXT_TABLES, ActTexts, PlainCodec, erase_texts
 from quaestor.store.group_commit import GroupCommit
 from quaestor.store.private_file_copy import PrivateFileSchema
-from quaestor.surveys.model.records import Answer, Response, Standing
-from quaestor.surveys.store.page_submission import Sending, add_save, recorded
+from quaestor.surveys.model.records import Answer, Response, ResponseStatus
+from quaestor.surveys.store.page_submission import PageSubmission, add_save, recorded
 from quaestor.surveys.store.quotas import Places, mark_of
 from quaestor.surveys.store.responses import (
     Withdrawal,
@@ -84,7 +84,7 @@ class Listed:
 
     id: str
     version: int
-    standing: Standing
+    standing: ResponseStatus
     language: str
     stratum: str
     seconds: float
@@ -163,7 +163,7 @@ class AnswerFile:
                     "INSERT INTO responses VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row_of(code, response)
                 )
                 for page, answers, key in pages:
-                    add_save(writing, response.id, Sending(code, page, answers, key, response.standing))
+                    add_save(writing, response.id, PageSubmission(code, page, answers, key, response.standing))
                 made.append(response)
         return made
 
@@ -205,13 +205,13 @@ class AnswerFile:
                     (survey, low, high),
                 ).fetchall()
 
-    def counts(self, survey: str) -> dict[Standing, int]:
+    def counts(self, survey: str) -> dict[ResponseStatus, int]:
         """How many responses stand where."""
         with self._file.reading() as reading:
             found = dict(
                 reading.execute("SELECT standing, count(*) FROM responses WHERE survey = ? GROUP BY 1", (survey,))
             )
-        return {standing: found.get(standing.value, 0) for standing in Standing}
+        return {standing: found.get(standing.value, 0) for standing in ResponseStatus}
 
     def listed(self, survey: str) -> list[Listed]:
         """All responses in the order of their ids, without what they say."""
@@ -221,7 +221,7 @@ class AnswerFile:
                 " WHERE survey = ? ORDER BY id",
                 (survey,),
             ).fetchall()
-        standings = {standing.value: standing for standing in Standing}
+        standings = {standing.value: standing for standing in ResponseStatus}
         return [
             Listed(name, version, standings[standing], language, stratum, seconds, source, bool(synthetic))
             for name, version, standing, language, stratum, seconds, source, synthetic in found
@@ -231,7 +231,7 @@ class AnswerFile:
         """What those who finished spent, where it is known."""
         with self._file.reading() as reading:
             asked = "SELECT seconds FROM responses WHERE survey = ? AND standing = ? AND seconds > 0"
-            return [seconds for (seconds,) in reading.execute(asked, (survey, Standing.FINISHED.value))]
+            return [seconds for (seconds,) in reading.execute(asked, (survey, ResponseStatus.FINISHED.value))]
 
     def finished_by_stratum(self, survey: str) -> dict[str, int]:
         """How many finished on the web, by the stratum that is kept with them."""
@@ -240,7 +240,7 @@ class AnswerFile:
                 "SELECT stratum, count(*) FROM responses"
                 " WHERE survey = ? AND standing = ? AND source = 'web' AND NOT synthetic GROUP BY 1"
             )
-            return dict(reading.execute(asked, (survey, Standing.FINISHED.value)).fetchall())
+            return dict(reading.execute(asked, (survey, ResponseStatus.FINISHED.value)).fetchall())
 
     def faster(self, survey: str, version: int, seconds: float) -> dict[str, float]:
         """Who finished a version on the web in fewer seconds, and in how many."""
@@ -249,13 +249,13 @@ class AnswerFile:
                 "SELECT id, seconds FROM responses WHERE +survey = ? AND +standing = ? AND version = ?"
                 " AND seconds < ? AND source = 'web' AND NOT synthetic"
             )
-            return dict(reading.execute(asked, (survey, Standing.FINISHED.value, version, seconds)).fetchall())
+            return dict(reading.execute(asked, (survey, ResponseStatus.FINISHED.value, version, seconds)).fetchall())
 
     def finished_with(self, survey: str, question: str) -> list[str]:
         """Who finished and has something under a name among their answers."""
         with self._file.reading() as reading:
             asked = "SELECT id FROM responses WHERE +survey = ? AND +standing = ? AND instr(answers, ?)"
-            sought = (survey, Standing.FINISHED.value, f'"{question}":{{"')
+            sought = (survey, ResponseStatus.FINISHED.value, f'"{question}":{{"')
             return [name for (name,) in reading.execute(asked, sought)]
 
     def days(self, survey: str) -> dict[str, int]:
@@ -288,13 +288,13 @@ class AnswerFile:
 
     # Pages
 
-    def save(self, sending: Sending) -> Response:
+    def save(self, sending: PageSubmission) -> Response:
         """Keep a page; the response as it stands then."""
         self.submissions.add(sending)
         self.submissions.record()
         return sending.result()
 
-    def _record(self, together: Sequence[Sending]) -> Sequence[Response | BaseException]:
+    def _record(self, together: Sequence[PageSubmission]) -> Sequence[Response | BaseException]:
         try:
             limited = self._look_at_groups(together)
             with self._file.erasing() if self._erases(together) else self._file.writing() as writing:
@@ -306,12 +306,12 @@ class AnswerFile:
             return [error for _ in together]
         return outcomes
 
-    def _erases(self, together: Sequence[Sending]) -> bool:
+    def _erases(self, together: Sequence[PageSubmission]) -> bool:
         """Whether somebody declines who has sent pages: without consent nothing of them is kept."""
-        codes = [sending.code for sending in together if sending.standing is Standing.DECLINED]
+        codes = [sending.code for sending in together if sending.standing is ResponseStatus.DECLINED]
         return any((found := self.find(code)) is not None and self.journal(found.id) for code in codes)
 
-    def _look_at_groups(self, together: Sequence[Sending]) -> bool:
+    def _look_at_groups(self, together: Sequence[PageSubmission]) -> bool:
         """Whether there are places to be taken; groups that are new are looked at here, while others can write."""
         limited = [sending for sending in together if sending.quotas and sending.before is not None]
         for sending in limited:
@@ -373,7 +373,7 @@ def _is_erased(connection: sqlite3.Connection, response: str) -> bool:
 
 def _begun(survey: str, version: int, day: str, more: Mapping[str, Any]) -> Response:
     settings = {"seed": secrets.randbelow(2**31), **more}
-    return Response(new_id(), survey, version, Standing.OPEN, {}, day=day, **settings)
+    return Response(new_id(), survey, version, ResponseStatus.OPEN, {}, day=day, **settings)
 
 
 def _newest(connection: sqlite3.Connection, survey: str) -> Version | None:

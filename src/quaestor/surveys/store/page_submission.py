@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from quaestor.base.errors import InputError, QuaestorError, StateError, TemporarilyUnavailable
 from quaestor.store.group_commit import PendingWrite
-from quaestor.surveys.model.records import Answer, Quota, Response, Standing
+from quaestor.surveys.model.records import Answer, Quota, Response, ResponseStatus
 from quaestor.surveys.model.wording.refusals import TooLate
 from quaestor.surveys.store.quotas import Places
 from quaestor.surveys.store.responses import as_json, find_response, new_id
@@ -26,14 +26,14 @@ class Overtaken(TemporarilyUnavailable):
 
 
 @dataclass(eq=False)
-class Sending(PendingWrite[Response]):
+class PageSubmission(PendingWrite[Response]):
     """A page of a response to be saved."""
 
     code: str
     page: str
     answers: Mapping[str, Answer]
     key: str
-    standing: Standing
+    standing: ResponseStatus
     seconds: float = 0.0
     left: Collection[str] = ()
     """Questions of a way that the response leaves with this page: their answers are taken back."""
@@ -51,7 +51,7 @@ class Sending(PendingWrite[Response]):
         return isinstance(self.outcome, Overtaken)
 
 
-def recorded(writing: sqlite3.Connection, sending: Sending, places: Places) -> Response | QuaestorError:
+def recorded(writing: sqlite3.Connection, sending: PageSubmission, places: Places) -> Response | QuaestorError:
     """Keep a page within a transaction; a refusal is its own, and leaves nothing behind."""
     found = find_response(writing, sending.code)
     if found is None:
@@ -64,11 +64,11 @@ def recorded(writing: sqlite3.Connection, sending: Sending, places: Places) -> R
         counts = sending.draft or sending.page in found.sent  # else it was put aside with this key, and is sent now
         if counts and _said(json.loads(answers)) == _said(sending.answers):
             return found
-    if found.standing is not Standing.OPEN:
+    if found.standing is not ResponseStatus.OPEN:
         return TooLate("finished-already")
     if sending.before is not None and sending.before != found:
         return Overtaken("something else was sent at the same moment: send this page again")
-    declined = sending.standing is Standing.DECLINED
+    declined = sending.standing is ResponseStatus.DECLINED
     if not declined and _is_too_often(writing, found.id, sending.page):
         return TooLate("sent-often")
     if declined:  # without consent nothing that was answered is kept
@@ -82,9 +82,11 @@ def recorded(writing: sqlite3.Connection, sending: Sending, places: Places) -> R
         sent=_sent_after(found, sending),
         answers={**before, **sending.answers},
     )
-    going_on = after.standing in (Standing.OPEN, Standing.FINISHED)
+    going_on = after.standing in (ResponseStatus.OPEN, ResponseStatus.FINISHED)
     if sending.quotas and going_on and places.is_full(sending.quotas, after, sending.today):
-        after = _held_back(found, sending, after) if sending.draft else replace(after, standing=Standing.SCREENED_OUT)
+        after = (
+            _held_back(found, sending, after) if sending.draft else replace(after, standing=ResponseStatus.SCREENED_OUT)
+        )
     places.note(after)
     writing.execute(
         "UPDATE responses SET standing = ?, seconds = ?, sent = ?, answers = ? WHERE id = ?",
@@ -99,7 +101,7 @@ def _is_too_often(writing: sqlite3.Connection, response: str, page: str) -> bool
     return bool(times >= MOST_SAVES or (times >= _FEW_SAVES and held > MOST_BYTES))
 
 
-def _sent_after(found: Response, sending: Sending) -> tuple[str, ...]:
+def _sent_after(found: Response, sending: PageSubmission) -> tuple[str, ...]:
     """The pages that are sent then; one that was changed and put aside is not, whatever it was before."""
     if not sending.draft:
         return found.sent if sending.page in found.sent else (*found.sent, sending.page)
@@ -109,7 +111,7 @@ def _sent_after(found: Response, sending: Sending) -> tuple[str, ...]:
     return tuple(page for page in found.sent if page != sending.page)
 
 
-def _held_back(found: Response, sending: Sending, after: Response) -> Response:
+def _held_back(found: Response, sending: PageSubmission, after: Response) -> Response:
     """A response without the new answers that would lead it into a full group: no place is taken by going back."""
     deciding = {test.question for quota in sending.quotas for test in quota.condition.tests()}
     kept = {name: said for name, said in after.answers.items() if name not in deciding}
@@ -130,7 +132,7 @@ def _said(answers: Mapping[str, Answer]) -> dict[str, Answer]:
     return {name: said for name, said in answers.items() if said}
 
 
-def add_save(writing: sqlite3.Connection, response: str, sending: Sending) -> None:
+def add_save(writing: sqlite3.Connection, response: str, sending: PageSubmission) -> None:
     writing.execute(
         "INSERT INTO saves (response, page, key, answers, seconds) VALUES (?, ?, ?, ?, ?)",
         (response, sending.page, sending.key, as_json(dict(sending.answers)), sending.seconds),

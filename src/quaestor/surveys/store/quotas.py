@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import date, timedelta
 
 from quaestor.surveys.model.conditions import Condition
-from quaestor.surveys.model.records import Quota, Response, Standing
+from quaestor.surveys.model.records import Quota, Response, ResponseStatus
 from quaestor.surveys.store.responses import hashed, response_in
 
 Mark = tuple[int, int]
@@ -33,9 +33,9 @@ class _Group:
         self.forget(response.id)
         if not self.condition.holds(response.answers):
             return
-        if response.standing is Standing.FINISHED:
+        if response.standing is ResponseStatus.FINISHED:
             self.finished.add(response.id)
-        elif response.standing is Standing.OPEN and response.source == "web":
+        elif response.standing is ResponseStatus.OPEN and response.source == "web":
             self.under_way[response.id] = response.day
 
     def forget(self, response: str) -> None:

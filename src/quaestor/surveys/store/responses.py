@@ -16,7 +16,7 @@ from typing import Any
 from quaestor.base.errors import InputError
 from quaestor.base.files import write_atomically
 from quaestor.store.act_texts import check_plain_texts, erase_texts, owners_in
-from quaestor.surveys.model.records import Response, Standing
+from quaestor.surveys.model.records import Response, ResponseStatus
 
 
 def new_code() -> str:
@@ -47,7 +47,7 @@ def row_of(code: str, one: Response) -> tuple[Any, ...]:
 def response_in(row: Sequence[Any]) -> Response:
     name, _, survey, version, standing, language, seed, stratum, seconds, sent, answers, day, source, synthetic = row
     return Response(
-        name, survey, version, Standing(standing), json.loads(answers), language, seed, stratum, seconds,
+        name, survey, version, ResponseStatus(standing), json.loads(answers), language, seed, stratum, seconds,
         tuple(json.loads(sent)), day, source, bool(synthetic),
     )  # fmt: skip
 
@@ -161,8 +161,8 @@ def _put_on_record(copy: sqlite3.Connection, known: Sequence[Erasure]) -> None:
 def keep_refusals(copy: sqlite3.Connection, answers: sqlite3.Connection) -> int:
     """Whoever refused consent since the copy was made has nothing in it any more; how many they are."""
     asked = "SELECT id FROM responses WHERE standing = ?"
-    declined = {name for (name,) in answers.execute(asked, (Standing.DECLINED.value,))}
-    before = {name for (name,) in copy.execute(asked, (Standing.DECLINED.value,))}
+    declined = {name for (name,) in answers.execute(asked, (ResponseStatus.DECLINED.value,))}
+    before = {name for (name,) in copy.execute(asked, (ResponseStatus.DECLINED.value,))}
     there = {name for (name,) in copy.execute("SELECT id FROM responses")}
     since = sorted((declined - before) & there)
     for name in since:

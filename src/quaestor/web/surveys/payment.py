@@ -15,6 +15,7 @@ from quaestor.base.names import NOT_IN_URL, parse_whole_number
 from quaestor.people.roles import Permission
 from quaestor.surveys.invitations import Invite, accept, invitation
 from quaestor.surveys.model.records import Questionnaire
+from quaestor.surveys.model.wording.refusals import refusal_in_words
 from quaestor.surveys.payment import (
     Card,
     Claiming,
@@ -27,7 +28,6 @@ from quaestor.surveys.payment import (
     payments,
     release,
 )
-from quaestor.surveys.speaking import told
 from quaestor.surveys.status import status_of
 from quaestor.web.error_pages import refusal_status
 from quaestor.web.page import Pages, visitor
@@ -134,13 +134,13 @@ class ClaimPages(StrangerPages):
         found = await self.work(lambda: self._invite(token, language))
         if found is None:
             return self.refused(request, 404, "no-invitation-title", "no-invitation")
-        survey = found.door.questionnaire
+        survey = found.access.questionnaire
         if request.method == "POST" and (found.used or found.begins):
             return await self._accepted(request, token, survey)
         if found.used and not found.resumes:
             return self.plain(request, "invited_used.html", {"survey": survey}, 410)
         if not found.begins and not found.resumes:
-            context = {"survey": survey, "entrance": found.door.entrance, "code": "", "name": found.door.survey}
+            context = {"survey": survey, "entrance": found.access.status, "code": "", "name": found.access.survey}
             return self.plain(request, "survey_shut.html", context, 409 if survey is None else 410)
         return self.form(request, "invited.html", {"survey": survey, "invite": found})
 
@@ -183,7 +183,7 @@ class ClaimPages(StrangerPages):
         try:
             await self.work(lambda: claim(self.opened.surveys, claiming.survey, token, address))
         except InputError as error:
-            return self._claim_page(request, "claim.html", claiming, 422, told(error, words), fields)
+            return self._claim_page(request, "claim.html", claiming, 422, refusal_in_words(error, words), fields)
         except TemporarilyUnavailable:
             return self._claim_page(request, "claim.html", claiming, 503, words.say("try-later"), fields)
         except StateError:  # from another window: the page says that an address is there

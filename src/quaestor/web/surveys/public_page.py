@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from quaestor.base.errors import TemporarilyUnavailable
 from quaestor.surveys.model.records import Questionnaire
-from quaestor.surveys.speaking import accepted
+from quaestor.surveys.model.wording.catalogue import browser_wording
 from quaestor.web.page import Pages
 
 Handler = Callable[[Request], Awaitable[Response]]
@@ -22,7 +22,7 @@ class StrangerPages(Pages):
     def plain(self, request: Request, template: str, context: Mapping[str, Any], status: int = 200) -> Response:
         """A page in the language of its survey; where there is none, in one that the browser asks for."""
         survey: Questionnaire | None = context.get("survey")
-        words = survey.words if survey else accepted(request.headers.get("accept-language", ""))
+        words = survey.words if survey else browser_wording(request.headers.get("accept-language", ""))
         return self.page(request, template, {"survey": survey, "words": words, **context}, status)
 
     def or_later(self, handler: Handler) -> Handler:

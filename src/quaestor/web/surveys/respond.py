@@ -15,18 +15,19 @@ from quaestor.base.clock import Clock
 from quaestor.base.errors import InputError, StateError, TemporarilyUnavailable
 from quaestor.surveys.lifecycle import Surveys
 from quaestor.surveys.model.records import Response as Answers
-from quaestor.surveys.model.records import Standing
+from quaestor.surveys.model.records import ResponseStatus
+from quaestor.surveys.model.wording.refusals import refusal_in_words
 from quaestor.surveys.payment import claim_token
 from quaestor.surveys.respond import (
     TRAP_FIELD,
-    Door,
-    Entrance,
+    AccessStatus,
     Outcome,
+    SurveyAccess,
     SurveyPage,
+    access_status,
     again,
     begin,
     code_at_entrance,
-    door,
     found_response,
     is_mark,
     page_after,
@@ -38,7 +39,6 @@ from quaestor.surveys.respond import (
     time_spent,
     withdraw,
 )
-from quaestor.surveys.speaking import told
 from quaestor.web.security.forms import checked_key, fields_in, fields_of
 from quaestor.web.security.rate_limit import Pace
 from quaestor.web.study_session import KeptOpen
@@ -77,33 +77,35 @@ class RespondentPages(StrangerPages):
         fields = await fields_of(request) if request.method == "POST" else request.query_params
         name, language = request.path_params["name"], fields.get("language", "")
         try:
-            found = await self.work(lambda: door(self.opened.surveys_if_any, self.opened.latest, name, language))
+            access = await self.work(
+                lambda: access_status(self.opened.surveys_if_any, self.opened.latest, name, language)
+            )
         except InputError:
             return self.refused(request, 404, "no-survey-title", "no-survey")
-        if found.entrance is not Entrance.OPEN:
-            return self._shut(request, found)
+        if access.status is not AccessStatus.OPEN:
+            return self._shut(request, access)
         if request.method == "POST":
-            return await self._begun(request, found)
-        return self.plain(request, "survey_begin.html", {"survey": found.questionnaire})
+            return await self._begun(request, access)
+        return self.plain(request, "survey_begin.html", {"survey": access.questionnaire})
 
-    async def _begun(self, request: Request, door: Door) -> Response:
+    async def _begun(self, request: Request, access: SurveyAccess) -> Response:
         wait = self._pace.wait(request.client.host if request.client else "")
         if wait is not None:
-            answer = self.refused(request, 429, "moment", "many-begun", door.questionnaire)
+            answer = self.refused(request, 429, "moment", "many-begun", access.questionnaire)
             answer.headers["Retry-After"] = str(int(wait.total_seconds()) + 1)
             return answer
-        language = door.questionnaire.language if door.questionnaire else ""
+        language = access.questionnaire.language if access.questionnaire else ""
         key = checked_key((await fields_of(request)).get("key", ""))
 
         def first() -> str:
-            code = code_at_entrance(self._surveys, door.survey, key)
-            return begin(self._surveys, door.survey, language, code=code)[0]
+            code = code_at_entrance(self._surveys, access.survey, key)
+            return begin(self._surveys, access.survey, language, code=code)[0]
 
         try:
             code = await self.work(first)
         except TemporarilyUnavailable:
-            return self.refused(request, 503, "moment", "begin-later", door.questionnaire)
-        return self.go(request, "answer", name=door.survey, code=code)
+            return self.refused(request, 503, "moment", "begin-later", access.questionnaire)
+        return self.go(request, "answer", name=access.survey, code=code)
 
     # A page of questions
 
@@ -116,16 +118,16 @@ class RespondentPages(StrangerPages):
             met = await self.work(lambda: self._met(name, code, request.query_params.get("page", "")))
         except InputError:
             return self.refused(request, 404, "no-response-title", "no-response")
-        if isinstance(met, Door):
+        if isinstance(met, SurveyAccess):
             return self._shut(request, met, code)
         if not isinstance(met, SurveyPage):
             return self.go(request, "answer-end", name=name, code=code)
         return self._page(request, met)
 
-    def _met(self, name: str, code: str, page: str) -> SurveyPage | Answers | Door:
+    def _met(self, name: str, code: str, page: str) -> SurveyPage | Answers | SurveyAccess:
         found = shown(self._surveys, code, page, self._own(name, code))
         if isinstance(found, SurveyPage):
-            at = door(self._surveys, self.opened.latest, name, found.response.language)
+            at = access_status(self._surveys, self.opened.latest, name, found.response.language)
             if not at.goes_on:
                 return at
         return found
@@ -151,7 +153,7 @@ class RespondentPages(StrangerPages):
             return await self._kept_typed(request, page, form)
         except StateError as error:
             return await self._too_late(request, error)
-        if response.standing is not Standing.OPEN:
+        if response.standing is not ResponseStatus.OPEN:
             return self.go(request, "answer-end", name=name, code=code)
         leads_to = page_back if back else page_after
         following = await self.work(lambda: leads_to(self._surveys, response, page))
@@ -178,10 +180,10 @@ class RespondentPages(StrangerPages):
         """The survey was closed meanwhile, or somebody went on in another window."""
         name, code = _place(request)
         asked = await self.work(lambda: questionnaire_of(self._surveys, self._own(name, code)))
-        at = await self.work(lambda: door(self._surveys, self.opened.latest, name, asked.language))
+        at = await self.work(lambda: access_status(self._surveys, self.opened.latest, name, asked.language))
         if not at.goes_on:
             return self._shut(request, at, code)
-        why = told(error, asked.words, "not-this-page")
+        why = refusal_in_words(error, asked.words, "not-this-page")
         context = {"title": "not-taken", "key": "", "why": why, "back": code, "survey": asked}
         return self.plain(request, "survey_refused.html", context, 409)
 
@@ -212,11 +214,11 @@ class RespondentPages(StrangerPages):
             response = await self.work(lambda: self._own(name, code))
         except InputError:
             return self.refused(request, 404, "no-response-title", "no-response")
-        if response.standing is Standing.OPEN:
+        if response.standing is ResponseStatus.OPEN:
             return self.go(request, "answer", name=name, code=code)
         asked = await self.work(lambda: questionnaire_of(self._surveys, response))
         claim = ""
-        if asked.pay is not None and response.standing is Standing.FINISHED:
+        if asked.pay is not None and response.standing is ResponseStatus.FINISHED:
             token = await self.work(lambda: claim_token(self._surveys, code))
             claim = str(request.url_for("claim", name=name, token=token).path)
             claim += f"?language={asked.language}" if asked.language != asked.languages[0] else ""
@@ -249,9 +251,9 @@ class RespondentPages(StrangerPages):
             raise InputError("this response belongs to another survey")
         return found
 
-    def _shut(self, request: Request, door: Door, code: str = "") -> Response:
-        status = 409 if door.entrance in (Entrance.NOT_YET, Entrance.INVITED) else 410
-        context = {"survey": door.questionnaire, "entrance": door.entrance, "code": code, "name": door.survey}
+    def _shut(self, request: Request, found: SurveyAccess, code: str = "") -> Response:
+        status = 409 if found.status in (AccessStatus.NOT_YET, AccessStatus.INVITED) else 410
+        context = {"survey": found.questionnaire, "entrance": found.status, "code": code, "name": found.survey}
         return self.plain(request, "survey_shut.html", context, status)
 
 

@@ -17,11 +17,12 @@ from quaestor.base.errors import InputError, QuaestorError, StateError
 from quaestor.base.names import parse_whole_number
 from quaestor.people.roles import Permission
 from quaestor.surveys.lifecycle import Surveys, survey_file
+from quaestor.surveys.model.question_results import share_interval
 from quaestor.surveys.pages.results import results_page
 from quaestor.surveys.results.compute import survey_results
 from quaestor.surveys.results.counting import Behind, CountingRoom, Which, answers_behind
 from quaestor.surveys.results.export import svg_of_question
-from quaestor.surveys.results.sentences import counted_in_words, share_interval, which_in_words
+from quaestor.surveys.results.sentences import counted_in_words, which_in_words
 from quaestor.web.page import Pages, page_asked, visitor
 from quaestor.web.study_session import KeptOpen
 from quaestor.web.surveys.desk import shared

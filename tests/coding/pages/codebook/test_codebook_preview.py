@@ -14,9 +14,9 @@ from quaestor.base.errors import StateError
 from quaestor.coding.codebook import CodebookChanged, change_codebook
 from quaestor.coding.model.codebook.history import UNDO
 from quaestor.coding.model.decisions import build_agreed_act, build_published_act
-from quaestor.coding.model.ratings import give_rating, list_labels
+from quaestor.coding.model.ratings import build_rating_act, list_labels
 from quaestor.coding.model.records import CANNOT_JUDGE, Codebook, Facet, RoundPlan
-from quaestor.coding.model.rounds import close_round, open_round
+from quaestor.coding.model.rounds import build_close_act, build_open_act
 from quaestor.coding.model.state import State
 from quaestor.coding.pages.codebook.browser import book_seen, counted, last_version, trees_of, why_no_counts
 from quaestor.coding.pages.codebook.change_form import described
@@ -56,7 +56,7 @@ def begin_round(
     def act(state: State) -> NewAct:
         version = state.history.latest.version
         plan = RoundPlan(name, "main", ITEMS, facets, raters, codebook=version, measured=facets[0].id, **more)
-        return open_round(state, plan, "lead")
+        return build_open_act(state, plan, "lead")
 
     coding.act(act)
 
@@ -78,7 +78,7 @@ def rate_all(coding: CodingSession, name: str, raters: tuple[str, ...], dice: ra
 
 def rate_at_once(coding: CodingSession, name: str, said: list[tuple[str, str, dict[str, Any]]]) -> None:
     """All ratings in one transaction: the disk is asked once."""
-    coding.act(lambda state: [give_rating(state, name, *one, now=coding.now()) for one in said])
+    coding.act(lambda state: [build_rating_act(state, name, *one, now=coding.now()) for one in said])
 
 
 @pytest.fixture
@@ -94,7 +94,7 @@ def with_rounds(coding: CodingSession, dice: random.Random) -> None:
     raters = ("rater-1", "rater-2")
     begin_round(coding, "first", (OBJECT, GROUP), raters)
     rate_all(coding, "first", raters, dice)
-    coding.act(lambda state: close_round(state, "first", "lead"))
+    coding.act(lambda state: build_close_act(state, "first", "lead"))
     coding.act(lambda state: build_agreed_act(state, "first", "lead"))
     entries = [{"item": item, "facet": "object", "answer": dice.choice(["training/loss", "setting"])} for item in ITEMS]
     coding.act(lambda state: build_published_act("printed", "lead", "table 2", entries, 1))
@@ -139,13 +139,15 @@ def observed(state: State, version: int) -> tuple[Counter[Any], Counter[Any]]:
     """What the labels of the closed round, and all decisions, are before a version and under it."""
     before, after = state.history.at(version - 1), state.history.at(version)
     rated: Counter[Any] = Counter()
-    pairs = zip(list_labels(state, "first", "object", version - 1), list_labels(state, "first", "object", version), strict=True)
+    pairs = zip(
+        list_labels(state, "first", "object", version - 1), list_labels(state, "first", "object", version), strict=True
+    )
     for (_, _, old), (_, _, new) in pairs:
         if isinstance(old, str) and isinstance(new, str) and CANNOT_JUDGE not in (old, new):
             sides = named(before, old), named(after, new)
             rated[sides] += sides[0] != sides[1]
     decided: Counter[Any] = Counter()
-    made = [*state.rounds["first"].decided("object").values(), *state.published["printed"].values()]
+    made = [*state.rounds["first"].last_decisions("object").values(), *state.published["printed"].values()]
     for one in made:
         every = state.rounds["first"].decisions if one.how != "published" else {}
         answers = {facet: given[-1].answer for (item, facet), given in every.items() if item == one.item}
@@ -241,7 +243,7 @@ def test_a_tie_breaker_sees_no_counts_before_the_ties_are_broken(coding: CodingS
     assert "you break the ties of first" in why_no_counts(sight(coding, breaker))
     rate_at_once(coding, "first", [("rater-1", item, {"object": "training"}) for item in ITEMS])
     rate_at_once(coding, "first", [("rater-2", item, {"object": "setting"}) for item in ITEMS])
-    coding.act(lambda state: close_round(state, "first", "lead"))
+    coding.act(lambda state: build_close_act(state, "first", "lead"))
     assert "when all of them are settled" in why_no_counts(sight(coding, breaker))
 
 
@@ -250,7 +252,7 @@ def test_a_lead_who_rated_is_shown_nothing_of_that_round_before_it_is_on_record(
     rate_all(coding, "first", ("lead", "rater-1"), random.Random(5), facets=1)
     during = preview_change(coding, "codebook.retire", {"code": "training/loss"}, LEAD)
     assert (during.moves, during.frozen) == ((), (("first", 1),))
-    coding.act(lambda state: close_round(state, "first", "lead"))
+    coding.act(lambda state: build_close_act(state, "first", "lead"))
     coding.act(lambda state: build_agreed_act(state, "first", "rater-1"))
     after = preview_change(coding, "codebook.retire", {"code": "training/loss"}, LEAD)
     assert after.moves == ()

@@ -8,7 +8,17 @@ from typing import Any
 
 from quaestor.base.errors import StateError
 from quaestor.coding.model.codebook.changes import CAN_BE_UNDONE, Payload, apply_change
-from quaestor.coding.model.records import ACTIVE, MERGED, RETIRED, SPLIT, WITHDRAWN, Code, Codebook, Difference, CodeInVersion
+from quaestor.coding.model.records import (
+    ACTIVE,
+    MERGED,
+    RETIRED,
+    SPLIT,
+    WITHDRAWN,
+    Code,
+    Codebook,
+    CodeInVersion,
+    Difference,
+)
 
 UNDO = "codebook.undo"
 
@@ -47,7 +57,9 @@ class History:
         self.changes.append((kind, payload))
         self.versions.append(book)
 
-    def find_code(self, code: str, version: int, item: str = "", answers: Mapping[str, Any] | None = None) -> CodeInVersion:
+    def find_code(
+        self, code: str, version: int, item: str = "", answers: Mapping[str, Any] | None = None
+    ) -> CodeInVersion:
         """What a rating with a code is under a version.
 
         Forwards, merged codes lead to what took their place and split codes to the part the split's rule names;

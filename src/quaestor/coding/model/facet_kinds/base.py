@@ -156,7 +156,9 @@ def read_choice(facet: Facet, book: Codebook, answer: Any) -> str:
     if len(by_name) == 1:
         return by_name[0]
     options = sort_by_similarity(str(answer), allowed)
-    raise InputError(f"{facet.id} is {answer!r}, allowed: {join_with_or(options[:5])}{' …' if len(options) > 5 else ''}")
+    raise InputError(
+        f"{facet.id} is {answer!r}, allowed: {join_with_or(options[:5])}{' …' if len(options) > 5 else ''}"
+    )
 
 
 def code_choices(facet: Facet, book: Codebook) -> tuple[AnswerChoice, ...]:

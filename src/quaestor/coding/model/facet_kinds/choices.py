@@ -8,8 +8,8 @@ from typing import Any
 from quaestor.base.errors import InputError
 from quaestor.coding.model.facet_kinds.base import (
     AnswerChoice,
-    FacetKind,
     FacetKeys,
+    FacetKind,
     Label,
     code_choices,
     read_choice,

@@ -12,15 +12,15 @@ from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import join_with_or, sort_by_similarity, suggest
 from quaestor.coding.model.facet_kinds.base import (
     AnswerChoice,
-    FacetKind,
     FacetKeys,
+    FacetKind,
     Label,
     ReplaceText,
     Words,
     code_choice,
     code_choices,
 )
-from quaestor.coding.model.records import CANNOT_JUDGE, Codebook, Facet, RoundPlan, Passage, read_passages
+from quaestor.coding.model.records import CANNOT_JUDGE, Codebook, Facet, Passage, RoundPlan, read_passages
 
 KIND = "stretches"
 MOST = 400
@@ -85,10 +85,15 @@ def _check_passage(facet: Facet, book: Codebook, value: Any) -> Passage:
     code = _check_text(facet, value, "code", LONGEST_FIELD)
     if code:
         code = _check_code(facet, book, code)
-    memo, links = _check_text(facet, value, "memo", LONGEST_MEMO), split_links(_check_text(facet, value, "link", _LONGEST_LINKS))
+    memo, links = (
+        _check_text(facet, value, "memo", LONGEST_MEMO),
+        split_links(_check_text(facet, value, "link", _LONGEST_LINKS)),
+    )
     if longer := next((link for link in links if len(link) > _LONGEST_LINK), ""):
         raise InputError(f"a link of a stretch of {facet.id} has {len(longer):,} characters, at most {_LONGEST_LINK}")
-    return Passage(start, end, code, memo.strip(), _check_fields(facet, code, value.get("fields") or {}), " ".join(links))
+    return Passage(
+        start, end, code, memo.strip(), _check_fields(facet, code, value.get("fields") or {}), " ".join(links)
+    )
 
 
 def _is_valid_span(start: int, end: int) -> bool:
@@ -114,7 +119,7 @@ def _check_code(facet: Facet, book: Codebook, code: str) -> str:
 
 
 def _check_fields(facet: Facet, code: str, values: Any) -> dict[str, str]:
-    allowed = facet.asks(code)
+    allowed = facet.list_fields(code)
     if not isinstance(values, Mapping):
         raise InputError(f"the fields of a stretch of {facet.id} are {values!r}: name each with its words")
     for name in values:
@@ -162,7 +167,10 @@ def replace_separator(answer: Any) -> Any:
     if not is_passages(answer) or not any(_SEPARATOR in words for passage in answer for words in _fields_of(passage)):
         return answer
     return [
-        {**passage, "fields": {name: words.replace(_SEPARATOR, "|") for name, words in passage.get("fields", {}).items()}}
+        {
+            **passage,
+            "fields": {name: words.replace(_SEPARATOR, "|") for name, words in passage.get("fields", {}).items()},
+        }
         for passage in answer
     ]
 
@@ -180,7 +188,9 @@ class _PassageGroup:
 
     @cached_property
     def whole(self) -> Passage:
-        passages = [passage for _, passage in sorted(self.members, key=lambda passage: (passage[0], _sort_key(passage[1])))]
+        passages = [
+            passage for _, passage in sorted(self.members, key=lambda passage: (passage[0], _sort_key(passage[1])))
+        ]
         return _merge_group(passages) if len(passages) > 1 else passages[0]
 
     @cached_property
@@ -269,7 +279,7 @@ class Passages(FacetKind):
     name = KIND
     takes = frozenset({"codes", "fields"})
     has_several_codes = True
-    has_words = True
+    has_fields = True
 
     def check_settings(self, settings: FacetKeys) -> None:
         if not settings.codes or settings.options:
@@ -284,7 +294,7 @@ class Passages(FacetKind):
     def combine(self, answers: Sequence[Any], words: Words) -> Any:
         return merge_passages(answers)
 
-    def differing_words(self, answers: Sequence[Any]) -> Sequence[str]:
+    def list_differing_fields(self, answers: Sequence[Any]) -> Sequence[str]:
         return differing_fields(merge_passages(answers))
 
     def codes(self, answer: Any) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from quaestor.coding.model.phrase_proposals.lexicon import Lexicon, read_title, singular, read_words
+from quaestor.coding.model.phrase_proposals.lexicon import Lexicon, read_title, read_words, singular
 
 Certainty = Literal["plain", "guess"]
 LONGEST_CUE = 3
@@ -149,7 +149,9 @@ def _propose_action(clause: Clause, title: Sequence[str], known: Lexicon) -> Phr
     before = [place for place, noun in enumerate(group.nouns[:-1]) if noun in known.nouns["things"]]
     if before:
         return PhraseProposal(verb, build_name(group.nouns[: before[-1] + 1], known), "guess")
-    found = find_known_object(group.end, known.grammar["leading"], title, known) or _read_next_object(group.end, title, known)
+    found = find_known_object(group.end, known.grammar["leading"], title, known) or _read_next_object(
+        group.end, title, known
+    )
     if found:
         return PhraseProposal(verb, found.name, "guess")
     beside = group.nouns[-2] if len(group.nouns) > 1 else ""
@@ -213,7 +215,9 @@ def read_object(start: int, title: Sequence[str], known: Lexicon, depth: int = 0
     return None
 
 
-def find_known_object(start: int, prepositions: frozenset[str], title: Sequence[str], known: Lexicon) -> TitleObject | None:
+def find_known_object(
+    start: int, prepositions: frozenset[str], title: Sequence[str], known: Lexicon
+) -> TitleObject | None:
     """The first known thing that one of the prepositions leads to."""
     for position in range(start, len(title) - 1):
         if title[position] in prepositions:

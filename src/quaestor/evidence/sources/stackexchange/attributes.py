@@ -1,4 +1,4 @@
-"""The attributes of many rows at once, from places in a text to typed columns."""
+"""Converts the attributes of many rows at once from positions in a text to typed columns."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FLAG = arrow.texts([b"True", b"False", b"true", b"false", b"1", b"0"], pa.strin
 
 @dataclass(frozen=True)
 class AttributeFields:
-    """Where the attributes of a run of rows stand: opening and closing quote, the row each belongs to."""
+    """The positions of the attributes of consecutive rows: their quotes, the row of each, and where the rows start."""
 
     text: pa.Buffer
     opening: Positions
@@ -32,9 +32,9 @@ class AttributeFields:
     row_start: Positions
 
     def split_text(self) -> tuple[pa.Array, Positions]:
-        """The text cut at every quote, without a copy, and for each attribute the slot of its label.
+        """Splits the text at every quote, without a copy, and returns the slots and the slot of each attribute's label.
 
-        A label is what stands before a value, quotes included: `" Score="`; its value is the next slot.
+        A label is the text before a value, including quotes: `" Score="`; its value is the next slot.
         """
         label = 2 * np.arange(len(self.opening)) + self.row
         edges = np.empty(2 * len(self.opening) + len(self.row_start), dtype=np.int32)
@@ -46,7 +46,7 @@ class AttributeFields:
 
 
 def build_batch(fields: AttributeFields, table: DumpTable) -> tuple[pa.RecordBatch, Flags]:
-    """The rows as a batch, and which of them must be read again, carefully."""
+    """Returns the rows as a batch, and flags those that must be parsed again by `row_parser`."""
     total = len(fields.row_start)
     late = np.zeros(total, dtype=bool)
     if not total:
@@ -54,7 +54,7 @@ def build_batch(fields: AttributeFields, table: DumpTable) -> tuple[pa.RecordBat
     slots, label = fields.split_text()
     names = [name for name, _ in table.attributes]
     which = _recognise(slots.take(arrow.whole_numbers(label)), names)
-    late |= _undecodable(fields)
+    late |= _find_undecodable(fields)
     columns = []
     by_attribute = np.argsort(which, kind="stable")
     limits = np.searchsorted(which[by_attribute], np.arange(len(names) + 1))
@@ -65,28 +65,28 @@ def build_batch(fields: AttributeFields, table: DumpTable) -> tuple[pa.RecordBat
             continue
         rows = fields.row[chosen]
         late[rows[1:][np.diff(rows) == 0]] = True
-        place = np.full(total, -1, dtype=np.int64)
-        place[rows] = label[chosen] + 1
-        present = place >= 0
-        values = _as_text(slots.take(arrow.whole_numbers(place, present)))
-        column, doubtful = _typed(values, kind)
+        value_slot = np.full(total, -1, dtype=np.int64)
+        value_slot[rows] = label[chosen] + 1
+        present = value_slot >= 0
+        values = _as_text(slots.take(arrow.whole_numbers(value_slot, present)))
+        column, doubtful = _convert(values, kind)
         late |= doubtful
         columns.append(column)
     late |= ~arrow.present(columns[0])
-    columns.append(_unknown(fields, slots, label, by_attribute[: limits[0]], late))
+    columns.append(_collect_unknown(fields, slots, label, by_attribute[: limits[0]], late))
     return pa.RecordBatch.from_arrays(columns, schema=table.schema), late
 
 
 def _recognise(labels: pa.Array, names: list[str]) -> npt.NDArray[np.int8]:
-    """The number of each label's attribute, or -1; the first label of a row has no quote before it."""
+    """Returns the number of each label's attribute, or -1; the first label of a row has no quote before it."""
     known = [f' {name}="'.encode() for name in names]
     options = arrow.texts([b'"' + label for label in known] + known, pa.binary())
-    found = arrow.to_numbers(pc.index_in(labels, value_set=options), missing=-1)
-    return np.where(found >= len(names), found - len(names), found).astype(np.int8)
+    index = arrow.to_numbers(pc.index_in(labels, value_set=options), missing=-1)
+    return np.where(index >= len(names), index - len(names), index).astype(np.int8)
 
 
-def _undecodable(fields: AttributeFields) -> Flags:
-    """Rows that are not UTF-8; the chunk is checked at once, its rows only where it fails."""
+def _find_undecodable(fields: AttributeFields) -> Flags:
+    """Flags rows that are not UTF-8; the whole chunk is checked first, its rows only if that fails."""
     bad = np.zeros(len(fields.row_start), dtype=bool)
     whole = np.array([0, fields.text.size], dtype=np.int32)
     try:
@@ -105,7 +105,7 @@ def _as_text(values: pa.Array) -> pa.Array:
     return pa.Array.from_buffers(pa.string(), len(values), values.buffers(), values.null_count)
 
 
-def _typed(values: pa.Array, kind: pa.DataType) -> tuple[pa.Array, Flags]:
+def _convert(values: pa.Array, kind: pa.DataType) -> tuple[pa.Array, Flags]:
     if kind == TAGS:
         return _split(values)
     if kind == WHOLE:
@@ -118,15 +118,15 @@ def _typed(values: pa.Array, kind: pa.DataType) -> tuple[pa.Array, Flags]:
 
 
 def _cast(
-    values: pa.Array, kind: pa.DataType, shaped: Callable[[], pa.Array], *, digits: bool = False
+    values: pa.Array, kind: pa.DataType, match: Callable[[], pa.Array], *, digits: bool = False
 ) -> tuple[pa.Array, Flags]:
-    """Every value at its type; where that fails, the values out of shape are left to the careful way."""
+    """Casts all values; if that fails, casts those that match the pattern and leaves the others to `row_parser`."""
     if not digits or _only_digits(values):
         try:
             return pc.cast(values, kind), np.zeros(len(values), dtype=bool)
         except pa.ArrowInvalid:
             pass
-    good = arrow.to_flags(shaped())
+    good = arrow.to_flags(match())
     usable = values.take(arrow.whole_numbers(np.arange(len(values)), good))
     try:
         return pc.cast(usable, kind), arrow.present(values) & ~good
@@ -135,33 +135,33 @@ def _cast(
 
 
 def _only_digits(values: pa.Array) -> bool:
-    """Arrow reads `0x1F` as a number; a dump never means it."""
+    """Returns whether no character is above "9": Arrow reads `0x1F` as a number, which a dump never means."""
     data = values.buffers()[2]
     return data is None or not data.size or int(np.frombuffer(data, np.uint8).max()) <= ord("9")
 
 
 def _split(values: pa.Array) -> tuple[pa.Array, Flags]:
-    """`<a><b>` and `|a|b|` to lists; anything else is left to the careful way."""
+    """Splits `<a><b>` and `|a|b|` into lists; anything else is left to `row_parser`."""
     inner = pc.ascii_trim(pc.replace_substring(values, "><", "|"), "<>|")
     odd = arrow.to_flags(pc.match_substring_regex(inner, r"^$|[<>]|\|\|"))
     return pc.split_pattern(inner, "|"), odd
 
 
-def _unknown(fields: AttributeFields, slots: pa.Array, label: Positions, chosen: Positions, late: Flags) -> pa.Array:
-    """Attributes outside the schema as a map for each row; a label that is no name spoils its row."""
+def _collect_unknown(fields: AttributeFields, slots: pa.Array, label: Positions, chosen: Positions, late: Flags) -> pa.Array:
+    """Returns the attributes outside the schema as a map per row; a row with an invalid name is flagged as late."""
     kind = pa.map_(pa.string(), pa.string())
     total = len(late)
     if not len(chosen):
         return pa.nulls(total, kind)
     labels = slots.take(arrow.whole_numbers(label[chosen])).to_pylist()
     values = _as_text(slots.take(arrow.whole_numbers(label[chosen] + 1)))
-    found: dict[int, dict[str, str]] = {}
+    by_row: dict[int, dict[str, str]] = {}
     for row, text, value in zip(fields.row[chosen].tolist(), labels, values, strict=True):
         match = _LABEL.fullmatch(text)
-        seen = found.setdefault(row, {})
+        seen = by_row.setdefault(row, {})
         name = match[1].decode() if match else ""
         if late[row] or not match or name in seen:
             late[row] = True
         else:
             seen[name] = value.as_py()
-    return pa.array([list(found[row].items()) if row in found else None for row in range(total)], type=kind)
+    return pa.array([list(by_row[row].items()) if row in by_row else None for row in range(total)], type=kind)

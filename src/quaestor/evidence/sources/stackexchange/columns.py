@@ -83,7 +83,7 @@ def build_reject(offset: int, reason: str, raw: bytes) -> Reject:
     return Reject(int(offset), reason, raw[:REJECT_EXCERPT].decode("utf-8", "backslashreplace"))
 
 
-def _regular(
+def _find_regular(
     buffer: Bytes, marks: MarkPositions, entities: xml_scan.Entities, starts: Positions, ends: Positions
 ) -> Flags:
     """Flags the frames of the usual form: paired quotes, common entities, a valid end."""
@@ -106,7 +106,7 @@ def _regular(
     return regular & xml_scan.is_closed(buffer, last_quote, ends)
 
 
-def _fields(
+def _locate_attributes(
     buffer: Bytes, length: int, marks: MarkPositions, entities: xml_scan.Entities, regular: Flags
 ) -> AttributeFields:
     """Resolves the entities of the chunk and returns the attributes of its regular frames."""

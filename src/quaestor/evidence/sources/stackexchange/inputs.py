@@ -1,4 +1,4 @@
-"""Where the tables of a dump are: a folder, a file, an archive; what is not a dump is refused here."""
+"""Finds the tables of a dump in a folder, a file or an archive, and refuses what is not a dump."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _EXPECTED = "Posts.xml, Comments.xml and so on, plain, as .xml.gz or in a .7z ar
 
 @dataclass(frozen=True)
 class TableInput:
-    """One table of a dump and where its text is: a plain file, a gzip file, or a member of an archive."""
+    """One table of a dump: a plain file, a gzip file, or a member of an archive."""
 
     table: DumpTable
     path: Path
@@ -39,13 +39,13 @@ class TableInput:
 
     @property
     def size(self) -> int:
-        """Bytes of text, where that is known beforehand; else 0."""
+        """Bytes of text; 0 if unknown before reading."""
         if self.member:
             return self.member.size
         return self.path.stat().st_size if self.is_plain else 0
 
     def split(self, chunk_bytes: int = CHUNK_BYTES) -> Iterator[FileRange | Chunk]:
-        """The text, as ranges of a file or chunks of a stream."""
+        """Splits the text into ranges of a file or chunks of a stream."""
         if self.is_plain:
             return split_file(str(self.path), self.size, chunk_bytes)
         return split_stream(self._read_blocks(), self.path.stat().st_size, chunk_bytes)
@@ -58,7 +58,7 @@ class TableInput:
             yield from _gunzip(self.path)
 
     def read_beginning(self) -> bytes:
-        """The first bytes of the text."""
+        """Returns the first bytes of the text."""
         if self.is_plain:
             with self.path.open("rb") as file:
                 return file.read(_SNIFF)
@@ -70,7 +70,7 @@ class TableInput:
 
 
 def _gunzip(path: Path) -> Iterator[bytes]:
-    """The text of a gzip file, of one member or several; where it breaks, all that could be read came first."""
+    """Yields the text of a gzip file with one or several members; damage raises InputError after the readable part."""
     with path.open("rb") as file:
         inflater = zlib.decompressobj(_GZIP)
         data = file.read(_PACKED)
@@ -92,88 +92,90 @@ def _gunzip(path: Path) -> Iterator[bytes]:
 
 
 def find_tables(path: Path) -> list[TableInput]:
-    """Every table of the dump at `path`, in the order of the schema; refuses what is not a dump."""
+    """Returns every table of the dump at `path`, in the order of the schema; raises InputError if it is not a dump."""
     if not path.exists():
         raise InputError(f"{path} does not exist: give the folder, the .xml file or the .7z archive of a dump")
     if not path.is_dir() and not path.is_file():
         raise InputError(f"{path} is neither a file nor a folder: give the folder, the .xml file or the .7z of a dump")
-    found = _in_folder(path) if path.is_dir() else _in_file(path)
-    if not found:
+    inputs = _find_in_folder(path) if path.is_dir() else _find_in_file(path)
+    if not inputs:
         raise InputError(f"{path} holds no table of a Stack Exchange dump: expected {_EXPECTED}")
-    for one in found:
-        _check_beginning(one)
-    tables = [one.table for one in found]
+    for table_input in inputs:
+        _check_beginning(table_input)
+    tables = [table_input.table for table_input in inputs]
     for table in tables:
         if tables.count(table) > 1:
-            places = " and ".join(one.name for one in found if one.table == table)
-            raise InputError(f"{path} holds {table.stem} more than once, in {places}: keep one of them")
-    return sorted(found, key=lambda one: TABLES.index(one.table))
+            names = " and ".join(table_input.name for table_input in inputs if table_input.table == table)
+            raise InputError(f"{path} holds {table.stem} more than once, in {names}: keep one of them")
+    return sorted(inputs, key=lambda table_input: TABLES.index(table_input.table))
 
 
-def _in_folder(folder: Path) -> list[TableInput]:
-    found: list[TableInput] = []
+def _find_in_folder(folder: Path) -> list[TableInput]:
+    inputs: list[TableInput] = []
     for path in sorted(folder.iterdir()):
         if path.is_file() and path.name.lower().endswith((".xml", ".xml.gz", ".7z")):
-            table = _by_name(path.name)
+            table = _find_table_by_name(path.name)
             if path.suffix.lower() == ".7z":
-                found.extend(_in_archive(path))
+                inputs.extend(_find_in_archive(path))
             elif table:
-                found.append(TableInput(table, path))
-    return found
+                inputs.append(TableInput(table, path))
+    return inputs
 
 
-def _in_file(path: Path) -> list[TableInput]:
+def _find_in_file(path: Path) -> list[TableInput]:
     if looks_like_sevenzip(path):
-        return _in_archive(path)
-    table = _by_name(path.name) or _by_root(TableInput(TABLES[0], path))
+        return _find_in_archive(path)
+    table = _find_table_by_name(path.name) or _find_table_by_root(TableInput(TABLES[0], path))
     if table is None:
-        raise InputError(_not_a_table(path.name, TableInput(TABLES[0], path).read_beginning()))
+        raise InputError(_describe_no_table(path.name, TableInput(TABLES[0], path).read_beginning()))
     return [TableInput(table, path)]
 
 
-def _in_archive(path: Path) -> list[TableInput]:
-    members = [(member, _by_name(Path(member.name).name)) for member in SevenZip(path).members]
+def _find_in_archive(path: Path) -> list[TableInput]:
+    members = [(member, _find_table_by_name(Path(member.name).name)) for member in SevenZip(path).members]
     return [TableInput(table, path, member) for member, table in members if table]
 
 
-def _by_name(name: str) -> DumpTable | None:
-    """The table a file's name tells: `Posts.xml`, `posts.xml.gz`."""
+def _find_table_by_name(name: str) -> DumpTable | None:
+    """Returns the table of a file name such as `Posts.xml` or `posts.xml.gz`."""
     stem = re.sub(r"\.xml(\.gz)?$", "", name.lower())
     return _BY_LOWER_STEM.get(stem.rpartition("-")[2]) if stem != name.lower() else None
 
 
-def _by_root(one: TableInput) -> DumpTable | None:
-    root = _root(one.read_beginning())
+def _find_table_by_root(table_input: TableInput) -> DumpTable | None:
+    root = _find_root(table_input.read_beginning())
     return next((table for table in TABLES if table.root == root), None)
 
 
-def _root(text: bytes) -> str | None:
+def _find_root(text: bytes) -> str | None:
     match = _ROOT.search(re.sub(rb"<!--.*?-->", b"", text, flags=re.DOTALL))
     return match[1].decode() if match else None
 
 
-def _check_beginning(one: TableInput) -> None:
-    """A table begins with its root element; one that was cut at the front may begin with a row."""
-    text = one.read_beginning()
+def _check_beginning(table_input: TableInput) -> None:
+    """Requires a table to begin with its root element, or with a row if its beginning was cut off."""
+    text = table_input.read_beginning()
     if text.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise InputError(f"{one.name} is UTF-16, dumps are UTF-8: convert it (iconv -f UTF-16 -t UTF-8) and try again")
-    if _root(text) not in (one.table.root, "row"):
-        raise InputError(_not_a_table(one.name, text, one.table))
+        raise InputError(
+            f"{table_input.name} is UTF-16, dumps are UTF-8: convert it (iconv -f UTF-16 -t UTF-8) and try again"
+        )
+    if _find_root(text) not in (table_input.table.root, "row"):
+        raise InputError(_describe_no_table(table_input.name, text, table_input.table))
 
 
-def _not_a_table(name: str, text: bytes, table: DumpTable | None = None) -> str:
+def _describe_no_table(name: str, text: bytes, table: DumpTable | None = None) -> str:
     start = text[:40].decode("utf-8", "backslashreplace").strip()
-    found = f"begins with {start!r}" if start else "is empty"
-    expected = f"<{table.root}>" if table else "one of " + ", ".join(f"<{one.root}>" for one in TABLES)
-    return f"{name} is not a table of a Stack Exchange dump: it {found}, expected the element {expected}"
+    problem = f"begins with {start!r}" if start else "is empty"
+    expected = f"<{table.root}>" if table else "one of " + ", ".join(f"<{table.root}>" for table in TABLES)
+    return f"{name} is not a table of a Stack Exchange dump: it {problem}, expected the element {expected}"
 
 
 def guess_site(path: Path) -> str:
-    """The site a path speaks of: `stackoverflow.com-Posts.7z` and `stackoverflow.com` → `stackoverflow`."""
+    """Returns the site in a path: `stackoverflow` for `stackoverflow.com-Posts.7z` and for `stackoverflow.com`."""
     path = path.resolve()
     if path.is_dir():
         archives = {
-            guess_site(one) for one in path.iterdir() if re.search(r"-\w+(\.7z|\.xml(\.gz)?)$", one.name, flags=re.I)
+            guess_site(file) for file in path.iterdir() if re.search(r"-\w+(\.7z|\.xml(\.gz)?)$", file.name, flags=re.I)
         }
         if len(archives) == 1:
             return archives.pop()

@@ -1,4 +1,4 @@
-"""A Stack Exchange dump: whole, or the questions with wanted tags, their answers and what belongs to them."""
+"""Ingests a Stack Exchange dump: all of it, or the questions with some tags, their answers and what belongs to them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from quaestor.evidence.sources.protocol import (
     TableCounts,
     no_progress,
 )
-from quaestor.evidence.sources.stackexchange import workers
 from quaestor.evidence.sources.stackexchange.inputs import TableInput, find_tables, guess_site
 from quaestor.evidence.sources.stackexchange.schema import POSTS, TAG_LIST
 from quaestor.evidence.sources.stackexchange.worker_tasks import (
@@ -31,15 +30,15 @@ from quaestor.evidence.sources.stackexchange.worker_tasks import (
     Spool,
     choose_spool_path,
 )
-from quaestor.evidence.sources.stackexchange.workers import WorkerResult
+from quaestor.evidence.sources.stackexchange.workers import WorkerResult, default_worker_count, run_workers
 from quaestor.study.settings.sources import SourceSettings
 
 TRUTH = "truth.json"
-"""Lies next to a synthetic dump and says so."""
+"""The file next to a synthetic dump that marks it as synthetic."""
 
 
 class StackExchangeSettings(SourceSettings):
-    """Where the dump is, which site it is, and which tags are wanted (none given: the whole dump)."""
+    """The path of the dump, its site, and the tags of the questions to keep (none: the whole dump)."""
 
     kind: Literal["stackexchange"]
     site: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9.-]*$")] | None = None
@@ -67,10 +66,10 @@ def plan_dump(
     progress: Progress = no_progress,
     worker_count: int | None = None,
 ) -> IngestPlan:
-    """What is to be read of a dump, by so many processes."""
+    """Plans the ingest of a dump with a number of worker processes (by default one per core)."""
     inputs = find_tables(path)
     if tags and all(table.table.name != "posts" for table in inputs):
-        raise InputError(f"{path} has no Posts, so nothing can be chosen by tag: leave --tags out or add Posts.xml")
+        raise InputError(f"{path} has no Posts, so nothing can be selected by tag: omit --tags or add Posts.xml")
     chosen = tuple(sorted({tag.lower() for tag in tags}))
 
     def read(sink: Sink, finished: Mapping[str, TableCounts]) -> Iterator[tuple[str, TableCounts, int]]:
@@ -90,25 +89,25 @@ def plan_dump(
         text_sizes={table.table.name: table.size for table in inputs},
         read=read,
         resumable=not chosen,
-        notes=_notes(path),
+        notes=_read_notes(path),
     )
 
 
-def _notes(path: Path) -> tuple[str, ...]:
+def _read_notes(path: Path) -> tuple[str, ...]:
     truth = (path if path.is_dir() else path.parent) / TRUTH
     try:
-        told = json.loads(truth.read_text("utf-8"))
+        content = json.loads(truth.read_text("utf-8"))
     except (OSError, ValueError):
         return ()
-    if not isinstance(told, dict) or told.get("synthetic") is not True:
+    if not isinstance(content, dict) or content.get("synthetic") is not True:
         return ()
-    return (f"synthetic evidence, seed {told.get('seed')}: not written by people",)
+    return (f"synthetic evidence, seed {content.get('seed')}: not written by people",)
 
 
-_SCANNED = 8 << 20
-"""Chunks that are only looked through may be larger than chunks that are parsed."""
+_SCANNED_BYTES = 8 << 20
+"""Chunks that are only scanned can be larger than chunks that are parsed."""
 
-# By which attribute, and which ids, a row of each other table belongs to the selected posts.
+# The attribute, and the kind of ids, by which a row of each other table belongs to the selected posts.
 _BELONGS = {
     "comments": ("PostId", "posts"),
     "votes": ("PostId", "posts"),
@@ -122,38 +121,40 @@ _BELONGS = {
 def ingest_whole(
     inputs: list[TableInput], sink: Sink, progress: Progress, worker_count: int | None = None
 ) -> Iterator[tuple[TableInput, TableCounts]]:
-    """Every row of every table, a table at a time."""
-    for one in inputs:
-        job = KeepAll(one.table, sink)
-        outcome = workers.run_workers(job, one.split(), worker_count or workers.default_worker_count(), progress, one.name, one.size)
-        yield one, outcome.counts
+    """Ingests every row of every table, one table after the other."""
+    count = worker_count or default_worker_count()
+    for dump in inputs:
+        job = KeepAll(dump.table, sink)
+        yield dump, run_workers(job, dump.split(), count, progress, dump.name, dump.size).counts
 
 
 def ingest_tagged(
     inputs: list[TableInput], tags: tuple[str, ...], sink: Sink, progress: Progress, worker_count: int | None = None
 ) -> Iterator[tuple[TableInput, TableCounts]]:
-    """Questions with a wanted tag, all their answers, and the rows of other tables that belong to them."""
-    number = worker_count or workers.default_worker_count()
-    chosen = WorkerResult()
-    for one in sorted(inputs, key=lambda one: one.table != POSTS):
-        if one.table == POSTS:
-            chosen = _posts(one, tags, sink, progress, number)
-            yield one, chosen.counts
-        elif one.table == TAG_LIST:
-            yield from ingest_whole([one], sink, progress, number)
+    """Ingests questions with one of the tags, all their answers, and the rows of other tables that belong to them."""
+    count = worker_count or default_worker_count()
+    selected = WorkerResult()
+    for dump in sorted(inputs, key=lambda dump: dump.table != POSTS):
+        if dump.table == POSTS:
+            selected = _ingest_posts(dump, tags, sink, progress, count)
+            yield dump, selected.counts
+        elif dump.table == TAG_LIST:
+            yield from ingest_whole([dump], sink, progress, count)
         else:
-            attribute, kind = _BELONGS[one.table.name]
-            job = KeepKeyed(one.table, sink, attribute, chosen.users if kind == "users" else chosen.posts)
-            yield one, workers.run_workers(job, one.split(), number, progress, one.name, one.size).counts
+            attribute, kind = _BELONGS[dump.table.name]
+            job = KeepKeyed(dump.table, sink, attribute, selected.users if kind == "users" else selected.posts)
+            yield dump, run_workers(job, dump.split(), count, progress, dump.name, dump.size).counts
 
 
-def _posts(one: TableInput, tags: tuple[str, ...], sink: Sink, progress: Progress, number: int) -> WorkerResult:
-    spool = sink.scratch if one.is_plain else None
-    questions = workers.run_workers(KeepTagged(sink, tags, spool), one.split(_SCANNED), number, progress, one.name, one.size)
-    what = f"{one.name}, answers"
+def _ingest_posts(dump: TableInput, tags: tuple[str, ...], sink: Sink, progress: Progress, count: int) -> WorkerResult:
+    spool = sink.scratch if dump.is_plain else None
+    questions = run_workers(
+        KeepTagged(sink, tags, spool), dump.split(_SCANNED_BYTES), count, progress, dump.name, dump.size
+    )
+    what = f"{dump.name}, answers"
     if spool:
-        notes = [Spool(choose_spool_path(spool, lane), one.path) for lane in range(number)]
-        return questions + workers.run_workers(KeepSpooledAnswers(sink, questions.posts), notes, number, progress, what, 0)
-    # A stream cannot be read in places, so it is read again, now that the questions are known.
+        notes = [Spool(choose_spool_path(spool, number), dump.path) for number in range(count)]
+        return questions + run_workers(KeepSpooledAnswers(sink, questions.posts), notes, count, progress, what, 0)
+    # A stream cannot be read at chosen offsets, so it is read again, now that the questions are known.
     job = KeepAnswers(sink, tags, questions.posts)
-    return questions + workers.run_workers(job, one.split(_SCANNED), number, progress, what, one.size)
+    return questions + run_workers(job, dump.split(_SCANNED_BYTES), count, progress, what, dump.size)

@@ -1,4 +1,4 @@
-"""What a lane does with the parts of a table: keep every row, or only the wanted ones."""
+"""The jobs of worker processes: keep every row of a table, or only selected ones."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ Part = FileRange | Chunk
 _SPOOL = np.dtype([("parent", "<i8"), ("start", "<i8"), ("size", "<i4")])
 _ENOUGH = 1 << 20
 _PRIME = 2_147_483_647
-_LEFT_OUT = 50
+_EXAMPLES = 50
 
 
 @dataclass
 class ChunkWriter:
-    """Parses chosen text into the sink and counts what happened."""
+    """Parses selected text into the sink and counts rows and rejects."""
 
     table: DumpTable
     rows: RowWriter
@@ -50,7 +50,7 @@ class ChunkWriter:
     _waiting_bytes: int = 0
 
     def write(self, text: bytes, offset: int) -> int:
-        """All rows of a text that stands at one place of the table."""
+        """Writes all rows of a text at an offset of the table; returns how many rows and rejects it has."""
         parsed = parse_chunk(text, self.table)
         self._keep(parsed.batch)
         for reject in parsed.rejects:
@@ -58,7 +58,7 @@ class ChunkWriter:
         return int(parsed.batch.num_rows) + len(parsed.rejects)
 
     def add_row(self, offset: int, raw: bytes) -> None:
-        """A row taken from somewhere in the table; rows are parsed together when there are enough."""
+        """Adds one row from anywhere in the table; rows are parsed together once there are enough."""
         self._waiting.append((offset, raw))
         self._waiting_bytes += len(raw)
         if self._waiting_bytes > _ENOUGH:
@@ -84,7 +84,7 @@ class ChunkWriter:
         if not batch.num_rows:
             return
         self.rows.write(batch)
-        self.counts += TableCounts(batch.num_rows, unknown=_unknown(batch), notable=_notable(self.table, batch))
+        self.counts += TableCounts(batch.num_rows, unknown=_count_unknown(batch), notable=_count_notable(self.table, batch))
         if self.remember:
             self.posts.append(arrow.to_numbers(batch.column("id"), missing=0))
             owners = arrow.to_numbers(batch.column("owner_user_id"), missing=0)
@@ -102,35 +102,35 @@ class ChunkWriter:
         )
 
 
-def _unknown(batch: pa.RecordBatch) -> dict[str, int]:
+def _count_unknown(batch: pa.RecordBatch) -> dict[str, int]:
     other = batch.column(OTHER)
     if other.null_count == len(other):
         return {}
     return dict(Counter(name for entries in other.to_pylist() for name, _ in entries or ()))
 
 
-def _notable(table: DumpTable, batch: pa.RecordBatch) -> dict[str, int]:
-    """What is worth counting while the rows pass by."""
+def _count_notable(table: DumpTable, batch: pa.RecordBatch) -> dict[str, int]:
+    """Counts questions, answers, accepted and closed questions."""
     if table != POSTS:
         return {}
     kind = arrow.to_numbers(batch.column("post_type_id"), missing=0)
-    asked = kind == QUESTION
+    is_question = kind == QUESTION
     return {
-        "questions": int(asked.sum()),
+        "questions": int(is_question.sum()),
         "answers": int((kind == ANSWER).sum()),
-        "accepted": int((asked & arrow.present(batch.column("accepted_answer_id"))).sum()),
-        "closed": int((asked & arrow.present(batch.column("closed_date"))).sum()),
+        "accepted": int((is_question & arrow.present(batch.column("accepted_answer_id"))).sum()),
+        "closed": int((is_question & arrow.present(batch.column("closed_date"))).sum()),
     }
 
 
-def _text(part: Part) -> dict[str, int]:
-    """How much text a stream held, which nobody knows before it is read."""
+def _count_text(part: Part) -> dict[str, int]:
+    """Returns the bytes of text in a chunk of a stream, whose total is unknown before reading."""
     return {"text_bytes": part.size} if isinstance(part, Chunk) else {}
 
 
 @dataclass(frozen=True)
 class KeepAll:
-    """Every row of a table."""
+    """Keeps every row of a table."""
 
     table: DumpTable
     sink: Sink
@@ -146,7 +146,7 @@ class _KeepAll:
     def process(self, part: Part) -> int:
         chunk = load_chunk(part)
         self.writer.read(self.writer.write(chunk.text(), chunk.offset))
-        self.writer.counts += TableCounts(notable=_text(part))
+        self.writer.counts += TableCounts(notable=_count_text(part))
         for reject in chunk.rejects:
             self.writer.reject(reject)
         return part.size
@@ -157,7 +157,7 @@ class _KeepAll:
 
 @dataclass(frozen=True)
 class KeepTagged:
-    """The questions with a wanted tag; where all answers stand is noted in a spool beside the rows."""
+    """Keeps the questions with one of the tags, and writes the positions of all answers to a spool file."""
 
     sink: Sink
     tags: tuple[str, ...]
@@ -178,21 +178,21 @@ def choose_spool_path(folder: Path, worker_number: int) -> Path:
 
 @dataclass
 class SkippedRows:
-    """A few of the questions that were not wanted, drawn by their ids, to show what a selection leaves out."""
+    """Keeps a pseudo-random few of the questions without any of the tags, as examples of what was skipped."""
 
     writer: ChunkWriter
     drawn: list[tuple[int, int, bytes]] = field(default_factory=list)
 
     def add_examples(self, chunk: Chunk, scan: PostScan, shift: int) -> None:
         keys = (scan.left_ids * 48_271 % _PRIME) * 69_621 % _PRIME
-        limit = self.drawn[-1][0] if len(self.drawn) >= _LEFT_OUT else _PRIME
+        limit = self.drawn[-1][0] if len(self.drawn) >= _EXAMPLES else _PRIME
         chosen = np.flatnonzero(keys < limit)
-        chosen = chosen[np.argsort(keys[chosen])[:_LEFT_OUT]]
+        chosen = chosen[np.argsort(keys[chosen])[:_EXAMPLES]]
         rows = zip(
             keys[chosen].tolist(), scan.left_starts[chosen].tolist(), scan.left_ends[chosen].tolist(), strict=True
         )
         new = [(key, start + shift, chunk.data[start:end]) for key, start, end in rows]
-        self.drawn = sorted(self.drawn + new)[:_LEFT_OUT]
+        self.drawn = sorted(self.drawn + new)[:_EXAMPLES]
 
     def finish(self) -> None:
         for _, start, raw in self.drawn:
@@ -204,16 +204,16 @@ class SkippedRows:
 class _KeepTagged:
     writer: ChunkWriter
     left: SkippedRows
-    wanted: TagFilter
+    tag_filter: TagFilter
     spool: Path | None
 
     def process(self, part: Part) -> int:
-        scan = scan_posts(load_chunk(part), self.wanted)
+        scan = scan_posts(load_chunk(part), self.tag_filter)
         chunk = scan.chunk
         shift = chunk.offset - chunk.begin
         for start, end in sorted(scan.questions + scan.broken):
             self.writer.add_row(start + shift, chunk.data[start:end])
-        self.writer.counts += TableCounts(read=scan.rows, notable={"questions_read": scan.question_count} | _text(part))
+        self.writer.counts += TableCounts(read=scan.rows, notable={"questions_read": scan.question_count} | _count_text(part))
         self.left.add_examples(chunk, scan, shift)
         for reject in chunk.rejects:
             self.writer.reject(reject)
@@ -233,7 +233,7 @@ class _KeepTagged:
 
 @dataclass(frozen=True)
 class Spool:
-    """The notes of one lane on the answers of a plain file."""
+    """The positions of answers in a plain file that one worker found."""
 
     notes: Path
     text: Path
@@ -241,7 +241,7 @@ class Spool:
 
 @dataclass(frozen=True)
 class KeepSpooledAnswers:
-    """The answers to the chosen questions, read where the notes say they are."""
+    """Keeps the answers to the selected questions, read at the positions in the spool files."""
 
     sink: Sink
     questions: Ids
@@ -261,8 +261,8 @@ class _KeepSpooledAnswers:
             return 0
         with part.notes.open("rb") as notes, part.text.open("rb", buffering=0) as text:
             while len(block := np.fromfile(notes, dtype=_SPOOL, count=1 << 16)):
-                wanted = block[is_member(block["parent"], self.questions)]
-                for _, start, size in wanted.tolist():
+                selected = block[is_member(block["parent"], self.questions)]
+                for _, start, size in selected.tolist():
                     self.writer.add_row(start, os.pread(text.fileno(), size, start))
         return 0
 
@@ -272,7 +272,7 @@ class _KeepSpooledAnswers:
 
 @dataclass(frozen=True)
 class KeepAnswers:
-    """The answers to the chosen questions, from a stream that is read a second time."""
+    """Keeps the answers to the selected questions, from a stream that is read a second time."""
 
     sink: Sink
     tags: tuple[str, ...]
@@ -286,12 +286,12 @@ class KeepAnswers:
 @dataclass
 class _KeepAnswers:
     writer: ChunkWriter
-    wanted: TagFilter
+    tag_filter: TagFilter
     questions: Ids
 
     def process(self, part: Part) -> int:
-        """What is broken was refused at the first reading."""
-        scan = scan_posts(load_chunk(part), self.wanted)
+        """Processes a part; broken rows were already rejected when the stream was first read."""
+        scan = scan_posts(load_chunk(part), self.tag_filter)
         shift = scan.chunk.offset - scan.chunk.begin
         chosen = is_member(scan.parents, self.questions)
         for start, end in zip(scan.answer_starts[chosen].tolist(), scan.answer_ends[chosen].tolist(), strict=True):
@@ -304,7 +304,7 @@ class _KeepAnswers:
 
 @dataclass(frozen=True)
 class KeepKeyed:
-    """The rows of a table whose attribute is one of the given ids."""
+    """Keeps the rows of a table whose attribute is one of the ids."""
 
     table: DumpTable
     sink: Sink
@@ -328,7 +328,7 @@ class _KeepKeyed:
         shift = chunk.offset - chunk.begin
         for start, end in scan.chosen:
             self.writer.add_row(start + shift, chunk.data[start:end])
-        self.writer.counts += TableCounts(read=scan.rows, notable=_text(part))
+        self.writer.counts += TableCounts(read=scan.rows, notable=_count_text(part))
         for reject in chunk.rejects:
             self.writer.reject(reject)
         return part.size

@@ -1,7 +1,7 @@
-"""Work on the parts of a table in several processes at once.
+"""Processes the parts of a table in several worker processes.
 
-Part number i goes to lane i modulo the number of lanes, so what a lane writes, and in which order,
-depends on the input alone and not on which process was faster.
+Part number i goes to worker i modulo the number of workers. So what a worker writes, and in which order, depends only
+on the input and not on which process is faster.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # parameters of mallopt in malloc.h
 
 @dataclass
 class WorkerResult:
-    """What a lane reports when it has finished: counts, and ids that later tables are chosen by."""
+    """What a worker reports at the end: counts, and the ids that select the rows of later tables."""
 
     counts: TableCounts = field(default_factory=TableCounts)
     posts: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
@@ -49,27 +49,27 @@ class WorkerResult:
 
 
 class Worker(Protocol[Part_contra]):
-    """Does the work of one lane."""
+    """Processes parts inside a worker process."""
 
     def process(self, part: Part_contra) -> int:
-        """Work on a part and tell how many bytes of text it was."""
+        """Processes a part and returns its size in bytes."""
         ...
 
     def finish(self) -> WorkerResult: ...
 
 
 class Job(Protocol[Part_contra]):
-    """Travels to each lane and makes its worker there."""
+    """A picklable job that creates the worker inside each process."""
 
-    def start(self, lane: int) -> Worker[Part_contra]: ...
+    def start(self, number: int) -> Worker[Part_contra]: ...
 
 
 class WorkerFailed(QuaestorError):
-    """A lane's process ended without a word, as when the machine ran out of memory."""
+    """A worker process ended without a reply, for example because the machine ran out of memory."""
 
 
 def default_worker_count() -> int:
-    """One lane for each core this process may use."""
+    """Returns the number of cores that this process may use, at most 16."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(1, min(cores, 16))
 
@@ -77,65 +77,65 @@ def default_worker_count() -> int:
 def run_workers(
     job: Job[PartType], parts: Iterable[PartType], worker_count: int, progress: Progress, what: str, total: int
 ) -> WorkerResult:
-    """Give out all parts and add up what the lanes report."""
-    crew = _Crew(job, worker_count)
+    """Distributes all parts and returns the sum of the workers' results."""
+    pool = _WorkerPool(job, worker_count)
     try:
-        with _watch(crew, progress, what, total):
+        with _watch(pool, progress, what, total):
             for number, part in enumerate(parts):
-                crew.send(number % worker_count, part)
-            return crew.finish()
+                pool.send(number % worker_count, part)
+            return pool.finish()
     finally:
-        crew.dismiss()
+        pool.stop()
 
 
-class _Crew(Generic[PartType]):
+class _WorkerPool(Generic[PartType]):
     """The processes of one run and the pipes to them."""
 
-    def __init__(self, job: Job[PartType], lanes: int) -> None:
-        # A fork starts in milliseconds; elsewhere it is unsafe, and processes start anew.
+    def __init__(self, job: Job[PartType], worker_count: int) -> None:
+        # A fork starts in milliseconds; outside Linux it is unsafe, so new interpreters are started.
         context: Any = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
-        self.done = [context.RawValue("q", 0) for _ in range(lanes)]
+        self.done = [context.RawValue("q", 0) for _ in range(worker_count)]
         self._pipes: list[Connection] = []
         self._processes: list[Any] = []
-        for lane in range(lanes):
+        for number in range(worker_count):
             ours, theirs = context.Pipe()
             process = context.Process(
-                target=_work, args=(job, lane, theirs, self.done[lane], list(self._pipes)), daemon=True
+                target=_work, args=(job, number, theirs, self.done[number], list(self._pipes)), daemon=True
             )
             process.start()
             theirs.close()
             self._pipes.append(ours)
             self._processes.append(process)
 
-    def send(self, lane: int, part: PartType) -> None:
+    def send(self, number: int, part: PartType) -> None:
         try:
-            self._pipes[lane].send(part)
+            self._pipes[number].send(part)
         except (BrokenPipeError, ConnectionResetError):
-            self._receive(lane)
+            self._receive(number)
             raise WorkerFailed(
                 "a worker process ended before its work was done: free some memory and try again"
             ) from None
 
     def finish(self) -> WorkerResult:
-        for lane in range(len(self._pipes)):
-            self.send(lane, None)  # type: ignore[arg-type]
-        outcome = WorkerResult()
-        for lane in range(len(self._pipes)):
-            outcome += self._receive(lane)
-        return outcome
+        for number in range(len(self._pipes)):
+            self.send(number, None)  # type: ignore[arg-type]
+        result = WorkerResult()
+        for number in range(len(self._pipes)):
+            result += self._receive(number)
+        return result
 
-    def _receive(self, lane: int) -> WorkerResult:
+    def _receive(self, number: int) -> WorkerResult:
         try:
-            answer = self._pipes[lane].recv()
+            reply = self._pipes[number].recv()
         except (EOFError, ConnectionResetError):
             raise WorkerFailed(
                 "a worker process ended before its work was done: free some memory and try again"
             ) from None
-        if isinstance(answer, BaseException):
-            raise answer
-        return cast(WorkerResult, answer)
+        if isinstance(reply, BaseException):
+            raise reply
+        return cast(WorkerResult, reply)
 
-    def dismiss(self) -> None:
+    def stop(self) -> None:
         for process in self._processes:
             if process.is_alive():
                 process.terminate()
@@ -145,10 +145,10 @@ class _Crew(Generic[PartType]):
 
 
 def _keep_memory() -> None:
-    """Let freed memory be used again instead of going back to the system.
+    """Makes malloc reuse freed memory instead of returning it to the system.
 
-    A chunk asks for the same few megabytes again and again; fetching them from the system each time
-    costs as much as the work itself. Where the C library knows no such setting, nothing happens.
+    Every chunk allocates the same few megabytes; getting them from the system each time costs as much as the work
+    itself. With a C library that has no such setting, nothing happens.
     """
     with contextlib.suppress(OSError, AttributeError, TypeError):
         mallopt = ctypes.CDLL(None).mallopt
@@ -156,41 +156,41 @@ def _keep_memory() -> None:
         mallopt(_TRIM_THRESHOLD, 64 << 20)
 
 
-def _work(job: Job[Any], lane: int, pipe: Connection, done: Any, inherited: list[Connection]) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is the parent's to handle
+def _work(job: Job[Any], number: int, pipe: Connection, done: Any, inherited: list[Connection]) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process handles interrupts
     for other in inherited:
         other.close()
     _keep_memory()
-    gc.disable()  # nothing here forms cycles, and looking for them takes time
+    gc.disable()  # the work creates no reference cycles, and looking for them takes time
     try:
-        worker = job.start(lane)
+        worker = job.start(number)
         while (part := pipe.recv()) is not None:
             done.value += worker.process(part)
-        answer: WorkerResult | BaseException = worker.finish()
+        reply: WorkerResult | BaseException = worker.finish()
     except EOFError:
         return
     except BaseException as error:  # noqa: BLE001 - carried to the parent, which raises it
-        answer = error
+        reply = error
     with contextlib.suppress(BrokenPipeError):
-        pipe.send(answer)
+        pipe.send(reply)
 
 
 @contextlib.contextmanager
-def _watch(crew: _Crew[Any], progress: Progress, what: str, total: int):  # type: ignore[no-untyped-def]
-    """Tell the progress ten times a second while the lanes work."""
+def _watch(pool: _WorkerPool[Any], progress: Progress, what: str, total: int):  # type: ignore[no-untyped-def]
+    """Reports the progress ten times a second while the workers run."""
     stop = threading.Event()
 
-    def tell() -> None:
-        # Whoever cannot bear to be told here is told once more at the end, where it can be heard.
+    def report() -> None:
+        # An exception from the callback is ignored in this thread; the last call below raises it again.
         with contextlib.suppress(Exception):
             while not stop.wait(0.1):
-                progress(what, sum(value.value for value in crew.done), total)
+                progress(what, sum(value.value for value in pool.done), total)
 
-    teller = threading.Thread(target=tell, daemon=True)
-    teller.start()
+    thread = threading.Thread(target=report, daemon=True)
+    thread.start()
     try:
         yield
     finally:
         stop.set()
-        teller.join()
-        progress(what, sum(value.value for value in crew.done), total)
+        thread.join()
+        progress(what, sum(value.value for value in pool.done), total)

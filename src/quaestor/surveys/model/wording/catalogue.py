@@ -41,8 +41,8 @@ def wording(language: str = ENGLISH, own: Own | None = None) -> Wording:
     return Wording(language, {**english, **known}, frozenset(english) - frozenset(known))
 
 
-def accepted(header: str) -> Wording:
-    """The texts for whoever's browser asks for these languages, as the header `Accept-Language` says; else English."""
+def browser_wording(header: str) -> Wording:
+    """Returns the texts in the first language of the header `Accept-Language` that has them, else in English."""
     wanted = (part.partition(";")[0].strip().lower() for part in header[:1000].split(","))
     return wording(next((base_of(one) for one in wanted if base_of(one) in spoken()), ENGLISH))
 

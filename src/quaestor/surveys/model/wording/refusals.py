@@ -1,4 +1,4 @@
-"""Refusals that respondents read: they know their text, so that each is told in the language of whoever asked."""
+"""Refusals that respondents read in their language: an error holds the key of its text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from quaestor.surveys.model.wording.records import Wording
 
 
 class _Worded(QuaestorError):
-    """A refusal by the key of its text; as an error of a command it is the English one, as a part of a sentence."""
+    """A refusal by the key of its text; as an error of a command, the English text as a part of a sentence."""
 
     def __init__(self, key: str, **values: object) -> None:
         sentence = wording().say(key, **values)
@@ -18,13 +18,13 @@ class _Worded(QuaestorError):
 
 
 class NotTaken(_Worded, InputError):
-    """What somebody typed will not do."""
+    """What a respondent typed cannot be an answer."""
 
 
 class TooLate(_Worded, StateError):
-    """What somebody sent comes at a moment at which it cannot be taken."""
+    """What a respondent sent can no longer be stored."""
 
 
-def told(error: QuaestorError, words: Wording, otherwise: str = "not-offered") -> str:
-    """An error in the respondent's words; one that is not meant for them is told by the text `otherwise`."""
+def refusal_in_words(error: QuaestorError, words: Wording, otherwise: str = "not-offered") -> str:
+    """Returns an error in the respondent's language; for one that is not meant for them, the text `otherwise`."""
     return words.say(error.key, **error.values) if isinstance(error, _Worded) else words.say(otherwise)

@@ -7,18 +7,13 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.support.answers_of_kinds import check, in_words, lacking, read_form, write_form
 
 from quaestor.base.errors import InputError
-from quaestor.surveys.model.answer_forms import (
-    LONGEST,
-    checked_answer,
-    form_of,
-    in_words,
-    rank_of,
-    sent_answer,
-    unanswered,
-)
-from quaestor.surveys.model.records import Kind, Option, Question, Row
+from quaestor.surveys.model.answer_cells import LONGEST_TEXT
+from quaestor.surveys.model.question_kinds import QUESTION_KINDS
+from quaestor.surveys.model.question_kinds.ranking import read_place
+from quaestor.surveys.model.records import Option, Question, Row
 
 CODES = st.from_regex(r"[a-z0-9][a-z0-9_-]{0,8}", fullmatch=True)
 WORDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\r"), max_size=40)
@@ -26,8 +21,8 @@ WORDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\
 
 @st.composite
 def questions(draw: st.DrawFn) -> Question:
-    kind = draw(st.sampled_from(list(Kind)))
-    texts = kind not in (Kind.RANKING, Kind.MATRIX)
+    kind = draw(st.sampled_from(list(QUESTION_KINDS)))
+    texts = kind not in ("ranking", "matrix")
     codes = draw(st.lists(CODES, min_size=2, max_size=6, unique=True))
     options = tuple(
         Option(code, draw(WORDS), text=texts and draw(st.booleans()), alone=draw(st.integers(0, 9)) == 0)
@@ -36,28 +31,28 @@ def questions(draw: st.DrawFn) -> Question:
     rows = tuple(
         Row(code, draw(WORDS), text=draw(st.booleans())) for code in draw(st.lists(CODES, max_size=4, unique=True))
     )
-    bare = kind in (Kind.NUMBER, Kind.TEXT, Kind.LONG_TEXT)
-    return Question(draw(CODES), kind, "?", options=() if bare else options, rows=rows if kind is Kind.MATRIX else ())
+    bare = kind in ("number", "text", "long-text")
+    return Question(draw(CODES), kind, "?", options=() if bare else options, rows=rows if kind == "matrix" else ())
 
 
 @st.composite
 def said_to(draw: st.DrawFn, question: Question) -> dict[str, Any]:
     """Something that can be said to a question, not in its one form yet."""
     codes = [one.code for one in question.options]
-    if question.kind is Kind.MATRIX:
+    if question.kind == "matrix":
         rows = {row.code: draw(st.sampled_from(["", *codes])) for row in question.rows}
         return {"rows": rows, "texts": {row.code: draw(WORDS) for row in question.rows}}
-    if question.kind is Kind.RANKING:
+    if question.kind == "ranking":
         return {"ranks": draw(st.lists(st.sampled_from(codes), unique=True))}
-    if question.kind is Kind.NUMBER:
+    if question.kind == "number":
         return {
             "number": str(
                 draw(st.one_of(st.integers(-(10**9), 10**9), st.floats(-1e6, 1e6).map(lambda x: round(x, 3))))
             )
         }
-    if question.kind in (Kind.TEXT, Kind.LONG_TEXT):
+    if question.kind in ("text", "long-text"):
         return {"text": draw(WORDS)}
-    most = None if question.kind is Kind.MULTIPLE else 1
+    most = None if question.kind == "multiple" else 1
     chosen = draw(st.lists(st.sampled_from(codes), unique=True, max_size=most))
     if any(one.alone for one in question.options if one.code in chosen):
         chosen = chosen[:1]
@@ -68,9 +63,9 @@ def said_to(draw: st.DrawFn, question: Question) -> dict[str, Any]:
 @settings(max_examples=70, deadline=None)
 def test_an_answer_of_any_kind_is_the_same_checked_again_and_sent_again(data: st.DataObject) -> None:
     question = data.draw(questions())
-    answer = checked_answer(question, data.draw(said_to(question)))
-    assert checked_answer(question, answer) == answer
-    assert sent_answer(question, form_of(question, answer)) == answer
+    answer = check(question, data.draw(said_to(question)))
+    assert check(question, answer) == answer
+    assert read_form(question, write_form(question, answer)) == answer
     assert isinstance(in_words(question, answer), str)
 
 
@@ -87,23 +82,23 @@ def test_whatever_a_form_says_is_an_answer_or_one_sentence(data: st.DataObject) 
     values = st.lists(st.one_of(st.text(max_size=12), st.sampled_from([*codes, "1", "2"])), max_size=3)
     form = data.draw(st.dictionaries(st.sampled_from(fields), values))
     try:
-        answer = sent_answer(question, form)
+        answer = read_form(question, form)
     except InputError as error:
         assert "\n" not in str(error)
     else:
-        assert sent_answer(question, form_of(question, answer)) == answer
+        assert read_form(question, write_form(question, answer)) == answer
 
 
 OTHER = Question(
     "tool",
-    Kind.MULTIPLE,
+    "multiple",
     "?",
     options=(Option("a", "A"), Option("x", "Other", text=True), Option("n", "None", alone=True)),
 )
 
 
 def test_words_beside_an_other_that_is_not_ticked_are_an_answer() -> None:
-    assert sent_answer(OTHER, {"q.tool.x.text": [" mine "]}) == {"choices": ["x"], "texts": {"x": "mine"}}
+    assert read_form(OTHER, {"q.tool.x.text": [" mine "]}) == {"choices": ["x"], "texts": {"x": "mine"}}
     assert in_words(OTHER, {"choices": ["a", "x"], "texts": {"x": "mine"}}) == "A; Other: mine"
 
 
@@ -112,24 +107,24 @@ def test_words_beside_an_other_that_is_not_ticked_are_an_answer() -> None:
     [
         (OTHER, {"q.tool": ["a", "n"]}, "goes with no other answer"),
         (
-            Question("one", Kind.SINGLE, "?", options=OTHER.options),
+            Question("one", "single", "?", options=OTHER.options),
             {"q.one": ["a"], "q.one.x.text": ["mine"]},
             "only one answer can be given to this question: choose one, or clear the words beside 'Other'",
         ),
         (OTHER, {"q.tool": ["b"]}, "'b' is no option of 'tool'"),
-        (Question("y", Kind.NUMBER, "?"), {"q.y": ["many"]}, "'many' is no number"),
-        (Question("y", Kind.NUMBER, "?"), {"q.y": ["nan"]}, "'nan' is no number"),
-        (Question("y", Kind.NUMBER, "?", whole=True), {"q.y": ["1.5"]}, "no whole number"),
-        (Question("y", Kind.NUMBER, "?", low=0), {"q.y": ["-1"]}, "less than 0"),
-        (Question("y", Kind.NUMBER, "?", high=9), {"q.y": ["10"]}, "more than 9"),
-        (Question("t", Kind.TEXT, "?"), {"q.t": ["x" * (LONGEST + 1)]}, "shorten it to 20,000"),
+        (Question("y", "number", "?"), {"q.y": ["many"]}, "'many' is no number"),
+        (Question("y", "number", "?"), {"q.y": ["nan"]}, "'nan' is no number"),
+        (Question("y", "number", "?", whole=True), {"q.y": ["1.5"]}, "no whole number"),
+        (Question("y", "number", "?", low=0), {"q.y": ["-1"]}, "less than 0"),
+        (Question("y", "number", "?", high=9), {"q.y": ["10"]}, "more than 9"),
+        (Question("t", "text", "?"), {"q.t": ["x" * (LONGEST_TEXT + 1)]}, "shorten it to 20,000"),
         (
-            Question("r", Kind.RANKING, "?", options=(Option("a", "A"), Option("b", "B"))),
+            Question("r", "ranking", "?", options=(Option("a", "A"), Option("b", "B"))),
             {"q.r.a.rank": ["1"], "q.r.b.rank": ["1"]},
             "two options have place 1",
         ),
         (
-            Question("r", Kind.RANKING, "?", options=(Option("a", "A"), Option("b", "B"), Option("c", "C"))),
+            Question("r", "ranking", "?", options=(Option("a", "A"), Option("b", "B"), Option("c", "C"))),
             {"q.r.a.rank": ["1"], "q.r.c.rank": ["3"]},
             "place 2 is given to none",
         ),
@@ -139,17 +134,17 @@ def test_what_a_question_does_not_offer_is_refused_in_a_sentence(
     question: Question, form: dict[str, list[str]], words: str
 ) -> None:
     with pytest.raises(InputError, match=words):
-        sent_answer(question, form)
+        read_form(question, form)
 
 
 def test_what_is_required_is_asked_for_by_name() -> None:
     rows = (Row("a", "Speed"), Row("b", "Size"), Row("x", "Other", text=True))
     steps = (Option("low", "Low"), Option("high", "High"))
-    scale = Question("m", Kind.MATRIX, "?", required=True, options=steps, rows=rows)
-    assert unanswered(scale, {"rows": {"a": "low"}}) == "Please choose a step for: Size."
-    assert unanswered(scale, {"rows": {"a": "low", "b": "high"}}) == ""
-    assert unanswered(Question("t", Kind.TEXT, "?", required=True), {}) == "Please answer this question."
-    assert unanswered(Question("t", Kind.TEXT, "?"), {}) == ""
+    scale = Question("m", "matrix", "?", required=True, options=steps, rows=rows)
+    assert lacking(scale, {"rows": {"a": "low"}}) == "Please choose a step for: Size."
+    assert lacking(scale, {"rows": {"a": "low", "b": "high"}}) == ""
+    assert lacking(Question("t", "text", "?", required=True), {}) == "Please answer this question."
+    assert lacking(Question("t", "text", "?"), {}) == ""
 
 
 @pytest.mark.parametrize(
@@ -161,35 +156,35 @@ def test_what_is_required_is_asked_for_by_name() -> None:
     ],
 )  # fmt: skip
 def test_numbers_are_taken_as_people_write_them(typed: str, taken: str) -> None:
-    assert sent_answer(Question("y", Kind.NUMBER, "?"), {"q.y": [typed]}) == {"number": taken}
+    assert read_form(Question("y", "number", "?"), {"q.y": [typed]}) == {"number": taken}
 
 
 @pytest.mark.parametrize("typed", ["1.234,5", "1,234.5", "1,234", "12,000", "1 2", "5 10", "1,2,3", "1.5,"])
 def test_a_number_that_can_be_read_in_two_ways_is_refused(typed: str) -> None:
     with pytest.raises(InputError, match="can be read in two ways: write it without thousands separators"):
-        sent_answer(Question("y", Kind.NUMBER, "?"), {"q.y": [typed]})
+        read_form(Question("y", "number", "?"), {"q.y": [typed]})
 
 
 def test_of_whole_numbers_a_comma_before_three_digits_says_thousands_and_a_point_is_refused() -> None:
-    years = Question("y", Kind.NUMBER, "?", whole=True)
-    assert sent_answer(years, {"q.y": ["12,000"]}) == {"number": "12000"}
+    years = Question("y", "number", "?", whole=True)
+    assert read_form(years, {"q.y": ["12,000"]}) == {"number": "12000"}
     with pytest.raises(InputError, match="two ways"):
-        sent_answer(years, {"q.y": ["1.000"]})
+        read_form(years, {"q.y": ["1.000"]})
     with pytest.raises(InputError, match="no whole number"):
-        sent_answer(years, {"q.y": ["0,125"]})
+        read_form(years, {"q.y": ["0,125"]})
 
 
 @pytest.mark.parametrize("typed", ["1e308", "-1e16", "1e-300", "5e-324", "1e999", "inf"])
 def test_a_number_that_would_drown_all_others_is_refused(typed: str) -> None:
     with pytest.raises(InputError, match="too large or too small to be counted"):
-        sent_answer(Question("y", Kind.NUMBER, "?"), {"q.y": [typed]})
+        read_form(Question("y", "number", "?"), {"q.y": [typed]})
 
 
 @pytest.mark.parametrize("text", ["000001" + "0" * 5000, "0000019", "1.0", "-1", "\u0661", "", "0", "4"])
 def test_a_place_that_is_none_is_refused_whole(text: str) -> None:
-    question = Question("q", Kind.RANKING, "?", options=tuple(Option(code, code) for code in "abc"))
-    assert not 1 <= rank_of(text) <= 3
+    question = Question("q", "ranking", "?", options=tuple(Option(code, code) for code in "abc"))
+    assert not 1 <= read_place(text) <= 3
     if text:
         with pytest.raises(InputError, match="a place is a number from 1 to 3"):
-            sent_answer(question, {"q.q.a.rank": [text]})
-    assert sent_answer(question, {"q.q.a.rank": ["02"], "q.q.b.rank": ["1"]}) == {"ranks": ["b", "a"]}
+            read_form(question, {"q.q.a.rank": [text]})
+    assert read_form(question, {"q.q.a.rank": ["02"], "q.q.b.rank": ["1"]}) == {"ranks": ["b", "a"]}

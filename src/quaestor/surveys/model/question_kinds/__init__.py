@@ -1,0 +1,27 @@
+"""The kinds of questions, one class each; a new kind is one more module and one more line here."""
+
+from __future__ import annotations
+
+from quaestor.surveys.model.question_kinds.base import QuestionKind
+from quaestor.surveys.model.question_kinds.choices import Consent, MultipleChoice, SingleChoice, YesNo
+from quaestor.surveys.model.question_kinds.matrix import Matrix
+from quaestor.surveys.model.question_kinds.number import Number
+from quaestor.surveys.model.question_kinds.ranking import Ranking
+from quaestor.surveys.model.question_kinds.text import LongText, Text
+from quaestor.surveys.model.records import Question
+
+QUESTION_KINDS: dict[str, QuestionKind] = {
+    SingleChoice.name: SingleChoice(),
+    MultipleChoice.name: MultipleChoice(),
+    YesNo.name: YesNo(),
+    Number.name: Number(),
+    Matrix.name: Matrix(),
+    Text.name: Text(),
+    LongText.name: LongText(),
+    Ranking.name: Ranking(),
+    Consent.name: Consent(),
+}
+
+
+def kind_of(question: Question) -> QuestionKind:
+    return QUESTION_KINDS[question.kind]

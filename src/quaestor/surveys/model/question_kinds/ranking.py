@@ -1,0 +1,243 @@
+"""Questions that ask to put options into an order."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from quaestor.base.errors import InputError, Problem
+from quaestor.measures.survey_answers import rankings
+from quaestor.render.figures.records import Figure
+from quaestor.render.number_format import decimal, percent, whole
+from quaestor.render.table_model import Cell, Group
+from quaestor.render.table_model import Column as TableColumn
+from quaestor.render.table_model import Row as TableRow
+from quaestor.surveys.model.answer_cells import PLACE, AnswerCells, Part
+from quaestor.surveys.model.answer_columns import Column, Flags, column_of, inside, listed_options, place_of
+from quaestor.surveys.model.conditions import Condition
+from quaestor.surveys.model.question_kinds.base import (
+    Form,
+    OptionPlaces,
+    QuestionKind,
+    check_cells,
+    field_text,
+    ordered_codes,
+    problem_of,
+)
+from quaestor.surveys.model.question_results import (
+    INTERVAL,
+    Counting,
+    Groups,
+    QuestionResult,
+    RankedLine,
+    base_cell,
+    bounds,
+    estimate_json,
+    selection_of,
+    share_json,
+)
+from quaestor.surveys.model.records import Answer, Missing, Question
+from quaestor.surveys.model.wording.records import Wording
+from quaestor.surveys.model.wording.refusals import NotTaken
+
+_LONGEST_PLACE = 6
+_PLACES = ("1st", "2nd", "3rd")
+_COLUMNS = (
+    TableColumn("mean", "mean place"), INTERVAL, TableColumn("first", "first places"), TableColumn("share", "share"),
+    TableColumn("placed", "placed"),
+)  # fmt: skip
+
+
+class Ranking(QuestionKind):
+    """A place for each option; places are not left out."""
+
+    name = "ranking"
+    takes = frozenset({"options"})
+    meaningless_option_keys = ("text", "ends")
+    is_drawn = True
+    part = "rank"
+    reads_whole_cell = False
+    holds = PLACE
+    holds_in_words = "the place that was given to the option, 1 is the first"
+    tidy_field = "number"
+    stub = "option"
+    answer_seconds = 2.0
+    seconds_per_part = 4.0
+    simulated_seconds = 30.0
+
+    def check_options(self, question: Question) -> Iterator[Problem]:
+        yield from super().check_options(question)
+        if len(question.options) == 1:
+            yield problem_of(question, f"it has one of its {self.option_word}s only: give it at least two")
+
+    def examples(self, question: Question, tests: Sequence[Condition]) -> Iterator[Answer]:
+        yield {"ranks": [option.code for option in question.options]}
+
+    def read_form(self, question: Question, form: Form) -> Answer:
+        places: dict[int, str] = {}
+        for option in question.options:
+            text = field_text(form, f"q.{question.id}.{option.code}.rank")
+            if not text:
+                continue
+            place = read_place(text)
+            if not 1 <= place <= len(question.options):
+                raise NotTaken("place-between", most=len(question.options), said=text[:20])
+            if place in places:
+                raise NotTaken("place-twice", place=place)
+            places[place] = option.code
+        gap = find_gap(places)
+        if gap:
+            raise NotTaken("place-missing", place=gap)
+        return self.check(question, {"ranks": [places[place] for place in sorted(places)]})
+
+    def write_form(self, question: Question, answer: Answer) -> dict[str, list[str]]:
+        ranks = enumerate(answer.get("ranks", ()), start=1)
+        return {f"q.{question.id}.{code}.rank": [str(place)] for place, code in ranks}
+
+    def check(self, question: Question, answer: Mapping[str, Any]) -> Answer:
+        ranks = list(answer.get("ranks", ()))
+        known = {option.code for option in question.options}
+        if len(set(ranks)) < len(ranks) or not set(ranks) <= known:
+            raise InputError(f"what was ranked in {question.id!r} is not what it offers, each once")
+        return {"ranks": ranks} if ranks else {}
+
+    def lacking(self, question: Question, answer: Answer, words: Wording) -> str:
+        if len(answer.get("ranks", ())) < len(question.options):
+            return words.say("place-all")
+        return super().lacking(question, answer, words)
+
+    def in_words(self, question: Question, answer: Answer) -> str:
+        return "; ".join(self.lines(question, answer))
+
+    def lines(self, question: Question, answer: Answer) -> list[str]:
+        labels = {option.code: option.label for option in question.options}
+        return [f"{place}. {labels[code]}" for place, code in enumerate(answer.get("ranks", ()), start=1)]
+
+    def draw_answer(self, question: Question, chance: random.Random, write: Callable[[], str]) -> Answer:
+        return {"ranks": chance.sample([option.code for option in question.options], len(question.options))}
+
+    def parts(self, question: Question) -> tuple[str, ...]:
+        return tuple(option.code for option in question.options)
+
+    def cell(self, answer: Answer, code: str) -> str:
+        ranks = list(answer.get("ranks", ()))
+        return str(ranks.index(code) + 1) if code in ranks else ""
+
+    def tidy_line(self, code: str, answer: Answer, reason: str, options: OptionPlaces) -> tuple[str, ...]:
+        place = self.cell(answer, code)
+        lacking = reason if place else reason or Missing.SKIPPED.value
+        return code if place else "", *options[code], "", place, lacking
+
+    def codes(self, question: Question, code: str) -> Iterator[tuple[str, str, str]]:
+        return (option for option in ordered_codes(question) if option[0] == code)
+
+    def read_cell(self, cells: AnswerCells, column: str, part: Part, cell: str) -> None:
+        cells.ranks.append((column, part.code, cell))
+
+    def answer_in_cells(self, cells: AnswerCells) -> Answer:
+        """Returns the ranking where it is one; with a tie or a gap nobody can tell who comes second, so it is none."""
+        places: dict[int, str] = {}
+        wrong = False
+        for column, code, cell in cells.ranks:
+            place = read_place(cell)
+            if not 1 <= place <= len(cells.question.options) or place in places:
+                cells.report(column, cell, "is no place of its own in the ranking")
+                wrong = True
+            places.setdefault(place, code)
+        gap = 0 if wrong else find_gap(places)
+        if gap:
+            column = next(column for column, _, cell in cells.ranks if read_place(cell) > gap)
+            ranks = "; ".join(f"{code} {cell}" for _, code, cell in cells.ranks)
+            cells.report(column, ranks, f"leaves out place {gap} of the ranking")
+        return check_cells(self, cells, "", {"ranks": [] if wrong or gap else [places[one] for one in sorted(places)]})
+
+    def stored_fields(self, question: Question) -> dict[str, pa.DataType]:
+        return {"ranks": pa.list_(pa.string())}
+
+    def read_column(self, question: Question, answers: pa.StructArray, here: Flags) -> Column:
+        places = np.zeros((len(here), len(question.options)), np.int16)
+        who, what, rank = listed_options(inside(answers, "ranks"), question.options)
+        places[who, what] = rank + 1
+        places[~here] = 0
+        return column_of(question, places.any(axis=1), places=places)
+
+    def select(self, column: Column, option: str, row: str, place: int) -> Flags:
+        if not option:
+            return column.answered
+        places = column.places[:, place_of(option, self.parts(column.question), "option")]
+        placed: Flags = places == place if place else places > 0
+        return placed
+
+    def count(self, column: Column, counting: Counting, result: QuestionResult) -> QuestionResult:
+        places, options = column.places[counting.used], column.question.options
+        lines = []
+        for place, (option, ranked) in enumerate(zip(options, rankings(places, counting.seed), strict=True)):
+            counts = np.bincount(places[:, place], minlength=len(options) + 1)[1:]
+            lines.append(RankedLine(option.code, option.label, ranked, tuple(counts.tolist())))
+        return replace(result, ranked=tuple(lines))
+
+    def as_json(self, result: QuestionResult) -> dict[str, Any]:
+        lines = [
+            {
+                "option": line.key,
+                "label": line.label,
+                "placed": line.ranked.placed,
+                "mean": estimate_json(line.ranked.mean),
+                "first": share_json(line.ranked.first),
+                "places": list(line.places),
+            }
+            for line in result.ranked
+        ]
+        return {"ranking": lines} if lines else {}
+
+    def table(self, result: QuestionResult, groups: Groups | None) -> tuple[tuple[TableColumn, ...], tuple[Group, ...]]:
+        rows = []
+        for line in result.ranked:
+            mean, first = line.ranked.mean, line.ranked.first
+            came_first = selection_of(result.question.id, option=line.key, place="1")
+            cells = (
+                Cell((decimal(mean.value),), (mean.value,)),
+                Cell((bounds(mean),), (mean.low, mean.high)),
+                Cell((whole(first.count),), (first.count,), came_first),
+                Cell((percent(first.value),), (first.value,)),
+                base_cell(result.question.id, line.ranked.placed, option=line.key),
+            )
+            rows.append(TableRow(line.key, line.label, cells))
+        return _COLUMNS, (Group("", tuple(rows)),)
+
+    def draw(self, result: QuestionResult, groups: Groups | None, *, narrow: bool = False) -> Figure | None:
+        from quaestor.render.figures.likert import ScaleRow, draw_likert
+
+        question = result.question
+        codes = [option.code for option in question.options]
+        centre = codes.index(question.centre) if question.centre in codes else None
+        rows = [ScaleRow(line.label, line.places) for line in result.ranked]
+        return draw_likert(
+            _place_names(question), rows, centre=centre, stacked=True, name=question.id, title=question.text,
+            narrow=narrow,
+        )  # fmt: skip
+
+    def figure_size(self, result: QuestionResult, groups: Groups | None, *, narrow: bool) -> tuple[int, int] | None:
+        from quaestor.render.figures.likert import ScaleRow, likert_size
+
+        rows = [ScaleRow(line.label, line.places) for line in result.ranked]
+        return likert_size(_place_names(result.question), rows, narrow=narrow)
+
+
+def read_place(text: str) -> int:
+    """Returns the place that a text names; 0 where it names none."""
+    return int(text) if len(text) <= _LONGEST_PLACE and text.isascii() and text.isdecimal() else 0
+
+
+def find_gap(places: Collection[int]) -> int:
+    """Returns the first place without an option before one that has one; 0 where there is none: third is not second."""
+    return next((place for place in range(1, max(places, default=0)) if place not in places), 0)
+
+
+def _place_names(question: Question) -> list[str]:
+    return [_PLACES[at] if at < len(_PLACES) else f"{at + 1}th" for at in range(len(question.options))]

@@ -1,0 +1,227 @@
+"""What is counted of a question, and its parts as JSON and as cells of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from quaestor.measures.records import Effect, Estimate, GroupTest, Share, Summary
+from quaestor.measures.survey_answers import GroupDifference, OptionRank
+from quaestor.render.number_format import ABSENT, interval, percent, whole
+from quaestor.render.table_model import Cell, Column, Selection
+from quaestor.surveys.model.answer_columns import Flags, Small
+from quaestor.surveys.model.records import Missing, Question
+
+INTERVAL = Column("interval", "95% interval", numbers=("low", "high"))
+SHARE_COLUMNS = (Column("n", "n"), Column("share", "share"), INTERVAL)
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Responses in groups by their answers to one question."""
+
+    name: str
+    label: str
+    keys: tuple[str, ...]
+    labels: tuple[str, ...]
+    members: Flags
+    """By response and group."""
+    overlapping: bool
+    """A response may be in several, so that they cannot be tested against each other."""
+
+    def codes(self) -> Small:
+        """Returns the group of each response, −1 for none."""
+        codes = np.where(self.members.any(axis=1), self.members.argmax(axis=1), -1)
+        return codes.astype(np.int16)
+
+
+@dataclass(frozen=True)
+class Counting:
+    """The responses that are counted, and the groups that they are compared by."""
+
+    used: Flags
+    groups: Groups | None
+    seed: int
+
+    @cached_property
+    def members(self) -> list[Flags]:
+        """Of each group, which of the counted responses are in it."""
+        return list(self.groups.members[self.used].T) if self.groups else []
+
+    @cached_property
+    def codes(self) -> Small:
+        return self.groups.codes()[self.used] if self.groups else np.empty(0, np.int16)
+
+    @property
+    def is_tested(self) -> bool:
+        return self.groups is not None and not self.groups.overlapping
+
+    def bases(self, answered: Flags) -> tuple[int, ...]:
+        """Returns how many of each group answered."""
+        return tuple(int((answered & member).sum()) for member in self.members)
+
+
+@dataclass(frozen=True)
+class Line:
+    """One option with the share of those who chose it."""
+
+    key: str
+    label: str
+    share: Share
+    worded: int = 0
+    """How many added text of their own."""
+    by: tuple[Share, ...] = ()
+    """The same in each group."""
+    crossed: GroupDifference | None = None
+    """Whether groups differ in it, where each option is a question of its own."""
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "option": self.key,
+            "label": self.label,
+            **share_json(self.share),
+            "texts": self.worded,
+            "groups": [share_json(share) for share in self.by],
+            "test": association_json(self.crossed),
+        }
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """The options of a choice, or the steps of one row of a matrix, on a base of their own."""
+
+    key: str
+    label: str
+    base: int
+    missing: Mapping[Missing, int]
+    lines: tuple[Line, ...]
+    worded: int = 0
+    bases: tuple[int, ...] = ()
+    """Of each group."""
+    crossed: GroupDifference | None = None
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Numbers that were typed: mean and median with their intervals, and how they are spread."""
+
+    mean: Estimate
+    summary: Summary
+    least: float | None
+    most: float | None
+    bars: tuple[tuple[str, Share], ...]
+    by: tuple[Summary, ...] = ()
+    test: GroupTest | None = None
+    effect: Effect | None = None
+    groups: tuple[str, ...] = ()
+    """The label of each group, where they are tested against each other."""
+    doubts: tuple[str, ...] = ()
+    """Why not to lean on that test."""
+    left_out: int = 0
+    """Answers too large or too small to count with; no other number here includes them."""
+
+
+@dataclass(frozen=True)
+class RankedLine:
+    """One option of a ranking."""
+
+    key: str
+    label: str
+    ranked: OptionRank
+    places: tuple[int, ...]
+    """How many gave it the first place, the second, and so on."""
+
+
+@dataclass(frozen=True)
+class QuestionResult:
+    """One question; its kind fills in distributions, numbers or places, or none of them."""
+
+    question: Question
+    base: int
+    """How many answered it."""
+    missing: Mapping[Missing, int]
+    rows: tuple[Distribution, ...] = ()
+    numbers: Numbers | None = None
+    ranked: tuple[RankedLine, ...] = ()
+    bases: tuple[int, ...] = ()
+    """How many answered it in each group."""
+    partly: tuple[tuple[str, int], ...] = ()
+    """Options or rows that not all of these could choose, since versions differ, and how many could."""
+
+    @property
+    def asked(self) -> int:
+        """How many saw it."""
+        return self.base + self.missing.get(Missing.SKIPPED, 0)
+
+
+def count_table(lines: Sequence[Line]) -> list[list[int]]:
+    """Returns counts by option and group, as a test takes them."""
+    return [[group.count for group in line.by] for line in lines]
+
+
+def share_json(share: Share) -> dict[str, Any]:
+    return {"count": share.count, "of": share.of, "share": share.value, "low": share.low, "high": share.high}
+
+
+def estimate_json(estimate: Estimate) -> dict[str, Any]:
+    return {
+        "value": estimate.value, "low": estimate.low, "high": estimate.high,
+        "how": estimate.how, "undefined": estimate.undefined,
+    }  # fmt: skip
+
+
+def association_json(crossed: GroupDifference | None) -> dict[str, Any] | None:
+    if crossed is None:
+        return None
+    association, strength = crossed.association, crossed.strength
+    return {
+        "test": association.test,
+        "n": association.n,
+        "statistic": association.statistic,
+        "df": association.df,
+        "p": association.p,
+        "adjust_p_values": crossed.adjusted,
+        "cramers_v": strength.value,
+        "low": strength.low,
+        "high": strength.high,
+        "band": strength.band,
+        "doubts": list(crossed.doubts),
+        "undefined": association.undefined,
+    }
+
+
+def selection_of(question: str, option: str = "", row: str = "", **more: str) -> Selection:
+    """Returns the responses behind a cell, in the words of `counting.Which`."""
+    parts = {"question": question, "option": option, "row": row, **more}
+    return Selection(tuple((name, (value,)) for name, value in parts.items() if value))
+
+
+def base_cell(question: str, base: int, **which: str) -> Cell:
+    return Cell((whole(base),), (base,), selection_of(question, **which))
+
+
+def share_cells(share: Share, selection: Selection | None = None) -> Iterator[Cell]:
+    """Yields count, share and interval, a cell each."""
+    yield Cell((whole(share.count),), (share.count,), selection)
+    yield Cell((percent(share.value),), (share.value,))
+    yield Cell((share_interval(share),), (share.low, share.high))
+
+
+def share_cell(share: Share, selection: Selection | None) -> Cell:
+    """Returns count and share in one cell."""
+    return Cell((whole(share.count), percent(share.value)), (share.count, share.value), selection)
+
+
+def share_interval(share: Share) -> str:
+    """`12.3% to 45.6%`."""
+    known = share.low is not None and share.high is not None
+    return f"{percent(share.low)} to {percent(share.high)}" if known else ABSENT
+
+
+def bounds(estimate: Estimate | Summary) -> str:
+    """`[1.2 to 3.4]`; empty where there is no interval."""
+    return f"[{interval(estimate.low, estimate.high)}]" if estimate.low is not None else ""
