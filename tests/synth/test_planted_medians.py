@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quaestor.synth.phrases import shared_out
-from quaestor.synth.planting import Groups, around, settle_phases
+from quaestor.synth.phrases import apportion
+from quaestor.synth.planting import ObjectGroups, around, settle_phases
 
 
-def groups_of(sizes: list[int], phases: list[int]) -> Groups:
+def groups_of(sizes: list[int], phases: list[int]) -> ObjectGroups:
     objects = np.repeat(np.arange(len(sizes)), sizes)
-    return Groups(objects, np.array(phases)[objects], np.array(sizes))
+    return ObjectGroups(objects, np.array(phases)[objects], np.array(sizes))
 
 
 SIZES = st.lists(st.integers(1, 40), min_size=1, max_size=8)
@@ -64,7 +64,7 @@ def test_a_phase_whose_objects_lie_on_both_sides_meets_its_median(seed: int) -> 
 
 @given(st.lists(st.integers(1, 200), min_size=1, max_size=30), st.integers(0, 3_000))
 def test_parts_sum_to_the_total_and_nobody_goes_empty_where_it_suffices(weights: list[int], total: int) -> None:
-    parts = shared_out(weights, total).tolist()
+    parts = apportion(weights, total).tolist()
     assert sum(parts) == total
     assert min(parts) >= (1 if total >= len(weights) else 0)
-    assert shared_out(weights, sum(weights)).tolist() == weights
+    assert apportion(weights, sum(weights)).tolist() == weights

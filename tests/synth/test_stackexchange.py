@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 import pytest
 
 from quaestor.base.errors import InputError
-from quaestor.synth.stackexchange import ALL_TABLES, DEFAULT_FAMILIES, Plan, Truth, minimum_posts, write_dump
+from quaestor.synth.stackexchange import ALL_TABLES, DEFAULT_FAMILIES, SynthPlan, Truth, minimum_posts, write_dump
 
 YEARLY: Mapping[tuple[str, int], int] = {
     ("tensorflow", 2015): 15, ("tensorflow", 2016): 160, ("tensorflow", 2017): 316, ("tensorflow", 2018): 324,
@@ -23,9 +23,9 @@ YEARLY: Mapping[tuple[str, int], int] = {
     ("pytorch", 2018): 56, ("pytorch", 2019): 101, ("pytorch", 2020): 151, ("pytorch", 2021): 129,
     ("theano", 2014): 5, ("theano", 2015): 8, ("theano", 2016): 28, ("theano", 2017): 6,
 }  # fmt: skip
-PRINTED = Plan(90_697, 14_203, 4_327, 3_842, 2_401, YEARLY, DEFAULT_FAMILIES)
+PRINTED = SynthPlan(90_697, 14_203, 4_327, 3_842, 2_401, YEARLY, DEFAULT_FAMILIES)
 SMALL_YEARLY = {("tensorflow", 2016): 9, ("tensorflow", 2021): 3, ("pytorch", 2019): 5, ("theano", 2014): 2}
-SMALL = Plan(700, 110, 40, 31, 19, SMALL_YEARLY, DEFAULT_FAMILIES)
+SMALL = SynthPlan(700, 110, 40, 31, 19, SMALL_YEARLY, DEFAULT_FAMILIES)
 PHASES = {
     "Data processing", "Model setting", "Model training", "Model prediction", "Model evaluation",
     "Runtime environment", "Visualization",
@@ -81,7 +81,7 @@ def funnel_of(folder: Path, families: Mapping[str, tuple[str, ...]]) -> tuple[li
     return counts, yearly
 
 
-def planned(plan: Plan) -> list[int]:
+def planned(plan: SynthPlan) -> list[int]:
     return [plan.tagged, plan.how_to, plan.accepted, plan.open, plan.refined]
 
 
@@ -145,7 +145,7 @@ def test_the_fewest_posts_that_a_plan_needs_are_enough(tmp_path: Path) -> None:
 def test_a_shared_tag_belongs_to_the_first_framework_that_claims_it(tmp_path: Path) -> None:
     families = {"keras": ("keras", "tf.keras"), "tensorflow": ("tensorflow", "keras"), "jax": ("jax",)}
     yearly = {("keras", 2018): 4, ("tensorflow", 2018): 4, ("jax", 2020): 2}
-    plan = Plan(300, 60, 30, 20, 10, yearly, families)
+    plan = SynthPlan(300, 60, 30, 20, 10, yearly, families)
     write_dump(tmp_path / "dump", posts=1_000, seed=1, plan=plan, tables=())
     counts, found = funnel_of(tmp_path / "dump", families)
     assert (counts[1:], found) == (planned(plan), yearly)
@@ -360,15 +360,15 @@ def test_too_few_posts_are_refused_with_the_minimum(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("plan", "message"),
     [
-        (Plan(10, 20, 5, 5, 0, {}, DEFAULT_FAMILIES), "narrows"),
-        (Plan(10, 5, 4, 3, 2, {("theano", 2015): 1}, DEFAULT_FAMILIES), "sum to 1"),
-        (Plan(10, 5, 4, 3, 1, {("caffe", 2015): 1}, DEFAULT_FAMILIES), "families only for"),
-        (Plan(10, 5, 4, 3, 1, {("theano", 1999): 1}, DEFAULT_FAMILIES), "1999"),
-        (Plan(10, 5, 4, 3, 0, {}, {}), "no framework"),
-        (Plan(10, 5, 4, 3, 0, {}, {"one": ("tag",), "two": ("tag",)}), "earlier framework"),
+        (SynthPlan(10, 20, 5, 5, 0, {}, DEFAULT_FAMILIES), "narrows"),
+        (SynthPlan(10, 5, 4, 3, 2, {("theano", 2015): 1}, DEFAULT_FAMILIES), "sum to 1"),
+        (SynthPlan(10, 5, 4, 3, 1, {("caffe", 2015): 1}, DEFAULT_FAMILIES), "families only for"),
+        (SynthPlan(10, 5, 4, 3, 1, {("theano", 1999): 1}, DEFAULT_FAMILIES), "1999"),
+        (SynthPlan(10, 5, 4, 3, 0, {}, {}), "no framework"),
+        (SynthPlan(10, 5, 4, 3, 0, {}, {"one": ("tag",), "two": ("tag",)}), "earlier framework"),
     ],
 )
-def test_a_plan_that_contradicts_itself_is_refused(tmp_path: Path, plan: Plan, message: str) -> None:
+def test_a_plan_that_contradicts_itself_is_refused(tmp_path: Path, plan: SynthPlan, message: str) -> None:
     with pytest.raises(InputError, match=message):
         write_dump(tmp_path / "dump", posts=1_000, seed=1, plan=plan)
 

@@ -22,8 +22,8 @@ from tests.support.paths import STUDIES
 
 from quaestor.base.errors import InputError
 from quaestor.synth.dump_files import plan_of, taxonomy_of
-from quaestor.synth.phrases import issue_blocks
-from quaestor.synth.stackexchange import DEFAULT_FAMILIES, Plan, write_dump
+from quaestor.synth.phrases import read_issue_blocks
+from quaestor.synth.stackexchange import DEFAULT_FAMILIES, SynthPlan, write_dump
 from quaestor.synth.taxonomy import Medians, PlannedObject, Taxonomy
 
 STUDY = STUDIES / "dl-implementation-issues"
@@ -46,7 +46,7 @@ SMALL_OBJECTS = (
     PlannedObject("Visualization", "Data", {"pytorch": 5}, Medians(714, 1, 0.16)),
 )
 SMALL_PHASES = {"Model training": Medians(2615, 6, 179.25), "Visualization": Medians(714, 1, 0.16)}
-SMALL = Plan(
+SMALL = SynthPlan(
     40, 30, 20, 10, 7, {("theano", 2014): 1, ("pytorch", 2020): 2, ("pytorch", 2021): 4}, DEFAULT_FAMILIES,
     Taxonomy(SMALL_OBJECTS, SMALL_PHASES, 0.9, 0.2),
 )  # fmt: skip
@@ -279,7 +279,7 @@ def test_most_verbs_of_data_processing_transform_or_compute(posts: list[Post]) -
 
 def test_the_verb_of_every_pattern_is_one_of_its_printed_line() -> None:
     other_words = {"mean": "average"}
-    for block in issue_blocks():
+    for block in read_issue_blocks():
         for issue in block.issues:
             words = {other_words.get(word, word) for word in re.findall(r"[\w-]+", issue.name)}
             for pattern in issue.patterns:
@@ -289,7 +289,7 @@ def test_the_verb_of_every_pattern_is_one_of_its_printed_line() -> None:
 def test_issues_sum_to_the_posts_of_their_objects() -> None:
     assert WHOLE.taxonomy is not None
     totals = {(planned.phase, planned.object): planned.total for planned in WHOLE.taxonomy.objects}
-    for block in issue_blocks():
+    for block in read_issue_blocks():
         together = sum(totals.pop((block.phase, name)) for name in block.objects)
         assert sum(issue.posts for issue in block.issues) == together, block.objects
     assert not totals
@@ -316,7 +316,7 @@ def test_the_same_seed_gives_the_same_bytes_also_after_a_run_that_failed(tmp_pat
     ],
 )
 def test_dumps_without_a_taxonomy_are_what_they_were_before_there_was_one(
-    tmp_path: Path, plan: Plan | None, expected: str
+    tmp_path: Path, plan: SynthPlan | None, expected: str
 ) -> None:
     write_dump(tmp_path / "dump", posts=8_000, seed=5, plan=plan, tables=())
     assert digest(tmp_path / "dump") == expected
@@ -341,7 +341,7 @@ def test_a_wait_for_which_nobody_asked_early_enough_still_ends_inside_the_dump(t
     assert all(post.asked < post.accepted < "2021-09-05" for post in posts)
 
 
-def edited(edit: Callable[[PlannedObject], PlannedObject]) -> Plan:
+def edited(edit: Callable[[PlannedObject], PlannedObject]) -> SynthPlan:
     assert SMALL.taxonomy is not None
     return replace(SMALL, taxonomy=replace(SMALL.taxonomy, objects=tuple(edit(one) for one in SMALL_OBJECTS)))
 
@@ -357,7 +357,7 @@ def edited(edit: Callable[[PlannedObject], PlannedObject]) -> Plan:
         (replace(SMALL, taxonomy=Taxonomy(SMALL_OBJECTS, {}, 0.9, 0.2)), "no medians of the phase"),
     ],
 )
-def test_a_taxonomy_that_does_not_fit_is_refused(tmp_path: Path, plan: Plan, message: str) -> None:
+def test_a_taxonomy_that_does_not_fit_is_refused(tmp_path: Path, plan: SynthPlan, message: str) -> None:
     with pytest.raises(InputError, match=message):
         write_dump(tmp_path / "dump", posts=200, seed=1, plan=plan)
     assert not (tmp_path / "dump").exists()

@@ -35,7 +35,7 @@ class Viewer:
 
 
 @dataclass(frozen=True)
-class Sight:
+class Visibility:
     """One viewer before one state of the study."""
 
     state: State
@@ -98,7 +98,7 @@ class Sight:
             return f"open the disagreements of {name} to see what its raters said, which is put on record"
         return f"the round {name} is open and blind: who looks at it on its own page is on record and cannot rate in it"
 
-    def shown(self, name: str, actor: str) -> str:
+    def name_actor(self, name: str, actor: str) -> str:
         """How somebody who acted in a round is called before this viewer."""
         if actor == self.viewer.name:
             return "you"
@@ -116,7 +116,7 @@ class Sight:
         round_state = self.state.rounds.get(name)
         people = [*raters_of(round_state), round_state.plan.tie_breaker] if round_state else []
         for actor in sorted({*people, self.lead} - {""}, key=len, reverse=True):
-            instead = self.shown(name, actor)
+            instead = self.name_actor(name, actor)
             words = re.sub(rf"(?<!\w){re.escape(actor)}(?!\w)", lambda _, put=instead: put, words, flags=re.IGNORECASE)  # type: ignore[misc]
         return words
 

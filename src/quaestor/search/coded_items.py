@@ -14,7 +14,7 @@ from quaestor.coding.model.facet_kinds.base import write_answer
 from quaestor.coding.model.facet_kinds.passages import list_codes
 from quaestor.coding.model.records import CANNOT_JUDGE, Codebook, Decision
 from quaestor.coding.model.state import State
-from quaestor.coding.visibility import Sight
+from quaestor.coding.visibility import Visibility
 from quaestor.search.query import Query
 
 Labels = Mapping[str, Mapping[str, list[str]]]
@@ -45,7 +45,7 @@ class FilterOption:
 class VisibleDecisions:
     """The decisions in one state of the study that a viewer may see."""
 
-    def __init__(self, sight: Sight) -> None:
+    def __init__(self, sight: Visibility) -> None:
         self.sight = sight
         self.state = sight.state
         self.book = sight.state.history.latest

@@ -15,7 +15,7 @@ from quaestor.base.errors import InputError
 from quaestor.base.names import suggest
 from quaestor.coding.model.state import State
 from quaestor.coding.session import CodingSession
-from quaestor.coding.visibility import Sight, Viewer
+from quaestor.coding.visibility import Visibility, Viewer
 from quaestor.evidence.funnel import current_result
 from quaestor.evidence.text_index import Index
 from quaestor.search.coded_items import FilterOption, VisibleDecisions, find_coded_items, list_hidden_rounds
@@ -104,7 +104,7 @@ class Search:
     def open_decisions(self) -> Iterator[VisibleDecisions]:
         """Yields the decisions that the viewer may see; no thread of this process changes them in the meantime."""
         with open_state(self.coding) as state:
-            yield VisibleDecisions(Sight(state, self.study.settings.study.lead, self.viewer))
+            yield VisibleDecisions(Visibility(state, self.study.settings.study.lead, self.viewer))
 
     def build_condition(self, connection: sqlite3.Connection, query: Query) -> SearchCondition:
         """Translates a query into SQL; raises InputError or StateError for one that cannot be answered."""

@@ -13,7 +13,7 @@ from quaestor.coding.model.facet_kinds.passages import list_codes
 from quaestor.coding.model.records import Codebook, Comment, Decision, Facet, Rating
 from quaestor.coding.model.state import RoundState, State
 from quaestor.coding.session import CodingSession
-from quaestor.coding.visibility import ASKER, Sight, Viewer, raters_of
+from quaestor.coding.visibility import ASKER, Visibility, Viewer, raters_of
 from quaestor.evidence.item_texts import ItemText, mask_item_text, read_item_texts
 from quaestor.evidence.step_items import trace_item
 from quaestor.search.coded_items import CodedAnswer, VisibleDecisions, format_decision
@@ -92,7 +92,7 @@ def build_item_history(
     if coding is not None:
         _record_views(coding, item, viewer)
     with open_state(coding) as state:
-        sight = Sight(state, study.settings.study.lead, viewer)
+        sight = Visibility(state, study.settings.study.lead, viewer)
         decided = VisibleDecisions(sight).list_answers(item)
         rounds = list_rounds(study, sight, item)
     history = ItemHistory(item, item_text, funnel_path, no_path_reason, decided, rounds)
@@ -127,7 +127,7 @@ def _record_views(coding: CodingSession, item: str, viewer: Viewer) -> None:
             for round_state in state.rounds.values()
             if any(item in ratings for rater, ratings in round_state.ratings.items() if rater != viewer.name)
         ]
-        return Sight(state, coding.lead, viewer).views_to_record(rated)
+        return Visibility(state, coding.lead, viewer).views_to_record(rated)
 
     with coding.locked_state() as state:
         has_views = bool(build_views(state))
@@ -135,7 +135,7 @@ def _record_views(coding: CodingSession, item: str, viewer: Viewer) -> None:
         coding.act(build_views)
 
 
-def list_rounds(study: Study, sight: Sight, item: str) -> tuple[RoundHistory, ...]:
+def list_rounds(study: Study, sight: Visibility, item: str) -> tuple[RoundHistory, ...]:
     """Returns the rounds with the item in the order in which they were opened, then published decisions."""
     state = sight.state
     rounds = [
@@ -159,7 +159,7 @@ def _get_items(round_state: RoundState) -> frozenset[str]:
     return items
 
 
-def _build_round(study: Study, sight: Sight, round_state: RoundState, item: str) -> RoundHistory:
+def _build_round(study: Study, sight: Visibility, round_state: RoundState, item: str) -> RoundHistory:
     plan = round_state.plan
     name = plan.round
     no_ratings, no_decisions = sight.why_no_ratings(name), sight.why_no_decisions(name)
@@ -197,12 +197,12 @@ def _build_round(study: Study, sight: Sight, round_state: RoundState, item: str)
     )
 
 
-def _build_rating(sight: Sight, name: str, book: Codebook, rating: Rating, counts: bool) -> ItemEvent:
+def _build_rating(sight: Visibility, name: str, book: Codebook, rating: Rating, counts: bool) -> ItemEvent:
     facets = [facet for facet in sight.state.round(name).plan.facets if facet.id in rating.answers]
     return ItemEvent(
         RATING,
         rating.time,
-        sight.shown(name, rating.rater),
+        sight.name_actor(name, rating.rater),
         tuple((facet.id, _format_answer(facet, book, rating.answers[facet.id])) for facet in facets),
         sight.text(name, rating.memo),
         unsure=rating.unsure,
@@ -217,22 +217,22 @@ def _format_answer(facet: Facet, book: Codebook, answer: Any) -> str:
     return book.path_name(answer) if isinstance(answer, str) and answer in book.codes else write_cell(facet, answer)
 
 
-def _build_comment(sight: Sight, name: str, comment: Comment, kind: str) -> ItemEvent:
+def _build_comment(sight: Visibility, name: str, comment: Comment, kind: str) -> ItemEvent:
     plan = sight.state.round(name).plan
     book, answer = sight.state.history.at(plan.codebook), comment.answer
     answers = ((comment.facet, _format_answer(plan.facet(comment.facet), book, answer)),) if answer is not None else ()
     text = sight.text(name, comment.text)
-    return ItemEvent(kind, comment.time, sight.shown(name, comment.actor), answers, text, simulated=comment.simulated)
+    return ItemEvent(kind, comment.time, sight.name_actor(name, comment.actor), answers, text, simulated=comment.simulated)
 
 
-def _build_decision(study: Study, sight: Sight, name: str, decision: Decision, *, last: bool) -> ItemEvent:
+def _build_decision(study: Study, sight: Visibility, name: str, decision: Decision, *, last: bool) -> ItemEvent:
     state = sight.state
     answer = format_decision(state, state.history.latest, decision)
     code = answer.decision.partition(":")[2]
     return ItemEvent(
         DECISION,
         decision.time,
-        sight.shown(name, decision.actor),
+        sight.name_actor(name, decision.actor),
         ((decision.facet, answer.label),),
         sight.text(name, decision.reason) or decision.source,
         decision.how,

@@ -10,7 +10,7 @@ from pathlib import Path
 from quaestor.base.errors import InputError
 from quaestor.evidence.sources.protocol import Progress, no_progress
 from quaestor.study.templates import template_folder
-from quaestor.synth.stackexchange import ALL_TABLES, Plan, Truth, minimum_posts, write_dump
+from quaestor.synth.stackexchange import ALL_TABLES, SynthPlan, Truth, minimum_posts, write_dump
 from quaestor.synth.taxonomy import Medians, PlannedObject, Taxonomy
 
 _LIKE_POSTS = 240_000
@@ -23,7 +23,7 @@ _TOTAL = "(total)"
 Row = Mapping[str, str]
 
 
-def plan_of(study: str) -> Plan:
+def plan_of(study: str) -> SynthPlan:
     """What a bundled study plants: its printed funnel and posts by year, and its taxonomy where that is printed too."""
     folder = template_folder(study)
     described = folder / "synthetic.toml"
@@ -40,7 +40,7 @@ def plan_of(study: str) -> Plan:
         for framework in families
     }
     taxonomy = taxonomy_of(printed, tuple(families), planted.get("medians", {}))
-    return Plan(**counts, yearly=yearly, families=families, taxonomy=taxonomy)
+    return SynthPlan(**counts, yearly=yearly, families=families, taxonomy=taxonomy)
 
 
 def taxonomy_of(

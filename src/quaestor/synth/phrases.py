@@ -41,19 +41,19 @@ EXCLUDED, EXCLUDED_WORDS = _lists(_WORDS["excluded"]), _lists(_WORDS["excluded_w
 GENERAL_CODE, _ANY_CODE, _LEARNING_CODE = tuple(_CODE["general"]), tuple(_CODE["any"]), _lists(_CODE["learning"])
 
 
-def learning_code(framework: str) -> tuple[str, ...]:
+def list_code_snippets(framework: str) -> tuple[str, ...]:
     """Snippets that users of the framework would post."""
     return _LEARNING_CODE.get(framework, ()) + _ANY_CODE
 
 
-def display_name(framework: str) -> str:
+def format_framework_name(framework: str) -> str:
     """The framework as people write it in a sentence."""
     name: str = _WORDS["frameworks"].get(framework, framework)
     return name
 
 
 @dataclass(frozen=True)
-class Wording:
+class ObjectWording:
     """One way to call an object, and how often it is called so beside its other wordings."""
 
     text: str
@@ -74,12 +74,12 @@ class IssueBlock:
     """Objects of one phase that share the same issues."""
 
     phase: str
-    objects: Mapping[str, tuple[Wording, ...]]
+    objects: Mapping[str, tuple[ObjectWording, ...]]
     issues: tuple[Issue, ...]
 
 
 @cache
-def issue_blocks() -> tuple[IssueBlock, ...]:
+def read_issue_blocks() -> tuple[IssueBlock, ...]:
     """Every block of the list, in its order."""
     blocks: list[IssueBlock] = []
     for text in read_words("issues.txt").replace("\n    ", " ").strip().split("\n\n"):
@@ -89,12 +89,12 @@ def issue_blocks() -> tuple[IssueBlock, ...]:
     return tuple(blocks)
 
 
-def text_of(pattern: str, wording: str) -> str:
+def format_phrase(pattern: str, wording: str) -> str:
     """The words that ask for something: the pattern, about the object as it is called."""
     return pattern.replace("{}", wording)
 
 
-def shared_out(weights: Sequence[int], total: int) -> npt.NDArray[np.int64]:
+def apportion(weights: Sequence[int], total: int) -> npt.NDArray[np.int64]:
     """Whole parts of a total, in proportion and by largest remainder; each at least one where the total allows."""
     exact = np.array(weights, np.float64) / sum(weights) * total
     parts = np.floor(exact).astype(np.int64)
@@ -113,9 +113,9 @@ def _block(phase: str, objects: list[str], issues: list[str]) -> IssueBlock:
     return IssueBlock(phase, MappingProxyType(wordings), tuple(_issue(line[2:]) for line in issues))
 
 
-def _wording(text: str) -> Wording:
+def _wording(text: str) -> ObjectWording:
     words, _, posts = text.partition("*")
-    return Wording(words.strip(), int(posts or 1))
+    return ObjectWording(words.strip(), int(posts or 1))
 
 
 def _issue(text: str) -> Issue:
@@ -142,7 +142,7 @@ _COLUMNS = {"tensorflow": 0, "pytorch": 1, "theano": 2}
 
 
 @dataclass(frozen=True)
-class Phrase:
+class TaskPhrase:
     """One thing to implement: its place in the taxonomy and the words that ask for it."""
 
     phase: str
@@ -159,15 +159,15 @@ class Phrase:
 
 
 @cache
-def all_phrases() -> tuple[Phrase, ...]:
+def list_phrases() -> tuple[TaskPhrase, ...]:
     """Those that are asked by weight, then those that are planted with a printed taxonomy."""
-    return natural_phrases() + _planted_phrases()
+    return list_natural_phrases() + _planted_phrases()
 
 
 @cache
-def phrase_numbers() -> dict[tuple[str, str, str, str], int]:
+def number_phrases() -> dict[tuple[str, str, str, str], int]:
     """Where each planted phrase stands among all, by phase, object, issue and text."""
-    first = len(natural_phrases())
+    first = len(list_natural_phrases())
     return {
         (phrase.phase, phrase.object, phrase.issue, phrase.text): first + number
         for number, phrase in enumerate(_planted_phrases())
@@ -175,7 +175,7 @@ def phrase_numbers() -> dict[tuple[str, str, str, str], int]:
 
 
 @cache
-def natural_phrases() -> tuple[Phrase, ...]:
+def list_natural_phrases() -> tuple[TaskPhrase, ...]:
     """Every pattern with every wording of its object, sharing the weight of the object among them."""
     phrases = []
     for block in read_words("phrases.txt").replace("\n    ", " ").strip().split("\n\n"):
@@ -185,25 +185,25 @@ def natural_phrases() -> tuple[Phrase, ...]:
     return tuple(phrases)
 
 
-def _phrases_of(phase: str, entry: str) -> list[Phrase]:
+def _phrases_of(phase: str, entry: str) -> list[TaskPhrase]:
     subject, counts, wordings, patterns = (part.strip() for part in entry.split("|"))
     texts: list[tuple[str, str]] = []
     for pattern in (pattern.strip() for pattern in patterns.split(";")):
         used = wordings.split(",") if "{}" in pattern else [""]
         texts.extend((pattern.split()[0], pattern.replace("{}", wording.strip())) for wording in used)
     tensorflow, pytorch, theano = (int(count) / len(texts) for count in counts.split())
-    return [Phrase(phase, verb, subject, text, (tensorflow, pytorch, theano)) for verb, text in texts]
+    return [TaskPhrase(phase, verb, subject, text, (tensorflow, pytorch, theano)) for verb, text in texts]
 
 
 @cache
-def _planted_phrases() -> tuple[Phrase, ...]:
+def _planted_phrases() -> tuple[TaskPhrase, ...]:
     """Every issue in every wording; nobody asks for them by chance."""
     texts = dict.fromkeys(
-        (block.phase, subject, issue.name, pattern.split()[0], text_of(pattern, wording.text))
-        for block in issue_blocks()
+        (block.phase, subject, issue.name, pattern.split()[0], format_phrase(pattern, wording.text))
+        for block in read_issue_blocks()
         for subject, wordings in block.objects.items()
         for issue in block.issues
         for pattern in issue.patterns
         for wording in wordings
     )
-    return tuple(Phrase(phase, verb, subject, text, (0, 0, 0), issue) for phase, subject, issue, verb, text in texts)
+    return tuple(TaskPhrase(phase, verb, subject, text, (0, 0, 0), issue) for phase, subject, issue, verb, text in texts)

@@ -55,7 +55,7 @@ _BIRTHS: Mapping[str, np.datetime64] = MappingProxyType(
 
 
 @dataclass(frozen=True)
-class Plan:
+class SynthPlan:
     """The counts of a printed study, each inside the one before it, which the dump must reproduce exactly."""
 
     tagged: int
@@ -68,12 +68,12 @@ class Plan:
     taxonomy: Taxonomy | None = None
 
 
-def minimum_posts(plan: Plan) -> int:
+def minimum_posts(plan: SynthPlan) -> int:
     """The fewest posts that can hold the plan: its questions and one answer for each planted acceptance."""
     return plan.tagged + plan.accepted
 
 
-def check_plan(plan: Plan, posts: int) -> None:
+def check_plan(plan: SynthPlan, posts: int) -> None:
     """Refuse a plan that no dump of this size can fulfil, before anything is written."""
     steps = (plan.tagged, plan.how_to, plan.accepted, plan.open, plan.refined, 0)
     if any(inner > outer for outer, inner in pairwise(steps)):
@@ -107,12 +107,12 @@ def check_families(families: Mapping[str, tuple[str, ...]]) -> None:
     """Refuse families whose tags cannot tell the frameworks apart."""
     if not families:
         raise InputError("the plan names no framework: give at least one with its tags")
-    for framework, tags in own_tags(families).items():
+    for framework, tags in list_own_tags(families).items():
         if not tags:
             raise InputError(f"every tag of {framework} belongs to an earlier framework: add one of its own")
 
 
-def own_tags(families: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+def list_own_tags(families: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
     """The tags of each framework that no earlier one claims: those that make a post its own."""
     claimed: list[str] = []
     own = {}
@@ -122,19 +122,19 @@ def own_tags(families: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ..
     return own
 
 
-def life_of(framework: str) -> Mapping[int, float]:
+def read_lifetime(framework: str) -> Mapping[int, float]:
     """How many questions a framework gets in each year, relative to the other frameworks."""
     return _LIVES.get(framework, dict.fromkeys(range(2015, LAST_YEAR + 1), 1.0))
 
 
-def span_of(year: int, framework: str | None = None) -> tuple[int, int]:
+def find_time_span(year: int, framework: str | None = None) -> tuple[int, int]:
     """The milliseconds between which a question of that year is asked, once its framework was born."""
-    first = max(moment(np.datetime64(f"{year}-01-01", "ms")), moment(BEGIN))
-    last = min(moment(np.datetime64(f"{year + 1}-01-01", "ms")), moment(LAST_QUESTION))
-    birth = moment(_BIRTHS.get(framework or "", BEGIN))
+    first = max(to_milliseconds(np.datetime64(f"{year}-01-01", "ms")), to_milliseconds(BEGIN))
+    last = min(to_milliseconds(np.datetime64(f"{year + 1}-01-01", "ms")), to_milliseconds(LAST_QUESTION))
+    birth = to_milliseconds(_BIRTHS.get(framework or "", BEGIN))
     return (birth if first < birth < last else first), last
 
 
-def moment(when: np.datetime64) -> int:
+def to_milliseconds(when: np.datetime64) -> int:
     """Milliseconds since 1970, in which all arrays of times count."""
     return int(when.astype("datetime64[ms]").astype(np.int64))

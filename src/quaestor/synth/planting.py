@@ -9,8 +9,8 @@ from statistics import NormalDist
 import numpy as np
 import numpy.typing as npt
 
-from quaestor.synth.phrases import IssueBlock, issue_blocks, phrase_numbers, shared_out, text_of
-from quaestor.synth.plan import END, moment
+from quaestor.synth.phrases import IssueBlock, read_issue_blocks, number_phrases, apportion, format_phrase
+from quaestor.synth.plan import END, to_milliseconds
 from quaestor.synth.questions import Numbers, Small, Times
 from quaestor.synth.taxonomy import PlannedObject, Taxonomy
 
@@ -20,7 +20,7 @@ _NEAR = 0.15
 
 
 @dataclass(frozen=True)
-class Groups:
+class ObjectGroups:
     """The posts of all objects, one object after the other, each from its smallest value to its largest."""
 
     objects: Numbers
@@ -28,7 +28,7 @@ class Groups:
     sizes: Numbers
 
     @property
-    def place(self) -> Numbers:
+    def position(self) -> Numbers:
         """The number of each post inside its object."""
         first = np.cumsum(self.sizes) - self.sizes
         places: Numbers = np.arange(len(self.objects)) - first[self.objects]
@@ -37,13 +37,13 @@ class Groups:
     @property
     def side(self) -> Numbers:
         """Below its object's median (-1), at its middle (0) or above it (1), for each post."""
-        distance = 2 * self.place + 1 - self.sizes[self.objects]
+        distance = 2 * self.position + 1 - self.sizes[self.objects]
         sides: Numbers = np.sign(distance) * (np.abs(distance) > 1)
         return sides
 
     def normal(self, within: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """For each post the normal deviate that its place in the object stands for; `within` is where in the place."""
-        shares = (self.place + within) / self.sizes[self.objects]
+        shares = (self.position + within) / self.sizes[self.objects]
         return np.array([_NORMAL.inv_cdf(share) for share in shares.tolist()], np.float64)
 
     def middles(self, medians: npt.NDArray[np.float64]) -> tuple[Numbers, Numbers]:
@@ -60,7 +60,7 @@ class Groups:
 
 
 def around(
-    groups: Groups, medians: npt.NDArray[np.float64], spread: float, least: int, rng: np.random.Generator
+    groups: ObjectGroups, medians: npt.NDArray[np.float64], spread: float, least: int, rng: np.random.Generator
 ) -> Numbers:
     """Lognormal values of each post, those of an object around its median."""
     deviates = groups.normal(rng.uniform(0.1, 0.9, len(groups.objects)))
@@ -68,16 +68,16 @@ def around(
     return keep_middles(groups, medians, np.maximum(drawn, least))
 
 
-def keep_middles(groups: Groups, medians: npt.NDArray[np.float64], drawn: Numbers) -> Numbers:
+def keep_middles(groups: ObjectGroups, medians: npt.NDArray[np.float64], drawn: Numbers) -> Numbers:
     """The same values with the median of each object exact: none below it above the middle, none above it below."""
     low, high = (middle[groups.objects] for middle in groups.middles(medians))
-    second = 2 * groups.place >= groups.sizes[groups.objects]
+    second = 2 * groups.position >= groups.sizes[groups.objects]
     middle = np.where(second, high, low)
     return np.where(groups.side < 0, np.minimum(drawn, low), np.where(groups.side > 0, np.maximum(drawn, high), middle))
 
 
 def settle_phases(
-    groups: Groups,
+    groups: ObjectGroups,
     medians: npt.NDArray[np.float64],
     of_phases: npt.NDArray[np.float64],
     values: Numbers,
@@ -135,7 +135,7 @@ def plant(
     waits = np.maximum(hundredths * _HUNDREDTH + rng.integers(-430_000, 430_000, len(views)), 45 * _SECOND)
     phrase = _phrases(taxonomy.objects, rng)
     owners = np.concatenate([_frameworks_of(planned, frameworks, rng) for planned in taxonomy.objects])
-    room = moment(END) - asked - _SECOND
+    room = to_milliseconds(END) - asked - _SECOND
     dealt = np.empty(len(asked), np.int64)
     for number in range(len(frameworks)):
         mine = np.flatnonzero(framework == number)
@@ -150,14 +150,14 @@ def plant(
     )
 
 
-def _groups_of(taxonomy: Taxonomy) -> Groups:
+def _groups_of(taxonomy: Taxonomy) -> ObjectGroups:
     phases = list(taxonomy.phases)
     sizes = np.array([planned.total for planned in taxonomy.objects], np.int64)
     objects = np.repeat(np.arange(len(sizes)), sizes)
-    return Groups(objects, np.array([phases.index(planned.phase) for planned in taxonomy.objects])[objects], sizes)
+    return ObjectGroups(objects, np.array([phases.index(planned.phase) for planned in taxonomy.objects])[objects], sizes)
 
 
-def _figures(taxonomy: Taxonomy, groups: Groups, rng: np.random.Generator) -> tuple[Numbers, Numbers, Numbers]:
+def _figures(taxonomy: Taxonomy, groups: ObjectGroups, rng: np.random.Generator) -> tuple[Numbers, Numbers, Numbers]:
     """Views, scores and hundredths of days of all posts, each object's from its least viewed post to its most."""
     both = ([planned.medians for planned in taxonomy.objects], list(taxonomy.phases.values()))
     viewed, in_phase = (np.array([medians.viewcount for medians in level]) for level in both)
@@ -182,7 +182,7 @@ def _figures(taxonomy: Taxonomy, groups: Groups, rng: np.random.Generator) -> tu
     return views, scores, waits
 
 
-def _scores(groups: Groups, medians: Floats, beyond: Floats, noise: Floats, disliked: Numbers) -> Numbers:
+def _scores(groups: ObjectGroups, medians: Floats, beyond: Floats, noise: Floats, disliked: Numbers) -> Numbers:
     """About one vote for so many views more than the object's median; below it, what readers did not like."""
     votes = np.rint(np.maximum(beyond, 0.0) / _VIEWS_A_VOTE * np.exp(noise)).astype(np.int64)
     middle = np.rint(medians).astype(np.int64)[groups.objects]
@@ -190,7 +190,7 @@ def _scores(groups: Groups, medians: Floats, beyond: Floats, noise: Floats, disl
     return keep_middles(groups, medians, drawn)
 
 
-def _paired(groups: Groups, waits: Numbers, leaning: Floats) -> Numbers:
+def _paired(groups: ObjectGroups, waits: Numbers, leaning: Floats) -> Numbers:
     """The waits of each object, ascending, dealt to its posts in the order of their leaning."""
     paired = np.empty_like(waits)
     paired[np.lexsort((leaning, groups.objects))] = waits
@@ -213,14 +213,14 @@ def correlation(one: npt.NDArray[np.number], other: npt.NDArray[np.number]) -> f
 def _phrases(planned: Sequence[PlannedObject], rng: np.random.Generator) -> npt.NDArray[np.int16]:
     """A phrase for each post of each object: issues and wordings as often as they are printed, mixed by chance."""
     asked: dict[tuple[str, str], list[int]] = {}
-    for block in issue_blocks():
+    for block in read_issue_blocks():
         totals = {one.object: one.total for one in planned if one.phase == block.phase and one.object in block.objects}
         issues = iter(_mixed(block, sum(totals.values()), rng))
         for name, total in totals.items():
             wordings = block.objects[name]
-            called = np.repeat(np.arange(len(wordings)), shared_out([one.posts for one in wordings], total))
+            called = np.repeat(np.arange(len(wordings)), apportion([one.posts for one in wordings], total))
             asked[block.phase, name] = [
-                phrase_numbers()[block.phase, name, issue, text_of(pattern, wordings[wording].text)]
+                number_phrases()[block.phase, name, issue, format_phrase(pattern, wordings[wording].text)]
                 for wording, (issue, pattern) in zip(rng.permutation(called).tolist(), issues, strict=False)
             ]
     return np.array([number for one in planned for number in asked[one.phase, one.object]], np.int16)
@@ -228,7 +228,7 @@ def _phrases(planned: Sequence[PlannedObject], rng: np.random.Generator) -> npt.
 
 def _mixed(block: IssueBlock, total: int, rng: np.random.Generator) -> list[tuple[str, str]]:
     """Issues and their patterns, each pattern of an issue in its turn, in an order left to chance."""
-    parts = shared_out([issue.posts for issue in block.issues], total).tolist()
+    parts = apportion([issue.posts for issue in block.issues], total).tolist()
     listed = [
         (issue.name, issue.patterns[turn % len(issue.patterns)])
         for issue, part in zip(block.issues, parts, strict=True)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from quaestor.synth.plan import BEGIN, DEFAULT_FAMILIES, END, Plan, minimum_posts, moment
+from quaestor.synth.plan import BEGIN, DEFAULT_FAMILIES, END, SynthPlan, minimum_posts, to_milliseconds
 from quaestor.synth.planting import Planted, plant
 from quaestor.synth.questions import (
     MAYBE,
@@ -31,7 +31,7 @@ Indices = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True)
-class Layout:
+class PostLayout:
     """Every post by number (questions first, then answers, then tag wikis) and by rank in the file."""
 
     questions: Questions
@@ -54,7 +54,7 @@ class Layout:
 
     def ids_of(self, numbers: npt.NDArray[Any]) -> Numbers:
         """The ids of posts given by number."""
-        return ids_at(self.rank[numbers])
+        return compute_ids(self.rank[numbers])
 
     def wiki_numbers(self, pair: int) -> tuple[int, int]:
         """The numbers of a tag's excerpt and of its wiki."""
@@ -62,13 +62,13 @@ class Layout:
         return first, first + 1
 
 
-def ids_at(ranks: npt.NDArray[Any]) -> Numbers:
+def compute_ids(ranks: npt.NDArray[Any]) -> Numbers:
     """Ascending ids with gaps, where posts were deleted."""
     wide = ranks.astype(np.int64)
     return wide + wide // 29 + 1
 
 
-def make_layout(posts: int, plan: Plan | None, rng: np.random.Generator) -> Layout:
+def make_layout(posts: int, plan: SynthPlan | None, rng: np.random.Generator) -> PostLayout:
     """Decide everything that links posts to each other, so that rows can be written one after the other."""
     spare = posts - (minimum_posts(plan) if plan else 0)
     pairs = min(_WIKI_PAIRS, spare // 4_000)
@@ -85,12 +85,12 @@ def make_layout(posts: int, plan: Plan | None, rng: np.random.Generator) -> Layo
     if planted:
         answered[first_answer[: len(planted)]] = questions.asked[: len(planted)] + planted.waits
     lucky = (questions.acceptance == MAYBE) & (answers > 0) & (rng.random(total) < _SHARE_ACCEPTED)
-    wikis = rng.integers(moment(BEGIN), moment(END), 2 * pairs)
+    wikis = rng.integers(to_milliseconds(BEGIN), to_milliseconds(END), 2 * pairs)
     created = np.concatenate([questions.asked, answered, wikis])
     order = np.argsort(created, kind="stable").astype(np.int32)
     rank = np.empty(posts, np.int32)
     rank[order] = np.arange(posts, dtype=np.int32)
-    return Layout(
+    return PostLayout(
         questions=questions,
         accepted=(questions.acceptance == MUST) | lucky,
         first_answer=first_answer,
@@ -107,14 +107,14 @@ def make_layout(posts: int, plan: Plan | None, rng: np.random.Generator) -> Layo
     )
 
 
-def _plant(plan: Plan, questions: Questions, rng: np.random.Generator) -> Planted | None:
+def _plant(plan: SynthPlan, questions: Questions, rng: np.random.Generator) -> Planted | None:
     if plan.taxonomy is None:
         return None
     refined = slice(0, plan.refined)
     return plant(plan.taxonomy, tuple(plan.families), questions.framework[refined], questions.asked[refined], rng)
 
 
-def families_of(plan: Plan | None) -> dict[str, tuple[str, ...]]:
+def list_families(plan: SynthPlan | None) -> dict[str, tuple[str, ...]]:
     """The frameworks and their tags, in the order in which they claim a post."""
     return dict(plan.families if plan else DEFAULT_FAMILIES)
 
@@ -132,7 +132,7 @@ def _choose_parents(questions: Questions, total: int, rng: np.random.Generator) 
 def _answer_times(asked: Times, rng: np.random.Generator) -> Times:
     """Median two hours, a tail of months, always after the question and before the dump ends."""
     delay = rng.lognormal(np.log(2 * _HOUR), 2.5, len(asked)) + 45 * _SECOND
-    room = moment(END) - asked
+    room = to_milliseconds(END) - asked
     late = delay >= room - _SECOND
     delay[late] = room[late] * rng.uniform(0.01, 0.99, int(late.sum()))
     return asked + delay.astype(np.int64)

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from quaestor.synth.plan import END
-from quaestor.synth.post_layout import BLOCK, Layout, ids_at
+from quaestor.synth.post_layout import BLOCK, PostLayout, compute_ids
 from quaestor.synth.post_texts import PostTexts
 from quaestor.synth.questions import Flags, Numbers, Times
 from quaestor.synth.tagging import Tagging
@@ -37,7 +37,7 @@ Ranks = npt.NDArray[np.int64]
 class PostWriter:
     """Writes the posts of a layout with the prepared texts; the same seed gives the same bytes."""
 
-    layout: Layout
+    layout: PostLayout
     tagging: Tagging
     texts: PostTexts
     seed: int
@@ -71,7 +71,7 @@ class PostWriter:
         edited, edits, changed = self._edits(created, ranks, 0.45, rng)
         titles, openings, bodies = self.texts.asking(numbers, rng)
         columns = (
-            ids_at(ranks).tolist(),
+            compute_ids(ranks).tolist(),
             optional("AcceptedAnswerId", answer.tolist(), accepted.tolist()),
             write_times(created),
             scores.tolist(),
@@ -98,7 +98,7 @@ class PostWriter:
         edited, edits, changed = self._edits(created, ranks, 0.3, rng)
         openings, bodies = self.texts.answering(parents, rng)
         columns = (
-            ids_at(ranks).tolist(),
+            compute_ids(ranks).tolist(),
             layout.ids_of(parents).tolist(),
             write_times(created),
             _scores(len(numbers), rng).tolist(),
@@ -119,7 +119,7 @@ class PostWriter:
         bodies = self.texts.bodies[-1].answering
         edited, edits, changed = self._edits(created, ranks, 0.9, rng)
         columns = (
-            ids_at(ranks).tolist(),
+            compute_ids(ranks).tolist(),
             [4 + number % 2 for number in pair],
             write_times(created),
             [bodies[pick] for pick in rng.integers(0, len(bodies), len(numbers)).tolist()],
@@ -151,7 +151,7 @@ class PostWriter:
         return edited, [editor + date for editor, date in zip(editors, dates, strict=True)], changed
 
 
-def owners_at(ranks: npt.NDArray[Any], layout: Layout, rng: np.random.Generator) -> Numbers:
+def owners_at(ranks: npt.NDArray[Any], layout: PostLayout, rng: np.random.Generator) -> Numbers:
     """A user for each post: the earlier one joined, the more one wrote, and nobody writes before joining."""
     joined = ranks / layout.posts * layout.users
     return (joined * rng.random(len(ranks)) ** 2).astype(np.int64) + 1

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from quaestor.synth.phrases import TOPIC_SHARES, TOPICS, natural_phrases
-from quaestor.synth.plan import DEFAULT_FAMILIES, POSTS_BY_YEAR, Plan, life_of, span_of
+from quaestor.synth.phrases import TOPIC_SHARES, TOPICS, list_natural_phrases
+from quaestor.synth.plan import DEFAULT_FAMILIES, POSTS_BY_YEAR, SynthPlan, read_lifetime, find_time_span
 
 Flags = npt.NDArray[np.bool_]
 Times = npt.NDArray[np.int64]
@@ -39,7 +39,7 @@ class Questions:
         return len(self.asked)
 
 
-def plan_questions(plan: Plan, total: int, rng: np.random.Generator) -> Questions:
+def plan_questions(plan: SynthPlan, total: int, rng: np.random.Generator) -> Questions:
     """The planted questions, exactly as the plan counts them, and others up to the total."""
     frameworks = tuple(plan.families)
     refined_years = [(frameworks.index(name), year) for name, year in plan.yearly]
@@ -91,7 +91,7 @@ def _other_questions(total: int, rng: np.random.Generator) -> Questions:
 def _free_places(frameworks: Sequence[str], total: int, rng: np.random.Generator) -> tuple[Small, Times]:
     """Frameworks and moments for questions whose year no plan fixes, as each framework lived."""
     weights = {
-        (number, year): weight for number, name in enumerate(frameworks) for year, weight in life_of(name).items()
+        (number, year): weight for number, name in enumerate(frameworks) for year, weight in read_lifetime(name).items()
     }
     return _place(list(weights), rng.choice(len(weights), total, p=_shares(weights)), frameworks, rng)
 
@@ -101,7 +101,7 @@ def _place(
 ) -> tuple[Small, Times]:
     """For each question the framework and a moment inside the year that it was given."""
     names = [frameworks[number] if number >= 0 else None for number, _ in years]
-    spans = [span_of(year, name) for name, (_, year) in zip(names, years, strict=True)]
+    spans = [find_time_span(year, name) for name, (_, year) in zip(names, years, strict=True)]
     edges = np.array(spans, np.int64).reshape(-1, 2)
     numbers = np.array([number for number, _ in years], np.int8)
     moments = rng.integers(edges[which, 0], edges[which, 1]) if len(which) else np.empty(0, np.int64)
@@ -114,7 +114,7 @@ def _choose_phrases(
     phrases = np.full(len(framework), -1, np.int16)
     for number, name in enumerate(frameworks):
         wanted = np.flatnonzero((framework == number) & (topic == 0))
-        weights = {index: phrase.weight(name) for index, phrase in enumerate(natural_phrases())}
+        weights = {index: phrase.weight(name) for index, phrase in enumerate(list_natural_phrases())}
         phrases[wanted] = rng.choice(len(weights), len(wanted), p=_shares(weights))
     return phrases
 

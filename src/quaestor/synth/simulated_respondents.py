@@ -19,7 +19,7 @@ from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.records import Answer, Option, Question, Questionnaire
 from quaestor.surveys.respond import SurveyPage, begin, sent, shown
 from quaestor.surveys.store.page_submission import PageSubmission
-from quaestor.synth.phrases import shared_out
+from quaestor.synth.phrases import apportion
 from quaestor.synth.survey_plan import PlantedAnswers, SurveyPlan, fitting
 
 _SHARE, _OPEN_SHARE = 0.93, 0.4
@@ -192,7 +192,7 @@ class _Drawing:
         """A total divided in proportion."""
         if not total:
             return dict.fromkeys(weights, 0)
-        parts = shared_out(list(weights.values()), total)
+        parts = apportion(list(weights.values()), total)
         return {code: int(part) for code, part in zip(weights, parts, strict=True)}
 
     def _with_texts(self, given: Mapping[int, list[str]]) -> dict[int, Answer]:

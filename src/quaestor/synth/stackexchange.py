@@ -11,16 +11,16 @@ from pathlib import Path
 import numpy as np
 
 from quaestor.base.errors import InputError
-from quaestor.synth.plan import DEFAULT_FAMILIES, Plan, check_plan, minimum_posts
-from quaestor.synth.post_layout import families_of, make_layout
+from quaestor.synth.plan import DEFAULT_FAMILIES, SynthPlan, check_plan, minimum_posts
+from quaestor.synth.post_layout import list_families, make_layout
 from quaestor.synth.post_texts import make_texts
 from quaestor.synth.posts import PostWriter
 from quaestor.synth.tables import MAKERS, Dump
 from quaestor.synth.tagging import check_syntax, choose_tags
-from quaestor.synth.truth import ITEMS_FILE, TRUTH_FILE, Step, Truth, find_truth, write_truth
+from quaestor.synth.truth import ITEMS_FILE, TRUTH_FILE, FunnelTruth, Truth, find_truth, write_truth
 from quaestor.synth.xml_rows import Progress, write_rows
 
-__all__ = ["ALL_TABLES", "DEFAULT_FAMILIES", "Plan", "Step", "Truth", "minimum_posts", "write_dump"]
+__all__ = ["ALL_TABLES", "DEFAULT_FAMILIES", "SynthPlan", "FunnelTruth", "Truth", "minimum_posts", "write_dump"]
 
 ALL_TABLES = ("posts", *MAKERS)
 """Every table of a dump; posts are always written."""
@@ -35,7 +35,7 @@ def _say_nothing(table: str, done: int, total: int) -> None:
 
 
 def write_dump(
-    folder: Path, *, posts: int, seed: int, tag_syntax: str = "new", plan: Plan | None = None,
+    folder: Path, *, posts: int, seed: int, tag_syntax: str = "new", plan: SynthPlan | None = None,
     tables: tuple[str, ...] = ALL_TABLES, progress: Progress = _say_nothing,
 ) -> Truth:  # fmt: skip
     """Write a dump that is whole or not there; the same arguments give the same bytes."""
@@ -58,10 +58,10 @@ def write_dump(
 
 
 def _write(
-    folder: Path, *, posts: int, seed: int, tag_syntax: str, plan: Plan | None, tables: tuple[str, ...],
+    folder: Path, *, posts: int, seed: int, tag_syntax: str, plan: SynthPlan | None, tables: tuple[str, ...],
     progress: Progress,
 ) -> Truth:  # fmt: skip
-    families = families_of(plan)
+    families = list_families(plan)
     frameworks = tuple(families)
     rng = np.random.default_rng([seed, 0])
     layout = make_layout(posts, plan, rng)
@@ -77,7 +77,7 @@ def _write(
     return truth
 
 
-def _check(posts: int, seed: int, tag_syntax: str, plan: Plan | None, tables: tuple[str, ...]) -> None:
+def _check(posts: int, seed: int, tag_syntax: str, plan: SynthPlan | None, tables: tuple[str, ...]) -> None:
     if not 1 <= posts <= _MOST_POSTS:
         raise InputError(f"a dump cannot have {posts} posts: ask for 1 to {_MOST_POSTS}")
     if seed < 0:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from quaestor.base.errors import InputError
 from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.records import Question, Questionnaire
-from quaestor.synth.phrases import shared_out
+from quaestor.synth.phrases import apportion
 
 Counts = Mapping[str, int]
 
@@ -84,5 +84,5 @@ def _parts(counts: Counts, total: int) -> Counts:
     chosen = {code: count for code, count in counts.items() if count}
     if not chosen or not total:
         return dict.fromkeys(counts, 0)
-    parts = shared_out(list(chosen.values()), total)
+    parts = apportion(list(chosen.values()), total)
     return {**dict.fromkeys(counts, 0), **{code: int(part) for code, part in zip(chosen, parts, strict=True)}}

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from quaestor.synth.phrases import GENERAL_WORDS, SENTENCES
-from quaestor.synth.post_layout import BLOCK, Layout, ids_at
+from quaestor.synth.post_layout import BLOCK, PostLayout, compute_ids
 from quaestor.synth.posts import owners_at
 from quaestor.synth.questions import Times
 from quaestor.synth.tagging import Tagging
@@ -54,7 +54,7 @@ _DAY = 86_400_000
 class Dump:
     """What every table of one dump is made from."""
 
-    layout: Layout
+    layout: PostLayout
     tagging: Tagging
     seed: int
 
@@ -77,7 +77,7 @@ def comments(dump: Dump) -> TableRows:
             created = later(_created(layout, ranks), 3, rng)
             columns = (
                 range(written + 1, written + len(ranks) + 1),
-                ids_at(ranks).tolist(),
+                compute_ids(ranks).tolist(),
                 np.minimum(rng.geometric(0.7, len(ranks)) - 1, 500).tolist(),
                 _pick(texts, len(ranks), rng),
                 write_times(created),
@@ -143,7 +143,7 @@ def votes(dump: Dump) -> TableRows:
             created = later(_created(layout, ranks[part]), 200, rng)
             columns = (
                 range(start + 1, start + len(part) + 1),
-                ids_at(ranks[part]).tolist(),
+                compute_ids(ranks[part]).tolist(),
                 kinds[part].tolist(),
                 optional("UserId", owners_at(ranks[part], layout, rng).tolist(), (kinds[part] == 5).tolist()),
                 write_times(created // _DAY * _DAY),
@@ -175,7 +175,7 @@ def post_history(dump: Dump) -> TableRows:
             columns = (
                 range(start + 1, start + len(part) + 1),
                 kinds[part].tolist(),
-                ids_at(ranks[part]).tolist(),
+                compute_ids(ranks[part]).tolist(),
                 _revisions(len(part), rng),
                 write_times(created),
                 owners_at(ranks[part], layout, rng).tolist(),
@@ -203,8 +203,8 @@ def post_links(dump: Dump) -> TableRows:
             columns = (
                 range(start + 1, start + len(part) + 1),
                 write_times(later(_created(layout, asked[part]), 30, rng)),
-                ids_at(asked[part]).tolist(),
-                ids_at(asked[rng.integers(0, part)]).tolist(),
+                compute_ids(asked[part]).tolist(),
+                compute_ids(asked[rng.integers(0, part)]).tolist(),
                 rng.choice((1, 3), len(part), p=(0.8, 0.2)).tolist(),
             )
             yield [pattern % row for row in zip(*columns, strict=True)]
@@ -261,7 +261,7 @@ MAKERS: dict[str, Maker] = {
 }
 
 
-def _created(layout: Layout, ranks: npt.NDArray[Any]) -> Times:
+def _created(layout: PostLayout, ranks: npt.NDArray[Any]) -> Times:
     times: Times = layout.created[layout.order[ranks]]
     return times
 

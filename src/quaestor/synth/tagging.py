@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from quaestor.base.errors import InputError
 from quaestor.synth.phrases import TAGS
-from quaestor.synth.plan import LAST_YEAR, life_of, own_tags
+from quaestor.synth.plan import LAST_YEAR, read_lifetime, list_own_tags
 from quaestor.synth.questions import Questions
 from quaestor.synth.texts import escape
 
@@ -81,9 +81,9 @@ def _pool(
         general = [tag for tag in TAGS["general"] if tag not in claimed and (young or tag not in TAGS["young"])]
         sizes = chance.choices((1, 2, 3, 4, 5), (1, 2, 3, 1, 1), k=amount)
         return [_distinct((), general, size, chance) for size in sizes]
-    own, names = list(own_tags(families).values()), list(families)
+    own, names = list(list_own_tags(families).values()), list(families)
     mine = [tag for tag in own[number] if young or not _SECOND_GENERATION.search(tag)] or list(own[number])
-    alive = [rank for rank in range(number + 1, len(names)) if young and LAST_YEAR in life_of(names[rank])]
+    alive = [rank for rank in range(number + 1, len(names)) if young and LAST_YEAR in read_lifetime(names[rank])]
     others = [own[rank][0] for rank in alive]
     companions = [tag for tag in TAGS["learning"] if tag not in claimed]
     return [

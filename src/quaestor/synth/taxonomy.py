@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from quaestor.base.errors import InputError
-from quaestor.synth.phrases import issue_blocks
+from quaestor.synth.phrases import read_issue_blocks
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def check_taxonomy(taxonomy: Taxonomy, refined: Mapping[str, int]) -> None:
                 f"the taxonomy of the plan has {counts.get(framework, 0)} posts of {framework}, "
                 f"but {refined.get(framework, 0)} are refined: make them equal"
             )
-    known = {(block.phase, name) for block in issue_blocks() for name in block.objects}
+    known = {(block.phase, name) for block in read_issue_blocks() for name in block.objects}
     for planned in taxonomy.objects:
         place = f"{planned.object} ({planned.phase})"
         if (planned.phase, planned.object) not in known:

@@ -19,9 +19,9 @@ from quaestor.synth.phrases import (
     SENTENCES,
     TITLES,
     Words,
-    all_phrases,
-    display_name,
-    learning_code,
+    list_phrases,
+    format_framework_name,
+    list_code_snippets,
 )
 
 LONGEST_BODY = 29_000
@@ -71,7 +71,7 @@ class _Fragments:
 def make_bodies(framework: str | None, amount: int, chance: random.Random) -> Bodies:
     """A pool of bodies about one framework, or about programming in general."""
     words = GENERAL_WORDS if framework is None else LEARNING_WORDS
-    codes = [(snippet,) for snippet in GENERAL_CODE] if framework is None else [learning_code(framework)]
+    codes = [(snippet,) for snippet in GENERAL_CODE] if framework is None else [list_code_snippets(framework)]
     asking = _make_fragments(SENTENCES["asking"], words, codes, amount, chance)
     answering = _make_fragments(SENTENCES["answering"], words, codes, amount, chance)
     return Bodies(
@@ -143,9 +143,9 @@ class HowTo:
 def write_how_to(framework: str, topic: str, phrase: int, key: int) -> HowTo:
     """The same words for the same key, so that an answer, written much later, speaks of its question."""
     chance = random.Random(key)
-    name = display_name(framework)
+    name = format_framework_name(framework)
     if topic == IMPLEMENTATION:
-        text = all_phrases()[phrase].text + chance.choice(TITLES["places"])
+        text = list_phrases()[phrase].text + chance.choice(TITLES["places"])
     else:
         words = {**EXCLUDED_WORDS, "framework": (name,)}
         text = fill(chance.choice(EXCLUDED[topic]), words, chance)
@@ -170,7 +170,7 @@ def make_titles(framework: str | None, amount: int, chance: random.Random) -> Ti
     """Titles about one framework, or about programming in general."""
     words = GENERAL_WORDS if framework is None else LEARNING_WORDS
     patterns = TITLES["other"] if framework is None else TITLES["other"] + TITLES["other_learning"]
-    name = "" if framework is None else f" in {display_name(framework)}"
+    name = "" if framework is None else f" in {format_framework_name(framework)}"
     how_to = [
         chance.choice(TITLES["how_to"]).format(phrase=fill("{act} {thing}", words, chance)) for _ in range(amount)
     ]

@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from quaestor.base.table_files import Cell, format_csv
-from quaestor.synth.phrases import TOPICS, all_phrases
+from quaestor.synth.phrases import TOPICS, list_phrases
 from quaestor.synth.planting import Planted, correlation
-from quaestor.synth.post_layout import Layout
+from quaestor.synth.post_layout import PostLayout
 from quaestor.synth.questions import Flags, Numbers
 from quaestor.synth.taxonomy import Medians
 
@@ -59,13 +59,13 @@ class TaxonomyTruth:
         }
 
 
-def find_taxonomy(layout: Layout, frameworks: tuple[str, ...]) -> TaxonomyTruth | None:
+def find_taxonomy(layout: PostLayout, frameworks: tuple[str, ...]) -> TaxonomyTruth | None:
     """Count the planted posts of each phase, object and issue; none where no taxonomy was planted."""
     planted = layout.planted
     if planted is None:
         return None
-    days = response_days(layout, planted)
-    phrases = [all_phrases()[number] for number in planted.phrase.tolist()]
+    days = compute_response_days(layout, planted)
+    phrases = [list_phrases()[number] for number in planted.phrase.tolist()]
     groups: dict[tuple[str, str], list[int]] = {}
     issues: dict[tuple[str, str], int] = {}
     for number, phrase in enumerate(phrases):
@@ -87,25 +87,25 @@ def find_taxonomy(layout: Layout, frameworks: tuple[str, ...]) -> TaxonomyTruth 
     )
 
 
-def response_days(layout: Layout, planted: Planted) -> npt.NDArray[np.float64]:
+def compute_response_days(layout: PostLayout, planted: Planted) -> npt.NDArray[np.float64]:
     """Days from each refined question to its accepted answer, to two decimals."""
     refined = np.arange(len(planted))
     accepted = layout.created[len(layout.questions) + layout.first_answer[refined]]
     return np.round((accepted - layout.created[refined]) / _DAY, 2)
 
 
-def planted_cells(layout: Layout, numbers: Numbers) -> list[tuple[Cell, ...]]:
+def format_planted_cells(layout: PostLayout, numbers: Numbers) -> list[tuple[Cell, ...]]:
     """The planted columns of questions given by number, empty where nothing was planted."""
     planted = layout.planted
     if planted is None:
         return [() for _ in numbers]
-    days = response_days(layout, planted).tolist()
+    days = compute_response_days(layout, planted).tolist()
     cells: list[tuple[Cell, ...]] = []
     for number in numbers.tolist():
         if number >= len(planted):
             cells.append(("",) * len(PLANTED_COLUMNS))
             continue
-        phrase = all_phrases()[int(planted.phrase[number])]
+        phrase = list_phrases()[int(planted.phrase[number])]
         figures = int(planted.views[number]), int(planted.scores[number]), f"{days[number]:.2f}"
         cells.append((phrase.issue, phrase.text, *figures))
     return cells
@@ -137,7 +137,7 @@ _ITEM_COLUMNS = (
 
 
 @dataclass(frozen=True)
-class Step:
+class FunnelTruth:
     """One step of the funnel: questions that enter it and questions that come out."""
 
     step: str
@@ -157,7 +157,7 @@ class Truth:
     closed: int
     tag_syntax: str
     rows: Mapping[str, int]
-    funnel: tuple[Step, ...]
+    funnel: tuple[FunnelTruth, ...]
     refined: int
     yearly: Mapping[str, Mapping[int, int]]
     taxonomy: TaxonomyTruth | None = None
@@ -183,7 +183,7 @@ class Truth:
 
 
 def find_truth(
-    layout: Layout, frameworks: tuple[str, ...], rows: Mapping[str, int], seed: int, tag_syntax: str
+    layout: PostLayout, frameworks: tuple[str, ...], rows: Mapping[str, int], seed: int, tag_syntax: str
 ) -> Truth:
     """Count what the layout holds, step by step, rather than repeat what was asked for."""
     questions = layout.questions
@@ -197,7 +197,7 @@ def find_truth(
     funnel = []
     for name, passes in steps.items():
         narrower = inside & passes
-        funnel.append(Step(name, int(inside.sum()), int(narrower.sum())))
+        funnel.append(FunnelTruth(name, int(inside.sum()), int(narrower.sum())))
         inside = narrower
     refined = inside & (questions.topic == 0)
     return Truth(
@@ -216,7 +216,7 @@ def find_truth(
     )
 
 
-def write_truth(folder: Path, truth: Truth, layout: Layout, frameworks: tuple[str, ...]) -> None:
+def write_truth(folder: Path, truth: Truth, layout: PostLayout, frameworks: tuple[str, ...]) -> None:
     """Put the counts, and the tagged how-to questions one by one, beside the dump."""
     text = json.dumps(truth.as_json(), indent=2, ensure_ascii=False)
     (folder / TRUTH_FILE).write_text(text + "\n", encoding="utf-8")
@@ -225,7 +225,7 @@ def write_truth(folder: Path, truth: Truth, layout: Layout, frameworks: tuple[st
     (folder / ITEMS_FILE).write_text(items, encoding="utf-8", newline="")
 
 
-def _items(layout: Layout, frameworks: tuple[str, ...]) -> list[tuple[Cell, ...]]:
+def _items(layout: PostLayout, frameworks: tuple[str, ...]) -> list[tuple[Cell, ...]]:
     questions = layout.questions
     numbers = np.flatnonzero((questions.framework >= 0) & questions.how_to)
     numbers = numbers[np.argsort(layout.rank[numbers])]
@@ -240,17 +240,17 @@ def _items(layout: Layout, frameworks: tuple[str, ...]) -> list[tuple[Cell, ...]
         *zip(*(_place_of(phrase) for phrase in questions.phrase[numbers].tolist()), strict=True),
     )
     rows = zip(*columns, strict=True) if len(numbers) else ()
-    return [(*row, *cells) for row, cells in zip(rows, planted_cells(layout, numbers), strict=True)]
+    return [(*row, *cells) for row, cells in zip(rows, format_planted_cells(layout, numbers), strict=True)]
 
 
 def _place_of(phrase: int) -> tuple[str, str, str]:
     if phrase < 0:
         return "", "", ""
-    entry = all_phrases()[phrase]
+    entry = list_phrases()[phrase]
     return entry.phase, entry.verb, entry.object
 
 
-def _count_years(layout: Layout, frameworks: tuple[str, ...], chosen: Flags) -> dict[str, dict[int, int]]:
+def _count_years(layout: PostLayout, frameworks: tuple[str, ...], chosen: Flags) -> dict[str, dict[int, int]]:
     counts = {}
     for number, name in enumerate(frameworks):
         years = _years(layout, np.flatnonzero(chosen & (layout.questions.framework == number)))
@@ -259,6 +259,6 @@ def _count_years(layout: Layout, frameworks: tuple[str, ...], chosen: Flags) -> 
     return counts
 
 
-def _years(layout: Layout, numbers: Numbers) -> Numbers:
+def _years(layout: PostLayout, numbers: Numbers) -> Numbers:
     asked = layout.questions.asked[numbers].astype("datetime64[ms]")
     return asked.astype("datetime64[Y]").astype(np.int64) + 1970

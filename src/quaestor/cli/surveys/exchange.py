@@ -124,7 +124,7 @@ def _describe_omissions(done: Imported) -> list[str]:
         named = _format_list(done.strange_versions)
         lines.append(f"versions that this survey does not have, read as the newest version: {named}")
     if done.markers:
-        where = _format_list([f"{one.column} in row {one.row}" for one in done.markers])
+        where = _format_list([f"{cell.column} in row {cell.row}" for cell in done.markers])
         lines.append(f"{_format_count(len(done.markers), 'cell')} with a marker instead of an answer: {where}")
     lines += _describe_cells(done.unread, "could not be read", "left out")
     lines += _describe_cells(done.odd, "would not be accepted in the survey", "kept")

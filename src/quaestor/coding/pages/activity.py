@@ -13,7 +13,7 @@ from quaestor.coding.model.decisions import list_disagreements
 from quaestor.coding.model.records import ActSummary
 from quaestor.coding.model.state import CLOSED, OPEN, RoundState, State
 from quaestor.coding.model.views import build_rater_position, build_unblind_act
-from quaestor.coding.visibility import Sight
+from quaestor.coding.visibility import Visibility
 from quaestor.study.contributions import ActKind
 from quaestor.study.features import features
 
@@ -42,7 +42,7 @@ class _Run:
     times: int = 1
 
 
-def latest_acts(sight: Sight, most: int = MOST) -> list[Done]:
+def latest_acts(sight: Visibility, most: int = MOST) -> list[Done]:
     """The last acts as far as the viewer may know of them, the newest first.
 
     Ratings of one rater that nothing but other ratings came between are told as one, and so are decisions about
@@ -69,7 +69,7 @@ def latest_acts(sight: Sight, most: int = MOST) -> list[Done]:
     return [Done(_who(sight, run.last), _what(run), run.last.time) for run in runs[:most]]
 
 
-def _may_know(sight: Sight, act: ActSummary) -> bool:
+def _may_know(sight: Visibility, act: ActSummary) -> bool:
     """Who rates in an open blind round is told nothing of what the others do in it."""
     round_state = sight.state.rounds.get(act.round)
     if round_state is None or act.kind not in _RATED or act.actor == sight.viewer.name:
@@ -77,12 +77,12 @@ def _may_know(sight: Sight, act: ActSummary) -> bool:
     return not (round_state.status == OPEN and round_state.plan.blind and round_state.slot_of(sight.viewer.name))
 
 
-def called(sight: Sight, round_: str, actor: str) -> str:
+def called(sight: Visibility, round_: str, actor: str) -> str:
     """How somebody is called where it is told that they acted, not what they said."""
-    return actor if sight.viewer.sees_names and actor != sight.viewer.name else sight.shown(round_, actor)
+    return actor if sight.viewer.sees_names and actor != sight.viewer.name else sight.name_actor(round_, actor)
 
 
-def _who(sight: Sight, act: ActSummary) -> str:
+def _who(sight: Visibility, act: ActSummary) -> str:
     if actor := _act_kinds()[act.kind].actor:
         return actor
     if act.actor == sight.viewer.name:

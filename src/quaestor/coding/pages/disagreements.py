@@ -28,7 +28,7 @@ from quaestor.coding.model.views import list_visible_disagreements, needs_consen
 from quaestor.coding.pages.disputed_answers import Chosen, Question, Voice, chosen_answer, mask_question, question_of
 from quaestor.coding.rating_files import note_view
 from quaestor.coding.session import CodingSession, Where, open_coding, require_lead
-from quaestor.coding.visibility import Sight, Viewer
+from quaestor.coding.visibility import Visibility, Viewer
 from quaestor.study.contributions import TextMask
 from quaestor.study.folder import Study
 
@@ -93,7 +93,7 @@ class Teller:
     """Tells one viewer of one round; names stand in nothing it tells where the viewer may not read them."""
 
     state: State
-    sight: Sight
+    sight: Visibility
     one: RoundState
 
     @property
@@ -108,7 +108,7 @@ class Teller:
         return self.words(facet, answer) if is_passages(answer) else write_cell(self.one.plan.facet(facet), answer)
 
     def seat(self, seat: RaterSlot) -> str:
-        return " then ".join(self.sight.shown(self._round, rater) for rater in seat.raters)
+        return " then ".join(self.sight.name_actor(self._round, rater) for rater in seat.raters)
 
     def is_wanted(self, case: Disagreement, wanted: Filter) -> bool:
         if wanted.open_only and is_settled(case):
@@ -137,7 +137,7 @@ class Teller:
         return Outcome(
             self.words(decision.facet, decision.answer),
             _WAYS.get(decision.how, decision.how),
-            self.sight.shown(self._round, decision.actor),
+            self.sight.name_actor(self._round, decision.actor),
             decision.time,
             self.sight.text(self._round, decision.reason),
             decision.simulated,
@@ -149,12 +149,12 @@ class Teller:
         given: list[tuple[object, Voice | None]] = []
         for rater, answer in case.answers:
             rating = self.one.current(rater, case.item)
-            who = self.sight.shown(self._round, rater)
+            who = self.sight.name_actor(self._round, rater)
             memo = self.sight.text(self._round, rating.memo) if rating else ""
             unsure, simulated = (facet.id in rating.unsure, rating.simulated) if rating else (False, False)
             given.append((answer, Voice(who, unsure, memo, simulated)))
         if case.tie_comment is not None:
-            who = self.sight.shown(self._round, case.tie_comment.actor)
+            who = self.sight.name_actor(self._round, case.tie_comment.actor)
             given.append((case.tie_comment.answer, Voice(who, simulated=case.tie_comment.simulated)))
         proposed = self.one.plan.proposals.get(case.item, {}) if find_kind(facet).confirms_proposal else {}
         found = question_of(facet, self.state.history.at(self.one.plan.codebook), given, proposed)
@@ -165,7 +165,7 @@ class Teller:
         said = [*case.comments, *([case.tie_comment] if case.tie_comment else [])]
         return tuple(
             Remark(
-                self.sight.shown(self._round, one.actor),
+                self.sight.name_actor(self._round, one.actor),
                 self.sight.text(self._round, one.text),
                 one.time,
                 self.words(case.facet, one.answer) if one is case.tie_comment else "",
@@ -392,7 +392,7 @@ def settle_all_agreed(where: Where, name: str, viewer: Viewer) -> int:
 def without_names(where: Where, name: str, viewer: Viewer, words: str) -> str:
     """A sentence about a round, with no name in it that the viewer may not read."""
     with open_coding(where) as coding:
-        return Sight(coding.state, coding.lead, viewer).text(name, words)
+        return Visibility(coding.state, coding.lead, viewer).text(name, words)
 
 
 def following(study: Study, state: State, name: str) -> tuple[str, ...]:
@@ -426,7 +426,7 @@ def _looked_at(coding: CodingSession, name: str, viewer: Viewer) -> tuple[list[D
     state = coding.state
     disagreements = list_visible_disagreements(state, name, viewer.name, coding.lead)
     _require_looked(coding, name, viewer)
-    return disagreements, Teller(state, Sight(state, coding.lead, viewer), state.round(name))
+    return disagreements, Teller(state, Visibility(state, coding.lead, viewer), state.round(name))
 
 
 def _require_looked(coding: CodingSession, name: str, viewer: Viewer) -> None:

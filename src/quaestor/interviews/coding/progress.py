@@ -13,7 +13,7 @@ from quaestor.coding.model.records import Decision, Rating, read_passages
 from quaestor.coding.model.state import OPEN, State
 from quaestor.coding.model.views import build_rater_position
 from quaestor.coding.session import CodingSession
-from quaestor.coding.visibility import Sight, Viewer
+from quaestor.coding.visibility import Visibility, Viewer
 from quaestor.interviews.coding.decided_passages import adoptions, code_now, coded_rounds, last_words
 from quaestor.interviews.model.records import place_of
 from quaestor.interviews.repository import Interviews
@@ -115,7 +115,7 @@ def coding_steps(interviews: Interviews) -> dict[str, CodingStep]:
     """
     coding = interviews.coding
     with coding.locked_state() as state:
-        sight = Sight(state, coding.lead, Viewer(coding.lead, Role.LEAD))
+        sight = Visibility(state, coding.lead, Viewer(coding.lead, Role.LEAD))
         unseen = {name: is_settled_round(state, name) for name in coded_rounds(state) if sight.why_no_disagreements(name)}
         unopened = list(_unopened(interviews, state))
         steps = {name: _step(counts, unseen, unopened) for name, counts in _counted(state).items()}

@@ -10,7 +10,7 @@ from quaestor.coding.model.facet_kinds.passages import require_passage_facet
 from quaestor.coding.model.records import Codebook
 from quaestor.coding.model.rounds import list_blindness_notes, can_reopen_blind
 from quaestor.coding.model.state import State
-from quaestor.coding.visibility import Sight, Viewer
+from quaestor.coding.visibility import Visibility, Viewer
 from quaestor.interviews.coding.code_agreement import segments_of
 from quaestor.interviews.coding.decided_passages import (
     Coded,
@@ -86,7 +86,7 @@ def themes_of(interviews: Interviews, rounds: Sequence[str] = (), actor: str | N
 def themes_seen(interviews: Interviews, viewer: Viewer) -> Themes:
     """The same for somebody who reads pages: of the rounds that they may see, with nothing put on record."""
     with interviews.coding.locked_state() as state:
-        sight = Sight(state, interviews.coding.lead, viewer)
+        sight = Visibility(state, interviews.coding.lead, viewer)
         whys = {name: sight.why_no_decisions(name) or _why_not_yet(state, name) for name in coded_rounds(state)}
         sees_ratings = not any(sight.why_no_disagreements(name) for name, why in whys.items() if not why)
         changed = state.changed

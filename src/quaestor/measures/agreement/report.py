@@ -16,6 +16,7 @@ from quaestor.measures.agreement.confusion import (
     build_confusion,
     compare_codes_of_many,
     compare_codes_of_two,
+    list_confused_pairs,
     prevalence_index,
 )
 from quaestor.measures.agreement.statistics import STATISTICS, Ratings, choose_weights, list_codes

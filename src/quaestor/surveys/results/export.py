@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from quaestor.base.files import write_atomically
 from quaestor.render.figures.export import svg_of, write_figure
 from quaestor.render.tables.files import write_table
 from quaestor.surveys.invitations import response_rates

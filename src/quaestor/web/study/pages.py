@@ -19,7 +19,7 @@ from quaestor.coding.model.views import require_lead_view
 from quaestor.coding.pages.activity import Done, Waiting, called, latest_acts, waiting_for
 from quaestor.coding.pages.agreement import measure_of
 from quaestor.coding.session import CodingSession
-from quaestor.coding.visibility import Sight, Viewer
+from quaestor.coding.visibility import Visibility, Viewer
 from quaestor.evidence.funnel import last_result
 from quaestor.evidence.records import FunnelResult
 from quaestor.interviews.overview import InterviewsAtAGlance, has_interviews, interviews_at_a_glance
@@ -133,7 +133,7 @@ def overview(
     publishable = False
     if coding is not None:
         with coding.locked_state() as state:
-            sight = Sight(state, coding.lead, viewer)
+            sight = Visibility(state, coding.lead, viewer)
             opened = {name: _line(sight, round_state) for name, round_state in state.rounds.items()}
             waiting = waiting_for(state, viewer.name)
             latest = latest_acts(sight)
@@ -201,7 +201,7 @@ def _planned(round_settings: RoundSettings, viewer: Viewer) -> tuple[Seated, ...
     )
 
 
-def _line(sight: Sight, round_state: RoundState) -> RoundLine:
+def _line(sight: Visibility, round_state: RoundState) -> RoundLine:
     plan = round_state.plan
     timed = round_state.status == CLOSED or _may_time(sight, round_state)
     hours = sum(round_state.seconds.values()) / 3600 if timed else None
@@ -228,7 +228,7 @@ def _line(sight: Sight, round_state: RoundState) -> RoundLine:
     )
 
 
-def _may_time(sight: Sight, round_state: RoundState) -> bool:
+def _may_time(sight: Visibility, round_state: RoundState) -> bool:
     """Hours of an open round tell of its pace: to the lead, unless the lead rates in it."""
     if sight.viewer.role is not Role.LEAD:
         return False
@@ -239,13 +239,13 @@ def _may_time(sight: Sight, round_state: RoundState) -> bool:
     return True
 
 
-def _seated(sight: Sight, round_state: RoundState, seat: RaterSlot, timed: bool) -> Seated:
+def _seated(sight: Visibility, round_state: RoundState, seat: RaterSlot, timed: bool) -> Seated:
     who = " then ".join(called(sight, round_state.plan.round, rater) for rater in seat.raters)
     spent = sum(round_state.seconds.get(rater, 0.0) for rater in seat.raters) / 3600
     return Seated(who, round_state.rated_by(seat), len(seat.items[0]), spent if timed and spent else None)
 
 
-def _look(sight: Sight, round_state: RoundState, measured: str) -> Look | None:
+def _look(sight: Visibility, round_state: RoundState, measured: str) -> Look | None:
     if not measured or not round_state.rating_count:
         return None
     if sight.viewer.role is Role.LEAD:

@@ -24,7 +24,7 @@ from quaestor.coding.pages.codebook.change_log import ChangeLog, compared, told_
 from quaestor.coding.pages.codebook.change_preview import DECIDED, RATED, preview_change
 from quaestor.coding.pages.codebook.code_detail import count_items, taken_out
 from quaestor.coding.session import CodingSession, open_coding
-from quaestor.coding.visibility import Sight, Viewer
+from quaestor.coding.visibility import Visibility, Viewer
 from quaestor.people.roles import Role
 from quaestor.store.records import NewAct
 from quaestor.study.folder import open_study
@@ -217,8 +217,8 @@ def test_a_change_meant_for_an_earlier_version_is_refused_and_not_recorded(codin
     assert coding.state.history.latest.version == 2
 
 
-def sight(coding: CodingSession, viewer: Viewer) -> Sight:
-    return Sight(coding.state, "lead", viewer)
+def sight(coding: CodingSession, viewer: Viewer) -> Visibility:
+    return Visibility(coding.state, "lead", viewer)
 
 
 def test_who_rates_in_an_open_round_sees_no_counts_and_no_newer_codes(coding: CodingSession) -> None:

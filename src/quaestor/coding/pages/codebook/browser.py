@@ -20,14 +20,14 @@ from quaestor.coding.pages.codebook.change_log import Change, ChangeLog, Compare
 from quaestor.coding.pages.codebook.change_preview import Preview, preview_change
 from quaestor.coding.pages.codebook.code_detail import CodePage, Counts, Material, code_page, count_items, taken_out
 from quaestor.coding.session import CodingSession
-from quaestor.coding.visibility import Sight, Viewer
+from quaestor.coding.visibility import Visibility, Viewer
 from quaestor.evidence.item_texts import read_titles
 from quaestor.people.roles import Role
 from quaestor.study.contributions import TextMask
 from quaestor.study.folder import Study
 
 
-def why_no_counts(sight: Sight) -> str:
+def why_no_counts(sight: Visibility) -> str:
     """Why a viewer sees no counts at all; empty where they do.
 
     A lead who rates sees those of the rounds that `counted` names, since a codebook cannot be kept without them.
@@ -44,7 +44,7 @@ def why_no_counts(sight: Sight) -> str:
     return ""
 
 
-def counted(sight: Sight) -> list[str]:
+def counted(sight: Visibility) -> list[str]:
     """The rounds, and the published decisions, whose final answers a viewer sees counted."""
     if why_no_counts(sight):
         return []
@@ -55,7 +55,7 @@ def counted(sight: Sight) -> list[str]:
     return [name for name in (*state.rounds, *state.published) if not sight.why_no_decisions(name)]
 
 
-def last_version(sight: Sight) -> int:
+def last_version(sight: Visibility) -> int:
     """The last version a viewer may see: raters keep to that of their open rounds, so that no new code reaches them."""
     latest = sight.state.history.latest.version
     if sight.viewer.role is Role.LEAD:
@@ -68,7 +68,7 @@ def last_version(sight: Sight) -> int:
     return max(frozen) if frozen else latest
 
 
-def book_seen(sight: Sight, version: int | None = None) -> Codebook:
+def book_seen(sight: Visibility, version: int | None = None) -> Codebook:
     """A version of the codebook, by default the last one the viewer may see."""
     last = last_version(sight)
     if version is not None and last < version < len(sight.state.history.versions):
@@ -212,7 +212,7 @@ class CodebookRoom:
 
     def shown(self, viewer: Viewer, version: int | None = None) -> Shown:
         with self._opened.locked_state() as state:
-            sight = Sight(state, self._opened.study.settings.study.lead, viewer)
+            sight = Visibility(state, self._opened.study.settings.study.lead, viewer)
             book = book_seen(sight, version)
             last = last_version(sight)
             why = why_no_counts(sight)
@@ -222,7 +222,7 @@ class CodebookRoom:
     def book(self, viewer: Viewer) -> Codebook:
         """The last version the viewer may see, with nothing counted."""
         with self._opened.locked_state() as state:
-            return book_seen(Sight(state, self._opened.study.settings.study.lead, viewer))
+            return book_seen(Visibility(state, self._opened.study.settings.study.lead, viewer))
 
     def look(self, viewer: Viewer, version: int | None = None, query: str = "", facet: str = "") -> Looked:
         shown = self.shown(viewer, version)
@@ -245,7 +245,7 @@ class CodebookRoom:
     def compare(self, viewer: Viewer, before: int | None, after: int | None) -> tuple[int, int, list[Compared]]:
         """Two versions; by default the last one the viewer may see, and the one before it."""
         with self._opened.locked_state() as state:
-            sight = Sight(state, self._opened.study.settings.study.lead, viewer)
+            sight = Visibility(state, self._opened.study.settings.study.lead, viewer)
             new = book_seen(sight, after)
             old = book_seen(sight, max(0, new.version - 1) if before is None else before)
         return old.version, new.version, compared(old, new)
@@ -253,7 +253,7 @@ class CodebookRoom:
     def file(self, viewer: Viewer, version: int | None = None) -> str:
         """A version as the file that `quaestor codebook import` reads."""
         with self._opened.locked_state() as state:
-            book = book_seen(Sight(state, self._opened.study.settings.study.lead, viewer), version)
+            book = book_seen(Visibility(state, self._opened.study.settings.study.lead, viewer), version)
         return write_codebook(book)
 
     def preview(self, viewer: Viewer, kind: str, payload: Mapping[str, Any]) -> Preview:
@@ -265,7 +265,7 @@ class CodebookRoom:
 
     def _history(self, viewer: Viewer) -> History:
         with self._opened.locked_state() as state:
-            last = last_version(Sight(state, self._opened.study.settings.study.lead, viewer))
+            last = last_version(Visibility(state, self._opened.study.settings.study.lead, viewer))
             return History(state.history.changes[:last], state.history.versions[: last + 1])
 
     def _counts(self, material: Material, book: Codebook) -> Counts:

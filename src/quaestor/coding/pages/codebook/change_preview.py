@@ -12,7 +12,7 @@ from quaestor.coding.model.state import CLOSED, OPEN, State
 from quaestor.coding.pages.codebook.change_log import Compared, compared, told
 from quaestor.coding.pages.codebook.code_detail import Material, Said, coded_facets, taken_out
 from quaestor.coding.session import Where, open_coding
-from quaestor.coding.visibility import Sight, Viewer
+from quaestor.coding.visibility import Visibility, Viewer
 from quaestor.people.roles import Role
 
 DECIDED, RATED = "decided items", "ratings"
@@ -84,7 +84,7 @@ def preview_change(where: Where, kind: str, payload: Mapping[str, Any], viewer: 
     """What a change would move for somebody who may see it, by default the lead; refused as the change would be."""
     with open_coding(where) as coding:
         state = coding.state
-        sight = Sight(state, coding.lead, viewer or Viewer(coding.lead, Role.LEAD))
+        sight = Visibility(state, coding.lead, viewer or Viewer(coding.lead, Role.LEAD))
         book = state.history.preview_change(kind, payload)
         refuse_rules_that_fit_nothing(state, kind, payload)
         decided = [name for name in (*state.rounds, *state.published) if not sight.why_no_decisions(name)]
@@ -115,7 +115,7 @@ def preview_change(where: Where, kind: str, payload: Mapping[str, Any], viewer: 
     )
 
 
-def _unseen(state: State, sight: Sight, decided: list[str], rated: list[str]) -> Iterable[tuple[str, str]]:
+def _unseen(state: State, sight: Visibility, decided: list[str], rated: list[str]) -> Iterable[tuple[str, str]]:
     for name, round_state in state.rounds.items():
         if round_state.status == CLOSED and coded_facets(state, name) and not (name in decided and name in rated):
             yield name, sight.why_no_decisions(name) or sight.why_no_ratings(name)
