@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from quaestor.base.errors import QuaestorError, SettingsError, StateError
 from quaestor.base.names import suggest
-from quaestor.coding.agreement import round_agreement
+from quaestor.coding.agreement import compute_round_agreement
 from quaestor.coding.model.facet_kinds import find_kind
 from quaestor.coding.model.state import CLOSED, State
 from quaestor.coding.model.views import needs_consent, require_lead_view
@@ -92,7 +92,7 @@ def _agreements(state: State) -> Iterator[tuple[str, Agreement]]:
         if round_state.status == CLOSED:
             for facet in round_state.plan.facets:
                 if find_kind(facet).is_compared:
-                    yield name, round_agreement(state, name, facet.id)
+                    yield name, compute_round_agreement(state, name, facet.id)
 
 
 def why_no_results(computed: Computed) -> str:

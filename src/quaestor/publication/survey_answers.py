@@ -74,9 +74,9 @@ def _file_behind(surveys: Surveys, name: str) -> Path | None:
     return path if path.is_file() and hash_file(path) == sha256 else None
 
 
-def rows_of(path: Path, mapping: ColumnMapping, asked: Questionnaire) -> tuple[list[FileRow], list[str]]:
+def rows_of(path: Path, mapping: ColumnMapping, questionnaire: Questionnaire) -> tuple[list[FileRow], list[str]]:
     """All rows below the header, and the questions that have a wording in it."""
-    consent = [question.id for question in asked.questions() if kind_of(question).asks_consent]
+    consent = [question.id for question in questionnaire.questions() if kind_of(question).asks_consent]
     with closing(plain_rows(path)) as rows:
         export = shaped(rows, str(path), mapping.settings.header_rows)
         reader = RowReader(mapping, export.columns)
@@ -84,24 +84,24 @@ def rows_of(path: Path, mapping: ColumnMapping, asked: Questionnaire) -> tuple[l
         for row in export.rows:
             if any(cell.strip() for cell in row.cells) and not export.repeats_header(row):
                 said = reader.read(row.number, row.cells, lambda cell: isinstance(cell, Failed))
-                if not _ended(said, asked):
+                if not _ended(said, questionnaire):
                     found.append(_row(row.number, said, consent, mapping))
     wordings = export.header[1].cells if len(export.header) > 1 else ()
     worded = (column for column, words in zip(export.columns, wordings, strict=False) if words.strip())
     return found, sorted({mapping.parts[column].question.id for column in worded if column in mapping.parts})
 
 
-def _ended(said: RowAnswers, asked: Questionnaire) -> bool:
+def _ended(row_answers: RowAnswers, questionnaire: Questionnaire) -> bool:
     """Whether somebody was asked no further: screened out, or not willing."""
     return any(
-        option.ends and option.code in said.answers.get(question.id, {}).get("choices", ())
-        for question in asked.questions()
+        option.ends and option.code in row_answers.answers.get(question.id, {}).get("choices", ())
+        for question in questionnaire.questions()
         for option in question.options
     )
 
 
-def _row(number: int, said: RowAnswers, consent: list[str], mapping: ColumnMapping) -> FileRow:
-    answers: Mapping[str, Mapping[str, object]] = said.answers
+def _row(number: int, row_answers: RowAnswers, consent: list[str], mapping: ColumnMapping) -> FileRow:
+    answers: Mapping[str, Mapping[str, object]] = row_answers.answers
     agreed = all(answers.get(name, {}).get("choices") == [AGREE] for name in consent)
-    marked = frozenset(marker.question for marker in said.markers if marker.question not in answers)
-    return FileRow(number, said.answers, agreed or mapping.settings.consented, marked)
+    marked = frozenset(marker.question for marker in row_answers.markers if marker.question not in answers)
+    return FileRow(number, row_answers.answers, agreed or mapping.settings.consented, marked)

@@ -51,9 +51,10 @@ def counted_responses(surveys: Surveys, name: str) -> list[Answers]:
     """What the responses say that count: finished, and not left out by the lead."""
     decisions = surveys.fielding(name).decisions
     return [
-        one.answers
-        for one in surveys.answers.responses(name)
-        if one.standing is ResponseStatus.FINISHED and (one.id not in decisions or decisions[one.id].keep)
+        response.answers
+        for response in surveys.answers.responses(name)
+        if response.standing is ResponseStatus.FINISHED
+        and (response.id not in decisions or decisions[response.id].keep)
     ]
 
 
@@ -72,14 +73,14 @@ def figures_otherwise(printed: Printed, questionnaire: Questionnaire) -> Iterato
 
 
 def _of(
-    printed: Printed, asked: Questionnaire, group: SurveyFigures, rows: Mapping[str, str] | None = None
+    printed: Printed, questionnaire: Questionnaire, group: SurveyFigures, rows: Mapping[str, str] | None = None
 ) -> Iterator[Figure]:
-    among = _condition(asked, group.among)
+    among = _condition(questionnaire, group.among)
     per, base = _added(printed, group.per_printed), _added(printed, group.base)
     for row, words in (group.rows if rows is None else rows).items():
         key = (group.table, row, group.column)
         printed.cell(":".join(key))  # a figure of what is not printed would never say anything
-        yield Figure(key, _condition(asked, words), among, group.percent, per, base, group.title)
+        yield Figure(key, _condition(questionnaire, words), among, group.percent, per, base, group.title)
 
 
 def _added(printed: Printed, cells: Sequence[str]) -> int | None:
@@ -87,7 +88,7 @@ def _added(printed: Printed, cells: Sequence[str]) -> int | None:
     return sum(int(numbers[0][0]) for numbers in found if numbers) if found and all(found) else None
 
 
-def _condition(asked: Questionnaire, words: str) -> Condition | None:
+def _condition(questionnaire: Questionnaire, words: str) -> Condition | None:
     """A condition on answers; one that speaks of what is not asked is refused, since it would count nothing."""
     if not words.strip():
         return None
@@ -96,11 +97,13 @@ def _condition(asked: Questionnaire, words: str) -> Condition | None:
     except InputError as error:
         raise SettingsError(f"{PRINTED_FILE}: {error}") from None
     for test in condition.tests():
-        question = asked.question(test.question)
+        question = questionnaire.question(test.question)
         if question is None:
-            known = join_with_or(sort_by_similarity(test.question, [one.id for one in asked.questions()])[:3])
+            known = join_with_or(
+                sort_by_similarity(test.question, [question.id for question in questionnaire.questions()])[:3]
+            )
             raise SettingsError(
-                f"{PRINTED_FILE}: {words!r} is about {test.question!r}, which is not asked in {asked.id!r}: {known}"
+                f"{PRINTED_FILE}: {words!r} is about {test.question!r}, which is not asked in {questionnaire.id!r}: {known}"
             )
         chosen = kind_of(question).compares_options and test.compare in ("=", "!=", "includes")
         if chosen and question.option(test.value) is None:

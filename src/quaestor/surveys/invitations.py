@@ -106,17 +106,17 @@ def invite(
         raise InputError(f"the survey {name!r} has no stratum {stratum!r}, allowed: {options}")
     if stratum and not asked.strata:
         raise InputError(f"the survey {name!r} has no strata: name them in its file as survey.strata, or leave it out")
-    made = [Invited(secrets.token_urlsafe(24), label) for label in (labels or [""] * wanted)]
+    inviteds = [Invited(secrets.token_urlsafe(24), label) for label in (labels or [""] * wanted)]
     with open_invitations(surveys) as invitations:
-        invitations.add(name, batch.strip(), stratum, [one.token for one in made])
+        invitations.add(name, batch.strip(), stratum, [one.token for one in inviteds])
     payload = {"survey": name, "batch": batch.strip(), "stratum": stratum, "count": wanted}
     surveys.coding.act(lambda state: NewAct("survey.invite", lead, payload))
-    return made
+    return inviteds
 
 
-def links_csv(made: Sequence[Invited], address: str) -> str:
+def links_csv(inviteds: Sequence[Invited], address: str) -> str:
     """The links as a table for whoever sends them, safe to open in a spreadsheet."""
-    return format_csv([("label", "link"), *((one.label, f"{address.rstrip('/')}/i/{one.token}") for one in made)])
+    return format_csv([("label", "link"), *((one.label, f"{address.rstrip('/')}/i/{one.token}") for one in inviteds)])
 
 
 def invitation(surveys: Surveys, token: str, language: str = "") -> Invite | None:

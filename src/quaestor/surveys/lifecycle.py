@@ -143,16 +143,16 @@ def open_survey(surveys: Surveys, name: str, actor: str | None = None) -> Versio
     """Open a survey, or go on with the questionnaire as its file says now: who has begun keeps the version they had."""
     lead = require_lead(surveys.coding, actor, "open a survey")
     path = survey_file(surveys.study, name)
-    asked = read_questionnaire(path)
-    grave = [problem for problem in problems_of(asked) if problem.grave]
+    questionnaire = read_questionnaire(path)
+    grave = [problem for problem in problems_of(questionnaire) if problem.grave]
     if grave:
         more = f" and {len(grave) - 1} more" if len(grave) > 1 else ""
         raise StateError(f"{path.name}, {grave[0].where}: {grave[0].words}{more} (`quaestor survey check {name}`)")
-    if asked.closes and date.fromisoformat(asked.closes) < date.fromisoformat(surveys.today()):
+    if questionnaire.closes and date.fromisoformat(questionnaire.closes) < date.fromisoformat(surveys.today()):
         raise StateError(
-            f"{path.name}: the last day is {asked.closes}, which is over: give a later one as survey.closes"
+            f"{path.name}: the last day is {questionnaire.closes}, which is over: give a later one as survey.closes"
         )
-    _keep_promises(surveys, name, asked)
+    _keep_promises(surveys, name, questionnaire)
     version = surveys.answers.add_version(name, path.read_text("utf-8-sig"), surveys.today())
     now = surveys.fielding(name)
     if now.status == OPEN and now.version == version.number:
@@ -180,22 +180,22 @@ def last_paying(surveys: Surveys, name: str, language: str = "") -> Questionnair
     return None
 
 
-def _keep_promises(surveys: Surveys, name: str, asked: Questionnaire) -> None:
+def _keep_promises(surveys: Surveys, name: str, questionnaire: Questionnaire) -> None:
     """Refuse a questionnaire that takes back what people were told who were invited, or who began an earlier one."""
     if surveys.answers.version(name) is None:
         return
-    if asked.anonymous != surveys.questionnaire(name).anonymous and _has_invited(surveys, name):
-        now = "true" if asked.anonymous else "false"
+    if questionnaire.anonymous != surveys.questionnaire(name).anonymous and _has_invited(surveys, name):
+        now = "true" if questionnaire.anonymous else "false"
         words = f"{name}.toml: survey.anonymous is {now} now, but people have been invited to it as it was"
         raise StateError(f"{words}: change it back, or ask in a survey of another name")
     before = last_paying(surveys, name)
     counts = surveys.answers.counts(name)
     # Who is under way is paid by the last version that pays: by one that pays nothing they lose nothing.
-    told = counts[ResponseStatus.FINISHED] or (asked.pay is not None and counts[ResponseStatus.OPEN])
+    told = counts[ResponseStatus.FINISHED] or (questionnaire.pay is not None and counts[ResponseStatus.OPEN])
     if before is None or before.pay is None or not told:
         return
     promised = f"{before.pay.amount:g} {before.pay.currency}"
-    pays = f"{asked.pay.amount:g} {asked.pay.currency}" if asked.pay else ""
+    pays = f"{questionnaire.pay.amount:g} {questionnaire.pay.currency}" if questionnaire.pay else ""
     if pays != promised:
         words = f"{name}.toml {f'pays {pays} now' if pays else 'has no [pay] any more'}"
         raise StateError(f"{words}, but people have begun or finished who were promised {promised}: change it back")
@@ -248,19 +248,19 @@ def fieldings(acts: Iterable[Act], known: Mapping[str, Fielding] | None = None) 
     for act in acts:
         if not act.kind.startswith("survey."):
             continue
-        said: dict[str, Any] = act.payload
-        now = found.get(said["survey"], Fielding(said["survey"]))
+        payload: dict[str, Any] = act.payload
+        now = found.get(payload["survey"], Fielding(payload["survey"]))
         if act.kind == "survey.open":
-            now = replace(now, status=OPEN, version=said["version"], opened=act.time, closed="")
+            now = replace(now, status=OPEN, version=payload["version"], opened=act.time, closed="")
         elif act.kind == "survey.close":
             now = replace(now, status=CLOSED, closed=act.time)
         elif act.kind == "survey.final":
             now = replace(now, final=True)
         elif act.kind == DECIDE_ACT:
-            made = Decision(said["response"], said["keep"], said["why"], act.actor, act.time)
-            decisions.setdefault(now.survey, dict(now.decisions))[made.response] = made
-        found[said["survey"]] = now
-    return found | {name: replace(found[name], decisions=made) for name, made in decisions.items()}
+            decision = Decision(payload["response"], payload["keep"], payload["why"], act.actor, act.time)
+            decisions.setdefault(now.survey, dict(now.decisions))[decision.response] = decision
+        found[payload["survey"]] = now
+    return found | {name: replace(found[name], decisions=decision) for name, decision in decisions.items()}
 
 
 @lru_cache(maxsize=64)

@@ -190,7 +190,7 @@ def cards(surveys: Surveys, name: str) -> list[Card]:
     key = _key(surveys)
     with open_claims(surveys) as claims:
         found = {
-            stage: [key.opened(one.sealed, one.id) for one in claims.claims(name, stage)]
+            stage: [key.opened(claim.sealed, claim.id) for claim in claims.claims(name, stage)]
             for stage in (Stage.RELEASED, Stage.EXPORTED, Stage.PAID)
         }
     times = Counter(address.casefold() for addresses in found.values() for address in addresses)
@@ -227,12 +227,12 @@ def write_cards(surveys: Surveys, name: str, out: Path, again: bool = False) -> 
 def mark_paid(surveys: Surveys, name: str, seen: int) -> int:
     """The cards that were exported are paid, if they are as many as were seen; how many they are."""
 
-    def all_seen(found: Sequence[Claim], counts: dict[Stage, int]) -> Sequence[Claim]:
-        if found and len(found) != seen:
-            are = "is" if len(found) == 1 else "are"
-            words = f"{_cards(len(found))} of {name!r} {are} exported and not paid, not {seen:,}"
+    def all_seen(claims: Sequence[Claim], counts: dict[Stage, int]) -> Sequence[Claim]:
+        if claims and len(claims) != seen:
+            are = "is" if len(claims) == 1 else "are"
+            words = f"{_cards(len(claims))} of {name!r} {are} exported and not paid, not {seen:,}"
             raise StateError(f"{words}: look at all of them (export them again), then mark so many as paid")
-        return found
+        return claims
 
     with open_claims(surveys) as claims:
         moved = len(claims.move(name, Stage.EXPORTED, Stage.PAID, all_seen))

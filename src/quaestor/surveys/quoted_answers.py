@@ -35,8 +35,8 @@ def is_quoted_in(response: Response, text: str) -> bool:
 
 
 def _runs_of_answers(response: Response) -> Runs:
-    written = [said.get("text", "") for said in response.answers.values()]
-    written += [text for said in response.answers.values() for text in said.get("texts", {}).values()]
+    written = [answer.get("text", "") for answer in response.answers.values()]
+    written += [text for answer in response.answers.values() for text in answer.get("texts", {}).values()]
     return {run for text in written for run in _runs(text, max(_FEWEST, min(_RUN, len(_words(text)))))}
 
 
@@ -53,26 +53,26 @@ def _shared_texts(state: State, response: Response) -> Iterator[tuple[str, str]]
             yield from ((place, text) for text in _texts_in(entry))
     for act in state.unhandled_acts:
         yield f"the reason of act {act.number}, {act.kind}", str(act.payload.get("why", ""))
-    for name, one in state.rounds.items():
-        yield f"the instructions of the round {name!r}", one.plan.instructions
-        yield f"why the round {name!r} was closed incomplete", one.incomplete
-        yield f"why the threshold of the round {name!r} was waived", one.waived
+    for name, round_state in state.rounds.items():
+        yield f"the instructions of the round {name!r}", round_state.plan.instructions
+        yield f"why the round {name!r} was closed incomplete", round_state.incomplete
+        yield f"why the threshold of the round {name!r} was waived", round_state.waived
         # Older rounds hold what was written about the response itself; since then it is erased with it.
-        is_older = not one.plan.origin and one.plan.items[0].startswith(f"{response.survey}/")
-        for item, place, text in _written(name, one) if one.plan.origin == SURVEYS or is_older else ():
+        is_older = not round_state.plan.origin and round_state.plan.items[0].startswith(f"{response.survey}/")
+        for item, place, text in _written(name, round_state) if round_state.plan.origin == SURVEYS or is_older else ():
             if is_older or not item.startswith(f"{response.survey}/{response.id}/"):
                 yield place, text
 
 
-def _written(name: str, one: RoundState) -> Iterator[tuple[str, str, str]]:
+def _written(name: str, round_state: RoundState) -> Iterator[tuple[str, str, str]]:
     """What people wrote about the items of a round: the item, where it stands, the text."""
-    for rating in one.all_ratings():
+    for rating in round_state.all_ratings():
         for text in (rating.memo, *_texts_in(rating.answers)):
             yield rating.item, f"what {rating.rater} wrote about {rating.item} in the round {name!r}", text
-    for comment in (*one.comments, *one.tie_comments.values()):
+    for comment in (*round_state.comments, *round_state.tie_comments.values()):
         for text in (comment.text, *_texts_in(comment.answer)):
             yield comment.item, f"a comment on {comment.item} in the round {name!r}", text
-    for decision in (decision for made in one.decisions.values() for decision in made):
+    for decision in (decision for made in round_state.decisions.values() for decision in made):
         for text in (decision.reason, *_texts_in(decision.answer)):
             yield decision.item, f"what was decided about {decision.item} in the round {name!r}", text
 

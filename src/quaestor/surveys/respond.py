@@ -73,14 +73,17 @@ def access_status(surveys: Surveys | None, study: Study, name: str, language: st
     return SurveyAccess(name, _status(surveys, asked, fielding.status), asked)
 
 
-def _status(surveys: Surveys, asked: Questionnaire, status: str) -> AccessStatus:
+def _status(surveys: Surveys, questionnaire: Questionnaire, status: str) -> AccessStatus:
     if status == CLOSED:
         return AccessStatus.CLOSED
-    if asked.closes and surveys.today() > asked.closes:
+    if questionnaire.closes and surveys.today() > questionnaire.closes:
         return AccessStatus.OVER
-    if asked.most is not None and surveys.answers.counts(asked.id)[ResponseStatus.FINISHED] >= asked.most:
+    if (
+        questionnaire.most is not None
+        and surveys.answers.counts(questionnaire.id)[ResponseStatus.FINISHED] >= questionnaire.most
+    ):
         return AccessStatus.ENOUGH
-    return AccessStatus.INVITED if asked.by_invitation else AccessStatus.OPEN
+    return AccessStatus.INVITED if questionnaire.by_invitation else AccessStatus.OPEN
 
 
 TRAP = "_trap"
@@ -146,13 +149,13 @@ def shown(surveys: Surveys, code: str, page: str = "", response: Response | None
     `response` is the one behind the code, for who has read it already.
     """
     response = response or found_response(surveys, code)
-    asked = questionnaire_of(surveys, response)
+    questionnaire = questionnaire_of(surveys, response)
     if response.standing is not ResponseStatus.OPEN:
         return response
-    found = page_at(asked, response, page) if page else None
+    found = page_at(questionnaire, response, page) if page else None
     # Where every page was sent and none as the last one, the last one is sent again to finish.
-    found = found or next_page(asked, response) or shown_pages(asked, response.answers)[-1]
-    return _remembered(surveys, page_met(asked, response, found))
+    found = found or next_page(questionnaire, response) or shown_pages(questionnaire, response.answers)[-1]
+    return _remembered(surveys, page_met(questionnaire, response, found))
 
 
 def sent(
@@ -171,20 +174,20 @@ def sent(
     Whoever goes back keeps what they typed, and is asked for nothing; what cannot be kept, they see again.
     """
     response = response or found_response(surveys, code)
-    asked = questionnaire_of(surveys, response)
-    found = page_at(asked, response, page)
+    questionnaire = questionnaire_of(surveys, response)
+    found = page_at(questionnaire, response, page)
     if found is None and response.standing is ResponseStatus.OPEN:
         raise TooLate("not-this-page")
     if found is None:  # sent again after the end: the journal knows whether it is the same
         return _lined(surveys, PageSubmission(code, page, {}, key, response.standing))
     if not access_status(surveys, surveys.study, response.survey).goes_on:
         raise StateError("the survey has been closed: what you sent before is kept")
-    read = validate_page(asked, response, found, form, going_back=going_back)
+    read = validate_page(questionnaire, response, found, form, going_back=going_back)
     if read.problems:
-        return page_met(asked, response, found, read, form)
+        return page_met(questionnaire, response, found, read, form)
     answers = {**read.answers, **_trapped(form)}
     sending = PageSubmission(code, page, answers, key, read.standing, seconds, read.left, response)
-    sending.quotas, sending.today, sending.draft = asked.quotas, surveys.today(), going_back
+    sending.quotas, sending.today, sending.draft = questionnaire.quotas, surveys.today(), going_back
     return _lined(surveys, sending)
 
 
@@ -196,11 +199,11 @@ def again(surveys: Surveys, code: str, page: str, form: Form) -> SurveyPage | No
 
 def page_after(surveys: Surveys, response: Response, page: str) -> str:
     """The page that comes after one that was sent, where it was sent before too; empty where the next one comes."""
-    asked = questionnaire_of(surveys, response)
-    pages = [one.id for one in shown_pages(asked, response.answers)]
+    questionnaire = questionnaire_of(surveys, response)
+    pages = [page.id for page in shown_pages(questionnaire, response.answers)]
     if page not in pages:
         return ""
-    following = next_page(asked, response)
+    following = next_page(questionnaire, response)
     place = pages.index(page) + 1
     end = len(pages) if following is None else pages.index(following.id)
     return pages[place] if place < end else ""
@@ -237,22 +240,26 @@ def found_response(surveys: Surveys, code: str) -> Response:
 
 
 def page_met(
-    asked: Questionnaire, response: Response, page: Page, read: ValidatedPage | None = None, form: Form | None = None
+    questionnaire: Questionnaire,
+    response: Response,
+    page: Page,
+    read: ValidatedPage | None = None,
+    form: Form | None = None,
 ) -> SurveyPage:
     """A page as it is met with what was answered so far; `read` and `form` where it was sent and comes again."""
-    done, total = progress(asked, response, page.id)
-    before = page_before(asked, response, page.id)
+    done, total = progress(questionnaire, response, page.id)
+    before = page_before(questionnaire, response, page.id)
     return SurveyPage(
-        questionnaire=asked,
+        questionnaire=questionnaire,
         response=response,
         page=page,
-        questions=tuple(_question(asked, response, one) for one in page.questions),
-        title=piped(page.title, asked, response.answers),
-        text=piped(page.text, asked, response.answers),
+        questions=tuple(_question(questionnaire, response, question) for question in page.questions),
+        title=piped(page.title, questionnaire, response.answers),
+        text=piped(page.text, questionnaire, response.answers),
         done=done,
         total=total,
         before=before.id if before else "",
-        complete=done + 1 == total and next_page(asked, response) is None,
+        complete=done + 1 == total and next_page(questionnaire, response) is None,
         problems=read.problems if read else {},
         typed=read.answers if read else {},
         form=_fields(page, response) if form is None else form,
@@ -262,7 +269,7 @@ def page_met(
 def _remembered(surveys: Surveys, met: SurveyPage) -> SurveyPage:
     """A page with what was once sent for a question that comes again: whoever left a way and returns types nothing
     twice. It stands in the fields alone, and is an answer when it is sent."""
-    again = [one for one in met.page.questions if one.id not in met.response.answers]
+    again = [question for question in met.page.questions if question.id not in met.response.answers]
     if not again or met.page.id not in met.response.sent:
         return met
     once: dict[str, Answer] = {}
@@ -274,8 +281,8 @@ def _remembered(surveys: Surveys, met: SurveyPage) -> SurveyPage:
     return replace(met, form=fields)
 
 
-def _question(asked: Questionnaire, response: Response, question: Question) -> Question:
-    text, hint = (piped(words, asked, response.answers) for words in (question.text, question.hint))
+def _question(questionnaire: Questionnaire, response: Response, question: Question) -> Question:
+    text, hint = (piped(words, questionnaire, response.answers) for words in (question.text, question.hint))
     return replace(in_order(question, response.seed), text=text, hint=hint)
 
 

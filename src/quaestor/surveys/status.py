@@ -75,28 +75,30 @@ def surveys_status(request: StatusRequest) -> StatusPart:
     return StatusPart(tuple(map(_stage, found)), _next(first) if first else None, collects=True)
 
 
-def _waits_for_a_file(study: Study, one: SurveyStatus) -> bool:
+def _waits_for_a_file(study: Study, survey_status: SurveyStatus) -> bool:
     """A draft with a mapping beside it takes in answers that were given elsewhere: another is to be opened first."""
-    return one.status == DRAFT and (study.root / "instruments" / f"{one.survey}.mapping.toml").exists()
+    return (
+        survey_status.status == DRAFT and (study.root / "instruments" / f"{survey_status.survey}.mapping.toml").exists()
+    )
 
 
-def _next(one: SurveyStatus) -> Next:
-    name = one.survey
-    if one.status == OPEN:
+def _next(survey_status: SurveyStatus) -> Next:
+    name = survey_status.survey
+    if survey_status.status == OPEN:
         command = f"quaestor serve, so that {name} can be answered"
-        return Next(command, f"{name} is open: {one.in_words}", "survey", survey=name)
-    if one.status == DRAFT:
+        return Next(command, f"{name} is open: {survey_status.in_words}", "survey", survey=name)
+    if survey_status.status == DRAFT:
         return Next(f"quaestor survey check {name}, and open it", f"Check {name}, then open it", "survey", survey=name)
     return Next(f"quaestor survey results {name}", f"Read the results of {name}", "survey-results", survey=name)
 
 
-def _stage(one: SurveyStatus) -> StatusLine:
-    if one.status == DRAFT:
-        return StatusLine(f"survey {one.survey}", "waiting", "a draft, not opened yet")
-    changed = "; the file has changed since" if one.changed else ""
-    detail = f"{one.status}, version {one.version}: {one.in_words}{changed}"
-    state = "done" if one.status != OPEN else "stale" if one.changed else "waiting"
-    return StatusLine(f"survey {one.survey}", state, detail)
+def _stage(survey_status: SurveyStatus) -> StatusLine:
+    if survey_status.status == DRAFT:
+        return StatusLine(f"survey {survey_status.survey}", "waiting", "a draft, not opened yet")
+    changed = "; the file has changed since" if survey_status.changed else ""
+    detail = f"{survey_status.status}, version {survey_status.version}: {survey_status.in_words}{changed}"
+    state = "done" if survey_status.status != OPEN else "stale" if survey_status.changed else "waiting"
+    return StatusLine(f"survey {survey_status.survey}", state, detail)
 
 
 def status_of(surveys: Surveys, name: str) -> SurveyStatus:
@@ -121,7 +123,7 @@ def status_of(surveys: Surveys, name: str) -> SurveyStatus:
 
 def _to_ingest(surveys: Surveys, name: str) -> tuple[str, ...]:
     made = {
-        source: max((one for one in surveys.names() if source.startswith(f"{one}-")), key=len, default="")
+        source: max((name for name in surveys.names() if source.startswith(f"{name}-")), key=len, default="")
         for source, settings in surveys.study.settings.sources.items()
         if settings.path == f"{FOLDER}/{source}.csv"
     }
@@ -130,5 +132,5 @@ def _to_ingest(surveys: Surveys, name: str) -> tuple[str, ...]:
 
 def imported_before(surveys: Surveys, name: str) -> int:
     """How many answers a survey has that was never opened; none as soon as it was."""
-    found = status_of(surveys, name)
-    return sum(found.responses.values()) if found.status == IMPORTED else 0
+    status = status_of(surveys, name)
+    return sum(status.responses.values()) if status.status == IMPORTED else 0

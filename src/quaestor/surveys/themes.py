@@ -68,36 +68,36 @@ def themes_of(coding: CodingSession, name: str, facet: str | None = None, actor:
     note_view(coding, name, actor or coding.lead)
     asked = _facet(one.plan.facets, name, facet)
     left = sum(case.facet == asked.id and case.decision is None for case in list_disagreements(coding.state, name))
-    made = find_decisions(coding.state, name, asked.id)
-    if left or not made:
+    decisions = find_decisions(coding.state, name, asked.id)
+    if left or not decisions:
         what = f"{left:,} disagreements are not settled" if left else "nothing is decided"
         raise StateError(f"{what} in the round {name!r}: `quaestor decisions agree {name}`, then settle the rest")
-    gone = _withdrawn(coding.study, {response_of(item) for item in made})
-    left_over = {item: decision for item, decision in made.items() if response_of(item) not in gone}
+    gone = _withdrawn(coding.study, {response_of(item) for item in decisions})
+    left_over = {item: decision for item, decision in decisions.items() if response_of(item) not in gone}
     return replace(_counted(coding.state, name, asked, left_over), withdrawn=len(gone))
 
 
-def themes_table(found: Themes) -> Table:
+def themes_table(themes: Themes) -> Table:
     """The themes as a table: participants, their share among those whose words were decided on, and answers."""
     rows = []
-    for one in found.themes:
-        share = one.participants / found.participants if found.participants else None
-        counts = Cell((whole(one.participants),), (one.participants,)), Cell((percent(share),), (share,))
-        rows.append(Row(one.code, one.name, (*counts, Cell((whole(one.items),), (one.items,)))))
-    notes = [f"Of {found.participants:,} participants whose words were coded; each counts once for a theme."]
-    if found.withdrawn:
-        who = "1 participant has" if found.withdrawn == 1 else f"{found.withdrawn:,} participants have"
-        notes.append(f"{who} withdrawn since and {'is' if found.withdrawn == 1 else 'are'} not counted.")
-    if found.uncoded:
-        notes.append(f"{found.uncoded:,} answers have no theme: their code was split, and no rule says which part.")
-    if found.simulated:
+    for theme in themes.themes:
+        share = theme.participants / themes.participants if themes.participants else None
+        counts = Cell((whole(theme.participants),), (theme.participants,)), Cell((percent(share),), (share,))
+        rows.append(Row(theme.code, theme.name, (*counts, Cell((whole(theme.items),), (theme.items,)))))
+    notes = [f"Of {themes.participants:,} participants whose words were coded; each counts once for a theme."]
+    if themes.withdrawn:
+        who = "1 participant has" if themes.withdrawn == 1 else f"{themes.withdrawn:,} participants have"
+        notes.append(f"{who} withdrawn since and {'is' if themes.withdrawn == 1 else 'are'} not counted.")
+    if themes.uncoded:
+        notes.append(f"{themes.uncoded:,} answers have no theme: their code was split, and no rule says which part.")
+    if themes.simulated:
         notes.append("The raters were simulated.")
-    notes += found.blindness
-    return Table(f"themes-{found.round}", "Themes", "", _COLUMNS, (Group("", tuple(rows)),), notes=tuple(notes))
+    notes += themes.blindness
+    return Table(f"themes-{themes.round}", "Themes", "", _COLUMNS, (Group("", tuple(rows)),), notes=tuple(notes))
 
 
 def _facet(facets: tuple[Facet, ...], name: str, wanted: str | None) -> Facet:
-    coded = [one for one in facets if one.kind in ("single", "multiple")]
+    coded = [facet for facet in facets if facet.kind in ("single", "multiple")]
     found = [one for one in coded if wanted in (None, one.id)]
     if len(found) == 1:
         return found[0]
@@ -130,10 +130,10 @@ def _counted(state: State, name: str, facet: Facet, made: Mapping[str, Decision]
             items[code] = items.get(code, 0) + 1
     book = state.history.latest
     themes = [
-        Theme(code, book.path_name(code) if facet.codes else code, frozenset(found), items[code])
-        for code, found in responses.items()
+        Theme(code, book.path_name(code) if facet.codes else code, frozenset(response), items[code])
+        for code, response in responses.items()
     ]
-    ordered = sorted(themes, key=lambda one: (-one.participants, one.name.casefold()))
+    ordered = sorted(themes, key=lambda theme: (-theme.participants, theme.name.casefold()))
     simulated = any(one.simulated for one in made.values())
     blindness = tuple(list_blindness_notes([state.round(name)]))
     return Themes(name, facet.id, len(people), tuple(ordered), uncoded, simulated, blindness)

@@ -86,7 +86,7 @@ def own_export(rows: Iterable[PlainRow], versions: Mapping[int, Questionnaire], 
         export = _put_together(export, layout, unknown)
     elif not is_own_wide(export.columns):
         raise InputError(f"{path} is no export of Quaestor: say with a mapping which column answers which question")
-    return OwnExport(export, {one: own_mapping(layout, one, export.columns) for one in versions}, unknown)
+    return OwnExport(export, {version: own_mapping(layout, version, export.columns) for version in versions}, unknown)
 
 
 def _as_written(export: Export) -> Export:

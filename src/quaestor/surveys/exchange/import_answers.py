@@ -271,7 +271,9 @@ def import_answers(
         display_columns=tuple(
             column for column in export.columns if is_display_order(column) and column not in mappings[newest].parts
         ),
-        unasked=tuple(one.id for one in questionnaire.questions() if one.id not in readers[-1].rows.questions),
+        unasked=tuple(
+            question.id for question in questionnaire.questions() if question.id not in readers[-1].rows.questions
+        ),
         repeated=tuple(contents.repeated),
         dropped=len(dropped),
         strange_versions=tuple(sorted(contents.strange)),

@@ -128,8 +128,8 @@ def _both(words: str, tokens: list[str], place: int, depth: int) -> tuple[Condit
     return _joined(words, "and", found), place
 
 
-def _joined(words: str, by: str, found: list[Condition]) -> Condition:
-    return found[0] if len(found) == 1 else Condition(words, by, tuple(found))
+def _joined(words: str, by: str, conditions: list[Condition]) -> Condition:
+    return conditions[0] if len(conditions) == 1 else Condition(words, by, tuple(conditions))
 
 
 def _one(words: str, tokens: list[str], place: int, depth: int) -> tuple[Condition, int]:

@@ -70,8 +70,8 @@ class SurveyLine:
     @property
     def tally(self) -> list[tuple[ResponseStatus, str, int]]:
         """How many responses stand where, those that are finished first, with words for each."""
-        found = self.stands.responses
-        return [(one, words, found[one]) for one, words in STANDING_WORDS.items()]
+        responses = self.stands.responses
+        return [(one, words, responses[one]) for one, words in STANDING_WORDS.items()]
 
     @property
     def responses(self) -> int:
@@ -191,7 +191,9 @@ def survey_overview(study: Study, surveys: Surveys | None, name: str) -> SurveyO
         periods=tuple(periods(surveys.answers.days(name))) if surveys else (),
         median_seconds=_median_seconds(surveys, name) if surveys else None,
         left_out=sum(not decision.keep for decision in fielding.decisions.values()),
-        quotas=tuple((condition_in_words(one.condition, asked), one.most) for one in asked.quotas) if asked else (),
+        quotas=tuple((condition_in_words(quota.condition, asked), quota.most) for quota in asked.quotas)
+        if asked
+        else (),
     )
 
 
@@ -221,8 +223,8 @@ def _file(study: Study, name: str, needed: bool, checked: bool) -> SurveyFile:
         if checked:
             whole = check_survey(found)
             return SurveyFile(whole.questionnaire, "", whole.problems, whole.minutes)
-        asked = read_questionnaire(found)
-        return SurveyFile(asked, "", tuple(problems_of(asked)))
+        questionnaire = read_questionnaire(found)
+        return SurveyFile(questionnaire, "", tuple(problems_of(questionnaire)))
     except InputError as error:
         return SurveyFile(None, str(error).replace(f"{study.root}/", ""))
 
@@ -235,17 +237,17 @@ def _changes(line: SurveyLine, opened: Questionnaire) -> Sequence[Change]:
     return found or [Change(CHANGED, "only comments, the layout of the file, or words in another language differ")]
 
 
-def _page(page: Page, asked: Questionnaire) -> PageLines:
+def _page(page: Page, questionnaire: Questionnaire) -> PageLines:
     return PageLines(
         page,
-        condition_in_words(page.show_if, asked) if page.show_if else "",
+        condition_in_words(page.show_if, questionnaire) if page.show_if else "",
         tuple(
             QuestionLine(
-                one,
-                condition_in_words(one.show_if, asked) if one.show_if else "",
-                tuple(asked.research.get(name, name) for name in one.answers),
+                question,
+                condition_in_words(question.show_if, questionnaire) if question.show_if else "",
+                tuple(questionnaire.research.get(name, name) for name in question.answers),
             )
-            for one in page.questions
+            for question in page.questions
         ),
     )
 

@@ -59,34 +59,36 @@ def walk(study: Study, name: str, form: Form, language: str = "", step: str = ""
     return _reached(asked, begun, sent, form)
 
 
-def _sent_before(asked: Questionnaire, begun: Response, sent: Sequence[str], at: str, form: Form) -> list[str]:
+def _sent_before(questionnaire: Questionnaire, begun: Response, sent: Sequence[str], at: str, form: Form) -> list[str]:
     """Returns the pages that stay sent when somebody goes back from one; from the end, the last one opens again."""
-    response = _replayed(asked, begun, [page for page in sent if page != at], form)[0]
+    response = _replayed(questionnaire, begun, [page for page in sent if page != at], form)[0]
     if not at:
         return list(response.sent[:-1])
-    before = page_before(asked, response, at)
+    before = page_before(questionnaire, response, at)
     return [page for page in response.sent if before is not None and page not in (before.id, at)]
 
 
-def _reached(asked: Questionnaire, begun: Response, sent: Sequence[str], form: Form) -> Walk:
-    response, page, problems = _replayed(asked, begun, sent, form)
+def _reached(questionnaire: Questionnaire, begun: Response, sent: Sequence[str], form: Form) -> Walk:
+    response, page, problems = _replayed(questionnaire, begun, sent, form)
     if page is None:
-        return Walk(asked, None, response.standing, response.sent, _kept(form, ()))
-    whole = next(one for one in asked.pages if one.id == page.id)
-    typed = {one.id: _typed(one, form) for one in whole.questions}
+        return Walk(questionnaire, None, response.standing, response.sent, _kept(form, ()))
+    whole = next(one for one in questionnaire.pages if one.id == page.id)
+    typed = {question.id: _typed(question, form) for question in whole.questions}
     if problems:  # a problem may concern a question that is shown only with what was typed on this page
-        page = replace(page, questions=tuple(one for one in whole.questions if _is_asked(one, response, typed)))
-    here = [one.id for one in page.questions]
+        page = replace(
+            page, questions=tuple(question for question in whole.questions if _is_asked(question, response, typed))
+        )
+    here = [question.id for question in page.questions]
     return Walk(
-        asked,
-        replace(page_met(asked, response, page, form=form), problems=problems, typed=typed),
+        questionnaire,
+        replace(page_met(questionnaire, response, page, form=form), problems=problems, typed=typed),
         response.standing,
         response.sent,
         _kept(form, here),
         tuple(
-            HiddenQuestion(one, condition_in_words(one.show_if, asked))
-            for one in whole.questions
-            if one.show_if and one.id not in here
+            HiddenQuestion(question, condition_in_words(question.show_if, questionnaire))
+            for question in whole.questions
+            if question.show_if and question.id not in here
         ),
     )
 
@@ -96,15 +98,15 @@ def _is_asked(question: Question, response: Response, typed: Mapping[str, Answer
 
 
 def _replayed(
-    asked: Questionnaire, response: Response, sent: Sequence[str], form: Form
+    questionnaire: Questionnaire, response: Response, sent: Sequence[str], form: Form
 ) -> tuple[Response, Page | None, Mapping[str, str]]:
     """Sends the pages again, in their order, up to the first that was not sent or cannot be."""
     left = Counter(sent)
     while True:
-        page = next_page(asked, response)
+        page = next_page(questionnaire, response)
         if page is None or not left[page.id]:
             return response, page, {}
-        read = validate_page(asked, response, page, form)
+        read = validate_page(questionnaire, response, page, form)
         if read.problems:
             return response, page, read.problems
         left[page.id] -= 1

@@ -38,8 +38,8 @@ def changes_between(before: Questionnaire, after: Questionnaire) -> list[Change]
 
 
 def _questions(before: Questionnaire, after: Questionnaire) -> Iterator[Change]:
-    old = {one.id: one for one in before.questions()}
-    new = {one.id: one for one in after.questions()}
+    old = {question.id: question for question in before.questions()}
+    new = {question.id: question for question in after.questions()}
     yield from (Change(ADDED, _named(one), (one.kind,)) for name, one in new.items() if name not in old)
     yield from (Change(REMOVED, _named(one)) for name, one in old.items() if name not in new)
     moved = _moved([name for name in old if name in new], [name for name in new if name in old])
@@ -113,8 +113,8 @@ def _moved(old: Sequence[str], new: Sequence[str]) -> set[str]:
 
 
 def _pages(before: Questionnaire, after: Questionnaire) -> Iterator[Change]:
-    old: Mapping[str, Page] = {one.id: one for one in before.pages}
-    new: Mapping[str, Page] = {one.id: one for one in after.pages}
+    old: Mapping[str, Page] = {page.id: page for page in before.pages}
+    new: Mapping[str, Page] = {page.id: page for page in after.pages}
     yield from (Change(ADDED, f"page {name}") for name in new if name not in old)
     yield from (Change(REMOVED, f"page {name}") for name in old if name not in new)
     moved = _moved([name for name in old if name in new], [name for name in new if name in old])
@@ -129,12 +129,12 @@ def _pages(before: Questionnaire, after: Questionnaire) -> Iterator[Change]:
 
 
 def _whole(before: Questionnaire, after: Questionnaire) -> Iterator[Change]:
-    for one in fields(Questionnaire):
-        if one.name in _PLAIN and getattr(before, one.name) != getattr(after, one.name):
-            was, now = getattr(before, one.name), getattr(after, one.name)
+    for field in fields(Questionnaire):
+        if field.name in _PLAIN and getattr(before, field.name) != getattr(after, field.name):
+            was, now = getattr(before, field.name), getattr(after, field.name)
             short = isinstance(now, str | int | float) and not isinstance(now, bool)
             details = (f"was {_value(was)}, is {_value(now)}",) if short or now is None else ()
-            yield Change(CHANGED, _PLAIN[one.name], details)
+            yield Change(CHANGED, _PLAIN[field.name], details)
 
 
 def _value(value: object) -> str:

@@ -65,7 +65,10 @@ def _parse(answers: Sequence[str], questions: Mapping[str, QuestionVersions]) ->
     """Returns a column for every question, in the order of the answers; other keys are passed over."""
     names = {versions.stored_as for versions in questions.values()}
     schema = pa.schema(
-        [(name, _stored_type([one.question for one in questions.values() if one.stored_as == name])) for name in names]
+        [
+            (name, _stored_type([question.question for question in questions.values() if question.stored_as == name]))
+            for name in names
+        ]
     )
     if not answers or not names:
         return schema.empty_table()
@@ -120,13 +123,13 @@ class Reasons:
     sent: Sequence[str]
     answers: Sequence[str]
 
-    def of(self, asked: QuestionVersions, table: pa.Table) -> Small:
+    def of(self, question_versions: QuestionVersions, table: pa.Table) -> Small:
         """Returns the reason of each response, `ANSWERED` where there is an answer."""
-        reasons = self.columns[asked.question.id].missing.copy()
+        reasons = self.columns[question_versions.question.id].missing.copy()
         lacking = reasons != ANSWERED
-        present = valid(_whole(table[asked.stored_as]))
+        present = valid(_whole(table[question_versions.stored_as]))
         reason = np.full(len(reasons), REASONS.index(Missing.NOT_SHOWN), np.int16)
-        for version, (page, question) in asked.pages.items():
+        for version, (page, question) in question_versions.pages.items():
             here = lacking & (self.versions == version)
             if page.show_if is None and question.show_if is None:
                 late = ~present & (self._under_way | ~self._was_sent(page.id))
@@ -267,26 +270,29 @@ def _piece(
     ids, versions, standings, strata, sent, answers, synthetic = zip(*rows, strict=True) if rows else ([],) * 7
     numbered = np.array(versions, np.int64)
     table = _parse(answers, questions)
-    read = {name: _column(asked, table, numbered) for name, asked in questions.items()}
+    read = {name: _column(question, table, numbered) for name, question in questions.items()}
     reasons = Reasons(questionnaires, read, numbered, np.array(standings, np.str_), sent, answers)
-    filled = {name: replace(read[name], missing=reasons.of(asked, table)) for name, asked in questions.items()}
+    filled = {name: replace(read[name], missing=reasons.of(question, table)) for name, question in questions.items()}
     return Columns(
         tuple(ids), reasons.standings, numbered, np.array(strata, np.str_), np.array(synthetic, np.bool_), filled
     )
 
 
-def _column(asked: QuestionVersions, table: pa.Table, versions: NDArray[np.int64]) -> Column:
-    here = np.isin(versions, list(asked.pages))
-    column = kind_of(asked.question).read_column(asked.question, _whole(table[asked.stored_as]), here)
-    return replace(column, offered=_offered(asked, versions))
+def _column(question_versions: QuestionVersions, table: pa.Table, versions: NDArray[np.int64]) -> Column:
+    here = np.isin(versions, list(question_versions.pages))
+    column = kind_of(question_versions.question).read_column(
+        question_versions.question, _whole(table[question_versions.stored_as]), here
+    )
+    return replace(column, offered=_offered(question_versions, versions))
 
 
-def _offered(asked: QuestionVersions, versions: NDArray[np.int64]) -> Flags:
+def _offered(question_versions: QuestionVersions, versions: NDArray[np.int64]) -> Flags:
     """Returns whether each response could choose each option, or fill each row; empty where all versions have all."""
-    kind = kind_of(asked.question)
-    parts = kind.counted_parts(asked.question)
+    kind = kind_of(question_versions.question)
+    parts = kind.counted_parts(question_versions.question)
     offered = {
-        version: {part.code for part in kind.counted_parts(question)} for version, (_, question) in asked.pages.items()
+        version: {part.code for part in kind.counted_parts(question)}
+        for version, (_, question) in question_versions.pages.items()
     }
     if all(len(codes) == len(parts) for codes in offered.values()):
         return np.empty((0, 0), np.bool_)

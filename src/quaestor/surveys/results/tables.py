@@ -41,7 +41,7 @@ def demographics(results: Results, questions: Sequence[str]) -> Table:
     for name in questions:
         result = results.question(name)
         if result is None or not kind_of(result.question).is_choice:
-            known = [one.question.id for one in results.questions if kind_of(one.question).is_choice]
+            known = [question.question.id for question in results.questions if kind_of(question.question).is_choice]
             raise InputError(f"{name!r} is no question of choices, there are: {suggest(name, known)}")
         title = f"{result.question.text} (n = {result.base:,})"
         groups.append(Group(title, tuple(_demographic(name, line) for line in result.rows[0].lines)))

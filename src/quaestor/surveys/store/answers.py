@@ -122,9 +122,9 @@ class AnswerFile:
             newest = _newest(writing, survey)
             if newest is not None and newest.sha256 == sha256:
                 return newest
-            made = Version(survey, newest.number + 1 if newest else 1, text, sha256, day)
-            writing.execute("INSERT INTO versions VALUES (?, ?, ?, ?, ?)", (survey, made.number, text, sha256, day))
-            return made
+            version = Version(survey, newest.number + 1 if newest else 1, text, sha256, day)
+            writing.execute("INSERT INTO versions VALUES (?, ?, ?, ?, ?)", (survey, version.number, text, sha256, day))
+            return version
 
     def version(self, survey: str, number: int | None = None) -> Version | None:
         """A version of a questionnaire, else the newest; None where it was never opened."""
@@ -335,18 +335,18 @@ class AnswerFile:
             row = writing.execute("SELECT * FROM responses WHERE id = ?", (name,)).fetchone()
             if row is None:
                 return False
-            found = response_in(row)
-            writing.execute("DELETE FROM saves WHERE response = ?", (found.id,))
-            writing.execute("DELETE FROM responses WHERE id = ?", (found.id,))
-            erase_texts(writing, found.id)
-            places = [(found.survey, place) for place in quoted]
+            response = response_in(row)
+            writing.execute("DELETE FROM saves WHERE response = ?", (response.id,))
+            writing.execute("DELETE FROM responses WHERE id = ?", (response.id,))
+            erase_texts(writing, response.id)
+            places = [(response.survey, place) for place in quoted]
             writing.executemany("INSERT OR IGNORE INTO quoted VALUES (?, ?)", places)
             writing.execute(
                 "INSERT INTO erasures (survey, day, by, response) VALUES (?, ?, ?, ?)",
-                (found.survey, day, by, hashed(found.id)),
+                (response.survey, day, by, hashed(response.id)),
             )
             # In a list of its own too, which outlives the file: a backup that is brought back later must not know more.
-            self._withdrawn.add([Withdrawal(hashed(found.id), found.survey, day)])
+            self._withdrawn.add([Withdrawal(hashed(response.id), response.survey, day)])
         return True
 
     @property

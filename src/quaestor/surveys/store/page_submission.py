@@ -74,7 +74,7 @@ def recorded(writing: sqlite3.Connection, sending: PageSubmission, places: Place
     if declined:  # without consent nothing that was answered is kept
         writing.execute("DELETE FROM saves WHERE response = ?", (found.id,))
     add_save(writing, found.id, sending if known is None else replace(sending, key=f"{sending.key}.{new_id()}"))
-    before = {name: {} if declined else said for name, said in found.answers.items() if name not in sending.left}
+    before = {name: {} if declined else answer for name, answer in found.answers.items() if name not in sending.left}
     after = replace(
         found,
         standing=sending.standing,
@@ -101,21 +101,23 @@ def _is_too_often(writing: sqlite3.Connection, response: str, page: str) -> bool
     return bool(times >= MOST_SAVES or (times >= _FEW_SAVES and held > MOST_BYTES))
 
 
-def _sent_after(found: Response, sending: PageSubmission) -> tuple[str, ...]:
+def _sent_after(response: Response, sending: PageSubmission) -> tuple[str, ...]:
     """The pages that are sent then; one that was changed and put aside is not, whatever it was before."""
     if not sending.draft:
-        return found.sent if sending.page in found.sent else (*found.sent, sending.page)
-    same = all(found.answers.get(name) == said for name, said in sending.answers.items())
-    if same and not set(sending.left) & set(found.answers):
-        return found.sent
-    return tuple(page for page in found.sent if page != sending.page)
+        return response.sent if sending.page in response.sent else (*response.sent, sending.page)
+    same = all(response.answers.get(name) == answer for name, answer in sending.answers.items())
+    if same and not set(sending.left) & set(response.answers):
+        return response.sent
+    return tuple(page for page in response.sent if page != sending.page)
 
 
-def _held_back(found: Response, sending: PageSubmission, after: Response) -> Response:
+def _held_back(response: Response, sending: PageSubmission, after: Response) -> Response:
     """A response without the new answers that would lead it into a full group: no place is taken by going back."""
     deciding = {test.question for quota in sending.quotas for test in quota.condition.tests()}
-    kept = {name: said for name, said in after.answers.items() if name not in deciding}
-    return replace(after, answers={**kept, **{name: found.answers[name] for name in deciding if name in found.answers}})
+    kept = {name: answer for name, answer in after.answers.items() if name not in deciding}
+    return replace(
+        after, answers={**kept, **{name: response.answers[name] for name in deciding if name in response.answers}}
+    )
 
 
 def _latest_with(writing: sqlite3.Connection, key: str) -> tuple[str, str, str] | None:
@@ -129,7 +131,7 @@ def _latest_with(writing: sqlite3.Connection, key: str) -> tuple[str, str, str] 
 
 def _said(answers: Mapping[str, Answer]) -> dict[str, Answer]:
     """What was left empty says the same as what was not asked."""
-    return {name: said for name, said in answers.items() if said}
+    return {name: answer for name, answer in answers.items() if answer}
 
 
 def add_save(writing: sqlite3.Connection, response: str, sending: PageSubmission) -> None:

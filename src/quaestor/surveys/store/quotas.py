@@ -58,11 +58,11 @@ class Places:
 
     def lacking(self, survey: str, quotas: Sequence[Quota]) -> bool:
         """Whether there is a group that was never looked at."""
-        return any((survey, one.condition) not in self._groups for one in quotas)
+        return any((survey, quota.condition) not in self._groups for quota in quotas)
 
     def look(self, survey: str, quotas: Sequence[Quota], responses: Iterable[Response], mark: Mark) -> None:
         """Get to know groups from all responses to a survey, read after the mark was taken."""
-        made = [_Group(condition) for condition in dict.fromkeys(one.condition for one in quotas)]
+        made = [_Group(condition) for condition in dict.fromkeys(quota.condition for quota in quotas)]
         for response in responses:
             for group in made:
                 group.note(response)

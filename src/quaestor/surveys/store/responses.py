@@ -37,10 +37,10 @@ def find_response(connection: sqlite3.Connection, code: str) -> Response | None:
     return response_in(row) if row else None
 
 
-def row_of(code: str, one: Response) -> tuple[Any, ...]:
+def row_of(code: str, response: Response) -> tuple[Any, ...]:
     return (
-        one.id, hashed(code), one.survey, one.version, one.standing.value, one.language, one.seed, one.stratum,
-        one.seconds, as_json(list(one.sent)), as_json(dict(one.answers)), one.day, one.source, int(one.synthetic),
+        response.id, hashed(code), response.survey, response.version, response.standing.value, response.language, response.seed, response.stratum,
+        response.seconds, as_json(list(response.sent)), as_json(dict(response.answers)), response.day, response.source, int(response.synthetic),
     )  # fmt: skip
 
 
@@ -114,12 +114,12 @@ Erasure = tuple[str, str, str, str]
 def check_answers(copy: sqlite3.Connection) -> None:
     """Raises ValueError where a response is none that any page or table could show."""
     for row in copy.execute("SELECT * FROM responses"):
-        found = response_in(row)
-        answers = found.answers
-        if not isinstance(answers, dict) or not all(isinstance(said, dict) for said in answers.values()):
-            raise ValueError(f"the answers of the response {found.id!r} are none")
-        if not all(isinstance(page, str) for page in found.sent):
-            raise ValueError(f"the pages of the response {found.id!r} are none")
+        response = response_in(row)
+        answers = response.answers
+        if not isinstance(answers, dict) or not all(isinstance(answer, dict) for answer in answers.values()):
+            raise ValueError(f"the answers of the response {response.id!r} are none")
+        if not all(isinstance(page, str) for page in response.sent):
+            raise ValueError(f"the pages of the response {response.id!r} are none")
     check_plain_texts(copy)
 
 

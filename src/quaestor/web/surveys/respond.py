@@ -251,9 +251,14 @@ class RespondentPages(StrangerPages):
             raise InputError("this response belongs to another survey")
         return found
 
-    def _shut(self, request: Request, found: SurveyAccess, code: str = "") -> Response:
-        status = 409 if found.status in (AccessStatus.NOT_YET, AccessStatus.INVITED) else 410
-        context = {"survey": found.questionnaire, "entrance": found.status, "code": code, "name": found.survey}
+    def _shut(self, request: Request, survey_access: SurveyAccess, code: str = "") -> Response:
+        status = 409 if survey_access.status in (AccessStatus.NOT_YET, AccessStatus.INVITED) else 410
+        context = {
+            "survey": survey_access.questionnaire,
+            "entrance": survey_access.status,
+            "code": code,
+            "name": survey_access.survey,
+        }
         return self.plain(request, "survey_shut.html", context, status)
 
 

@@ -221,7 +221,7 @@ class QuestionKind:
     def mapped_codes(self, question: Question, part: str) -> Sequence[str]:
         """Returns the codes that a column of a file can be about."""
         if part == TEXT:
-            return [one.code for one in self.worded_parts(question)]
+            return [worded_part.code for worded_part in self.worded_parts(question)]
         return self.parts(question) if part == self.part else ()
 
     def read_cell(self, cells: AnswerCells, column: str, part: Part, cell: str) -> None:
@@ -250,7 +250,7 @@ class QuestionKind:
         """Returns the responses that a number counts: who chose an option, or answered at all."""
         if not option:
             return column.answered
-        return column.chosen[:, place_of(option, [one.code for one in column.question.options], "option")]
+        return column.chosen[:, place_of(option, [option.code for option in column.question.options], "option")]
 
     def comparable_rows(self, question: Question) -> Iterator[tuple[str, str]]:
         """Yields code and label of each row to compare responses by; both are empty for a whole question."""

@@ -211,7 +211,7 @@ class Matrix(QuestionKind):
             return super().select(column, option, row, place)
         question = column.question
         steps = column.places[:, place_of(row, self.parts(question), "row")]
-        codes = [one.code for one in question.options]
+        codes = [option.code for option in question.options]
         chosen: Flags = steps == place_of(option, codes, "step") if option else steps >= 0
         return chosen
 

@@ -154,7 +154,9 @@ class Ranking(QuestionKind):
             column = next(column for column, _, cell in cells.ranks if read_place(cell) > gap)
             ranks = "; ".join(f"{code} {cell}" for _, code, cell in cells.ranks)
             cells.report(column, ranks, f"leaves out place {gap} of the ranking")
-        return check_cells(self, cells, "", {"ranks": [] if wrong or gap else [places[one] for one in sorted(places)]})
+        return check_cells(
+            self, cells, "", {"ranks": [] if wrong or gap else [places[place] for place in sorted(places)]}
+        )
 
     def stored_fields(self, question: Question) -> dict[str, pa.DataType]:
         return {"ranks": pa.list_(pa.string())}

@@ -19,7 +19,7 @@ Own = Mapping[str, Mapping[str, str]]
 @cache
 def spoken() -> tuple[str, ...]:
     """The languages that have all texts, English first."""
-    found = sorted(one.name.removesuffix(".toml") for one in _folder().iterdir() if one.name.endswith(".toml"))
+    found = sorted(path.name.removesuffix(".toml") for path in _folder().iterdir() if path.name.endswith(".toml"))
     return (ENGLISH, *(one for one in found if one != ENGLISH))
 
 
