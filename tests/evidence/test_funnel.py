@@ -13,7 +13,7 @@ from tests.support.desk import browser as visitor
 
 from quaestor.base.errors import SettingsError, StateError
 from quaestor.coding.model.state import OPEN
-from quaestor.coding.rating import next_for
+from quaestor.coding.rating import build_next_item
 from quaestor.coding.session import open_coding
 from quaestor.demo.coding import SIMULATED_RATER, ROUND, SIZE
 from quaestor.demo.folder import VISITOR, drop_used_links, create_join_links
@@ -74,7 +74,7 @@ def test_one_round_of_the_demo_is_open_and_waits_for_the_visitor(demo: Study) ->
     assert (len(one.plan.items), one.plan.raters, one.plan.blind) == (SIZE, (VISITOR, SIMULATED_RATER), True)
     assert set(one.ratings) == {SIMULATED_RATER}
     assert len(one.ratings[SIMULATED_RATER]) == SIZE
-    assert next_for(demo, ROUND, VISITOR)["practice"]
+    assert build_next_item(demo, ROUND, VISITOR)["practice"]
 
 
 def test_the_survey_of_the_demo_is_open_and_answered_as_printed(demo: Study) -> None:

@@ -147,7 +147,9 @@ def _split(values: pa.Array) -> tuple[pa.Array, Flags]:
     return pc.split_pattern(inner, "|"), odd
 
 
-def _collect_unknown(fields: AttributeFields, slots: pa.Array, label: Positions, chosen: Positions, late: Flags) -> pa.Array:
+def _collect_unknown(
+    fields: AttributeFields, slots: pa.Array, label: Positions, chosen: Positions, late: Flags
+) -> pa.Array:
     """Returns the attributes outside the schema as a map per row; a row with an invalid name is flagged as late."""
     kind = pa.map_(pa.string(), pa.string())
     total = len(late)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from quaestor.base.errors import InputError
 from quaestor.base.hashing import map_file
 from quaestor.evidence.sources.protocol import Reject
-from quaestor.evidence.sources.stackexchange.columns import find_element_end, build_reject
+from quaestor.evidence.sources.stackexchange.columns import build_reject, find_element_end
 
 CHUNK_BYTES = 4 << 20
 LARGEST_ROW = 16 << 20
@@ -151,7 +151,7 @@ def split_stream(blocks: Iterable[bytes], packed_size: int, chunk_bytes: int = C
 
 
 def _skip_row(block: bytes, offset: int) -> tuple[bytes, int, bool]:
-    """Skips the rest of a row that was too large; returns the text after it, its offset, and whether to skip further."""
+    """Skips the rest of a row that was too large; returns the text after it, its offset, and whether to go on."""
     begin = block.find(b"<")
     if begin < 0:
         return b"", offset + len(block), True

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from quaestor.base.errors import InputError
 from quaestor.evidence.sources.sevenzip import Member, SevenZip, looks_like_sevenzip
-from quaestor.evidence.sources.stackexchange.chunks import CHUNK_BYTES, Chunk, FileRange, split_stream, split_file
+from quaestor.evidence.sources.stackexchange.chunks import CHUNK_BYTES, Chunk, FileRange, split_file, split_stream
 from quaestor.evidence.sources.stackexchange.schema import TABLES, DumpTable
 
 _SNIFF = 64 << 10

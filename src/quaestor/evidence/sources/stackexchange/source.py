@@ -146,15 +146,15 @@ def ingest_tagged(
             yield dump, run_workers(job, dump.split(), count, progress, dump.name, dump.size).counts
 
 
-def _ingest_posts(dump: TableInput, tags: tuple[str, ...], sink: Sink, progress: Progress, count: int) -> WorkerResult:
-    spool = sink.scratch if dump.is_plain else None
+def _ingest_posts(posts: TableInput, tags: tuple[str, ...], sink: Sink, progress: Progress, count: int) -> WorkerResult:
+    spool = sink.scratch if posts.is_plain else None
     questions = run_workers(
-        KeepTagged(sink, tags, spool), dump.split(_SCANNED_BYTES), count, progress, dump.name, dump.size
+        KeepTagged(sink, tags, spool), posts.split(_SCANNED_BYTES), count, progress, posts.name, posts.size
     )
-    what = f"{dump.name}, answers"
+    what = f"{posts.name}, answers"
     if spool:
-        notes = [Spool(choose_spool_path(spool, number), dump.path) for number in range(count)]
+        notes = [Spool(choose_spool_path(spool, number), posts.path) for number in range(count)]
         return questions + run_workers(KeepSpooledAnswers(sink, questions.posts), notes, count, progress, what, 0)
     # A stream cannot be read at chosen offsets, so it is read again, now that the questions are known.
     job = KeepAnswers(sink, tags, questions.posts)
-    return questions + run_workers(job, dump.split(_SCANNED_BYTES), count, progress, what, dump.size)
+    return questions + run_workers(job, posts.split(_SCANNED_BYTES), count, progress, what, posts.size)

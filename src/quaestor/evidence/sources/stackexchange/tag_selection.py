@@ -1,4 +1,4 @@
-"""Which rows of a chunk are wanted, found without parsing the others."""
+"""Selects the rows of a chunk by tag or by id, without parsing the others."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ _HALVES = [
 _DIGITS = 18
 _TAIL = 176
 _MANY = 8
-_LOOK = 64
-"""How far a row's header is read from its start; rows too near the end of the data are read carefully."""
+_HEADER_BYTES = 64
+"""How much of a row's beginning is read at once; rows too near the end of the data go through the XML parser."""
 
 
 @dataclass
 class PostScan:
-    """What one chunk of Posts holds for a selection: wanted questions, and where the answers are."""
+    """What a chunk of Posts contains for a selection: the questions with the tags, and the positions of all answers."""
 
     questions: list[tuple[int, int]] = field(default_factory=list)
     ids: list[int] = field(default_factory=list)
@@ -60,21 +60,21 @@ class PostScan:
     chunk: Chunk = field(default_factory=lambda: Chunk.from_text(0, b""))
 
 
-def scan_posts(chunk: Chunk, wanted: TagFilter) -> PostScan:
-    """Every row is looked at for its shape, type and tags (or parent); none is parsed."""
-    rows = _Rows.of(chunk)
+def scan_posts(chunk: Chunk, tag_filter: TagFilter) -> PostScan:
+    """Scans the form, type and tags (or parent) of every row, and parses only unusual ones."""
+    rows = _Rows.scan(chunk)
     chunk = rows.chunk
-    scan = PostScan(rows=len(rows.starts), broken=rows.stray(POSTS), chunk=chunk)
-    far = np.flatnonzero(rows.ends <= len(chunk.data) - xml_scan.PADDING - _LOOK)
+    scan = PostScan(rows=len(rows.starts), broken=rows.find_stray(POSTS), chunk=chunk)
+    far = np.flatnonzero(rows.ends <= len(chunk.data) - xml_scan.PADDING - _HEADER_BYTES)
     header = _Header.read(rows.buffer, rows.starts[far])
-    usual = header.plain & _ends_well(rows.buffer, rows.ends[far])
+    usual = header.plain & _is_closed(rows.buffer, rows.ends[far])
     answers = usual & (header.kind == ANSWER)
     scan.parents = header.parent[answers]
     scan.answer_starts, scan.answer_ends = rows.starts[far][answers], rows.ends[far][answers]
-    asked = np.flatnonzero(usual & (header.kind == QUESTION))
-    ids, starts, ends = header.id[asked], rows.starts[far][asked], rows.ends[far][asked]
-    tagged, odd = _tagged(chunk.data, starts, ends, wanted)
-    usual[asked[odd]] = False
+    questions = np.flatnonzero(usual & (header.kind == QUESTION))
+    ids, starts, ends = header.id[questions], rows.starts[far][questions], rows.ends[far][questions]
+    tagged, odd = _find_tagged(chunk.data, starts, ends, tag_filter)
+    usual[questions[odd]] = False
     left = ~tagged & ~odd
     scan.question_count = len(ids) - int(odd.sum())
     scan.ids = ids[tagged].tolist()
@@ -83,7 +83,7 @@ def scan_posts(chunk: Chunk, wanted: TagFilter) -> PostScan:
     plain = np.zeros(len(rows.starts), dtype=bool)
     plain[far] = usual
     for start, end in _pairs(rows.starts[~plain], rows.ends[~plain]):
-        _scan_carefully(scan, chunk.data[start:end], start, end, wanted)
+        _scan_carefully(scan, chunk.data[start:end], start, end, tag_filter)
     return scan
 
 
@@ -93,7 +93,7 @@ def _pairs(starts: Positions, ends: Positions) -> list[tuple[int, int]]:
 
 @dataclass(frozen=True)
 class _Rows:
-    """A chunk as an array, where its rows begin and end in it, and where the frames that are no rows do."""
+    """A chunk as an array, the positions of its rows, and those of the frames that are not rows."""
 
     chunk: Chunk
     buffer: Bytes
@@ -102,11 +102,11 @@ class _Rows:
     others: list[tuple[int, int]]
 
     @classmethod
-    def of(cls, chunk: Chunk) -> _Rows:
+    def scan(cls, chunk: Chunk) -> _Rows:
         buffer = np.frombuffer(chunk.data, dtype=np.uint8)
         starts = xml_scan.find_frames(buffer[chunk.begin :], chunk.size) + chunk.begin
         ends = np.append(starts[1:], chunk.end)
-        # The last frames may lie too near the end for a look of eight bytes.
+        # The last frames may be too near the end to read eight bytes.
         whole = starts <= len(buffer) - 8
         is_row = np.zeros(len(starts), dtype=bool)
         is_row[whole] = (xml_scan.read_eight_bytes(buffer, starts[whole]) & _FOUR_BYTES) == _ROW
@@ -114,17 +114,17 @@ class _Rows:
         if any(chunk.data[start : start + 4] == b"<!--" for start, _ in others):
             text = chunk.text()
             if (blanked := xml_scan.blank_comments(text)) != text:
-                return cls.of(replace(Chunk.from_text(chunk.offset, blanked), rejects=chunk.rejects))
+                return cls.scan(replace(Chunk.from_text(chunk.offset, blanked), rejects=chunk.rejects))
         return cls(chunk, buffer, starts[is_row], ends[is_row], others)
 
-    def stray(self, table: DumpTable) -> list[tuple[int, int]]:
-        """Frames that have no place in a table."""
+    def find_stray(self, table: DumpTable) -> list[tuple[int, int]]:
+        """Returns the positions of frames that do not belong in a table."""
         return [(start, end) for start, end in self.others if describe_markup(self.chunk.data[start:end], table)]
 
 
 @dataclass(frozen=True)
 class _Header:
-    """The first attributes of rows written the usual way: Id, PostTypeId and, of an answer, ParentId."""
+    """The first attributes of rows of the usual form: Id, PostTypeId and, of an answer, ParentId."""
 
     id: Ids
     kind: Ids
@@ -134,7 +134,7 @@ class _Header:
     @classmethod
     def read(cls, buffer: Bytes, starts: Positions) -> _Header:
         plain = xml_scan.starts_with(buffer, starts, _ROW_ID)
-        number, at = _digits(buffer, starts + len(_ROW_ID))
+        number, at = _read_numbers(buffer, starts + len(_ROW_ID))
         plain &= xml_scan.starts_with(buffer, at, _TYPE)
         kind = buffer[at + len(_TYPE)].astype(np.int64) - ord("0")
         at = at + len(_TYPE) + 1
@@ -143,13 +143,13 @@ class _Header:
         at = at[answer] + 1
         has_parent = xml_scan.starts_with(buffer, at, _PARENT)
         parent = np.full(len(starts), -1, dtype=np.int64)
-        parent[answer], close = _digits(buffer, at + len(_PARENT))
+        parent[answer], close = _read_numbers(buffer, at + len(_PARENT))
         plain[answer] = has_parent & (buffer[close] == xml_scan.QUOTE)
         return cls(number, kind, parent, plain)
 
 
-def _digits(buffer: Bytes, at: Positions) -> tuple[Ids, Positions]:
-    """The number that begins at each position and the position behind it."""
+def _read_numbers(buffer: Bytes, at: Positions) -> tuple[Ids, Positions]:
+    """Returns the number at each position and the position after it."""
     value = xml_scan.read_eight_bytes(buffer, at) ^ _ZEROS
     other = ((value & _SEVEN_BITS) + _ABOVE_NINE | value) & _TOP_BITS
     count = np.bitwise_count((other & (~other + np.uint64(1))) - np.uint64(1)) >> np.uint8(3)
@@ -160,12 +160,12 @@ def _digits(buffer: Bytes, at: Positions) -> tuple[Ids, Positions]:
     number, end = value.astype(np.int64), at + count
     longer = np.flatnonzero((count == 8) & (buffer[end] - np.uint8(ord("0")) <= 9))
     if len(longer):
-        number[longer], end[longer] = _more_digits(buffer, number[longer], end[longer])
+        number[longer], end[longer] = _read_more_digits(buffer, number[longer], end[longer])
     return number, end
 
 
-def _more_digits(buffer: Bytes, number: Ids, at: Positions) -> tuple[Ids, Positions]:
-    """The numbers with the digits that follow."""
+def _read_more_digits(buffer: Bytes, number: Ids, at: Positions) -> tuple[Ids, Positions]:
+    """Extends the numbers by the digits that follow."""
     going = np.ones(len(at), dtype=bool)
     for _ in range(_DIGITS - 8):
         digit = buffer[at] - np.uint8(ord("0"))  # wraps below "0", so one comparison is enough
@@ -175,42 +175,42 @@ def _more_digits(buffer: Bytes, number: Ids, at: Positions) -> tuple[Ids, Positi
     return number, at
 
 
-def _ends_well(buffer: Bytes, ends: Positions) -> Flags:
-    """Whether `/>` stands in the last eight bytes of each row."""
+def _is_closed(buffer: Bytes, ends: Positions) -> Flags:
+    """Flags the rows with `/>` in their last eight bytes."""
     tail = xml_scan.read_eight_bytes(buffer, ends - 8)
     flags = np.zeros(len(ends), dtype=bool)
-    for place in range(7):
-        flags |= (tail >> np.uint64(8 * place)) & _TWO_BYTES == _CLOSED
+    for offset in range(7):
+        flags |= (tail >> np.uint64(8 * offset)) & _TWO_BYTES == _CLOSED
     return flags
 
 
 @dataclass(frozen=True)
 class TagFilter:
-    """Wanted tags: a pattern for the Tags attribute, and texts of which every match contains one."""
+    """Tags to select: a pattern for the Tags attribute, and plain texts, one of which every match contains."""
 
     pattern: re.Pattern[bytes]
     cores: tuple[bytes, ...]
 
     def find_rows(self, text: bytes, limits: npt.NDArray[np.int32]) -> set[int]:
-        """The rows of a text, cut at the limits, whose tags are wanted.
+        """Returns the rows of a text, split at the limits, that match.
 
-        A few plain texts are looked for first: that is four times as fast as the pattern alone.
+        A few plain texts are searched first: that is four times as fast as the pattern alone.
         """
         if len(self.cores) > _MANY:
             hits = [match.start() for match in self.pattern.finditer(text)]
             return set((np.searchsorted(limits, hits, side="right") - 1).tolist())
-        places: list[int] = []
+        positions: list[int] = []
         for core in self.cores:
             at = text.find(core)
             while at >= 0:
-                places.append(at)
+                positions.append(at)
                 at = text.find(core, at + len(core))
-        near = set((np.searchsorted(limits, places, side="right") - 1).tolist()) if places else set()
-        return {row for row in near if self.pattern.search(text, limits[row], limits[row + 1])}
+        candidates = set((np.searchsorted(limits, positions, side="right") - 1).tolist()) if positions else set()
+        return {row for row in candidates if self.pattern.search(text, limits[row], limits[row + 1])}
 
 
 def build_tag_filter(names: tuple[str, ...]) -> TagFilter:
-    """Tags as a person names them, `*` standing for anything, in both syntaxes of dumps."""
+    """Builds a filter from tags, in which `*` matches anything, for both syntaxes of dumps."""
     lower = [name.lower() for name in names]
     either = "|".join('[^&|"]*'.join(re.escape(part) for part in name.split("*")) for name in lower)
     earlier = r'(?:[^"&|]*(?:&gt;&lt;|\|))*?'
@@ -219,11 +219,10 @@ def build_tag_filter(names: tuple[str, ...]) -> TagFilter:
     return TagFilter(pattern, tuple(sorted(cores)))
 
 
-def _tagged(data: Data, starts: Positions, ends: Positions, wanted: TagFilter) -> tuple[Flags, Flags]:
-    """Which questions carry a wanted tag, and whose tags are written in an odd way and must be read with care.
+def _find_tagged(data: Data, starts: Positions, ends: Positions, tag_filter: TagFilter) -> tuple[Flags, Flags]:
+    """Flags the questions with one of the tags, and those with unusual tags, which must be parsed.
 
-    The Tags attribute stands near the end of a row, so the tails of all rows are put together and
-    searched at once.
+    The Tags attribute is near the end of a row, so the tails of all rows are concatenated and searched at once.
     """
     flags = np.zeros(len(starts), dtype=bool)
     odd = np.zeros(len(starts), dtype=bool)
@@ -236,38 +235,38 @@ def _tagged(data: Data, starts: Positions, ends: Positions, wanted: TagFilter) -
     tails = slots.take(arrow.whole_numbers(np.arange(0, len(edges) - 1, 2)))
     limits = np.frombuffer(tails.buffers()[1], dtype=np.int32)
     text = tails.buffers()[2].to_pybytes()
-    flags[list(wanted.find_rows(text, limits))] = True
-    # A tail that was cut just behind the space before Tags finds that space at the end of the row before it.
+    flags[list(tag_filter.find_rows(text, limits))] = True
+    # A tail that begins just after the space before Tags would match with a space at the end of the previous row.
     cut = (
         xml_scan.read_eight_bytes(np.frombuffer(data, dtype=np.uint8), edges[0::2].astype(np.int64)) & _SIX_BYTES
         == _CUT_TAGS
     )
-    for row in _rows_to_look_at(text, limits) | set(np.flatnonzero(cut).tolist()):
-        tags = _written_tags(data, starts[row], ends[row])
+    for row in _find_unusual_tags(text, limits) | set(np.flatnonzero(cut).tolist()):
+        tags = _read_raw_tags(data, starts[row], ends[row])
         odd[row] = tags is None or not tags.startswith((b"|", b"&lt;")) or b"&#" in tags
-        flags[row] = not odd[row] and wanted.pattern.search(_TAGS + (tags or b"") + b'"') is not None
+        flags[row] = not odd[row] and tag_filter.pattern.search(_TAGS + (tags or b"") + b'"') is not None
     return flags, odd
 
 
-def _rows_to_look_at(text: bytes, limits: npt.NDArray[np.int32]) -> set[int]:
-    """Rows whose tail has no Tags written the usual way, or a character reference inside them."""
+def _find_unusual_tags(text: bytes, limits: npt.NDArray[np.int32]) -> set[int]:
+    """Returns the rows whose tail has no Tags of the usual form, or Tags with a character reference."""
     letters = np.frombuffer(text, dtype=np.uint8)
     at = np.flatnonzero(letters[1:] == ord("#"))
     at = at[letters[at] == xml_scan.AMPERSAND]
-    referring = zip(_row_at(limits, at).tolist(), at.tolist(), strict=True)
-    rows = {row for row, place in referring if text.find(_TAGS, limits[row], place) >= 0}
+    references = zip(_find_row(limits, at).tolist(), at.tolist(), strict=True)
+    rows = {row for row, position in references if text.find(_TAGS, limits[row], position) >= 0}
     usual = np.zeros(len(limits) - 1, dtype=bool)
-    # The last byte tells the row: a match that begins in one row and ends in the next is the next one's.
-    usual[_row_at(limits, _usual_tags(letters) + 7)] = True
+    # The last byte determines the row: a match that begins in one row and ends in the next belongs to the next.
+    usual[_find_row(limits, _find_usual_tags(letters) + 7)] = True
     return rows | set(np.flatnonzero(~usual).tolist())
 
 
-def _row_at(limits: npt.NDArray[np.int32], at: Positions) -> Positions:
+def _find_row(limits: npt.NDArray[np.int32], at: Positions) -> Positions:
     return np.searchsorted(limits, at, side="right") - 1
 
 
-def _usual_tags(letters: Bytes) -> Positions:
-    """Where ` Tags="|` or ` Tags="&lt;` stands."""
+def _find_usual_tags(letters: Bytes) -> Positions:
+    """Returns the positions of ` Tags="|` and ` Tags="&lt;`."""
     at = np.flatnonzero(letters[1:-12] == ord("T"))
     start = xml_scan.read_eight_bytes(letters, at)
     new, old = at[start == _NEW_TAGS], at[start == _OLD_TAGS]
@@ -275,13 +274,13 @@ def _usual_tags(letters: Bytes) -> Positions:
     return np.concatenate([new, old])
 
 
-def _written_tags(data: Data, start: int, end: int) -> bytes | None:
-    """The Tags attribute of a row as it is written between double quotes."""
+def _read_raw_tags(data: Data, start: int, end: int) -> bytes | None:
+    """Returns the Tags attribute of a row as written between double quotes."""
     at = data.rfind(_TAGS, start, end)
     return None if at < 0 else data[at + len(_TAGS) : end].partition(b'"')[0]
 
 
-def _scan_carefully(scan: PostScan, raw: bytes, start: int, end: int, wanted: TagFilter) -> None:
+def _scan_carefully(scan: PostScan, raw: bytes, start: int, end: int, tag_filter: TagFilter) -> None:
     try:
         row = read_attributes(raw)
         number, kind = int(row["Id"]), int(row.get("PostTypeId", "0"))
@@ -297,21 +296,17 @@ def _scan_carefully(scan: PostScan, raw: bytes, start: int, end: int, wanted: Ta
         scan.answer_ends = np.append(scan.answer_ends, end)
     elif kind == QUESTION:
         scan.question_count += 1
-        if wanted.pattern.search(_as_written(split_tags(row.get("Tags", "")))):
+        if tag_filter.pattern.search(f' Tags="|{"|".join(split_tags(row.get("Tags", "")))}|'.encode()):
             scan.questions.append((start, end))
             scan.ids.append(number)
 
 
-def _as_written(tags: list[str]) -> bytes:
-    return f' Tags="|{"|".join(tags)}|'.encode()
-
-
 def scan_keyed(chunk: Chunk, table: DumpTable, attribute: str, ids: Ids) -> KeyedScan:
-    """The rows whose attribute is one of the (sorted) ids, and those that cannot be read."""
-    rows = _Rows.of(chunk)
+    """Selects the rows whose attribute is one of the (sorted) ids, and those that cannot be parsed."""
+    rows = _Rows.scan(chunk)
     data = rows.chunk.data
-    scan = KeyedScan(chosen=rows.stray(table), rows=len(rows.starts))
-    # Only quoted attributes stand before the one looked for, so no text inside a value is taken for it.
+    scan = KeyedScan(chosen=rows.find_stray(table), rows=len(rows.starts))
+    # Only quoted attributes may precede the attribute, so that text inside a value never matches.
     label = re.compile(rf'<row(?: [A-Za-z]+="[^"]*")*? {attribute}="(-?\d{{1,18}})"'.encode())
     keys = np.zeros(len(rows.starts), dtype=np.int64)
     plain = np.zeros(len(rows.starts), dtype=bool)
@@ -320,24 +315,24 @@ def scan_keyed(chunk: Chunk, table: DumpTable, attribute: str, ids: Ids) -> Keye
         if match:
             keys[number], plain[number] = int(match[1]), True
         else:
-            keys[number], plain[number] = _key_of(data[start:end], attribute)
-    wanted = is_member(keys, ids) & plain | (~plain & (keys < 0))
-    scan.chosen = sorted(scan.chosen + _pairs(rows.starts[wanted], rows.ends[wanted]))
+            keys[number], plain[number] = _read_key(data[start:end], attribute)
+    selected = is_member(keys, ids) & plain | (~plain & (keys < 0))
+    scan.chosen = sorted(scan.chosen + _pairs(rows.starts[selected], rows.ends[selected]))
     scan.chunk = rows.chunk
     return scan
 
 
 @dataclass
 class KeyedScan:
-    """What one chunk holds for a choice by ids."""
+    """The selected rows of a chunk, and how many rows it has."""
 
     chosen: list[tuple[int, int]]
     rows: int
     chunk: Chunk = field(default_factory=lambda: Chunk.from_text(0, b""))
 
 
-def _key_of(raw: bytes, attribute: str) -> tuple[int, bool]:
-    """The key of a row written in an unusual way and whether it has one; (-1, False) where it cannot be read."""
+def _read_key(raw: bytes, attribute: str) -> tuple[int, bool]:
+    """Returns the key of an unusual row and whether it has one; (-1, False) if the row cannot be parsed."""
     try:
         text = read_attributes(raw).get(attribute, "")
         return (int(text), True) if text and abs(int(text)) < 2**63 else (0, False)
@@ -346,9 +341,9 @@ def _key_of(raw: bytes, attribute: str) -> tuple[int, bool]:
 
 
 def is_member(values: Ids, ids: Ids) -> Flags:
-    """Which values are among the ids; the ids are sorted."""
+    """Flags the values that are among the sorted ids."""
     if not len(ids):
         return np.zeros(len(values), dtype=bool)
-    place = np.minimum(np.searchsorted(ids, values), len(ids) - 1)
-    flags: Flags = ids[place] == values
+    index = np.minimum(np.searchsorted(ids, values), len(ids) - 1)
+    flags: Flags = ids[index] == values
     return flags

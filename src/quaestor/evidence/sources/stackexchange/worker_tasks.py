@@ -84,7 +84,9 @@ class ChunkWriter:
         if not batch.num_rows:
             return
         self.rows.write(batch)
-        self.counts += TableCounts(batch.num_rows, unknown=_count_unknown(batch), notable=_count_notable(self.table, batch))
+        self.counts += TableCounts(
+            batch.num_rows, unknown=_count_unknown(batch), notable=_count_notable(self.table, batch)
+        )
         if self.remember:
             self.posts.append(arrow.to_numbers(batch.column("id"), missing=0))
             owners = arrow.to_numbers(batch.column("owner_user_id"), missing=0)
@@ -136,7 +138,9 @@ class KeepAll:
     sink: Sink
 
     def start(self, worker_number: int) -> _KeepAll:
-        return _KeepAll(ChunkWriter(self.table, self.sink.open(self.table.name, f"{worker_number:02}", self.table.schema)))
+        return _KeepAll(
+            ChunkWriter(self.table, self.sink.open(self.table.name, f"{worker_number:02}", self.table.schema))
+        )
 
 
 @dataclass
@@ -168,7 +172,10 @@ class KeepTagged:
         left = self.sink.open(LEFT_OUT, f"{worker_number:02}", POSTS.schema)
         spool = choose_spool_path(self.spool, worker_number) if self.spool else None
         return _KeepTagged(
-            ChunkWriter(POSTS, rows, remember=True), SkippedRows(ChunkWriter(POSTS, left)), build_tag_filter(self.tags), spool
+            ChunkWriter(POSTS, rows, remember=True),
+            SkippedRows(ChunkWriter(POSTS, left)),
+            build_tag_filter(self.tags),
+            spool,
         )
 
 
@@ -213,7 +220,9 @@ class _KeepTagged:
         shift = chunk.offset - chunk.begin
         for start, end in sorted(scan.questions + scan.broken):
             self.writer.add_row(start + shift, chunk.data[start:end])
-        self.writer.counts += TableCounts(read=scan.rows, notable={"questions_read": scan.question_count} | _count_text(part))
+        self.writer.counts += TableCounts(
+            read=scan.rows, notable={"questions_read": scan.question_count} | _count_text(part)
+        )
         self.left.add_examples(chunk, scan, shift)
         for reject in chunk.rejects:
             self.writer.reject(reject)

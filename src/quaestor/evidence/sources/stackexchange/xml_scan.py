@@ -135,7 +135,7 @@ _LONGER_ENTITIES = (
 
 @dataclass(frozen=True)
 class Entities:
-    """For each `&` of a chunk: how many bytes after it are removed, the byte that replaces it, and whether it is known."""
+    """For each `&` of a chunk: how many bytes after it to remove, the byte that replaces it, whether it is known."""
 
     extra: npt.NDArray[np.int32]
     becomes: Bytes
@@ -168,7 +168,7 @@ def read_eight_bytes(buffer: Bytes, at: Positions) -> npt.NDArray[np.uint64]:
 
 
 def starts_with(buffer: Bytes, at: Positions, text: bytes) -> Flags:
-    """Returns whether each position begins with a text of 8 to 16 bytes, by two overlapping comparisons of eight bytes."""
+    """Flags the positions of a text of 8 to 16 bytes, with two overlapping comparisons of eight bytes."""
     ends = read_eight_bytes(buffer, at + len(text) - 8) == np.uint64(int.from_bytes(text[-8:], "little"))
     flags: Flags = ends & (read_eight_bytes(buffer, at) == np.uint64(int.from_bytes(text[:8], "little")))
     return flags
