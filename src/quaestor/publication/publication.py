@@ -12,7 +12,7 @@ from quaestor.coding.agreement import compute_round_agreement
 from quaestor.coding.model.facet_kinds import find_kind
 from quaestor.coding.model.state import CLOSED, State
 from quaestor.coding.model.views import needs_consent, require_lead_view
-from quaestor.coding.rating_files import note_view
+from quaestor.coding.rating_files import record_view
 from quaestor.coding.session import CodingSession, open_coding
 from quaestor.evidence.funnel import last_result
 from quaestor.measures.records import Agreement
@@ -84,7 +84,7 @@ def _note_views(coding: CodingSession) -> None:
     for name, round_state in coding.state.rounds.items():
         if round_state.status == CLOSED:
             require_lead_view(coding.state, name, coding.lead, coding.lead)
-            note_view(coding, name, coding.lead)
+            record_view(coding, name, coding.lead)
 
 
 def _agreements(state: State) -> Iterator[tuple[str, Agreement]]:

@@ -30,15 +30,15 @@ ANSWERS_FOLDER = "answers"
 
 def with_survey(audit: Audit, coding: CodingSession | None, study: Study, printed: Printed) -> Audit:
     """An audit with the figures of a survey that the study prints; where it prints none, as it was."""
-    asked = printed.settings.answers
-    if asked is None:
+    settings = printed.settings.answers
+    if settings is None:
         return audit
     path = answers_path(study)
     if coding is None or not path.exists():
-        nothing = Asked(read_questionnaire(survey_file(study, asked.survey)), ())
+        nothing = Asked(read_questionnaire(survey_file(study, settings.survey)), ())
         return replace(audit, cells=(*audit.cells, *survey_cells(printed, nothing)))
     with AnswerFile(path) as answers:
-        asked_for = asked_of(Surveys(coding, answers), asked.survey)
+        asked_for = asked_of(Surveys(coding, answers), settings.survey)
     cells, notes = survey_cells(printed, asked_for), tuple(survey_notes(printed, asked_for))
     return replace(audit, cells=(*audit.cells, *cells), notes=notes if not audit.cells else (*audit.notes, *notes))
 
@@ -80,15 +80,15 @@ def rows_of(path: Path, mapping: ColumnMapping, questionnaire: Questionnaire) ->
     with closing(plain_rows(path)) as rows:
         export = shaped(rows, str(path), mapping.settings.header_rows)
         reader = RowReader(mapping, export.columns)
-        found = []
+        file_rows = []
         for row in export.rows:
             if any(cell.strip() for cell in row.cells) and not export.repeats_header(row):
-                said = reader.read(row.number, row.cells, lambda cell: isinstance(cell, Failed))
-                if not _ended(said, questionnaire):
-                    found.append(_row(row.number, said, consent, mapping))
+                outcome = reader.read(row.number, row.cells, lambda cell: isinstance(cell, Failed))
+                if not _ended(outcome, questionnaire):
+                    file_rows.append(_row(row.number, outcome, consent, mapping))
     wordings = export.header[1].cells if len(export.header) > 1 else ()
     worded = (column for column, words in zip(export.columns, wordings, strict=False) if words.strip())
-    return found, sorted({mapping.parts[column].question.id for column in worded if column in mapping.parts})
+    return file_rows, sorted({mapping.parts[column].question.id for column in worded if column in mapping.parts})
 
 
 def _ended(row_answers: RowAnswers, questionnaire: Questionnaire) -> bool:

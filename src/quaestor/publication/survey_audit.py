@@ -61,7 +61,11 @@ def counted_responses(surveys: Surveys, name: str) -> list[Answers]:
 def figures_of(printed: Printed, questionnaire: Questionnaire) -> list[Figure]:
     """All printed figures that answers can tell, as printed.toml says they are counted."""
     answers = printed.settings.answers
-    return [] if answers is None else [one for group in answers.figures for one in _of(printed, questionnaire, group)]
+    return (
+        []
+        if answers is None
+        else [figure for group in answers.figures for figure in _of(printed, questionnaire, group)]
+    )
 
 
 def figures_otherwise(printed: Printed, questionnaire: Questionnaire) -> Iterator[tuple[str, list[Figure]]]:
@@ -84,8 +88,8 @@ def _of(
 
 
 def _added(printed: Printed, cells: Sequence[str]) -> int | None:
-    found = [numbers_in(printed.cell(name)) for name in cells]
-    return sum(int(numbers[0][0]) for numbers in found if numbers) if found and all(found) else None
+    numbers = [numbers_in(printed.cell(name)) for name in cells]
+    return sum(int(numbers[0][0]) for numbers in numbers if numbers) if numbers and all(numbers) else None
 
 
 def _condition(questionnaire: Questionnaire, words: str) -> Condition | None:
@@ -121,7 +125,7 @@ def counted(figures: Sequence[Figure], responses: Sequence[Answers]) -> dict[Key
 
 def _counted(figure: Figure, responses: Sequence[Answers]) -> Counted:
     among = [response for response in responses if figure.among is None or figure.among.holds(response)]
-    count = sum(figure.holds is None or figure.holds.holds(one) for one in among)
+    count = sum(figure.holds is None or figure.holds.holds(answers) for answers in among)
     base = figure.per if figure.per is not None else len(among)
     if not figure.percent:
         return Counted(float(count), base)
@@ -161,36 +165,36 @@ class Asked:
     synthetic: int = 0
 
 
-def survey_cells(printed: Printed, asked: Asked) -> tuple[AuditCell, ...]:
+def survey_cells(printed: Printed, fielded: Asked) -> tuple[AuditCell, ...]:
     """One verdict for each printed cell that stands in no table of its own, with its base and what may explain it."""
-    figures = {figure.key: figure for figure in figures_of(printed, asked.questionnaire)}
-    found = counted(list(figures.values()), asked.responses) if asked.responses else {}
-    cells = [_cell(key, printed, found.get(key)) for key in _keys(printed)]
-    ways = _Ways(asked, list(figures.values()), cells)
-    known = explained(cells, {**ways.telling(), **_otherwise(printed, asked)})
+    figures = {figure.key: figure for figure in figures_of(printed, fielded.questionnaire)}
+    counts = counted(list(figures.values()), fielded.responses) if fielded.responses else {}
+    cells = [_cell(key, printed, counts.get(key)) for key in _keys(printed)]
+    ways = _Ways(fielded, list(figures.values()), cells)
+    known = explained(cells, {**ways.telling(), **_otherwise(printed, fielded)})
     return tuple(_finished(cell, printed, figures.get(cell.key), ways) for cell in known)
 
 
-def survey_notes(printed: Printed, asked: Asked) -> Iterator[str]:
+def survey_notes(printed: Printed, fielded: Asked) -> Iterator[str]:
     """What a reader must know of the answers before the figures."""
-    if not asked.responses:
-        yield f"Nobody has answered {asked.questionnaire.id!r} yet, so no figure of it could be computed."
+    if not fielded.responses:
+        yield f"Nobody has answered {fielded.questionnaire.id!r} yet, so no figure of it could be computed."
         return
-    source = f" in {asked.file}" if asked.file else ""
-    yield f"Counted from {_many(len(asked.responses), 'response')} to {asked.questionnaire.id!r}{source}."
-    ways = _Ways(asked, figures_of(printed, asked.questionnaire), ())
+    source = f" in {fielded.file}" if fielded.file else ""
+    yield f"Counted from {_many(len(fielded.responses), 'response')} to {fielded.questionnaire.id!r}{source}."
+    ways = _Ways(fielded, figures_of(printed, fielded.questionnaire), ())
     left = [words for which, words in ways.words().items() if which != HEADER]
     if left:
         yield f"Not counted: {' and '.join(left)}."
     total = _printed_total(printed, ways.figures)
-    most = max(len(asked.responses), len(asked.rows))
+    most = max(len(fielded.responses), len(fielded.rows))
     if total is not None and most < total:
         yield (
             f"The page has {total:,} responses, more than the {most:,} there are here: "
             "most of its figures cannot come out of these answers."
         )
-    if asked.synthetic:
-        yield f"{_many(asked.synthetic, 'response')} of them synthetic: no number here says anything about the world."
+    if fielded.synthetic:
+        yield f"{_many(fielded.synthetic, 'response')} of them synthetic: no number here says anything about the world."
 
 
 def _keys(printed: Printed) -> Iterator[Key]:
@@ -217,7 +221,7 @@ def _finished(cell: AuditCell, printed: Printed, figure: Figure | None, ways: _W
 
 
 def _elsewhere(printed: Printed, table: str) -> str:
-    return next((one.why for one in printed.settings.elsewhere if table in one.tables), "no answer can tell it")
+    return next((note.why for note in printed.settings.elsewhere if table in note.tables), "no answer can tell it")
 
 
 def _why(cell: AuditCell, figure: Figure, printed: Printed, ways: _Ways) -> Iterator[str]:
@@ -241,19 +245,19 @@ def _printed_total(printed: Printed, figures: Sequence[Figure]) -> int | None:
     return None
 
 
-def _otherwise(printed: Printed, asked: Asked) -> Alternatives:
+def _otherwise(printed: Printed, fielded: Asked) -> Alternatives:
     """The cells as another reading of the questions would give them."""
     return {
-        how: {key: one.value for key, one in counted(figures, asked.responses).items()}
-        for how, figures in figures_otherwise(printed, asked.questionnaire)
+        how: {key: count.value for key, count in counted(figures, fielded.responses).items()}
+        for how, figures in figures_otherwise(printed, fielded.questionnaire)
     }
 
 
 class _Ways:
     """Counting the rows of the file otherwise: those without consent, markers as answers, the row of wordings."""
 
-    def __init__(self, asked: Asked, figures: Sequence[Figure], cells: Sequence[AuditCell]) -> None:
-        self.asked = asked
+    def __init__(self, fielded: Asked, figures: Sequence[Figure], cells: Sequence[AuditCell]) -> None:
+        self.asked = fielded
         self.figures = figures
         self._cells = cells
 
@@ -262,15 +266,15 @@ class _Ways:
         rows = self.asked.rows
         without = [row.number for row in rows if not row.consented]
         marked = sum(len(row.marked) for row in rows)
-        said = {}
+        notes = {}
         if without:
             places = f"row {without[0]}" if len(without) == 1 else f"the first is row {without[0]}"
-            said[CONSENT] = f"{_many(len(without), 'row')} without consent ({places})"
+            notes[CONSENT] = f"{_many(len(without), 'row')} without consent ({places})"
         if marked:
-            said[MARKERS] = f"{_many(marked, 'cell')} with a marker of the survey service in place of an answer"
+            notes[MARKERS] = f"{_many(marked, 'cell')} with a marker of the survey service in place of an answer"
         if rows and self.asked.header:
-            said[HEADER] = "the row of wordings"
-        return said
+            notes[HEADER] = "the row of wordings"
+        return notes
 
     def telling(self) -> Alternatives:
         """The way that explains most printed figures and spoils none; each figure under as little of it as fits.
@@ -339,18 +343,18 @@ def _many(count: int, what: str) -> str:
 _COLUMNS = (Column("n", "n"), Column("share", "share"), Column("base", "base"), Column("printed", "printed"))
 
 
-def figure_tables(printed: Printed, figures: Sequence[Figure], asked: Asked) -> tuple[Table, ...]:
+def figure_tables(printed: Printed, figures: Sequence[Figure], fielded: Asked) -> tuple[Table, ...]:
     """One table for each that is printed; of figures printed in two ways the count is shown."""
     counts = [figure for figure in figures if not figure.percent]
-    found = counted(counts, asked.responses)
+    results = counted(counts, fielded.responses)
     titles = printed.settings.answers.titles if printed.settings.answers is not None else {}
-    note = f"Of {len(asked.responses):,} responses; each share is one of those who answered the question."
+    note = f"Of {len(fielded.responses):,} responses; each share is one of those who answered the question."
     tables = []
     for name in dict.fromkeys(count.key[0] for count in counts):
         own = [count for count in counts if count.key[0] == name]
         groups = [
-            Group(title, tuple(_row(one, found[one.key], printed) for one in own if one.title == title))
-            for title in dict.fromkeys(one.title for one in own)
+            Group(title, tuple(_row(figure, results[figure.key], printed) for figure in own if figure.title == title))
+            for title in dict.fromkeys(figure.title for figure in own)
         ]
         tables.append(Table(name, titles.get(name, name), "", _COLUMNS, tuple(groups), notes=(note,)))
     return tuple(tables)

@@ -50,7 +50,10 @@ class SurveyBackup:
         answers = copies[ANSWERS.name]
         withdrawn_list = WithdrawnList.beside(answers.path)
         known = erasures_in(answers.present) if answers.present else []
-        known += [(one.survey, one.day, "respondent", one.response) for one in sorted(withdrawn_list.read())]
+        known += [
+            (withdrawal.survey, withdrawal.day, "respondent", withdrawal.response)
+            for withdrawal in sorted(withdrawn_list.read())
+        ]
         left_out = LeftOut()
         if not withdrawn_list.path.exists() and (answers.present is None or is_empty(answers.present)):
             left_out.unknown.append(WITHDRAWN_LIST)

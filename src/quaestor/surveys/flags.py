@@ -80,10 +80,10 @@ def _fast(surveys: Surveys, name: str) -> Iterator[tuple[str, Reason]]:
 
 def _careless(surveys: Surveys, name: str, columns: Columns, finished: Flags) -> Iterator[tuple[str, Reason]]:
     """Yields responses to a question that fail its attention check or give every part the same answer."""
-    for column_name, asked in questions_in(_versions(surveys, name)).items():
+    for column_name, versions in questions_in(_versions(surveys, name)).items():
         column = columns.questions[column_name]
         kind = kind_of(column.question)
-        for version, (_, question) in asked.pages.items():
+        for version, (_, question) in versions.pages.items():
             here = np.flatnonzero(finished & (columns.versions == version) & column.answered)
             if question.attention and column.question.option(question.attention):
                 words = f"The attention check {question.id!r} was answered otherwise than it asks."

@@ -93,36 +93,42 @@ def invite(
 ) -> list[Invited]:
     """Links for so many people, or one for each label; they are told here and never again."""
     lead = require_lead(surveys.coding, actor, "invite to a survey")
-    asked = surveys.questionnaire(name)
+    questionnaire = surveys.questionnaire(name)
     if (count is None) == (not labels):
         raise InputError("say how many invitations are wanted, or give one label for each: one of the two")
-    wanted = len(labels) if count is None else count
-    if not 1 <= wanted <= _MOST:
-        raise InputError(f"{wanted} invitations are wanted: ask for 1 to {_MOST:,} at a time")
+    number = len(labels) if count is None else count
+    if not 1 <= number <= _MOST:
+        raise InputError(f"{number} invitations are wanted: ask for 1 to {_MOST:,} at a time")
     if not batch.strip() or len(batch) > _LONGEST:
         raise InputError(f"give the batch a name of 1 to {_LONGEST} characters, as `first`")
-    if asked.strata and stratum not in asked.strata:
-        options = suggest(stratum, asked.strata)
+    if questionnaire.strata and stratum not in questionnaire.strata:
+        options = suggest(stratum, questionnaire.strata)
         raise InputError(f"the survey {name!r} has no stratum {stratum!r}, allowed: {options}")
-    if stratum and not asked.strata:
+    if stratum and not questionnaire.strata:
         raise InputError(f"the survey {name!r} has no strata: name them in its file as survey.strata, or leave it out")
-    inviteds = [Invited(secrets.token_urlsafe(24), label) for label in (labels or [""] * wanted)]
+    inviteds = [Invited(secrets.token_urlsafe(24), label) for label in (labels or [""] * number)]
     with open_invitations(surveys) as invitations:
-        invitations.add(name, batch.strip(), stratum, [one.token for one in inviteds])
-    payload = {"survey": name, "batch": batch.strip(), "stratum": stratum, "count": wanted}
+        invitations.add(name, batch.strip(), stratum, [invited.token for invited in inviteds])
+    payload = {"survey": name, "batch": batch.strip(), "stratum": stratum, "count": number}
     surveys.coding.act(lambda state: NewAct("survey.invite", lead, payload))
     return inviteds
 
 
 def links_csv(inviteds: Sequence[Invited], address: str) -> str:
     """The links as a table for whoever sends them, safe to open in a spreadsheet."""
-    return format_csv([("label", "link"), *((one.label, f"{address.rstrip('/')}/i/{one.token}") for one in inviteds)])
+    return format_csv(
+        [("label", "link"), *((invited.label, f"{address.rstrip('/')}/i/{invited.token}") for invited in inviteds)]
+    )
 
 
 def invitation(surveys: Surveys, token: str, language: str = "") -> Invite | None:
     """What a link is for; None where there is no such invitation."""
-    found = _found(surveys, token)
-    return None if found is None else Invite(access_status(surveys, surveys.study, found.survey, language), found.used)
+    invitation = _found(surveys, token)
+    return (
+        None
+        if invitation is None
+        else Invite(access_status(surveys, surveys.study, invitation.survey, language), invitation.used)
+    )
 
 
 def accept(surveys: Surveys, token: str, language: str = "", key: str = "") -> tuple[str, str]:
@@ -132,37 +138,39 @@ def accept(surveys: Surveys, token: str, language: str = "", key: str = "") -> t
     that a button pressed twice begins once. Else the code follows from the link, which therefore leads back from any
     device; nothing else is kept of it.
     """
-    with open_invitations(surveys) as invitations, invitations.using(token) as found:
-        if found is None:
+    with open_invitations(surveys) as invitations, invitations.using(token) as invitation:
+        if invitation is None:
             raise InputError("there is no such invitation: the link is not whole, or belongs to another study")
-        anonymous = surveys.questionnaire(found.survey).anonymous
+        anonymous = surveys.questionnaire(invitation.survey).anonymous
         code = code_of_page(token, key) if anonymous else code_of_link(token)
-        if found.used and code and surveys.answers.find(code) is not None:
-            return found.survey, code
-        if found.used and anonymous:
+        if invitation.used and code and surveys.answers.find(code) is not None:
+            return invitation.survey, code
+        if invitation.used and anonymous:
             raise StateError("this invitation has been used: it opens the survey once")
-        shared = invitations.in_stratum(found.survey, found.stratum) >= SHARED_BY
-        code, _ = begin(surveys, found.survey, language, found.stratum if shared else "", code)
-        return found.survey, code
+        shared = invitations.in_stratum(invitation.survey, invitation.stratum) >= SHARED_BY
+        code, _ = begin(surveys, invitation.survey, language, invitation.stratum if shared else "", code)
+        return invitation.survey, code
 
 
 def response_rates(surveys: Surveys, name: str) -> ResponseRates:
     """How many came of those who were invited, and finished; in an anonymous survey nobody knows which of them did."""
     counted = sent_by(surveys, name)
-    whole = ResponseRate(name, sum(one.sent for one in counted), sum(one.used for one in counted))
-    by_stratum = _rates((one.stratum, one) for one in counted if one.stratum)
+    whole = ResponseRate(
+        name, sum(batch_count.sent for batch_count in counted), sum(batch_count.used for batch_count in counted)
+    )
+    by_stratum = _rates((batch_count.stratum, batch_count) for batch_count in counted if batch_count.stratum)
     finished = surveys.answers.finished_by_stratum(name) if counted else {}
     total = sum(finished.values())
     # Where the link is public, or was, whoever finished need not have been invited.
-    asked = _readable(surveys, name)
-    if counted and asked is not None and asked.by_invitation and total <= whole.used:
+    questionnaire = _readable(surveys, name)
+    if counted and questionnaire is not None and questionnaire.by_invitation and total <= whole.used:
         whole = replace(whole, finished=total)
         if not finished.get(""):  # else somebody of a stratum that was small when they came is in none of them
             by_stratum = tuple(
-                replace(one, finished=finished.get(one.name, 0)) if one.name in asked.strata else one
-                for one in by_stratum
+                replace(rate, finished=finished.get(rate.name, 0)) if rate.name in questionnaire.strata else rate
+                for rate in by_stratum
             )
-    return ResponseRates(whole, by_stratum, _rates((one.batch, one) for one in counted))
+    return ResponseRates(whole, by_stratum, _rates((batch_count.batch, batch_count) for batch_count in counted))
 
 
 def sent_by(surveys: Surveys, name: str) -> list[Sent]:
@@ -188,9 +196,9 @@ def _found(surveys: Surveys, token: str) -> Invitation | None:
 def _rates(named: Iterable[tuple[str, Sent]]) -> tuple[ResponseRate, ...]:
     sent: Counter[str] = Counter()
     used: Counter[str] = Counter()
-    for name, one in named:
-        sent[name] += one.sent
-        used[name] += one.used
+    for name, batch_count in named:
+        sent[name] += batch_count.sent
+        used[name] += batch_count.used
     return tuple(ResponseRate(name, sent[name], used[name]) for name in sent)
 
 
@@ -202,21 +210,27 @@ def _readable(surveys: Surveys, name: str) -> Questionnaire | None:
 
 
 def _is_anonymous(surveys: Surveys, name: str) -> bool:
-    asked = _readable(surveys, name)
-    return asked is None or asked.anonymous  # nothing is lost by care
+    questionnaire = _readable(surveys, name)
+    return questionnaire is None or questionnaire.anonymous  # nothing is lost by care
 
 
 def _shared(counted: Sequence[Sent]) -> list[Sent]:
     """The same with small groups told as one, so that no count and no difference of counts tells of a few people."""
-    few = _told_together(counted, lambda one: one.stratum, lambda one: "")
-    joined = [replace(one, stratum="smaller strata") if one.stratum in few else one for one in counted]
-    few = _told_together(joined, lambda one: one.batch, lambda one: one.stratum)
-    joined = [replace(one, batch="smaller batches") if one.batch in few else one for one in joined]
+    few = _told_together(counted, lambda batch_count: batch_count.stratum, lambda batch_count: "")
+    joined = [
+        replace(batch_count, stratum="smaller strata") if batch_count.stratum in few else batch_count
+        for batch_count in counted
+    ]
+    few = _told_together(joined, lambda batch_count: batch_count.batch, lambda batch_count: batch_count.stratum)
+    joined = [
+        replace(batch_count, batch="smaller batches") if batch_count.batch in few else batch_count
+        for batch_count in joined
+    ]
     sent: Counter[tuple[str, str]] = Counter()
     used: Counter[tuple[str, str]] = Counter()
-    for one in joined:
-        sent[one.batch, one.stratum] += one.sent
-        used[one.batch, one.stratum] += one.used
+    for batch_count in joined:
+        sent[batch_count.batch, batch_count.stratum] += batch_count.sent
+        used[batch_count.batch, batch_count.stratum] += batch_count.used
     return [Sent(*group, sent[group], used[group]) for group in sorted(sent)]
 
 
@@ -225,8 +239,8 @@ def _told_together(
 ) -> set[str]:
     """Groups with few people in one of their parts, and others with them until no part has few."""
     sizes: dict[str, Counter[str]] = {}
-    for one in counted:
-        sizes.setdefault(group_of(one), Counter())[part_of(one)] += one.sent
+    for batch_count in counted:
+        sizes.setdefault(group_of(batch_count), Counter())[part_of(batch_count)] += batch_count.sent
     few = {name for name, parts in sizes.items() if min(parts.values()) < SHARED_BY}
     while True:
         joined = sum((sizes[name] for name in few), Counter[str]())

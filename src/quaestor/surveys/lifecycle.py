@@ -78,11 +78,11 @@ class Surveys:
             if count != len(state.unhandled_acts):
                 known = fieldings(state.unhandled_acts[count:], known)
             self._folded = state.unhandled_acts, len(state.unhandled_acts), known
-            found = known.get(name)
-        if found is None:
+            fielding = known.get(name)
+        if fielding is None:
             survey_file(self.study, name)
             return Fielding(name)
-        return found
+        return fielding
 
     def today(self) -> str:
         return self.coding.journal.clock().date().isoformat()
@@ -96,36 +96,36 @@ class Surveys:
         known = self._versions.get((name, version, language)) if version is not None else None
         if known is not None:  # a version never changes, and whoever goes through many responses asks for it each time
             return known
-        found = self.answers.version(name, version)
-        if found is None and version is None:
+        kept_version = self.answers.version(name, version)
+        if kept_version is None and version is None:
             return read_questionnaire(survey_file(self.study, name), language)
-        if found is None:
+        if kept_version is None:
             raise InputError(f"there is no version {version} of the survey {name!r}")
-        asked = self._versions[name, found.number, language] = _parsed(found.text, name, language)
-        return asked
+        questionnaire = self._versions[name, kept_version.number, language] = _parsed(kept_version.text, name, language)
+        return questionnaire
 
     def is_open(self, name: str) -> bool:
         """Whether somebody can begin now: open, before its last day, and with fewer responses than are wanted."""
         if self.fielding(name).status != OPEN:
             return False
-        asked = self.questionnaire(name)
-        if asked.closes and self.today() > asked.closes:
+        questionnaire = self.questionnaire(name)
+        if questionnaire.closes and self.today() > questionnaire.closes:
             return False
-        return asked.most is None or self.answers.counts(name)[ResponseStatus.FINISHED] < asked.most
+        return questionnaire.most is None or self.answers.counts(name)[ResponseStatus.FINISHED] < questionnaire.most
 
 
 def survey_files(study: Study) -> dict[str, Path]:
     """Questionnaires of the study folder by their names; what has a dot in its name, as NAME.mapping.toml, is none."""
-    found = sorted((study.root / "instruments").glob("*.toml"))
-    return {path.stem: path for path in found if "." not in path.stem}
+    files = sorted((study.root / "instruments").glob("*.toml"))
+    return {path.stem: path for path in files if "." not in path.stem}
 
 
 def survey_file(study: Study, name: str) -> Path:
-    found = survey_files(study)
-    if name not in found:
-        options = suggest(name, found) or "none: write instruments/NAME.toml"
+    files = survey_files(study)
+    if name not in files:
+        options = suggest(name, files) or "none: write instruments/NAME.toml"
         raise InputError(f"there is no questionnaire {name!r} in {study.root / 'instruments'}, there are: {options}")
-    return found[name]
+    return files[name]
 
 
 @contextmanager
@@ -160,8 +160,8 @@ def open_survey(surveys: Surveys, name: str, actor: str | None = None) -> Versio
     payload = {"survey": name, "version": version.number, "sha256": version.sha256}
 
     def opened(state: State) -> NewAct:
-        found = fieldings(state.unhandled_acts).get(name)
-        if found is not None and found.final:
+        fielding = fieldings(state.unhandled_acts).get(name)
+        if fielding is not None and fielding.final:
             words = f"the survey {name!r} is closed for good, since its last cards were handed over one by one or few"
             raise StateError(f"{words}: who answers now could be told by their pay, so ask in a survey of another name")
         return NewAct("survey.open", lead, payload)
@@ -174,9 +174,11 @@ def last_paying(surveys: Surveys, name: str, language: str = "") -> Questionnair
     """The newest version that was opened and pays, in a language that it has; None where none ever did."""
     newest = surveys.answers.version(name)
     for number in range(newest.number if newest else 0, 0, -1):
-        asked = surveys.questionnaire(name, number)
-        if asked.pay is not None:
-            return surveys.questionnaire(name, number, language) if language in asked.languages else asked
+        questionnaire = surveys.questionnaire(name, number)
+        if questionnaire.pay is not None:
+            return (
+                surveys.questionnaire(name, number, language) if language in questionnaire.languages else questionnaire
+            )
     return None
 
 
@@ -191,8 +193,8 @@ def _keep_promises(surveys: Surveys, name: str, questionnaire: Questionnaire) ->
     before = last_paying(surveys, name)
     counts = surveys.answers.counts(name)
     # Who is under way is paid by the last version that pays: by one that pays nothing they lose nothing.
-    told = counts[ResponseStatus.FINISHED] or (questionnaire.pay is not None and counts[ResponseStatus.OPEN])
-    if before is None or before.pay is None or not told:
+    is_promised = counts[ResponseStatus.FINISHED] or (questionnaire.pay is not None and counts[ResponseStatus.OPEN])
+    if before is None or before.pay is None or not is_promised:
         return
     promised = f"{before.pay.amount:g} {before.pay.currency}"
     pays = f"{questionnaire.pay.amount:g} {questionnaire.pay.currency}" if questionnaire.pay else ""
@@ -221,10 +223,10 @@ def close_for_good(surveys: Surveys, name: str, actor: str | None = None) -> Non
     """A closed survey is not opened again; that is on record once."""
 
     def closed(state: State) -> NewAct | None:
-        found = fieldings(state.unhandled_acts).get(name)
-        if found is None or found.status != CLOSED:
+        fielding = fieldings(state.unhandled_acts).get(name)
+        if fielding is None or fielding.status != CLOSED:
             raise StateError(f"the survey {name!r} has been opened again: close it first")
-        return None if found.final else NewAct("survey.final", actor or surveys.coding.lead, {"survey": name})
+        return None if fielding.final else NewAct("survey.final", actor or surveys.coding.lead, {"survey": name})
 
     surveys.coding.act(closed)
 
@@ -232,8 +234,8 @@ def close_for_good(surveys: Surveys, name: str, actor: str | None = None) -> Non
 def decide(surveys: Surveys, name: str, response: str, keep: bool, why: str, actor: str | None = None) -> None:
     """Keep a response or leave it out of the results; what was answered stays as it is."""
     lead = require_lead(surveys.coding, actor, "decide about responses")
-    found = surveys.answers.response(response)
-    if found is None or found.survey != name:
+    stored = surveys.answers.response(response)
+    if stored is None or stored.survey != name:
         raise InputError(f"there is no response {response!r} to {name!r}")
     if not why.strip():
         raise InputError("say why: a response is kept or left out for a reason that others can read")
@@ -243,13 +245,13 @@ def decide(surveys: Surveys, name: str, response: str, keep: bool, why: str, act
 
 def fieldings(acts: Iterable[Act], known: Mapping[str, Fielding] | None = None) -> dict[str, Fielding]:
     """Where each survey stands after these acts, which go on from where it stood before."""
-    found = dict(known or {})
+    updated = dict(known or {})
     decisions: dict[str, dict[str, Decision]] = {}
     for act in acts:
         if not act.kind.startswith("survey."):
             continue
         payload: dict[str, Any] = act.payload
-        now = found.get(payload["survey"], Fielding(payload["survey"]))
+        now = updated.get(payload["survey"], Fielding(payload["survey"]))
         if act.kind == "survey.open":
             now = replace(now, status=OPEN, version=payload["version"], opened=act.time, closed="")
         elif act.kind == "survey.close":
@@ -259,8 +261,8 @@ def fieldings(acts: Iterable[Act], known: Mapping[str, Fielding] | None = None) 
         elif act.kind == DECIDE_ACT:
             decision = Decision(payload["response"], payload["keep"], payload["why"], act.actor, act.time)
             decisions.setdefault(now.survey, dict(now.decisions))[decision.response] = decision
-        found[payload["survey"]] = now
-    return found | {name: replace(found[name], decisions=decision) for name, decision in decisions.items()}
+        updated[payload["survey"]] = now
+    return updated | {name: replace(updated[name], decisions=decision) for name, decision in decisions.items()}
 
 
 @lru_cache(maxsize=64)

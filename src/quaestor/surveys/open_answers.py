@@ -54,8 +54,8 @@ def open_answers(surveys: Surveys, name: str, question: str) -> list[OpenAnswer]
     for response in surveys.answers.responses(name):
         left_out = response.id in decisions and not decisions[response.id].keep
         if response.standing is ResponseStatus.FINISHED and not left_out:
-            asked = surveys.questionnaire(name, response.version).question(question)
-            answers += _texts(asked, response) if asked is not None else ()
+            version_question = surveys.questionnaire(name, response.version).question(question)
+            answers += _texts(version_question, response) if version_question is not None else ()
     return answers
 
 

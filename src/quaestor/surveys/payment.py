@@ -82,17 +82,17 @@ class Payment:
     def refusal(self, most: int | None = None) -> str:
         """Why claims cannot be released now, in a sentence; empty where they can."""
         waiting = self.counts[Stage.WAITING]
-        wanted = waiting if most is None else min(most, waiting)
+        limit = waiting if most is None else min(most, waiting)
         if not waiting:
             return "nobody waits to be paid"
-        if wanted < self.least:
+        if limit < self.least:
             return (
-                f"{_cards(wanted)} {'is' if wanted == 1 else 'are'} too few: until the survey is closed they go to the "
+                f"{_cards(limit)} {'is' if limit == 1 else 'are'} too few: until the survey is closed they go to the "
                 f"payer {self.pay.batch} at a time at least, so that nobody can tell whose is whose"
             )
-        if self.affordable is not None and wanted > self.affordable:
+        if self.affordable is not None and limit > self.affordable:
             return (
-                f"{_cards(wanted)} of {self.money(self.pay.amount)} would go beyond the budget of "
+                f"{_cards(limit)} of {self.money(self.pay.amount)} would go beyond the budget of "
                 f"{self.money(self.pay.budget or 0)}, which pays for {self.affordable} more: "
                 f"raise pay.budget in instruments/{self.survey}.toml, or release fewer"
             )
@@ -127,26 +127,26 @@ def claiming(surveys: Surveys, name: str, token: str, language: str = "") -> Cla
     claim = _key(surveys).claim_id(name, token) if _has_key(surveys) else None
     if claim is None:
         return None
-    asked, pay = _paying(surveys, name, language)
+    questionnaire, pay = _paying(surveys, name, language)
     with open_claims(surveys) as claims:
-        return Claiming(name, asked, pay, claims.stage(claim))
+        return Claiming(name, questionnaire, pay, claims.stage(claim))
 
 
 def claim(surveys: Surveys, name: str, token: str, address: str) -> None:
     """Say where the card is to be sent, once; the address is under seal before it is written."""
     key = _key(surveys)
-    found = key.claim_id(name, token)
-    if found is None:
+    claim_id = key.claim_id(name, token)
+    if claim_id is None:
         raise InputError("this link to the payment part is not whole: open it from the last page of the survey")
-    said = _address(_paying(surveys, name)[1], address)
+    checked_address = _address(_paying(surveys, name)[1], address)
     with open_claims(surveys) as claims:
-        if not claims.add(found, name, key.sealed(said, found)):
+        if not claims.add(claim_id, name, key.sealed(checked_address, claim_id)):
             raise StateError("an address has been given with this link already, and the first one stands")
 
 
 def payment(surveys: Surveys, name: str) -> Payment:
     """Where the pay of a survey stands; the budget is the one that its file says now, where it can be read."""
-    asked, pay = _paying(surveys, name)
+    questionnaire, pay = _paying(surveys, name)
     file = survey_files(surveys.study).get(name)
     try:
         written = read_questionnaire(file).pay if file else None
@@ -155,7 +155,7 @@ def payment(surveys: Surveys, name: str) -> Payment:
     if written is not None:
         pay = replace(pay, budget=written.budget)
     stands = surveys.fielding(name)
-    return Payment(name, asked.title, pay, stands.status == CLOSED, _counts(surveys, name), stands.final)
+    return Payment(name, questionnaire.title, pay, stands.status == CLOSED, _counts(surveys, name), stands.final)
 
 
 def payments(surveys: Surveys) -> list[Payment]:
@@ -189,15 +189,15 @@ def cards(surveys: Surveys, name: str) -> list[Card]:
         return []
     key = _key(surveys)
     with open_claims(surveys) as claims:
-        found = {
+        counts = {
             stage: [key.opened(claim.sealed, claim.id) for claim in claims.claims(name, stage)]
             for stage in (Stage.RELEASED, Stage.EXPORTED, Stage.PAID)
         }
-    times = Counter(address.casefold() for addresses in found.values() for address in addresses)
+    times = Counter(address.casefold() for addresses in counts.values() for address in addresses)
     return [
         Card(address, stage is Stage.EXPORTED, times[address.casefold()])
         for stage in (Stage.RELEASED, Stage.EXPORTED)
-        for address in found[stage]
+        for address in counts[stage]
     ]
 
 
@@ -206,7 +206,7 @@ def export_cards(surveys: Surveys, name: str, again: bool = False) -> str:
     pay, key = payment(surveys, name).pay, _key(surveys)
     source = Stage.EXPORTED if again else Stage.RELEASED
     with open_claims(surveys) as claims:
-        moved = claims.move(name, source, Stage.EXPORTED, lambda found, _: found)
+        moved = claims.move(name, source, Stage.EXPORTED, lambda claims_found, _: claims_found)
     if not moved and again:
         raise StateError(f"no card of {name!r} waits to be paid after an export")
     if not moved and _counts(surveys, name)[Stage.EXPORTED]:
@@ -214,7 +214,9 @@ def export_cards(surveys: Surveys, name: str, again: bool = False) -> str:
         raise StateError(f"{words}: export them again if the file is lost, or mark them as paid when they are")
     if not moved:
         raise StateError(f"no card of {name!r} waits for an export: release some first")
-    cards = [(_cell(key.opened(one.sealed, one.id)), f"{pay.amount:g}", escape_formula(pay.currency)) for one in moved]
+    cards = [
+        (_cell(key.opened(claim.sealed, claim.id)), f"{pay.amount:g}", escape_formula(pay.currency)) for claim in moved
+    ]
     return format_csv([("address", "amount", "currency"), *cards], escape_formulas=False)
 
 
@@ -262,22 +264,22 @@ def _has_key(surveys: Surveys) -> bool:
 
 def _paying(surveys: Surveys, name: str, language: str = "") -> tuple[Questionnaire, Pay]:
     """The questionnaire that promises pay and what it promises: who finished an earlier one is paid all the same."""
-    asked = last_paying(surveys, name, language)
-    if asked is None or asked.pay is None:
+    questionnaire = last_paying(surveys, name, language)
+    if questionnaire is None or questionnaire.pay is None:
         raise StateError(f"the survey {name!r} pays nothing: its file has no [pay]")
-    return asked, asked.pay
+    return questionnaire, questionnaire.pay
 
 
 def _address(pay: Pay, words: str) -> str:
     """What a person typed, as it is sent to the payer; a study that asks for something of its own gets any words."""
-    said = " ".join(words.split())
-    if not said:
+    address_text = " ".join(words.split())
+    if not address_text:
         raise NotTaken("no-address")
-    if not said.isprintable():
+    if not address_text.isprintable():
         raise NotTaken("odd-characters")
-    if not pay.asks and not _EMAIL.fullmatch(said):
-        raise NotTaken("no-email", said=said[:80])
-    return said
+    if not pay.asks and not _EMAIL.fullmatch(address_text):
+        raise NotTaken("no-email", said=address_text[:80])
+    return address_text
 
 
 def _cell(address: str) -> str:

@@ -72,7 +72,7 @@ def _written(name: str, round_state: RoundState) -> Iterator[tuple[str, str, str
     for comment in (*round_state.comments, *round_state.tie_comments.values()):
         for text in (comment.text, *_texts_in(comment.answer)):
             yield comment.item, f"a comment on {comment.item} in the round {name!r}", text
-    for decision in (decision for made in round_state.decisions.values() for decision in made):
+    for decision in (decision for decisions in round_state.decisions.values() for decision in decisions):
         for text in (decision.reason, *_texts_in(decision.answer)):
             yield decision.item, f"what was decided about {decision.item} in the round {name!r}", text
 

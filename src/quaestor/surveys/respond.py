@@ -67,10 +67,10 @@ def access_status(surveys: Surveys | None, study: Study, name: str, language: st
     fielding = surveys.fielding(name)
     if fielding.status == DRAFT:
         return SurveyAccess(name, AccessStatus.NOT_YET, None)
-    asked = surveys.questionnaire(name, fielding.version)
-    if language in asked.languages:
-        asked = surveys.questionnaire(name, fielding.version, language)
-    return SurveyAccess(name, _status(surveys, asked, fielding.status), asked)
+    questionnaire = surveys.questionnaire(name, fielding.version)
+    if language in questionnaire.languages:
+        questionnaire = surveys.questionnaire(name, fielding.version, language)
+    return SurveyAccess(name, _status(surveys, questionnaire, fielding.status), questionnaire)
 
 
 def _status(surveys: Surveys, questionnaire: Questionnaire, status: str) -> AccessStatus:
@@ -130,11 +130,11 @@ def begin(
     if not surveys.is_open(name):
         raise StateError(f"the survey {name!r} is not open")
     version = surveys.fielding(name).version
-    asked = surveys.questionnaire(name, version)
-    if language and language not in asked.languages:
+    questionnaire = surveys.questionnaire(name, version)
+    if language and language not in questionnaire.languages:
         raise InputError(f"the survey {name!r} is not in the language {language!r}")
     code = code or new_code()
-    more = {"language": language or asked.language, "stratum": stratum, "synthetic": synthetic}
+    more = {"language": language or questionnaire.language, "stratum": stratum, "synthetic": synthetic}
     return code, surveys.answers.begin(name, version or 1, code, surveys.today(), **more)
 
 
@@ -152,10 +152,12 @@ def shown(surveys: Surveys, code: str, page: str = "", response: Response | None
     questionnaire = questionnaire_of(surveys, response)
     if response.standing is not ResponseStatus.OPEN:
         return response
-    found = page_at(questionnaire, response, page) if page else None
+    current_page = page_at(questionnaire, response, page) if page else None
     # Where every page was sent and none as the last one, the last one is sent again to finish.
-    found = found or next_page(questionnaire, response) or shown_pages(questionnaire, response.answers)[-1]
-    return _remembered(surveys, page_met(questionnaire, response, found))
+    current_page = (
+        current_page or next_page(questionnaire, response) or shown_pages(questionnaire, response.answers)[-1]
+    )
+    return _remembered(surveys, page_met(questionnaire, response, current_page))
 
 
 def sent(
@@ -175,16 +177,16 @@ def sent(
     """
     response = response or found_response(surveys, code)
     questionnaire = questionnaire_of(surveys, response)
-    found = page_at(questionnaire, response, page)
-    if found is None and response.standing is ResponseStatus.OPEN:
+    current_page = page_at(questionnaire, response, page)
+    if current_page is None and response.standing is ResponseStatus.OPEN:
         raise TooLate("not-this-page")
-    if found is None:  # sent again after the end: the journal knows whether it is the same
+    if current_page is None:  # sent again after the end: the journal knows whether it is the same
         return _lined(surveys, PageSubmission(code, page, {}, key, response.standing))
     if not access_status(surveys, surveys.study, response.survey).goes_on:
         raise StateError("the survey has been closed: what you sent before is kept")
-    read = validate_page(questionnaire, response, found, form, going_back=going_back)
+    read = validate_page(questionnaire, response, current_page, form, going_back=going_back)
     if read.problems:
-        return page_met(questionnaire, response, found, read, form)
+        return page_met(questionnaire, response, current_page, read, form)
     answers = {**read.answers, **_trapped(form)}
     sending = PageSubmission(code, page, answers, key, read.standing, seconds, read.left, response)
     sending.quotas, sending.today, sending.draft = questionnaire.quotas, surveys.today(), going_back
@@ -193,8 +195,10 @@ def sent(
 
 def again(surveys: Surveys, code: str, page: str, form: Form) -> SurveyPage | None:
     """A page with what was typed on it, where it could not be kept; None where it is not there to be answered."""
-    found = shown(surveys, code, page)
-    return replace(found, form=form) if isinstance(found, SurveyPage) and found.page.id == page else None
+    survey_page = shown(surveys, code, page)
+    return (
+        replace(survey_page, form=form) if isinstance(survey_page, SurveyPage) and survey_page.page.id == page else None
+    )
 
 
 def page_after(surveys: Surveys, response: Response, page: str) -> str:
@@ -273,8 +277,8 @@ def _remembered(surveys: Surveys, met: SurveyPage) -> SurveyPage:
     if not again or met.page.id not in met.response.sent:
         return met
     once: dict[str, Answer] = {}
-    for _, page, said in surveys.answers.journal(met.response.id):
-        once.update(said if page == met.page.id else {})
+    for _, page, answers in surveys.answers.journal(met.response.id):
+        once.update(answers if page == met.page.id else {})
     fields = dict(met.form)
     for question in again:
         fields.update(kind_of(question).write_form(question, once.get(question.id, {})))
@@ -321,8 +325,8 @@ def code_at_entrance(surveys: Surveys, name: str, key: str) -> str:
 
 
 def _made(secret: str, words: str) -> str:
-    made = hmac.digest(secret.encode("utf-8", "surrogatepass"), words.encode("utf-8", "surrogatepass"), "sha256")
-    return base64.urlsafe_b64encode(made[:18]).decode()
+    digest = hmac.digest(secret.encode("utf-8", "surrogatepass"), words.encode("utf-8", "surrogatepass"), "sha256")
+    return base64.urlsafe_b64encode(digest[:18]).decode()
 
 
 LONGEST_STAY = 3600.0
@@ -335,16 +339,16 @@ def shown_mark(response: Response, page: str, moment: float) -> str:
 
     The id of a response is random, and no respondent ever sees it.
     """
-    said = f"{moment:.0f}.{response.seconds * 1000:.0f}"
-    return f"{said}.{_signed(response, page, said)}"
+    stamp = f"{moment:.0f}.{response.seconds * 1000:.0f}"
+    return f"{stamp}.{_signed(response, page, stamp)}"
 
 
 def is_mark(response: Response, page: str, mark: str) -> bool:
     """Whether a mark was made here, for this response and this page."""
-    said, _, signature = mark.rpartition(".")
+    stamp, _, signature = mark.rpartition(".")
     if len(mark) > _LONGEST_MARK or not mark.isascii():
         return False
-    return hmac.compare_digest(signature, _signed(response, page, said))
+    return hmac.compare_digest(signature, _signed(response, page, stamp))
 
 
 def time_spent(response: Response, page: str, mark: str, moment: float) -> float:
@@ -359,7 +363,7 @@ def time_spent(response: Response, page: str, mark: str, moment: float) -> float
     return max(int(spent) / 1000 + stayed - response.seconds, 0.0)
 
 
-def _signed(response: Response, page: str, said: str) -> str:
-    return hmac.digest(response.id.encode(), f"shown {page} {said}".encode("utf-8", "surrogatepass"), "sha256").hex()[
+def _signed(response: Response, page: str, stamp: str) -> str:
+    return hmac.digest(response.id.encode(), f"shown {page} {stamp}".encode("utf-8", "surrogatepass"), "sha256").hex()[
         :32
     ]

@@ -38,7 +38,7 @@ class SurveyStatus:
     survey: str
     status: str = DRAFT
     version: int | None = None
-    responses: Mapping[str, int] = field(default_factory=lambda: {one.value: 0 for one in ResponseStatus})
+    responses: Mapping[str, int] = field(default_factory=lambda: {status.value: 0 for status in ResponseStatus})
     """By standing."""
     erased: int = 0
     """Withdrawn by those who gave them."""
@@ -54,7 +54,7 @@ class SurveyStatus:
     @property
     def in_words(self) -> str:
         """How many responses stand where."""
-        counted = [(self.responses[one], words) for one, words in STANDING_WORDS.items()]
+        counted = [(self.responses[status], words) for status, words in STANDING_WORDS.items()]
         return ", ".join(f"{count:,} {words}" for count, words in counted if count) or "no responses yet"
 
 
@@ -69,10 +69,12 @@ def survey_status(where: Where) -> list[SurveyStatus]:
 
 def surveys_status(request: StatusRequest) -> StatusPart:
     """A line for each survey, and what comes next in them; nothing where a study has none."""
-    found = survey_status(request.session or request.study)
+    lines = survey_status(request.session or request.study)
     order = (OPEN, CLOSED, IMPORTED, DRAFT)
-    first = min(found, key=lambda one: (order.index(one.status), _waits_for_a_file(request.study, one)), default=None)
-    return StatusPart(tuple(map(_stage, found)), _next(first) if first else None, collects=True)
+    first = min(
+        lines, key=lambda line: (order.index(line.status), _waits_for_a_file(request.study, line)), default=None
+    )
+    return StatusPart(tuple(map(_stage, lines)), _next(first) if first else None, collects=True)
 
 
 def _waits_for_a_file(study: Study, survey_status: SurveyStatus) -> bool:
@@ -122,12 +124,12 @@ def status_of(surveys: Surveys, name: str) -> SurveyStatus:
 
 
 def _to_ingest(surveys: Surveys, name: str) -> tuple[str, ...]:
-    made = {
+    fields = {
         source: max((name for name in surveys.names() if source.startswith(f"{name}-")), key=len, default="")
         for source, settings in surveys.study.settings.sources.items()
         if settings.path == f"{FOLDER}/{source}.csv"
     }
-    return tuple(source for source, whose in made.items() if whose == name and describe_change(surveys.study, source))
+    return tuple(source for source, whose in fields.items() if whose == name and describe_change(surveys.study, source))
 
 
 def imported_before(surveys: Surveys, name: str) -> int:

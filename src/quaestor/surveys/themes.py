@@ -13,7 +13,7 @@ from quaestor.coding.model.records import Decision, Facet
 from quaestor.coding.model.rounds import list_blindness_notes
 from quaestor.coding.model.state import CLOSED, State
 from quaestor.coding.model.views import require_lead_view
-from quaestor.coding.rating_files import note_view
+from quaestor.coding.rating_files import record_view
 from quaestor.coding.session import CodingSession
 from quaestor.render.number_format import percent, whole
 from quaestor.render.table_model import Cell, Column, Group, Row, Table
@@ -61,20 +61,22 @@ class Themes:
 def themes_of(coding: CodingSession, name: str, facet: str | None = None, actor: str | None = None) -> Themes:
     """The themes of a closed and settled round, each counted once a participant, under the latest codebook."""
     state = coding.state
-    one = state.round(name)
-    if one.status != CLOSED:
+    round_state = state.round(name)
+    if round_state.status != CLOSED:
         raise StateError(f"the round {name!r} is still open: close and settle it first")
     require_lead_view(state, name, actor or coding.lead, coding.lead)
-    note_view(coding, name, actor or coding.lead)
-    asked = _facet(one.plan.facets, name, facet)
-    left = sum(case.facet == asked.id and case.decision is None for case in list_disagreements(coding.state, name))
-    decisions = find_decisions(coding.state, name, asked.id)
+    record_view(coding, name, actor or coding.lead)
+    coded_facet = _facet(round_state.plan.facets, name, facet)
+    left = sum(
+        case.facet == coded_facet.id and case.decision is None for case in list_disagreements(coding.state, name)
+    )
+    decisions = find_decisions(coding.state, name, coded_facet.id)
     if left or not decisions:
         what = f"{left:,} disagreements are not settled" if left else "nothing is decided"
         raise StateError(f"{what} in the round {name!r}: `quaestor decisions agree {name}`, then settle the rest")
     gone = _withdrawn(coding.study, {response_of(item) for item in decisions})
     left_over = {item: decision for item, decision in decisions.items() if response_of(item) not in gone}
-    return replace(_counted(coding.state, name, asked, left_over), withdrawn=len(gone))
+    return replace(_counted(coding.state, name, coded_facet, left_over), withdrawn=len(gone))
 
 
 def themes_table(themes: Themes) -> Table:
@@ -96,15 +98,15 @@ def themes_table(themes: Themes) -> Table:
     return Table(f"themes-{themes.round}", "Themes", "", _COLUMNS, (Group("", tuple(rows)),), notes=tuple(notes))
 
 
-def _facet(facets: tuple[Facet, ...], name: str, wanted: str | None) -> Facet:
+def _facet(facets: tuple[Facet, ...], name: str, facet_id: str | None) -> Facet:
     coded = [facet for facet in facets if facet.kind in ("single", "multiple")]
-    found = [one for one in coded if wanted in (None, one.id)]
-    if len(found) == 1:
-        return found[0]
-    options = join_with_or([one.id for one in coded]) or "none"
-    if wanted is None:
+    matches = [candidate for candidate in coded if facet_id in (None, candidate.id)]
+    if len(matches) == 1:
+        return matches[0]
+    options = join_with_or([candidate.id for candidate in coded]) or "none"
+    if facet_id is None:
         raise InputError(f"the round {name!r} asks for {len(coded)} kinds of codes: name a facet, allowed: {options}")
-    raise InputError(f"the round {name!r} asks for no codes as {wanted!r}, allowed: {options}")
+    raise InputError(f"the round {name!r} asks for no codes as {facet_id!r}, allowed: {options}")
 
 
 def _withdrawn(study: Study, responses: Collection[str]) -> set[str]:
@@ -116,12 +118,12 @@ def _withdrawn(study: Study, responses: Collection[str]) -> set[str]:
         return {response for response in responses if answers.is_erased(response)}
 
 
-def _counted(state: State, name: str, facet: Facet, made: Mapping[str, Decision]) -> Themes:
+def _counted(state: State, name: str, facet: Facet, decisions: Mapping[str, Decision]) -> Themes:
     responses: dict[str, set[str]] = {}
     items: dict[str, int] = {}
     people = set()
     uncoded = 0
-    for item, decision in made.items():
+    for item, decision in decisions.items():
         codes = list(dict.fromkeys(_codes(state, facet, item, decision)))
         people.add(response_of(item))
         uncoded += not codes
@@ -134,7 +136,7 @@ def _counted(state: State, name: str, facet: Facet, made: Mapping[str, Decision]
         for code, response in responses.items()
     ]
     ordered = sorted(themes, key=lambda theme: (-theme.participants, theme.name.casefold()))
-    simulated = any(one.simulated for one in made.values())
+    simulated = any(decision.simulated for decision in decisions.values())
     blindness = tuple(list_blindness_notes([state.round(name)]))
     return Themes(name, facet.id, len(people), tuple(ordered), uncoded, simulated, blindness)
 

@@ -171,8 +171,8 @@ def _decide(study: Study, labels: Labels) -> tuple[Unread, ...]:
     return tuple(unread)
 
 
-def _change(coding: CodingSession, kind: str, said: Mapping[str, Any]) -> None:
-    payload = dict(said)
+def _change(coding: CodingSession, kind: str, change: Mapping[str, Any]) -> None:
+    payload = dict(change)
     coding.act(lambda state: NewAct(kind, coding.lead, payload, state.history.preview_change(kind, payload).version))
 
 

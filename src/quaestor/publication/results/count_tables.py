@@ -114,7 +114,7 @@ def counts_table(results: Results, settings: PublishedTableSettings) -> Table:
     groups = []
     for group, rows in grouped_rows(results, part, settings):
         attribute = part.decided.get_attribute(settings.rows[-1])
-        made = [
+        table_rows = [
             Row(key, attribute.get_title(key), maker.cells(_conditions(settings, group, key)))
             for key in rows
         ]  # fmt: skip
@@ -122,8 +122,8 @@ def counts_table(results: Results, settings: PublishedTableSettings) -> Table:
         if group:
             title = part.decided.get_attribute(settings.rows[0]).get_title(group)
             title = group_title(group, title)
-            made.append(Row(group, "Total", maker.cells(((settings.rows[0], (group,)),)), total=True))
-        groups.append(Group(title, tuple(made)))
+            table_rows.append(Row(group, "Total", maker.cells(((settings.rows[0], (group,)),)), total=True))
+        groups.append(Group(title, tuple(table_rows)))
     end = []
     if settings.unplaced:
         unplaced = maker.cells((*can_be_placed(part.decided, settings), (settings.rows[-1], (NO_VALUE,))))

@@ -49,17 +49,17 @@ class Condition:
             return not self.parts[0].holds(answers)
         return self._tested(answers.get(self.question))
 
-    def _tested(self, said: Mapping[str, Any] | None) -> bool:
-        if not said:
+    def _tested(self, answer: Mapping[str, Any] | None) -> bool:
+        if not answer:
             return False
         if self.compare == "answered":
-            return not self.row or self.row in {**said.get("rows", {}), **said.get("texts", {})}
+            return not self.row or self.row in {**answer.get("rows", {}), **answer.get("texts", {})}
         if self.compare in (">", ">=", "<", "<="):
-            return _compared(said.get("number"), self.compare, self.value)
-        rows = said.get("rows", {})
-        chosen = [rows[self.row]] if self.row in rows else list(said.get("choices", ()))
-        if "number" in said:
-            return _compared(said["number"], self.compare, self.value)
+            return _compared(answer.get("number"), self.compare, self.value)
+        rows = answer.get("rows", {})
+        chosen = [rows[self.row]] if self.row in rows else list(answer.get("choices", ()))
+        if "number" in answer:
+            return _compared(answer["number"], self.compare, self.value)
         if self.compare == "!=":
             return self.value not in chosen and bool(chosen)
         if self.compare == "includes":
@@ -70,10 +70,10 @@ class Condition:
 def read_condition(words: str) -> Condition:
     """The condition that somebody wrote; what cannot be read is one sentence."""
     tokens = _tokens(words)
-    found, rest = _either(words, tokens, 0)
+    condition, rest = _either(words, tokens, 0)
     if rest != len(tokens):
         raise InputError(f"the condition {words!r} goes on after it ends, at {tokens[rest]!r}: join tests by and, or")
-    return found
+    return condition
 
 
 def settled(known: bool | Condition, question: str, answer: Mapping[str, Any]) -> bool | Condition:
@@ -96,36 +96,36 @@ def settled(known: bool | Condition, question: str, answer: Mapping[str, Any]) -
 
 
 def _tokens(words: str) -> list[str]:
-    found, place = [], 0
+    parts_found, place = [], 0
     while words[place:].strip():
         match = _TOKEN.match(words, place)
         if match is None:
             raise InputError(f"the condition {words!r} cannot be read from {words[place:].strip()!r} on")
-        found.append(next(part for part in match.groups() if part is not None))
+        parts_found.append(next(part for part in match.groups() if part is not None))
         place = match.end()
-    if not found:
+    if not parts_found:
         raise InputError("a condition is empty: write a test such as `onnx = yes`, or leave it out")
-    return found
+    return parts_found
 
 
 def _either(words: str, tokens: list[str], place: int, depth: int = 0) -> tuple[Condition, int]:
     if depth > _DEEPEST:
         raise InputError(f"the condition {words[:60]!r}… is nested too deep")
     parts, place = _both(words, tokens, place, depth)
-    found = [parts]
+    alternatives = [parts]
     while place < len(tokens) and tokens[place] == "or":
         following, place = _both(words, tokens, place + 1, depth)
-        found.append(following)
-    return _joined(words, "or", found), place
+        alternatives.append(following)
+    return _joined(words, "or", alternatives), place
 
 
 def _both(words: str, tokens: list[str], place: int, depth: int) -> tuple[Condition, int]:
     first, place = _one(words, tokens, place, depth)
-    found = [first]
+    members = [first]
     while place < len(tokens) and tokens[place] == "and":
         following, place = _one(words, tokens, place + 1, depth)
-        found.append(following)
-    return _joined(words, "and", found), place
+        members.append(following)
+    return _joined(words, "and", members), place
 
 
 def _joined(words: str, by: str, conditions: list[Condition]) -> Condition:
@@ -171,10 +171,10 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _compared(said: Any, compare: str, value: str) -> bool:
-    if said is None or not _is_number(str(said)) or not _is_number(value):
+def _compared(answer: Any, compare: str, value: str) -> bool:
+    if answer is None or not _is_number(str(answer)) or not _is_number(value):
         return False
-    left, right = float(said), float(value)
+    left, right = float(answer), float(value)
     return {
         "=": left == right, "!=": left != right, ">": left > right, ">=": left >= right, "<": left < right,
         "<=": left <= right,

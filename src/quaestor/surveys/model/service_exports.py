@@ -43,8 +43,10 @@ class Export:
 
     def repeats_header(self, row: PlainRow) -> bool:
         """Whether a row among the answers is a header once more, as in files that were put together."""
-        said = [cell.strip() for cell in row.cells]
-        return any(said == [cell.strip() for cell in one.cells] for one in self.header) or is_key_row(row)
+        cells = [cell.strip() for cell in row.cells]
+        return any(cells == [cell.strip() for cell in header_row.cells] for header_row in self.header) or is_key_row(
+            row
+        )
 
 
 def shaped(rows: Iterable[PlainRow], where: str, header_rows: int | None = None) -> Export:

@@ -71,7 +71,7 @@ class SurveyLine:
     def tally(self) -> list[tuple[ResponseStatus, str, int]]:
         """How many responses stand where, those that are finished first, with words for each."""
         responses = self.stands.responses
-        return [(one, words, responses[one]) for one, words in STANDING_WORDS.items()]
+        return [(status, words, responses[status]) for status, words in STANDING_WORDS.items()]
 
     @property
     def responses(self) -> int:
@@ -180,19 +180,19 @@ def survey_overview(study: Study, surveys: Surveys | None, name: str) -> SurveyO
     """One survey; where there is none of that name, those there are."""
     line = _line(study, surveys, name, checked=True)
     opened = surveys.questionnaire(name) if surveys and line.version else None
-    asked = line.file.questionnaire or opened
+    questionnaire = line.file.questionnaire or opened
     fielding = surveys.fielding(name) if surveys else Fielding(name)
     return SurveyOverview(
         line=line,
         fielding=fielding,
-        questionnaire=asked,
-        pages=tuple(_page(page, asked) for page in asked.pages) if asked else (),
+        questionnaire=questionnaire,
+        pages=tuple(_page(page, questionnaire) for page in questionnaire.pages) if questionnaire else (),
         changes=tuple(_changes(line, opened)) if opened and line.changed else (),
         periods=tuple(periods(surveys.answers.days(name))) if surveys else (),
         median_seconds=_median_seconds(surveys, name) if surveys else None,
         left_out=sum(not decision.keep for decision in fielding.decisions.values()),
-        quotas=tuple((condition_in_words(quota.condition, asked), quota.most) for quota in asked.quotas)
-        if asked
+        quotas=tuple((condition_in_words(quota.condition, questionnaire), quota.most) for quota in questionnaire.quotas)
+        if questionnaire
         else (),
     )
 
@@ -200,15 +200,15 @@ def survey_overview(study: Study, surveys: Surveys | None, name: str) -> SurveyO
 def _line(study: Study, surveys: Surveys | None, name: str, checked: bool = False) -> SurveyLine:
     was_opened = was_opened_once(surveys, name)
     file = _file(study, name, needed=not was_opened, checked=checked)
-    asked = surveys.questionnaire(name) if surveys and was_opened else file.questionnaire
+    questionnaire = surveys.questionnaire(name) if surveys and was_opened else file.questionnaire
     return SurveyLine(
         name=name,
-        title=asked.title if asked else name,
+        title=questionnaire.title if questionnaire else name,
         stands=status_of(surveys, name) if surveys and was_opened else SurveyStatus(name),
         file=file,
-        closes=asked.closes if asked else "",
-        most=asked.most if asked else None,
-        by_invitation=asked is not None and asked.by_invitation,
+        closes=questionnaire.closes if questionnaire else "",
+        most=questionnaire.most if questionnaire else None,
+        by_invitation=questionnaire is not None and questionnaire.by_invitation,
         takes_more=surveys is not None and was_opened and surveys.is_open(name),
         invited=response_rates(surveys, name) if surveys else ResponseRates(ResponseRate(name, 0, 0)),
     )
@@ -216,14 +216,14 @@ def _line(study: Study, surveys: Surveys | None, name: str, checked: bool = Fals
 
 def _file(study: Study, name: str, needed: bool, checked: bool) -> SurveyFile:
     """What the file says; one that is gone after it was opened is no mistake of whoever looks."""
-    found = survey_file(study, name) if needed else survey_files(study).get(name)
-    if found is None:
+    file = survey_file(study, name) if needed else survey_files(study).get(name)
+    if file is None:
         return SurveyFile(None, f"instruments/{name}.toml is not there any more")
     try:
         if checked:
-            whole = check_survey(found)
+            whole = check_survey(file)
             return SurveyFile(whole.questionnaire, "", whole.problems, whole.minutes)
-        questionnaire = read_questionnaire(found)
+        questionnaire = read_questionnaire(file)
         return SurveyFile(questionnaire, "", tuple(problems_of(questionnaire)))
     except InputError as error:
         return SurveyFile(None, str(error).replace(f"{study.root}/", ""))
@@ -233,8 +233,10 @@ def _changes(line: SurveyLine, opened: Questionnaire) -> Sequence[Change]:
     now = line.file.questionnaire
     if now is None:
         return ()
-    found = changes_between(opened, now)
-    return found or [Change(CHANGED, "only comments, the layout of the file, or words in another language differ")]
+    differences = changes_between(opened, now)
+    return differences or [
+        Change(CHANGED, "only comments, the layout of the file, or words in another language differ")
+    ]
 
 
 def _page(page: Page, questionnaire: Questionnaire) -> PageLines:
@@ -264,12 +266,12 @@ def periods(days: Mapping[str, int]) -> list[Period]:
         return []
     first, last = date.fromisoformat(known[0]), date.fromisoformat(known[-1])
     length = 1 if (last - first).days < _MOST_DAYS else _WEEK
-    found, begin = [], first
+    weeks, begin = [], first
     while begin <= last:
         inside = [(begin + timedelta(days=more)).isoformat() for more in range(length)]
-        found.append(Period(inside[0], inside[-1], sum(days.get(day, 0) for day in inside)))
+        weeks.append(Period(inside[0], inside[-1], sum(days.get(day, 0) for day in inside)))
         begin += timedelta(days=length)
-    return found
+    return weeks
 
 
 def questionnaire_now(study: Study, name: str, language: str = "") -> Questionnaire:

@@ -49,14 +49,14 @@ class Walk:
 
 def walk(study: Study, name: str, form: Form, language: str = "", step: str = "", at: str = "") -> Walk:
     """Returns the page that a preview reaches: from page `at` to the next or back; without a step, its first."""
-    asked = questionnaire_now(study, name, language)
-    sent = [page for page in form.get("sent", ()) if any(one.id == page for one in asked.pages)]
+    questionnaire = questionnaire_now(study, name, language)
+    sent = [page for page in form.get("sent", ()) if any(known_page.id == page for known_page in questionnaire.pages)]
     if step == NEXT and at:
         sent.append(at)
-    begun = Response("preview", name, 0, ResponseStatus.OPEN, {}, asked.language, _SEED)
+    begun = Response("preview", name, 0, ResponseStatus.OPEN, {}, questionnaire.language, _SEED)
     if step == BACK:
-        sent = _sent_before(asked, begun, sent, at, form)
-    return _reached(asked, begun, sent, form)
+        sent = _sent_before(questionnaire, begun, sent, at, form)
+    return _reached(questionnaire, begun, sent, form)
 
 
 def _sent_before(questionnaire: Questionnaire, begun: Response, sent: Sequence[str], at: str, form: Form) -> list[str]:
@@ -72,7 +72,7 @@ def _reached(questionnaire: Questionnaire, begun: Response, sent: Sequence[str],
     response, page, problems = _replayed(questionnaire, begun, sent, form)
     if page is None:
         return Walk(questionnaire, None, response.standing, response.sent, _kept(form, ()))
-    whole = next(one for one in questionnaire.pages if one.id == page.id)
+    whole = next(candidate for candidate in questionnaire.pages if candidate.id == page.id)
     typed = {question.id: _typed(question, form) for question in whole.questions}
     if problems:  # a problem may concern a question that is shown only with what was typed on this page
         page = replace(

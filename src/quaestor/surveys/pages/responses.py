@@ -164,7 +164,9 @@ def _order(question: Question, response: Response) -> tuple[str, ...]:
 
 
 def _sent(questionnaire: Questionnaire, page: str, answers: Mapping[str, Answer]) -> SentPage:
-    title = next((one.title for one in questionnaire.pages if one.id == page), "")
+    title = next(
+        (questionnaire_page.title for questionnaire_page in questionnaire.pages if questionnaire_page.id == page), ""
+    )
     lines = [
         (question.id, "; ".join(kind_of(question).lines(question, answers[question.id])))
         for question in questionnaire.questions()

@@ -40,14 +40,14 @@ def changes_between(before: Questionnaire, after: Questionnaire) -> list[Change]
 def _questions(before: Questionnaire, after: Questionnaire) -> Iterator[Change]:
     old = {question.id: question for question in before.questions()}
     new = {question.id: question for question in after.questions()}
-    yield from (Change(ADDED, _named(one), (one.kind,)) for name, one in new.items() if name not in old)
-    yield from (Change(REMOVED, _named(one)) for name, one in old.items() if name not in new)
+    yield from (Change(ADDED, _named(question), (question.kind,)) for name, question in new.items() if name not in old)
+    yield from (Change(REMOVED, _named(question)) for name, question in old.items() if name not in new)
     moved = _moved([name for name in old if name in new], [name for name in new if name in old])
-    for name, one in new.items():
+    for name, question in new.items():
         if name in old:
-            details = [*_question(old[name], one, before, after), *_place(name, before, after, moved)]
+            details = [*_question(old[name], question, before, after), *_place(name, before, after, moved)]
             if details:
-                yield Change(CHANGED, _named(one), tuple(details))
+                yield Change(CHANGED, _named(question), tuple(details))
 
 
 def _named(question: Question) -> str:
@@ -71,13 +71,13 @@ def _question(old: Question, new: Question, before: Questionnaire, after: Questi
 
 
 def _parts(word: str, old: Sequence[Option | Row], new: Sequence[Option | Row]) -> Iterator[str]:
-    was, now = {one.code: one for one in old}, {one.code: one for one in new}
-    yield from (f"{word} {quoted(one.label)} added" for code, one in now.items() if code not in was)
-    yield from (f"{word} {quoted(one.label)} removed" for code, one in was.items() if code not in now)
-    for code, one in now.items():
-        if code in was and one != was[code]:
-            same = one.label == was[code].label
-            yield f"{word} {quoted(one.label)} {'changed' if same else f'was {quoted(was[code].label)}'}"
+    was, now = {option.code: option for option in old}, {option.code: option for option in new}
+    yield from (f"{word} {quoted(option.label)} added" for code, option in now.items() if code not in was)
+    yield from (f"{word} {quoted(option.label)} removed" for code, option in was.items() if code not in now)
+    for code, option in now.items():
+        if code in was and option != was[code]:
+            same = option.label == was[code].label
+            yield f"{word} {quoted(option.label)} {'changed' if same else f'was {quoted(was[code].label)}'}"
     if [code for code in was if code in now] != [code for code in now if code in was]:
         yield f"{word}s in another order"
 
@@ -118,11 +118,11 @@ def _pages(before: Questionnaire, after: Questionnaire) -> Iterator[Change]:
     yield from (Change(ADDED, f"page {name}") for name in new if name not in old)
     yield from (Change(REMOVED, f"page {name}") for name in old if name not in new)
     moved = _moved([name for name in old if name in new], [name for name in new if name in old])
-    for name, one in new.items():
+    for name, page in new.items():
         if name not in old:
             continue
-        details = [f"{word} differs" for word in ("title", "text") if getattr(one, word) != getattr(old[name], word)]
-        details += _condition(old[name].show_if, one.show_if, before, after)
+        details = [f"{word} differs" for word in ("title", "text") if getattr(page, word) != getattr(old[name], word)]
+        details += _condition(old[name].show_if, page.show_if, before, after)
         details += ["stands at another place"] if name in moved else []
         if details:
             yield Change(CHANGED, f"page {name}", tuple(details))

@@ -152,20 +152,20 @@ class AnswerFile:
         self, whole: Sequence[tuple[str, Response, Sequence[tuple[str, Mapping[str, Answer], str]]]]
     ) -> list[Response]:
         """Responses with the pages they consist of, each (page, answers, key), all or none; as imports bring them."""
-        made = []
+        written = []
         with self._file.writing() as writing:
             for code, response, pages in whole:
                 known = find_response(writing, code)
                 if known is not None:
-                    made.append(known)
+                    written.append(known)
                     continue
                 writing.execute(
                     "INSERT INTO responses VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row_of(code, response)
                 )
                 for page, answers, key in pages:
                     add_save(writing, response.id, PageSubmission(code, page, answers, key, response.standing))
-                made.append(response)
-        return made
+                written.append(response)
+        return written
 
     def find(self, code: str) -> Response | None:
         """The response of whoever holds a code."""
@@ -183,13 +183,13 @@ class AnswerFile:
         after = ""
         while True:
             with self._file.reading() as reading:
-                found = reading.execute(
+                row = reading.execute(
                     "SELECT * FROM responses WHERE +survey = ? AND id > ? ORDER BY id LIMIT ?", (survey, after, _PAGE)
                 ).fetchall()
-            yield from map(response_in, found)
-            if len(found) < _PAGE:
+            yield from map(response_in, row)
+            if len(row) < _PAGE:
                 return
-            after = found[-1][0]
+            after = row[-1][0]
 
     def held(self, survey: str, many: int = 20_000) -> Iterator[list[tuple[str, int, str, str, str, str, int]]]:
         """The same as the file holds them, for whoever counts many: id, version, standing, stratum, sent, answers,
@@ -208,15 +208,15 @@ class AnswerFile:
     def counts(self, survey: str) -> dict[ResponseStatus, int]:
         """How many responses stand where."""
         with self._file.reading() as reading:
-            found = dict(
+            counts = dict(
                 reading.execute("SELECT standing, count(*) FROM responses WHERE survey = ? GROUP BY 1", (survey,))
             )
-        return {standing: found.get(standing.value, 0) for standing in ResponseStatus}
+        return {standing: counts.get(standing.value, 0) for standing in ResponseStatus}
 
     def listed(self, survey: str) -> list[Listed]:
         """All responses in the order of their ids, without what they say."""
         with self._file.reading() as reading:
-            found = reading.execute(
+            rows = reading.execute(
                 "SELECT id, version, standing, language, stratum, seconds, source, synthetic FROM responses"
                 " WHERE survey = ? ORDER BY id",
                 (survey,),
@@ -224,67 +224,67 @@ class AnswerFile:
         standings = {standing.value: standing for standing in ResponseStatus}
         return [
             Listed(name, version, standings[standing], language, stratum, seconds, source, bool(synthetic))
-            for name, version, standing, language, stratum, seconds, source, synthetic in found
+            for name, version, standing, language, stratum, seconds, source, synthetic in rows
         ]
 
     def seconds(self, survey: str) -> list[float]:
         """What those who finished spent, where it is known."""
         with self._file.reading() as reading:
-            asked = "SELECT seconds FROM responses WHERE survey = ? AND standing = ? AND seconds > 0"
-            return [seconds for (seconds,) in reading.execute(asked, (survey, ResponseStatus.FINISHED.value))]
+            query = "SELECT seconds FROM responses WHERE survey = ? AND standing = ? AND seconds > 0"
+            return [seconds for (seconds,) in reading.execute(query, (survey, ResponseStatus.FINISHED.value))]
 
     def finished_by_stratum(self, survey: str) -> dict[str, int]:
         """How many finished on the web, by the stratum that is kept with them."""
         with self._file.reading() as reading:
-            asked = (
+            query = (
                 "SELECT stratum, count(*) FROM responses"
                 " WHERE survey = ? AND standing = ? AND source = 'web' AND NOT synthetic GROUP BY 1"
             )
-            return dict(reading.execute(asked, (survey, ResponseStatus.FINISHED.value)).fetchall())
+            return dict(reading.execute(query, (survey, ResponseStatus.FINISHED.value)).fetchall())
 
     def faster(self, survey: str, version: int, seconds: float) -> dict[str, float]:
         """Who finished a version on the web in fewer seconds, and in how many."""
         with self._file.reading() as reading:
-            asked = (
+            query = (
                 "SELECT id, seconds FROM responses WHERE +survey = ? AND +standing = ? AND version = ?"
                 " AND seconds < ? AND source = 'web' AND NOT synthetic"
             )
-            return dict(reading.execute(asked, (survey, ResponseStatus.FINISHED.value, version, seconds)).fetchall())
+            return dict(reading.execute(query, (survey, ResponseStatus.FINISHED.value, version, seconds)).fetchall())
 
     def finished_with(self, survey: str, question: str) -> list[str]:
         """Who finished and has something under a name among their answers."""
         with self._file.reading() as reading:
-            asked = "SELECT id FROM responses WHERE +survey = ? AND +standing = ? AND instr(answers, ?)"
+            query = "SELECT id FROM responses WHERE +survey = ? AND +standing = ? AND instr(answers, ?)"
             sought = (survey, ResponseStatus.FINISHED.value, f'"{question}":{{"')
-            return [name for (name,) in reading.execute(asked, sought)]
+            return [name for (name,) in reading.execute(query, sought)]
 
     def days(self, survey: str) -> dict[str, int]:
         """How many responses were begun on the web on which day."""
         with self._file.reading() as reading:
-            asked = "SELECT day, count(*) FROM responses WHERE survey = ? AND source = 'web' GROUP BY day ORDER BY day"
-            return dict(reading.execute(asked, (survey,)).fetchall())
+            query = "SELECT day, count(*) FROM responses WHERE survey = ? AND source = 'web' GROUP BY day ORDER BY day"
+            return dict(reading.execute(query, (survey,)).fetchall())
 
     def erased(self, survey: str) -> int:
         """How many responses were withdrawn."""
         with self._file.reading() as reading:
-            found = reading.execute("SELECT count(*) FROM erasures WHERE survey = ?", (survey,)).fetchone()
-        return int(found[0])
+            row = reading.execute("SELECT count(*) FROM erasures WHERE survey = ?", (survey,)).fetchone()
+        return int(row[0])
 
     def mark(self, survey: str) -> tuple[int, int, int]:
         """Changes whenever an answer does: what was worked out from one mark holds as long as the mark is the same."""
         with self._file.reading() as reading:
             last = reading.execute("SELECT coalesce(max(number), 0) FROM saves").fetchone()[0]
-            held = reading.execute("SELECT count(*) FROM responses WHERE survey = ?", (survey,)).fetchone()[0]
+            count = reading.execute("SELECT count(*) FROM responses WHERE survey = ?", (survey,)).fetchone()[0]
             erased = reading.execute("SELECT count(*) FROM erasures").fetchone()[0]
-        return int(last), int(held), int(erased)
+        return int(last), int(count), int(erased)
 
     def journal(self, response: str) -> list[tuple[int, str, dict[str, Answer]]]:
         """Every page a response consists of as it was sent: number, page, answers; the same page may stand twice."""
         with self._file.reading() as reading:
-            found = reading.execute(
+            rows = reading.execute(
                 "SELECT number, page, answers FROM saves WHERE response = ? ORDER BY number", (response,)
             ).fetchall()
-        return [(number, page, json.loads(answers)) for number, page, answers in found]
+        return [(number, page, json.loads(answers)) for number, page, answers in rows]
 
     # Pages
 
@@ -309,7 +309,7 @@ class AnswerFile:
     def _erases(self, together: Sequence[PageSubmission]) -> bool:
         """Whether somebody declines who has sent pages: without consent nothing of them is kept."""
         codes = [sending.code for sending in together if sending.standing is ResponseStatus.DECLINED]
-        return any((found := self.find(code)) is not None and self.journal(found.id) for code in codes)
+        return any((response := self.find(code)) is not None and self.journal(response.id) for code in codes)
 
     def _look_at_groups(self, together: Sequence[PageSubmission]) -> bool:
         """Whether there are places to be taken; groups that are new are looked at here, while others can write."""
@@ -326,8 +326,8 @@ class AnswerFile:
 
     def erase(self, code: str, day: str) -> bool:
         """Withdraw by one's own code: the answers are gone for good, and that somebody withdrew is on record."""
-        found = self.find(code)
-        return found is not None and self.erase_response(found.id, day, "respondent")
+        response = self.find(code)
+        return response is not None and self.erase_response(response.id, day, "respondent")
 
     def erase_response(self, name: str, day: str, by: str, quoted: Sequence[str] = ()) -> bool:
         """The same by the id of a response; whether it was there. `quoted` are places that still hold its words."""
@@ -357,8 +357,8 @@ class AnswerFile:
     def quoted(self, survey: str) -> tuple[str, ...]:
         """Places that still hold words of withdrawn responses."""
         with self._file.reading() as reading:
-            found = reading.execute("SELECT place FROM quoted WHERE survey = ? ORDER BY place", (survey,))
-            return tuple(place for (place,) in found)
+            rows = reading.execute("SELECT place FROM quoted WHERE survey = ? ORDER BY place", (survey,))
+            return tuple(place for (place,) in rows)
 
     def is_erased(self, name: str) -> bool:
         """Whether a response of this id was withdrawn, and so must not come back from a copy of it."""
@@ -367,8 +367,8 @@ class AnswerFile:
 
 
 def _is_erased(connection: sqlite3.Connection, response: str) -> bool:
-    found = connection.execute("SELECT 1 FROM erasures WHERE response = ?", (hashed(response),)).fetchone()
-    return found is not None
+    row = connection.execute("SELECT 1 FROM erasures WHERE response = ?", (hashed(response),)).fetchone()
+    return row is not None
 
 
 def _begun(survey: str, version: int, day: str, more: Mapping[str, Any]) -> Response:

@@ -80,8 +80,8 @@ class ClaimFile:
     def stage(self, claim: bytes) -> Stage | None:
         """How far a claim has come; None where nobody has claimed yet."""
         with self._file.reading() as reading:
-            found = reading.execute("SELECT stage FROM claims WHERE id = ?", (claim,)).fetchone()
-        return _STAGES[found[0]] if found else None
+            row = reading.execute("SELECT stage FROM claims WHERE id = ?", (claim,)).fetchone()
+        return _STAGES[row[0]] if row else None
 
     def counts(self, survey: str) -> dict[Stage, int]:
         with self._file.reading() as reading:
@@ -107,20 +107,20 @@ class ClaimFile:
         with self._file.writing() as writing:
             chosen = list(choose(_claims(writing, survey, source), _counts(writing, survey)))
             writing.executemany(
-                "UPDATE claims SET stage = ? WHERE id = ?", [(_STAGES.index(target), one.id) for one in chosen]
+                "UPDATE claims SET stage = ? WHERE id = ?", [(_STAGES.index(target), claim.id) for claim in chosen]
             )
         self._file.forget()
         return chosen
 
 
 def _claims(connection: sqlite3.Connection, survey: str, stage: Stage) -> list[Claim]:
-    found = connection.execute(
+    rows = connection.execute(
         "SELECT id, survey, sealed, stage FROM claims WHERE survey = ? AND stage = ? ORDER BY id",
         (survey, _STAGES.index(stage)),
     )
-    return [Claim(name, of, sealed, _STAGES[number]) for name, of, sealed, number in found]
+    return [Claim(name, of, sealed, _STAGES[number]) for name, of, sealed, number in rows]
 
 
 def _counts(connection: sqlite3.Connection, survey: str) -> dict[Stage, int]:
-    found = dict(connection.execute("SELECT stage, count(*) FROM claims WHERE survey = ? GROUP BY 1", (survey,)))
-    return {stage: found.get(number, 0) for number, stage in enumerate(_STAGES)}
+    counts = dict(connection.execute("SELECT stage, count(*) FROM claims WHERE survey = ? GROUP BY 1", (survey,)))
+    return {stage: counts.get(number, 0) for number, stage in enumerate(_STAGES)}

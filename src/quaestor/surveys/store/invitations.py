@@ -83,20 +83,20 @@ class InvitationFile:
     def sent(self, survey: str) -> list[Sent]:
         """Counts by batch and stratum."""
         with self._file.reading() as reading:
-            found = reading.execute(
+            row = reading.execute(
                 "SELECT batch, stratum, count(*), sum(used) FROM invitations WHERE survey = ? "
                 "GROUP BY 1, 2 ORDER BY 1, 2",
                 (survey,),
             ).fetchall()
-        return [Sent(*row) for row in found]
+        return [Sent(*row) for row in row]
 
     def in_stratum(self, survey: str, stratum: str) -> int:
         """How many people share a stratum."""
         with self._file.reading() as reading:
-            found = reading.execute(
+            rows = reading.execute(
                 "SELECT count(*) FROM invitations WHERE survey = ? AND stratum = ?", (survey, stratum)
             ).fetchone()
-        return int(found[0])
+        return int(rows[0])
 
 
 def _find(connection: sqlite3.Connection, token: str) -> Invitation | None:

@@ -96,9 +96,9 @@ def recorded(writing: sqlite3.Connection, sending: PageSubmission, places: Place
 
 
 def _is_too_often(writing: sqlite3.Connection, response: str, page: str) -> bool:
-    asked = "SELECT count(*) FILTER (WHERE page = ?), coalesce(sum(length(answers)), 0) FROM saves WHERE response = ?"
-    times, held = writing.execute(asked, (page, response)).fetchone()
-    return bool(times >= MOST_SAVES or (times >= _FEW_SAVES and held > MOST_BYTES))
+    query = "SELECT count(*) FILTER (WHERE page = ?), coalesce(sum(length(answers)), 0) FROM saves WHERE response = ?"
+    times, stored = writing.execute(query, (page, response)).fetchone()
+    return bool(times >= MOST_SAVES or (times >= _FEW_SAVES and stored > MOST_BYTES))
 
 
 def _sent_after(response: Response, sending: PageSubmission) -> tuple[str, ...]:

@@ -62,12 +62,12 @@ class Places:
 
     def look(self, survey: str, quotas: Sequence[Quota], responses: Iterable[Response], mark: Mark) -> None:
         """Get to know groups from all responses to a survey, read after the mark was taken."""
-        made = [_Group(condition) for condition in dict.fromkeys(quota.condition for quota in quotas)]
+        groups = [_Group(condition) for condition in dict.fromkeys(quota.condition for quota in quotas)]
         for response in responses:
-            for group in made:
+            for group in groups:
                 group.note(response)
         self._mark = (min(self._mark[0], mark[0]), min(self._mark[1], mark[1])) if self._groups else mark
-        self._groups |= {(survey, group.condition): group for group in made}
+        self._groups |= {(survey, group.condition): group for group in groups}
 
     def catch_up(self, writing: sqlite3.Connection) -> None:
         """Take in what was recorded and withdrawn since the last time."""
@@ -77,7 +77,7 @@ class Places:
             self.note(response_in(row))
         gone = {name for (name,) in writing.execute("SELECT response FROM erasures WHERE number > ?", (erasures,))}
         for group in self._groups.values() if gone else ():
-            for name in [one for one in (*group.finished, *group.under_way) if hashed(one) in gone]:
+            for name in [response for response in (*group.finished, *group.under_way) if hashed(response) in gone]:
                 group.forget(name)
         self._mark = mark_of(writing)
 
@@ -91,8 +91,8 @@ class Places:
         oldest = (date.fromisoformat(today) - _KEPT_FOR).isoformat()
         for quota in quotas:
             group = self._groups[after.survey, quota.condition]
-            wanted = quota.condition.holds(after.answers) and not group.has(after.id, oldest)
-            if wanted and group.taken(oldest) >= quota.most:
+            needs_place = quota.condition.holds(after.answers) and not group.has(after.id, oldest)
+            if needs_place and group.taken(oldest) >= quota.most:
                 return True
         return False
 

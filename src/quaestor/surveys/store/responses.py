@@ -81,18 +81,20 @@ class WithdrawnList:
 
     def read(self) -> set[Withdrawal]:
         """All of them; a line that is none is refused, since it may have been one."""
-        found = set()
+        withdrawals = set()
         for number, line in enumerate(self._lines(), start=1):
             read = _LINE.fullmatch(line)
             if read is None:
                 raise InputError(f"{self.path}, line {number} is no withdrawal: bring back a copy of it, or remove it")
-            found.add(Withdrawal(*read.groups()))
-        return found
+            withdrawals.add(Withdrawal(*read.groups()))
+        return withdrawals
 
     def add(self, new: Iterable[Withdrawal]) -> None:
         """On the disk when this returns; whatever else stands there stays, so that nobody is hindered by it."""
         known = set(self._lines())
-        together = known | {f"{one.response}\t{' '.join(one.survey.split())}\t{one.day}" for one in new}
+        together = known | {
+            f"{withdrawal.response}\t{' '.join(withdrawal.survey.split())}\t{withdrawal.day}" for withdrawal in new
+        }
         if together != known:
             write_atomically(
                 self.path,
@@ -150,9 +152,11 @@ def leave_out(copy: sqlite3.Connection, known: Sequence[Erasure]) -> int:
 def _put_on_record(copy: sqlite3.Connection, known: Sequence[Erasure]) -> None:
     """In the order of the hashes, so that two files which know the same hold the same."""
     there = erasures_in(copy)
-    named = {one[3]: one for one in sorted([*known, *there]) if one[3]}
+    named = {erasure[3]: erasure for erasure in sorted([*known, *there]) if erasure[3]}
     # Those of long ago have no hash: they can only be counted.
-    unnamed = Counter(one for one in there if not one[3]) | Counter(one for one in known if not one[3])
+    unnamed = Counter(erasure for erasure in there if not erasure[3]) | Counter(
+        erasure for erasure in known if not erasure[3]
+    )
     together = [*sorted(unnamed.elements()), *(named[response] for response in sorted(named))]
     copy.execute("DELETE FROM erasures")
     copy.executemany("INSERT INTO erasures (survey, day, by, response) VALUES (?, ?, ?, ?)", together)
@@ -160,9 +164,9 @@ def _put_on_record(copy: sqlite3.Connection, known: Sequence[Erasure]) -> None:
 
 def keep_refusals(copy: sqlite3.Connection, answers: sqlite3.Connection) -> int:
     """Whoever refused consent since the copy was made has nothing in it any more; how many they are."""
-    asked = "SELECT id FROM responses WHERE standing = ?"
-    declined = {name for (name,) in answers.execute(asked, (ResponseStatus.DECLINED.value,))}
-    before = {name for (name,) in copy.execute(asked, (ResponseStatus.DECLINED.value,))}
+    query = "SELECT id FROM responses WHERE standing = ?"
+    declined = {name for (name,) in answers.execute(query, (ResponseStatus.DECLINED.value,))}
+    before = {name for (name,) in copy.execute(query, (ResponseStatus.DECLINED.value,))}
     there = {name for (name,) in copy.execute("SELECT id FROM responses")}
     since = sorted((declined - before) & there)
     for name in since:

@@ -49,23 +49,23 @@ class SurveyDeskPages(Pages):
         self._flags = FlagRoom()
 
     def routes(self) -> Sequence[BaseRoute]:
-        one = "/surveys/{name}"
+        address = "/surveys/{name}"
         return [
             Route("/surveys", self.surveys, methods=["GET"], name="surveys"),
-            Route(one, self.survey, methods=["GET"], name="survey"),
-            Route(f"{one}/acts", self.act, methods=["POST"], name="survey-act"),
-            Route(f"{one}/preview", self.preview, methods=["GET", "POST"], name="survey-preview"),
-            Route(f"{one}/responses", self.responses, methods=["GET"], name="survey-responses"),
-            Route(f"{one}/flags", self.flags, methods=["GET"], name="survey-flags"),
-            Route(f"{one}/responses/{{response}}", self.response, methods=["GET"], name="survey-response"),
-            Route(f"{one}/responses/{{response}}/decision", self.decide, methods=["POST"], name="survey-decide"),
-            Route(f"{one}/responses/{{response}}/erasure", self.erase, methods=["POST"], name="survey-erase"),
+            Route(address, self.survey, methods=["GET"], name="survey"),
+            Route(f"{address}/acts", self.act, methods=["POST"], name="survey-act"),
+            Route(f"{address}/preview", self.preview, methods=["GET", "POST"], name="survey-preview"),
+            Route(f"{address}/responses", self.responses, methods=["GET"], name="survey-responses"),
+            Route(f"{address}/flags", self.flags, methods=["GET"], name="survey-flags"),
+            Route(f"{address}/responses/{{response}}", self.response, methods=["GET"], name="survey-response"),
+            Route(f"{address}/responses/{{response}}/decision", self.decide, methods=["POST"], name="survey-decide"),
+            Route(f"{address}/responses/{{response}}/erasure", self.erase, methods=["POST"], name="survey-erase"),
         ]
 
     async def surveys(self, request: Request) -> Response:
         """Every survey; readers who do not lead are shown what there is and its results."""
-        found = await self.work(lambda: survey_lines(self.opened.study, self.opened.surveys_if_any))
-        context = {"surveys": found, "leads": visitor(request).can(Permission.LEAD), **shared(request)}
+        lines = await self.work(lambda: survey_lines(self.opened.study, self.opened.surveys_if_any))
+        context = {"surveys": lines, "leads": visitor(request).can(Permission.LEAD), **shared(request)}
         return self.page(request, "surveys.html", context)
 
     async def survey(self, request: Request) -> Response:
@@ -73,15 +73,15 @@ class SurveyDeskPages(Pages):
 
     async def _survey(self, request: Request, status: int = 200, **more: Any) -> Response:
         name = request.path_params["name"]
-        found, waiting = await self.work(lambda: self._one(name))
-        context = {"one": found, "waiting": waiting, "public": _public_link(request, name)}
-        context |= shared(request, name, was_opened=found.line.version is not None)
+        overview, waiting = await self.work(lambda: self._one(name))
+        context = {"one": overview, "waiting": waiting, "public": _public_link(request, name)}
+        context |= shared(request, name, was_opened=overview.line.version is not None)
         return self.page(request, "survey.html", {**context, **more}, status)
 
     def _one(self, name: str) -> tuple[SurveyOverview, int | None]:
         surveys = self.opened.surveys_if_any
-        found = survey_overview(self.opened.study, surveys, name)
-        return found, self._flags.undecided(surveys, name) if surveys and found.line.version else 0
+        overview = survey_overview(self.opened.study, surveys, name)
+        return overview, self._flags.undecided(surveys, name) if surveys and overview.line.version else 0
 
     async def act(self, request: Request) -> Response:
         """Open or close; where it is refused, the page says why."""
@@ -106,16 +106,16 @@ class SurveyDeskPages(Pages):
         """One page of the walk; what is typed goes from page to page with the form and is kept nowhere."""
         name = request.path_params["name"]
         form = fields_in(await request.body()) if request.method == "POST" else {}
-        asked = {**{key: [value] for key, value in request.query_params.items()}, **form}
+        fields = {**{key: [value] for key, value in request.query_params.items()}, **form}
         try:
-            found = await self.work(lambda: self._walk(name, asked))
+            preview = await self.work(lambda: self._walk(name, fields))
         except InputError as error:
             if name not in survey_files(self.opened.study):
                 raise
             context = {"walk": None, "refused": str(error), **shared(request, name, was_opened=False)}
             return self.page(request, "survey_preview.html", context, 422)
         was_opened = await self.work(lambda: was_opened_once(self.opened.surveys_if_any, name))
-        return self.page(request, "survey_preview.html", {"walk": found, **shared(request, name, was_opened)})
+        return self.page(request, "survey_preview.html", {"walk": preview, **shared(request, name, was_opened)})
 
     def _walk(self, name: str, form: Mapping[str, Sequence[str]]) -> Walk:
         def one(field: str) -> str:
@@ -125,14 +125,14 @@ class SurveyDeskPages(Pages):
 
     async def responses(self, request: Request) -> Response:
         """The list of responses; what it can be narrowed down to stands in the address."""
-        asked, page = request.query_params, page_asked(request)
-        standing, shown = asked.get("standing", ""), asked.get("shown", "")
-        found = await self._of(request, lambda surveys, name: self._list(surveys, name, standing, shown, page))
-        if page > found.pages:
+        query, page = request.query_params, page_asked(request)
+        standing, shown = query.get("standing", ""), query.get("shown", "")
+        responses = await self._of(request, lambda surveys, name: self._list(surveys, name, standing, shown, page))
+        if page > responses.pages:
             raise HTTPException(404)
         chosen = {"standing": standing, "shown": shown, "standings": STANDING_WORDS, "ways_shown": SHOWN}
         erasing = {"erasing": await self.pending_erasures()}
-        context = {"found": found, **erasing, **chosen, **shared(request, request.path_params["name"])}
+        context = {"found": responses, **erasing, **chosen, **shared(request, request.path_params["name"])}
         return self.page(request, "survey_responses.html", context)
 
     def _list(self, surveys: Surveys, name: str, standing: str, shown: str, page: int) -> ResponseList:
@@ -145,11 +145,11 @@ class SurveyDeskPages(Pages):
         """What looks odd, with why; a decision is the lead's alone."""
         every, page = request.query_params.get("every", "") == "yes", page_asked(request)
         shown = FLAGGED if every else UNDECIDED
-        found = await self._of(request, lambda surveys, name: self._list(surveys, name, "", shown, page))
+        responses = await self._of(request, lambda surveys, name: self._list(surveys, name, "", shown, page))
         flagged = await self._of(request, lambda surveys, name: len(self._flags.reasons(surveys, name)))
-        if page > found.pages:
+        if page > responses.pages:
             raise HTTPException(404)
-        context = {"found": found, "every": every, "flagged": flagged}
+        context = {"found": responses, "every": every, "flagged": flagged}
         return self.page(request, "survey_flags.html", {**context, **shared(request, request.path_params["name"])})
 
     async def response(self, request: Request) -> Response:
@@ -249,14 +249,16 @@ class SurveyInvitationPages(Pages):
 
     def _found(self, name: str) -> dict[str, Any]:
         surveys = self.opened.surveys_if_any
-        one = survey_overview(self.opened.study, surveys, name)
-        return {"one": one, "sent": sent_by(surveys, name) if surveys else []}
+        overview = survey_overview(self.opened.study, surveys, name)
+        return {"one": overview, "sent": sent_by(surveys, name) if surveys else []}
 
     def _made(self, name: str, who: str, fields: Mapping[str, str], home: str) -> str:
         labels = [line.strip() for line in fields.get("labels", "").splitlines() if line.strip()]
-        asked = fields.get("count", "").strip()
-        count = parse_whole_number(asked) if asked else None
-        if asked and count is None:
-            raise InputError(f"{asked[:60]!r} is no number of invitations: write digits, such as 50")
-        made = invite(self.opened.surveys, name, fields.get("batch", ""), fields.get("stratum", ""), count, labels, who)
-        return links_csv(made, home)
+        count_text = fields.get("count", "").strip()
+        count = parse_whole_number(count_text) if count_text else None
+        if count_text and count is None:
+            raise InputError(f"{count_text[:60]!r} is no number of invitations: write digits, such as 50")
+        invited = invite(
+            self.opened.surveys, name, fields.get("batch", ""), fields.get("stratum", ""), count, labels, who
+        )
+        return links_csv(invited, home)

@@ -54,8 +54,8 @@ class PayPages(Pages):
 
     async def _pay(self, request: Request, status: int = 200, **more: Any) -> Response:
         pays = visitor(request).can(Permission.PAY)
-        found = await self.work(lambda: self._found(pays))
-        return self.page(request, "claims.html", {"payments": found, "pays": pays, "shown": _SHOWN, **more}, status)
+        overview = await self.work(lambda: self._found(pays))
+        return self.page(request, "claims.html", {"payments": overview, "pays": pays, "shown": _SHOWN, **more}, status)
 
     def _found(self, pays: bool) -> list[tuple[Payment, list[Card], str]]:
         """Addresses are opened for whoever pays, and for nobody else."""
@@ -131,18 +131,18 @@ class ClaimPages(StrangerPages):
     async def invitation(self, request: Request) -> Response:
         """What the survey is about, and a button to begin or to go on."""
         token, language = request.path_params["token"], request.query_params.get("language", "")
-        found = await self.work(lambda: self._invite(token, language))
-        if found is None:
+        entrance = await self.work(lambda: self._invite(token, language))
+        if entrance is None:
             return self.refused(request, 404, "no-invitation-title", "no-invitation")
-        survey = found.access.questionnaire
-        if request.method == "POST" and (found.used or found.begins):
+        survey = entrance.access.questionnaire
+        if request.method == "POST" and (entrance.used or entrance.begins):
             return await self._accepted(request, token, survey)
-        if found.used and not found.resumes:
+        if entrance.used and not entrance.resumes:
             return self.plain(request, "invited_used.html", {"survey": survey}, 410)
-        if not found.begins and not found.resumes:
-            context = {"survey": survey, "entrance": found.access.status, "code": "", "name": found.access.survey}
+        if not entrance.begins and not entrance.resumes:
+            context = {"survey": survey, "entrance": entrance.access.status, "code": "", "name": entrance.access.survey}
             return self.plain(request, "survey_shut.html", context, 409 if survey is None else 410)
-        return self.form(request, "invited.html", {"survey": survey, "invite": found})
+        return self.form(request, "invited.html", {"survey": survey, "invite": entrance})
 
     def _invite(self, token: str, language: str) -> Invite | None:
         surveys = self.opened.surveys_if_any
@@ -162,13 +162,13 @@ class ClaimPages(StrangerPages):
         """Asks where the card is to be sent; once it is known, says so and nothing else."""
         name, token = request.path_params["name"], request.path_params["token"]
         language = request.query_params.get("language", "")
-        found = await self.work(lambda: self._claiming(name, token, language))
-        if found is None:
+        claiming = await self.work(lambda: self._claiming(name, token, language))
+        if claiming is None:
             return self.refused(request, 404, "no-claim-title", "no-claim")
         if request.method == "POST":
-            return await self._claimed(request, found, token)
-        template = "claim.html" if found.stage is None else "claim_taken.html"
-        return self._claim_page(request, template, found)
+            return await self._claimed(request, claiming, token)
+        template = "claim.html" if claiming.stage is None else "claim_taken.html"
+        return self._claim_page(request, template, claiming)
 
     def _claiming(self, name: str, token: str, language: str) -> Claiming | None:
         surveys = self.opened.surveys_if_any

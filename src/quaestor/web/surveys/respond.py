@@ -125,12 +125,12 @@ class RespondentPages(StrangerPages):
         return self._page(request, met)
 
     def _met(self, name: str, code: str, page: str) -> SurveyPage | Answers | SurveyAccess:
-        found = shown(self._surveys, code, page, self._own(name, code))
-        if isinstance(found, SurveyPage):
-            at = access_status(self._surveys, self.opened.latest, name, found.response.language)
+        survey_page = shown(self._surveys, code, page, self._own(name, code))
+        if isinstance(survey_page, SurveyPage):
+            at = access_status(self._surveys, self.opened.latest, name, survey_page.response.language)
             if not at.goes_on:
                 return at
-        return found
+        return survey_page
 
     async def _sent(self, request: Request) -> Response:
         name, code = _place(request)
@@ -179,12 +179,12 @@ class RespondentPages(StrangerPages):
     async def _too_late(self, request: Request, error: StateError) -> Response:
         """The survey was closed meanwhile, or somebody went on in another window."""
         name, code = _place(request)
-        asked = await self.work(lambda: questionnaire_of(self._surveys, self._own(name, code)))
-        at = await self.work(lambda: access_status(self._surveys, self.opened.latest, name, asked.language))
+        questionnaire = await self.work(lambda: questionnaire_of(self._surveys, self._own(name, code)))
+        at = await self.work(lambda: access_status(self._surveys, self.opened.latest, name, questionnaire.language))
         if not at.goes_on:
             return self._shut(request, at, code)
-        why = refusal_in_words(error, asked.words, "not-this-page")
-        context = {"title": "not-taken", "key": "", "why": why, "back": code, "survey": asked}
+        why = refusal_in_words(error, questionnaire.words, "not-this-page")
+        context = {"title": "not-taken", "key": "", "why": why, "back": code, "survey": questionnaire}
         return self.plain(request, "survey_refused.html", context, 409)
 
     def _page(self, request: Request, met: SurveyPage, status: int = 200, refused: str = "") -> Response:
@@ -216,29 +216,31 @@ class RespondentPages(StrangerPages):
             return self.refused(request, 404, "no-response-title", "no-response")
         if response.standing is ResponseStatus.OPEN:
             return self.go(request, "answer", name=name, code=code)
-        asked = await self.work(lambda: questionnaire_of(self._surveys, response))
+        questionnaire = await self.work(lambda: questionnaire_of(self._surveys, response))
         claim = ""
-        if asked.pay is not None and response.standing is ResponseStatus.FINISHED:
+        if questionnaire.pay is not None and response.standing is ResponseStatus.FINISHED:
             token = await self.work(lambda: claim_token(self._surveys, code))
             claim = str(request.url_for("claim", name=name, token=token).path)
-            claim += f"?language={asked.language}" if asked.language != asked.languages[0] else ""
-        context = {"survey": asked, "standing": response.standing, "code": code, "claim": claim}
+            claim += (
+                f"?language={questionnaire.language}" if questionnaire.language != questionnaire.languages[0] else ""
+            )
+        context = {"survey": questionnaire, "standing": response.standing, "code": code, "claim": claim}
         return self.plain(request, "survey_end.html", context)
 
     async def withdraw(self, request: Request) -> Response:
         """Asks first; then the answers are gone for good."""
         name, code = _place(request)
         try:
-            asked = await self.work(lambda: questionnaire_of(self._surveys, self._own(name, code)))
+            questionnaire = await self.work(lambda: questionnaire_of(self._surveys, self._own(name, code)))
             if request.method == "POST":
                 await self.work(lambda: withdraw(self._surveys, code))
                 pending = await self.work(lambda: self._surveys.answers.erasure_pending)
-                return self.plain(request, "survey_withdrawn.html", {"survey": asked, "pending": pending})
+                return self.plain(request, "survey_withdrawn.html", {"survey": questionnaire, "pending": pending})
         except InputError:
             return self.refused(request, 404, "no-response-title", "no-response")
         except TemporarilyUnavailable:
             return self.refused(request, 503, "moment", "not-erased")
-        return self.plain(request, "survey_withdraw.html", {"survey": asked, "code": code})
+        return self.plain(request, "survey_withdraw.html", {"survey": questionnaire, "code": code})
 
     # What they share
 
@@ -246,10 +248,10 @@ class RespondentPages(StrangerPages):
         """The response behind a link; a code leads nowhere under the name of another survey."""
         if self.opened.surveys_if_any is None:
             raise InputError("no survey was ever opened")
-        found = found_response(self._surveys, code)
-        if found.survey != name:
+        response = found_response(self._surveys, code)
+        if response.survey != name:
             raise InputError("this response belongs to another survey")
-        return found
+        return response
 
     def _shut(self, request: Request, survey_access: SurveyAccess, code: str = "") -> Response:
         status = 409 if survey_access.status in (AccessStatus.NOT_YET, AccessStatus.INVITED) else 410

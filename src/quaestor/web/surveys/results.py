@@ -39,11 +39,11 @@ class SurveyResultPages(Pages):
         self._ahead: Thread | None = None
 
     def routes(self) -> Sequence[BaseRoute]:
-        one = "/surveys/{name}"
+        address = "/surveys/{name}"
         return [
-            Route(f"{one}/results", self.results, methods=["GET"], name="survey-results"),
-            Route(f"{one}/answers", self.answers, methods=["GET"], name="survey-answers"),
-            Route(f"{one}/drawing", self.drawing, methods=["GET"], name="survey-drawing"),
+            Route(f"{address}/results", self.results, methods=["GET"], name="survey-results"),
+            Route(f"{address}/answers", self.answers, methods=["GET"], name="survey-answers"),
+            Route(f"{address}/drawing", self.drawing, methods=["GET"], name="survey-drawing"),
         ]
 
     def begin(self) -> None:
@@ -67,21 +67,25 @@ class SurveyResultPages(Pages):
         surveys = await self.work(lambda: self._surveys(name))
         refused = ""
         try:
-            found = await self.work(lambda: results_page(surveys, name, by=by, unfinished=unfinished, room=self._room))
+            results = await self.work(
+                lambda: results_page(surveys, name, by=by, unfinished=unfinished, room=self._room)
+            )
         except InputError as error:
             if not by:
                 raise
             refused, by = str(error), ""
-            found = await self.work(lambda: results_page(surveys, name, by="", unfinished=unfinished, room=self._room))
+            results = await self.work(
+                lambda: results_page(surveys, name, by="", unfinished=unfinished, room=self._room)
+            )
         kept = {"unfinished": "1"} if unfinished else {}
 
         def behind(**which: object) -> str:
             return urlencode({**{key: value for key, value in which.items() if value}, **kept})
 
         context = {
-            "page": found, "results": found.results, "by": by, "unfinished": unfinished,
+            "page": results, "results": results.results, "by": by, "unfinished": unfinished,
             "behind": behind, "refused": refused, "share_interval": share_interval,
-            "counted": counted_in_words(found.results), "leads": visitor(request).can(Permission.LEAD),
+            "counted": counted_in_words(results.results), "leads": visitor(request).can(Permission.LEAD),
             **shared(request, name),
         }  # fmt: skip
         return self.page(request, "survey_results.html", context, 422 if refused else 200)
@@ -90,11 +94,11 @@ class SurveyResultPages(Pages):
         """The responses that one number counts, by their ids."""
         name, _, unfinished = self._asked(request)
         which, page = _which(request.query_params), page_asked(request)
-        found, words, title = await self.work(lambda: self._behind(name, which, page, unfinished))
-        if page > found.pages:
+        answers, words, title = await self.work(lambda: self._behind(name, which, page, unfinished))
+        if page > answers.pages:
             raise HTTPException(404)
         query = [(key, value) for key, value in request.query_params.multi_items() if key != "page"]
-        context = {"behind": found, "words": words, "name": name, "query": urlencode(query), "title": title}
+        context = {"behind": answers, "words": words, "name": name, "query": urlencode(query), "title": title}
         return self.page(request, "survey_answers.html", context)
 
     def _behind(
@@ -137,7 +141,7 @@ class SurveyResultPages(Pages):
 
 
 def _which(query: Mapping[str, str]) -> Which:
-    said = {key: query[key] for key in _ASKED if query.get(key)}
-    if "question" not in said:
+    choices = {key: query[key] for key in _ASKED if query.get(key)}
+    if "question" not in choices:
         raise HTTPException(404)
-    return Which(**said, place=parse_whole_number(query.get("place", "0")) or 0)
+    return Which(**choices, place=parse_whole_number(query.get("place", "0")) or 0)

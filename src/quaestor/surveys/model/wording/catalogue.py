@@ -19,8 +19,8 @@ Own = Mapping[str, Mapping[str, str]]
 @cache
 def spoken() -> tuple[str, ...]:
     """The languages that have all texts, English first."""
-    found = sorted(path.name.removesuffix(".toml") for path in _folder().iterdir() if path.name.endswith(".toml"))
-    return (ENGLISH, *(one for one in found if one != ENGLISH))
+    languages = sorted(path.name.removesuffix(".toml") for path in _folder().iterdir() if path.name.endswith(".toml"))
+    return (ENGLISH, *(language for language in languages if language != ENGLISH))
 
 
 @cache
@@ -35,28 +35,30 @@ def wording(language: str = ENGLISH, own: Own | None = None) -> Wording:
     What nobody wrote stands in English, and so does what a study left empty.
     """
     english = texts_in(ENGLISH)
-    base = next((one for one in (language, base_of(language)) if one in spoken()), "")
-    given = {key: text for key, text in ((own or {}).get(language) or {}).items() if key in english and text.strip()}
-    known = {**(texts_in(base) if base else {}), **given}
+    base = next((candidate for candidate in (language, base_of(language)) if candidate in spoken()), "")
+    own_texts = {
+        key: text for key, text in ((own or {}).get(language) or {}).items() if key in english and text.strip()
+    }
+    known = {**(texts_in(base) if base else {}), **own_texts}
     return Wording(language, {**english, **known}, frozenset(english) - frozenset(known))
 
 
 def browser_wording(header: str) -> Wording:
     """Returns the texts in the first language of the header `Accept-Language` that has them, else in English."""
-    wanted = (part.partition(";")[0].strip().lower() for part in header[:1000].split(","))
-    return wording(next((base_of(one) for one in wanted if base_of(one) in spoken()), ENGLISH))
+    accepted = (part.partition(";")[0].strip().lower() for part in header[:1000].split(","))
+    return wording(next((base_of(candidate) for candidate in accepted if base_of(candidate) in spoken()), ENGLISH))
 
 
 def word_problems(own: Own, languages: tuple[str, ...]) -> Iterator[tuple[str, bool]]:
     """What is wrong with the words of a study, a sentence each, and whether it is grave."""
     english = texts_in(ENGLISH)
-    for language, given in own.items():
+    for language, texts in own.items():
         if language not in languages:
             yield (
                 f"[words.{language}] is for a language that survey.languages does not name: add it, or take it out",
                 False,
             )
-        for key, text in given.items():
+        for key, text in texts.items():
             yield from _wrong(f"words.{language}.{key}", key, text, english)
     for language in languages:
         lacking = sorted(wording(language, own).lacking, key=list(english).index)
@@ -74,7 +76,7 @@ def _wrong(where: str, key: str, text: str, english: Mapping[str, str]) -> Itera
         return
     known = names_in(english[key])
     for name in sorted(names_in(text) - known):
-        allowed = ", ".join(f"{{{one}}}" for one in sorted(known)) or "none"
+        allowed = ", ".join(f"{{{placeholder}}}" for placeholder in sorted(known)) or "none"
         yield f"{where} asks for {{{name}}}, which is not filled in there: allowed are {allowed}", True
     for name in sorted(known - names_in(text)):
         yield f"{where} does not say {{{name}}}: put it where it belongs", False
