@@ -58,14 +58,14 @@ def irr_cac(matrix: NDArray[np.int64], weights: str) -> Any:
     return CAC(frame, weights=weights, categories=[0.0, 1.0, 2.0, 3.0], digits=12)
 
 
-def test_kappa_and_its_standard_error_are_those_of_the_textbook_table() -> None:
+def test_kappa_and_its_standard_error_match_the_textbook() -> None:
     found = cohen_kappa(TEXTBOOK)
     assert found.value == pytest.approx(0.7964094, abs=5e-8)
     assert found.se == pytest.approx(0.0589107, abs=5e-8)
     assert found.how == "analytic"
 
 
-def test_ratings_by_chance_have_no_agreement_beyond_it() -> None:
+def test_random_ratings_have_a_kappa_near_zero() -> None:
     generator = np.random.default_rng(7)
     kappas, alphas = [], []
     for _ in range(400):
@@ -80,7 +80,7 @@ def test_ratings_by_chance_have_no_agreement_beyond_it() -> None:
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("weights", [None, "linear", "quadratic"])
-def test_cohens_kappa_is_that_of_scikit_learn(seed: int, weights: str | None) -> None:
+def test_cohens_kappa_matches_scikit_learn(seed: int, weights: str | None) -> None:
     from sklearn.metrics import cohen_kappa_score
 
     matrix = ratings(seed)
@@ -93,7 +93,7 @@ def test_cohens_kappa_is_that_of_scikit_learn(seed: int, weights: str | None) ->
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("weights", [None, "linear", "quadratic"])
-def test_the_standard_error_of_kappa_is_that_of_statsmodels(seed: int, weights: str | None) -> None:
+def test_the_standard_error_of_kappa_matches_statsmodels(seed: int, weights: str | None) -> None:
     from statsmodels.stats.inter_rater import cohens_kappa
 
     counts = build_contingency(table_of(ratings(seed))).counts
@@ -110,7 +110,7 @@ def test_the_standard_error_of_kappa_is_that_of_statsmodels(seed: int, weights: 
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("raters", [2, 3, 6])
-def test_fleiss_kappa_is_that_of_statsmodels(seed: int, raters: int) -> None:
+def test_fleiss_kappa_matches_statsmodels(seed: int, raters: int) -> None:
     from statsmodels.stats.inter_rater import aggregate_raters
     from statsmodels.stats.inter_rater import fleiss_kappa as oracle
 
@@ -122,7 +122,9 @@ def test_fleiss_kappa_is_that_of_statsmodels(seed: int, raters: int) -> None:
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize(("raters", "gaps"), [(2, 0.0), (3, 0.0), (5, 0.3)])
 @pytest.mark.parametrize("weights", ["identity", "linear", "quadratic"])
-def test_ac_and_fleiss_with_their_errors_are_those_of_irrcac(seed: int, raters: int, gaps: float, weights: str) -> None:
+def test_ac_and_fleiss_kappa_with_their_standard_errors_match_irrcac(
+    seed: int, raters: int, gaps: float, weights: str
+) -> None:
     matrix = ratings(seed, raters=raters, gaps=gaps)
     scheme = {
         "identity": None,
@@ -139,7 +141,9 @@ def test_ac_and_fleiss_with_their_errors_are_those_of_irrcac(seed: int, raters: 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize(("raters", "gaps"), [(2, 0.0), (3, 0.2), (6, 0.5)])
 @pytest.mark.parametrize("scale", ["nominal", "ordinal", "interval"])
-def test_alpha_is_that_of_krippendorff_with_missing_ratings(seed: int, raters: int, gaps: float, scale: Any) -> None:
+def test_alpha_with_missing_ratings_matches_the_krippendorff_package(
+    seed: int, raters: int, gaps: float, scale: Any
+) -> None:
     import krippendorff
 
     matrix = ratings(seed, raters=raters, gaps=gaps, labels=5)
@@ -175,7 +179,7 @@ def test_the_bootstrap_finds_the_same_uncertainty_as_the_formula(raters: int) ->
     assert by_bootstrap.high == pytest.approx(by_formula.high, abs=0.01)
 
 
-def test_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
+def test_intervals_contain_the_true_value_about_95_percent_of_the_time() -> None:
     """Two raters who know the answer with probability 0.7 and else guess: κ is 0.49 in the long run."""
     generator = np.random.default_rng(11)
     held = {"kappa": 0, "ac1": 0, "alpha": 0}

@@ -34,7 +34,7 @@ def values(found: Agreement, names: tuple[str, ...] = NAMES) -> dict[str, Any]:
 
 @given(triples(), st.sampled_from(["nominal", "ordinal", "interval"]))
 @settings(deadline=None, max_examples=150)
-def test_nothing_is_ever_not_a_number(ratings: Triples, scale: Any) -> None:
+def test_results_are_never_nan(ratings: Triples, scale: Any) -> None:
     found = agreement(build_rating_table(ratings), facet="cause", scale=scale)
     assert "NaN" not in json.dumps(to_json(found))
     json.dumps(to_json(found), allow_nan=False)
@@ -86,7 +86,7 @@ def test_the_names_of_the_codes_do_not_matter_on_a_nominal_scale(ratings: Triple
 
 @given(st.lists(st.sampled_from("abcd"), min_size=2, max_size=20), st.integers(2, 4))
 @settings(deadline=None)
-def test_where_all_agree_every_coefficient_is_one_or_undefined(labels: list[str], raters: int) -> None:
+def test_with_perfect_agreement_every_coefficient_is_one_or_undefined(labels: list[str], raters: int) -> None:
     table = build_rating_table(
         (str(item), str(rater), label) for item, label in enumerate(labels) for rater in range(raters)
     )
@@ -100,7 +100,7 @@ def test_where_all_agree_every_coefficient_is_one_or_undefined(labels: list[str]
 
 @given(triples(raters=2, labels="abc") | triples(raters=3, labels="abc"))
 @settings(deadline=None)
-def test_sets_of_one_code_each_agree_like_the_codes_themselves(ratings: Triples) -> None:
+def test_sets_of_single_codes_give_the_agreement_of_the_codes(ratings: Triples) -> None:
     single = agreement(build_rating_table(ratings), facet="cause")
     sets = agreement(
         build_set_table((item, rater, None if label is None else frozenset([label])) for item, rater, label in ratings),

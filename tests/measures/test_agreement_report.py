@@ -46,7 +46,7 @@ def test_one_item_still_has_a_percent() -> None:
     assert agreement(table_of("x", "x", "y"), facet="cause").percent.value == pytest.approx(1 / 3)
 
 
-def test_with_partly_agreeing_items_the_interval_of_percent_comes_from_their_spread() -> None:
+def test_the_interval_of_percent_agreement_uses_the_variance_of_partial_agreement() -> None:
     found = agreement(table_of("aabb", "aabb", "abbb"), facet="cause").percent
     each = [1, 1 / 3, 1, 1]
     assert found.value == pytest.approx(np.mean(each))
@@ -54,7 +54,7 @@ def test_with_partly_agreeing_items_the_interval_of_percent_comes_from_their_spr
     assert found.high == 1
 
 
-def test_a_code_that_every_item_has_is_undefined_alone() -> None:
+def test_only_the_kappa_of_a_code_on_every_item_is_undefined() -> None:
     table = build_rating_table(
         [(str(item), rater, label) for rater in "AB" for item, label in enumerate("xyxy")], order=["x", "y", "z"]
     )
@@ -74,11 +74,11 @@ def test_the_paradox_of_high_agreement_and_low_kappa_is_explained() -> None:
     assert found.bias == pytest.approx(0)
     assert found.warnings == (
         "κ is 0.29 although the raters agree on 92% of the items, because 94% of the ratings are no: "
-        "where codes are so unequal, read AC1 (here 0.91) beside κ.",
+        "where codes are so unequal, report AC1 (here 0.91) next to κ.",
     )
 
 
-def test_prevalence_and_bias_of_two_codes_are_those_of_byrt() -> None:
+def test_prevalence_and_bias_of_two_codes_match_byrt() -> None:
     first = ["yes"] * 60 + ["no"] * 40
     second = ["yes"] * 50 + ["no"] * 10 + ["yes"] * 2 + ["no"] * 38
     found = agreement(table_of(first, second), facet="keep")
@@ -87,17 +87,17 @@ def test_prevalence_and_bias_of_two_codes_are_those_of_byrt() -> None:
     assert found.warnings == ()
 
 
-def test_a_rater_with_other_habits_and_few_items_are_mentioned() -> None:
+def test_warnings_mention_rater_bias_and_few_items() -> None:
     found = agreement(table_of("xxxxxxyy", "xxyyyyyy"), facet="cause")
     assert any("With 8 items the intervals are rough" in words for words in found.warnings)
     assert any("(bias 0.50)" in words for words in found.warnings)
 
 
-def test_perfect_agreement_warns_that_its_error_of_zero_says_nothing() -> None:
+def test_perfect_agreement_warns_about_its_standard_error_of_zero() -> None:
     found = agreement(table_of("xyz" * 10, "xyz" * 10), facet="cause")
     assert (found.kappa.value, found.kappa.se, found.band) == (1, 0, "almost perfect")
     assert found.percent.low == pytest.approx(0.8865, abs=1e-4)
-    assert any("Nobody disagrees" in words for words in found.warnings)
+    assert any("There are no disagreements" in warning for warning in found.warnings)
 
 
 def test_the_most_confused_codes_come_first_and_keep_their_direction_in_the_table() -> None:
@@ -124,7 +124,7 @@ def test_more_than_two_raters_have_fleiss_kappa_and_every_pair() -> None:
     assert found.pairs[0].percent == alone.percent
 
 
-def test_scales_that_know_distances_weigh_disagreements() -> None:
+def test_ordinal_and_interval_scales_weight_disagreements() -> None:
     near, far = table_of("1122334455" * 3, "1122334454" * 3), table_of("1122334455" * 3, "1122334451" * 3)
     for scale, weights in (("ordinal", "linear"), ("interval", "quadratic")):
         close, wide = (agreement(each, facet="pain", scale=scale) for each in (near, far))  # type: ignore[arg-type]
@@ -142,7 +142,7 @@ def test_scales_that_know_distances_weigh_disagreements() -> None:
         assert to_json(close)["weighted_band"] == "almost perfect"
 
 
-def test_distances_between_sets_are_those_of_jaccard_and_masi() -> None:
+def test_distances_between_sets_match_jaccard_and_masi() -> None:
     sets = [frozenset("ab"), frozenset("ab"), frozenset("a"), frozenset("bc"), frozenset("cd"), frozenset()]
     held = build_membership(sets, "abcd")
     assert jaccard_distance(held)[0] == pytest.approx([0, 0, 1 / 2, 2 / 3, 1, 1])
@@ -150,7 +150,7 @@ def test_distances_between_sets_are_those_of_jaccard_and_masi() -> None:
     assert jaccard_distance(held)[5, 5] == masi_distance(held)[5, 5] == 0
 
 
-def test_alpha_of_sets_is_that_of_its_definition() -> None:
+def test_alpha_of_sets_matches_its_definition() -> None:
     """Krippendorff's α with the MASI distance, by its definition over pairs of values."""
     columns = [
         ["ab", "a", "bc", "c", "abc", "b", "a", "cd"],
@@ -191,7 +191,7 @@ def test_alpha_of_sets_is_that_of_its_definition() -> None:
     [(-0.01, "poor"), (0.0, "slight"), (0.204, "slight"), (0.21, "fair"), (0.53, "moderate"), (0.61, "substantial"),
      (0.8, "substantial"), (0.81, "almost perfect"), (1.0, "almost perfect"), (None, "")],
 )  # fmt: skip
-def test_bands_are_named_as_landis_and_koch_did(kappa: float | None, name: str) -> None:
+def test_bands_match_the_table_of_landis_and_koch(kappa: float | None, name: str) -> None:
     assert landis_koch_band(kappa) == name
 
 

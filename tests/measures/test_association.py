@@ -25,7 +25,7 @@ TABLES = st.tuples(st.integers(1, 4), st.integers(1, 4)).flatmap(
 
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("shape", [(3, 2), (7, 3), (4, 6)])
-def test_chi_square_and_cramers_v_are_those_of_scipy(seed: int, shape: tuple[int, int]) -> None:
+def test_chi_square_and_cramers_v_match_scipy(seed: int, shape: tuple[int, int]) -> None:
     from scipy import stats
     from scipy.stats.contingency import association as strength
 
@@ -40,7 +40,7 @@ def test_chi_square_and_cramers_v_are_those_of_scipy(seed: int, shape: tuple[int
 
 @given(st.lists(st.integers(0, 40), min_size=4, max_size=4))
 @settings(max_examples=200, deadline=None)
-def test_two_by_two_tables_get_the_exact_test_of_scipy(cells: list[int]) -> None:
+def test_two_by_two_tables_use_fishers_exact_test_and_match_scipy(cells: list[int]) -> None:
     from scipy import stats
 
     table = np.array(cells).reshape(2, 2)
@@ -67,7 +67,7 @@ def test_the_lady_tasting_tea() -> None:
 
 
 @pytest.mark.parametrize("table", [[[3, 0, 1], [0, 2, 2]], [[2, 1, 0], [0, 1, 1], [1, 0, 2]]])
-def test_the_permuted_p_value_is_that_of_all_permutations(table: list[list[int]]) -> None:
+def test_the_permuted_p_value_matches_all_permutations(table: list[list[int]]) -> None:
     counts = np.array(table)
     rows, columns = (np.repeat(places, counts.ravel()) for places in np.indices(counts.shape).reshape(2, -1))
     expected = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / counts.sum()
@@ -82,7 +82,7 @@ def test_the_permuted_p_value_is_that_of_all_permutations(table: list[list[int]]
     assert found.p == pytest.approx(exact, abs=4 * math.sqrt(exact * (1 - exact) / room.REPLICATES))
 
 
-def test_the_permuted_p_value_is_that_of_scipy_on_a_larger_sparse_table() -> None:
+def test_the_permuted_p_value_matches_scipy_on_a_larger_sparse_table() -> None:
     from scipy import stats
 
     generator = np.random.default_rng(4)
@@ -99,7 +99,7 @@ def test_the_permuted_p_value_is_that_of_scipy_on_a_larger_sparse_table() -> Non
     assert 0.001 < expected.pvalue < 0.5
 
 
-def test_the_permuted_p_value_is_never_nothing_and_repeats_with_its_seed() -> None:
+def test_the_permuted_p_value_is_never_zero_and_is_reproducible() -> None:
     table = np.diag([3] * 6)
     found = association(table, seed=5)
     assert found.p == 1 / (1 + room.REPLICATES)
@@ -109,14 +109,14 @@ def test_the_permuted_p_value_is_never_nothing_and_repeats_with_its_seed() -> No
     assert association(blurred, seed=5).p != association(blurred, seed=6).p
 
 
-def test_a_fifth_of_sparse_cells_is_still_looked_up() -> None:
+def test_with_a_fifth_of_sparse_cells_the_chi_square_distribution_is_used() -> None:
     assert association([[8, 8, 20, 20, 20], [1, 1, 9, 9, 9]], seed=0).test == "chi-square"
     assert association([[8, 8, 20, 20], [1, 1, 9, 9]], seed=0).test == "chi-square, permuted"
 
 
 @given(TABLES)
 @settings(max_examples=60, deadline=None)
-def test_nothing_is_ever_not_a_number_and_empty_codes_do_not_matter(table: list[list[int]]) -> None:
+def test_results_are_never_nan_and_empty_codes_do_not_matter(table: list[list[int]]) -> None:
     found = association(table, seed=0)
     assert (found.p is None) == (found.cramers_v is None) == bool(found.undefined)
     if found.p is not None and found.cramers_v is not None:
@@ -127,7 +127,7 @@ def test_nothing_is_ever_not_a_number_and_empty_codes_do_not_matter(table: list[
     assert association(padded, seed=0) == found
 
 
-def test_where_nothing_goes_together_no_deal_is_farther_from_it() -> None:
+def test_without_association_the_permuted_p_value_is_one() -> None:
     """The rounding of sums must not make equal tables look unequal."""
     assert association(np.transpose([[3, 7, 7], [3, 7, 7]]), seed=0).p == 1
 
@@ -144,19 +144,19 @@ def test_which_attribute_comes_first_does_not_matter(table: list[list[int]]) -> 
 @pytest.mark.parametrize(
     ("table", "n", "why"),
     [
-        ([[0, 0], [0, 0]], 0, "there is no item to count"),
-        (np.zeros((0, 3), dtype=int), 0, "there is no item to count"),
+        ([[0, 0], [0, 0]], 0, "there are no items"),
+        (np.zeros((0, 3), dtype=int), 0, "there are no items"),
         ([[4, 0, 7]], 11, "one of the two attributes is the same for every item"),
         ([[4, 0], [7, 0]], 11, "one of the two attributes is the same for every item"),
         ([[1]], 1, "one of the two attributes is the same for every item"),
     ],
 )
-def test_where_nothing_can_be_tested_it_says_why(table: Any, n: int, why: str) -> None:
+def test_an_undefined_test_has_a_reason(table: Any, n: int, why: str) -> None:
     found = association(table, seed=0)
     assert (found.n, found.test, found.p, found.undefined) == (n, "", None, f"undefined, because {why}")
 
 
 @pytest.mark.parametrize("table", [[[1, -1], [2, 2]], [[0.5, 1], [1, 1]], [1, 2, 3]])
-def test_what_is_no_table_of_counts_is_refused(table: Any) -> None:
+def test_an_invalid_table_of_counts_is_refused(table: Any) -> None:
     with pytest.raises(InputError, match="counts"):
         association(table, seed=0)

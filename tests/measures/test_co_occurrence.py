@@ -1,4 +1,4 @@
-"""What interviews say together, against counting by hand and by other ways of counting."""
+"""Co-occurrence and saturation of codes in interviews, against counting by hand and other methods."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_participants_are_counted_once_with_wilsons_interval() -> None:
 
 
 @given(TABLES)
-def test_codes_together_are_counted_as_sets_would_be(rows: list[list[bool]]) -> None:
+def test_co_occurrence_equals_counting_with_sets(rows: list[list[bool]]) -> None:
     found = co_occurrence(flags(rows))
     units = [{place for place, there in enumerate(row) if there} for row in rows]
     for a in range(len(rows[0])):
@@ -69,7 +69,7 @@ def test_shared_words_are_counted_character_by_character(drawn: list[tuple[str, 
 
 
 @given(TABLES)
-def test_the_average_over_all_orders_is_the_exact_formula(rows: list[list[bool]]) -> None:
+def test_the_mean_over_all_orders_equals_the_exact_formula(rows: list[list[bool]]) -> None:
     found = flags(rows)
     curves = [accumulate_codes(found[list(order)]) for order in permutations(range(len(found)))]
     assert expected_codes(found) == pytest.approx(np.mean(curves, axis=0))
@@ -78,7 +78,7 @@ def test_the_average_over_all_orders_is_the_exact_formula(rows: list[list[bool]]
     assert high == pytest.approx(np.quantile(curves, 0.975, axis=0))
 
 
-def test_drawn_orders_lie_about_the_average_and_depend_on_the_seed_alone() -> None:
+def test_random_orders_scatter_around_the_mean_and_depend_only_on_the_seed() -> None:
     found = np.random.default_rng(3).random((12, 30)) < 0.2
     low, high = order_interval(found, 5)
     assert (low, high) == order_interval(found, 5)
@@ -94,7 +94,7 @@ def test_new_codes_are_counted_in_the_order_of_interviews() -> None:
     assert saturation(np.zeros((0, 3), bool), 1).new == ()
 
 
-def test_a_base_and_a_run_say_when_to_stop() -> None:
+def test_a_stopping_rule_compares_a_run_with_the_base() -> None:
     """37 codes in the base of four, then 3, 1, 2, 0, 1 and 0 new ones; runs of two begin one after another."""
     new = [10, 10, 9, 8, 3, 1, 2, 0, 1, 0]
     found = np.zeros((len(new), sum(new)), bool)
@@ -107,16 +107,16 @@ def test_a_base_and_a_run_say_when_to_stop() -> None:
     assert apply_rule(found, StoppingRule("one", 4, 1, 0.0)).reached == 7
 
 
-def test_ten_and_three_needs_three_interviews_in_a_row_with_nothing_new() -> None:
+def test_the_ten_plus_three_rule_needs_three_interviews_without_new_codes() -> None:
     rule = StoppingRule("ten and three", 10, 3, 0.0)
     found = np.zeros((15, 3), bool)
     found[0, 0] = found[11, 1] = True
     assert apply_rule(found, rule).reached == 12
-    assert "needs 13 interviews, and there are 12" in apply_rule(found[:12], rule).undefined
+    assert "needs 13 interviews, but there are 12" in apply_rule(found[:12], rule).undefined
     assert "have no code" in apply_rule(np.zeros((13, 1), bool), rule).undefined
 
 
 @pytest.mark.parametrize("call", [co_occurrence, lambda found: saturation(found, 1)])
-def test_what_is_no_table_is_refused(call: object) -> None:
+def test_a_list_instead_of_a_table_is_refused(call: object) -> None:
     with pytest.raises(InputError, match="a row for each"):
         call(np.array([True]))  # type: ignore[operator]

@@ -34,7 +34,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("seed", "n", "slope", "tied"), CASES)
-def test_pearson_is_that_of_scipy(seed: int, n: int, slope: float, tied: bool) -> None:
+def test_pearson_matches_scipy(seed: int, n: int, slope: float, tied: bool) -> None:
     from scipy import stats
 
     x, y = pair(seed, n, slope, tied=tied)
@@ -46,7 +46,7 @@ def test_pearson_is_that_of_scipy(seed: int, n: int, slope: float, tied: bool) -
 
 
 @pytest.mark.parametrize(("seed", "n", "slope", "tied"), CASES)
-def test_spearman_is_that_of_scipy(seed: int, n: int, slope: float, tied: bool) -> None:
+def test_spearman_matches_scipy(seed: int, n: int, slope: float, tied: bool) -> None:
     from scipy import stats
 
     x, y = pair(seed, n, slope, tied=tied)
@@ -56,7 +56,7 @@ def test_spearman_is_that_of_scipy(seed: int, n: int, slope: float, tied: bool) 
 
 
 @pytest.mark.parametrize("wanted", [1e-3, 1e-6, 1e-9, 1e-12, 1e-40])
-def test_p_keeps_its_digits_far_out_in_the_tail(wanted: float) -> None:
+def test_p_is_precise_far_out_in_the_tail(wanted: float) -> None:
     from scipy import stats
 
     n = 500
@@ -71,7 +71,7 @@ def test_p_keeps_its_digits_far_out_in_the_tail(wanted: float) -> None:
     assert found.p == pytest.approx(expected.pvalue, rel=1e-6)
 
 
-def test_the_interval_of_spearman_is_that_of_bonett_and_wright_worked_by_hand() -> None:
+def test_the_interval_of_spearman_matches_bonett_and_wright_by_hand() -> None:
     x = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]
     y = [2.0, 1.0, 4.0, 3.0, 6.0, 5.0, 7.0]
     found = spearman(x, y)
@@ -82,7 +82,7 @@ def test_the_interval_of_spearman_is_that_of_bonett_and_wright_worked_by_hand() 
     assert found.high == pytest.approx(math.tanh(math.atanh(rho) + half), abs=1e-6)
 
 
-def test_spearmans_interval_holds_the_truth_about_as_often_as_it_says() -> None:
+def test_spearmans_interval_contains_the_true_value_about_95_percent_of_the_time() -> None:
     """Of a normal pair with r = 0.6, Spearman's ρ is 6 ÷ π × asin(0.3)."""
     generator = np.random.default_rng(5)
     truth, held = 6 / math.pi * math.asin(0.3), 0
@@ -97,7 +97,7 @@ def test_spearmans_interval_holds_the_truth_about_as_often_as_it_says() -> None:
 
 @given(PAIRS)
 @settings(deadline=None)
-def test_nothing_is_ever_not_a_number(pairs: list[tuple[int, int]]) -> None:
+def test_results_are_never_nan(pairs: list[tuple[int, int]]) -> None:
     x, y = [float(one) for one, _ in pairs], [float(other) for _, other in pairs]
     for found in (pearson(x, y), spearman(x, y)):
         numbers = [number for number in (found.value, found.p, found.low, found.high) if number is not None]
@@ -126,7 +126,7 @@ def test_neither_the_order_of_items_nor_which_value_comes_first_matters(
 
 @given(PAIRS)
 @settings(deadline=None)
-def test_spearman_sees_order_alone(pairs: list[tuple[int, int]]) -> None:
+def test_spearman_depends_only_on_the_order_of_values(pairs: list[tuple[int, int]]) -> None:
     x, y = np.array([one for one, _ in pairs], dtype=float), np.array([other for _, other in pairs], dtype=float)
     assert spearman(np.exp(x / 10), y**3) == spearman(x, y)
 
@@ -138,13 +138,13 @@ def test_items_without_one_of_the_values_are_left_out() -> None:
 
 
 @pytest.mark.parametrize("way", [pearson, spearman])
-def test_two_items_say_nothing(way: Callable[..., Correlation]) -> None:
+def test_the_correlation_of_two_items_is_undefined(way: Callable[..., Correlation]) -> None:
     found = way([1.0, 2.0], [1.0, 2.0])
     assert (found.n, found.value, found.p) == (2, None, None)
     assert found.undefined == "undefined, because fewer than 3 items have both values"
 
 
-def test_a_value_that_does_not_vary_says_nothing() -> None:
+def test_the_correlation_of_a_constant_is_undefined() -> None:
     for way in (pearson, spearman):
         assert "is the same for every item" in way([0.1] * 9, range(9)).undefined
         assert way([0.1] * 9, range(9)).value is None
@@ -174,11 +174,11 @@ def test_values_far_from_zero_or_very_large_keep_their_correlation() -> None:
 
 
 def test_infinite_values_are_refused() -> None:
-    with pytest.raises(InputError, match="y have inf at place 1: leave it out"):
+    with pytest.raises(InputError, match="y have inf at position 1: leave it out"):
         pearson([1, 2, 3], [1, math.inf, 3])
-    with pytest.raises(InputError, match="x have -1e\\+301 at place 0"):
+    with pytest.raises(InputError, match="x have -1e\\+301 at position 0"):
         spearman([-1e301, 2, 3], [1, 2, 3])
 
 
-def test_the_largest_values_make_no_warning() -> None:
+def test_the_largest_values_raise_no_overflow_warning() -> None:
     assert pearson([1e300, -1e300, 0, 1], [1, 2, 3, 5]).value is not None

@@ -17,7 +17,7 @@ PAIRS = st.lists(st.tuples(st.integers(-1, 3), st.integers(-1, 2)), max_size=40)
 
 @given(PAIRS)
 @settings(deadline=None)
-def test_cross_counts_are_those_of_pandas_and_keep_empty_codes(pairs: list[tuple[int, int]]) -> None:
+def test_pair_counts_match_pandas_and_keep_empty_codes(pairs: list[tuple[int, int]]) -> None:
     import pandas
 
     frame = pandas.DataFrame(pairs, columns=["row", "column"], dtype=int)
@@ -31,7 +31,7 @@ def test_cross_counts_are_those_of_pandas_and_keep_empty_codes(pairs: list[tuple
 
 @given(PAIRS)
 @settings(deadline=None)
-def test_cross_counts_account_for_every_item_with_both_codes(pairs: list[tuple[int, int]]) -> None:
+def test_pair_counts_include_every_item_with_both_codes(pairs: list[tuple[int, int]]) -> None:
     rows, columns = [row for row, _ in pairs], [column for _, column in pairs]
     found = count_pairs(rows, 4, columns, 3)
     assert found.sum() == sum(row >= 0 and column >= 0 for row, column in pairs)
@@ -39,28 +39,28 @@ def test_cross_counts_account_for_every_item_with_both_codes(pairs: list[tuple[i
     assert found.sum(axis=1).tolist() == count_groups(with_column, 4).tolist()
 
 
-def test_cross_counts_of_no_items_have_their_shape() -> None:
+def test_pair_counts_of_no_items_have_the_full_shape() -> None:
     assert count_pairs([], 2, [], 3).tolist() == [[0, 0, 0], [0, 0, 0]]
 
 
 @pytest.mark.parametrize(
     ("rows", "columns", "what"),
     [
-        ([0, 4], [0, 0], "rows have codes from 0 to 4 where 4 are known"),
+        ([0, 4], [0, 0], "rows have codes from 0 to 4, but there are 4 codes"),
         ([0, 0], [-2, 0], "columns have codes from -2 to 0"),
         ([0.5], [0], "rows are float64, not whole numbers"),
         ([0, 1], [0], "rows and columns have 2 and 1 entries"),
         ([[0]], [0], "rows have 2 dimensions"),
     ],
 )
-def test_codes_that_cannot_be_are_refused_with_the_remedy(rows: Any, columns: Any, what: str) -> None:
+def test_invalid_codes_are_refused_with_a_remedy(rows: Any, columns: Any, what: str) -> None:
     with pytest.raises(InputError, match=what):
         count_pairs(rows, 4, columns, 3)
 
 
 @given(st.integers(1, 5_000).flatmap(lambda of: st.tuples(st.integers(0, of), st.just(of))))
 @settings(deadline=None)
-def test_the_interval_of_a_share_is_wilsons_of_statsmodels(counted: tuple[int, int]) -> None:
+def test_the_interval_of_a_share_matches_wilsons_in_statsmodels(counted: tuple[int, int]) -> None:
     from statsmodels.stats.proportion import proportion_confint
 
     found = share(*counted)
@@ -72,7 +72,7 @@ def test_the_interval_of_a_share_is_wilsons_of_statsmodels(counted: tuple[int, i
     assert 0 <= found.low <= found.value <= found.high <= 1
 
 
-def test_a_share_at_either_end_does_not_pass_it() -> None:
+def test_the_interval_of_a_share_stays_between_zero_and_one() -> None:
     nothing, everything = share(0, 7), share(7, 7)
     assert nothing.low == 0
     assert everything.high == 1
@@ -80,15 +80,15 @@ def test_a_share_at_either_end_does_not_pass_it() -> None:
     assert nothing.high == pytest.approx(0.354330, abs=1e-6)
 
 
-def test_a_share_of_nothing_says_so() -> None:
+def test_a_share_of_no_items_is_undefined() -> None:
     found = share(0, 0)
     assert found.value is found.low is found.high is None
-    assert found.undefined == "undefined, because there is no item to take a share of"
+    assert found.undefined == "undefined, because there are no items"
 
 
 @pytest.mark.parametrize(("count", "of"), [(3, 2), (-1, 2)])
-def test_more_than_all_is_no_share(count: int, of: int) -> None:
-    with pytest.raises(InputError, match=f"{count} of {of} items is no share"):
+def test_a_count_above_the_total_is_refused(count: int, of: int) -> None:
+    with pytest.raises(InputError, match=f"{count} of {of} items is not a share"):
         share(count, of)
 
 

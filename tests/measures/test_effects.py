@@ -37,7 +37,7 @@ def two(seed: int, n: int, m: int, *, tied: bool) -> tuple[NDArray[np.float64], 
 
 @pytest.mark.parametrize("tied", [False, True])
 @pytest.mark.parametrize(("seed", "n", "m"), [(1, 5, 9), (2, 40, 40), (3, 300, 20), (4, 700, 900)])
-def test_delta_is_that_of_scipys_mann_whitney_and_of_all_pairs(seed: int, n: int, m: int, tied: bool) -> None:
+def test_delta_matches_scipys_mann_whitney_and_all_pairs(seed: int, n: int, m: int, tied: bool) -> None:
     from scipy import stats
 
     first, second = two(seed, n, m, tied=tied)
@@ -59,7 +59,7 @@ def test_the_textbook_example_of_ten_and_six() -> None:
 
 @given(GROUP, GROUP)
 @settings(deadline=None)
-def test_exchanging_the_groups_turns_delta_round(first: list[float], second: list[float]) -> None:
+def test_exchanging_the_groups_negates_delta(first: list[float], second: list[float]) -> None:
     found, turned = cliffs_delta(first, second), cliffs_delta(second, first)
     assert found.undefined == turned.undefined
     assert found.band == turned.band
@@ -71,13 +71,13 @@ def test_exchanging_the_groups_turns_delta_round(first: list[float], second: lis
 
 @given(GROUP, GROUP)
 @settings(deadline=None)
-def test_only_the_order_of_values_counts(first: list[float], second: list[float]) -> None:
+def test_delta_depends_only_on_the_order_of_values(first: list[float], second: list[float]) -> None:
     assert cliffs_delta(np.exp(first), np.exp(second)) == cliffs_delta(first[::-1], second[::-1])
 
 
 @given(GROUP, GROUP)
 @settings(deadline=None)
-def test_nothing_is_ever_not_a_number(first: list[float], second: list[float]) -> None:
+def test_results_are_never_nan(first: list[float], second: list[float]) -> None:
     found = cliffs_delta(first, second)
     assert (found.low is None) == (found.high is None) == bool(found.undefined)
     if found.low is not None and found.high is not None and found.value is not None:
@@ -85,7 +85,7 @@ def test_nothing_is_ever_not_a_number(first: list[float], second: list[float]) -
         assert found.low < found.high
 
 
-def test_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
+def test_intervals_contain_the_true_value_about_95_percent_of_the_time() -> None:
     """Of two normal groups one standard deviation apart, delta is 2 Φ(1 ÷ √2) − 1."""
     generator = np.random.default_rng(6)
     truth, held = math.erf(0.5), 0
@@ -102,7 +102,7 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
     [(146, "negligible"), (147, "small"), (329, "small"), (330, "medium"), (473, "medium"), (474, "large")],
 )
 @pytest.mark.parametrize("sign", [1, -1])
-def test_bands_begin_where_they_should(wins: int, band: str, sign: int) -> None:
+def test_bands_start_at_their_limits(wins: int, band: str, sign: int) -> None:
     values = [float(sign)] * wins + [0.0] * (1_000 - wins)
     assert cliffs_delta(values, [0.0]).band == band
 
@@ -128,7 +128,7 @@ def test_missing_values_are_left_out() -> None:
         ([3.0, 3.0], [3.0, 3.0], 0, "the interval is undefined, because every value is the same"),
     ],
 )
-def test_where_nothing_can_be_said_it_says_why(
+def test_an_undefined_delta_has_a_reason(
     first: list[float], second: list[float], value: float | None, why: str
 ) -> None:
     found = cliffs_delta(first, second)

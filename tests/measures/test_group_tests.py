@@ -25,7 +25,7 @@ def grouped(seed: int, n: int, groups: int, *, tied: bool) -> tuple[NDArray[np.f
 
 @pytest.mark.parametrize("tied", [False, True])
 @pytest.mark.parametrize(("seed", "n", "groups"), [(1, 12, 2), (2, 60, 3), (3, 400, 7), (4, 2_401, 7)])
-def test_kruskal_wallis_is_that_of_scipy(seed: int, n: int, groups: int, tied: bool) -> None:
+def test_kruskal_wallis_matches_scipy(seed: int, n: int, groups: int, tied: bool) -> None:
     from scipy import stats
 
     values, group = grouped(seed, n, groups, tied=tied)
@@ -39,7 +39,7 @@ def test_kruskal_wallis_is_that_of_scipy(seed: int, n: int, groups: int, tied: b
 
 @pytest.mark.parametrize("tied", [False, True])
 @pytest.mark.parametrize(("seed", "n", "groups"), [(2, 60, 3), (3, 400, 7), (4, 2_401, 7)])
-def test_dunns_pairs_are_those_of_scikit_posthocs(seed: int, n: int, groups: int, tied: bool) -> None:
+def test_dunns_test_matches_scikit_posthocs(seed: int, n: int, groups: int, tied: bool) -> None:
     import scikit_posthocs
 
     values, group = grouped(seed, n, groups, tied=tied)
@@ -63,14 +63,14 @@ def ranks_of(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 @pytest.mark.parametrize("n", [1, 2, 5, 21])
-def test_holms_correction_is_that_of_statsmodels(n: int) -> None:
+def test_holms_correction_matches_statsmodels(n: int) -> None:
     from statsmodels.stats.multitest import multipletests
 
     p_values = np.round(np.random.default_rng(n).beta(0.3, 2, n), 2)
     assert holm(p_values) == pytest.approx(multipletests(p_values, method="holm")[1], abs=1e-12)
 
 
-def test_holms_correction_worked_by_hand() -> None:
+def test_holms_correction_matches_a_calculation_by_hand() -> None:
     assert holm([0.04, 0.01, 0.03, 0.02]) == pytest.approx([0.06, 0.04, 0.06, 0.06])
     assert holm([0.7, 0.6]) == pytest.approx([1, 1])
     assert holm([]).tolist() == []
@@ -99,7 +99,7 @@ def test_epsilon_squared_is_the_r_squared_of_a_regression_of_ranks_on_groups(gro
     assert found.band in ("negligible", "small", "medium", "large")
 
 
-def test_the_statistic_worked_by_hand() -> None:
+def test_the_statistic_matches_a_calculation_by_hand() -> None:
     """Ranks 1 2 | 3 4 | 5 6: H = 12 ÷ (6 × 7) × (9 ÷ 2 + 49 ÷ 2 + 121 ÷ 2) − 3 × 7."""
     found = kruskal_wallis([1, 2, 10, 20, 300, 400], [0, 0, 1, 1, 2, 2], 3)
     assert found.statistic == pytest.approx(12 / 42 * 89.5 - 21)
@@ -125,7 +125,7 @@ def test_order_of_items_codes_of_groups_and_monotone_maps_do_not_matter(items: l
 
 @given(ITEMS)
 @settings(deadline=None)
-def test_nothing_is_ever_not_a_number(items: list[tuple[float, int]]) -> None:
+def test_results_are_never_nan(items: list[tuple[float, int]]) -> None:
     found = kruskal_wallis([value for value, _ in items], [code for _, code in items], 5)
     assert (found.p is None) == bool(found.undefined)
     if found.p is None:
@@ -137,7 +137,7 @@ def test_nothing_is_ever_not_a_number(items: list[tuple[float, int]]) -> None:
     assert all(math.isfinite(pair.z) and 0 <= pair.p <= pair.adjusted <= 1 for pair in found.pairs)
 
 
-def test_groups_without_values_take_no_part() -> None:
+def test_groups_without_values_are_ignored() -> None:
     values, group = [1.0, 4.0, 2.0, 8.0, math.nan, 3.0], [0, 0, 3, 3, 1, -1]
     found = kruskal_wallis(values, group, 5)
     alone = kruskal_wallis(values[:4], [0, 0, 1, 1], 2)
@@ -154,7 +154,7 @@ def test_groups_without_values_take_no_part() -> None:
         ([7.0, 7.0, 7.0], [0, 1, 2], "every value is the same"),
     ],
 )
-def test_where_nothing_can_be_tested_it_says_why(values: list[float], groups: list[int], why: str) -> None:
+def test_an_undefined_test_has_a_reason(values: list[float], groups: list[int], why: str) -> None:
     found = kruskal_wallis(values, groups, 3)
     assert found.undefined == f"undefined, because {why}"
     assert found.statistic is found.p is found.df is None

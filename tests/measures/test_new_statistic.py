@@ -1,4 +1,4 @@
-"""A statistic that only this test knows is found wherever statistics are read: one entry in the table suffices."""
+"""A new statistic needs one entry in the table to appear everywhere."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from tests.support.command_line import in_this_process
 from tests.support.settled_study import differing
 
 from quaestor.base.errors import SettingsError
-from quaestor.coding.agreement_access import agreement_of_rounds
+from quaestor.coding.agreement_access import compute_rounds_agreement
 from quaestor.coding.pages.agreement import csv_rows, measures_of
-from quaestor.coding.round_setup import round_choices
+from quaestor.coding.round_setup import list_round_choices
 from quaestor.measures.agreement import to_json
 from quaestor.measures.agreement.statistics import STATISTICS, Ratings, Statistic
 from quaestor.measures.records import Estimate
@@ -34,19 +34,19 @@ def _reporting_items(folder: Path) -> Study:
     return open_study(folder)
 
 
-def test_without_its_entry_settings_refuse_it_with_those_there_are(tmp_path: Path) -> None:
+def test_an_unknown_statistic_is_refused_with_the_allowed_ones(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match=r"statistic is 'item_share', allowed: .*alpha"):
         _reporting_items(tmp_path / "study")
 
 
-def test_settings_pages_command_line_and_json_read_it_from_the_table(
+def test_a_new_statistic_appears_in_settings_pages_command_line_and_json(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(STATISTICS, "item_share", ITEM_SHARE)
     study = _reporting_items(tmp_path / "study")
     assert next(one for one in study.settings.rounds if one.round == "main").statistic == "item_share"
-    assert ("item_share", "items") in round_choices(study).statistics
-    (measured,) = agreement_of_rounds(study, "main", [])
+    assert ("item_share", "items") in list_round_choices(study).statistics
+    (measured,) = compute_rounds_agreement(study, "main", [])
     assert measured.agreement.estimates["item_share"].value == 0.12
     assert measures_of(measured.agreement)[-1].name == "Items of 2 raters"
     assert measures_of(measured.agreement)[-1].value == "12.0 %"

@@ -1,4 +1,4 @@
-"""What printed figures allow each other to be, against every table that could lie behind them."""
+"""The values that printed figures allow for each other, against all possible tables."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def by_hand(items: int, disagreements: int, kept: int | None) -> tuple[float, fl
 
 
 @pytest.mark.parametrize("items", range(1, 8))
-def test_the_range_of_kappa_is_that_of_all_tables(items: int) -> None:
+def test_the_range_of_kappa_equals_that_of_all_tables(items: int) -> None:
     for disagreements in range(items + 1):
         for kept in (None, *range(items + 1)):
             found, expected = kappa_range(items, disagreements, kept), by_hand(items, disagreements, kept)
@@ -68,18 +68,18 @@ def test_no_table_lies_outside_the_range(items: int, data: st.DataObject) -> Non
     ("items", "disagreements", "kept"),
     [(0, 0, None), (10, 11, None), (10, -1, None), (10, 2, 11), (10, 2, 40), (10, 2, -1), (1, 0, None), (9, 0, 9)],
 )
-def test_counts_that_no_table_has_allow_no_kappa(items: int, disagreements: int, kept: int | None) -> None:
+def test_impossible_counts_have_no_kappa(items: int, disagreements: int, kept: int | None) -> None:
     assert kappa_range(items, disagreements, kept) is None
 
 
-def test_the_kappa_of_the_bundled_study_cannot_be_that_of_its_candidates() -> None:
+def test_the_printed_kappa_of_the_bundled_study_is_impossible_for_its_candidates() -> None:
     found = kappa_range(3842, 174, 2401)
     assert found is not None
     assert [round(bound, 2) for bound in found] == [0.9, 0.91]
 
 
 @given(st.lists(st.tuples(st.integers(-40, 40), st.integers(-40, 40)), min_size=3, max_size=25))
-def test_p_is_that_of_scipy(pairs: list[tuple[int, int]]) -> None:
+def test_the_p_value_matches_scipy(pairs: list[tuple[int, int]]) -> None:
     x, y = np.array(pairs, np.float64).T
     if np.ptp(x) == 0 or np.ptp(y) == 0:
         return

@@ -28,14 +28,14 @@ def test_items_with_fewer_than_two_ratings_are_left_out_with_a_reason() -> None:
     assert table.reasons == {"cannot judge": 1, "rated by fewer than two raters": 2}
 
 
-def test_an_item_that_one_of_three_cannot_judge_still_counts() -> None:
+def test_an_item_that_one_of_three_raters_cannot_judge_is_kept() -> None:
     rows = [("a", "r1", "x"), ("a", "r2", "x"), ("a", "r3", "?"), ("b", "r1", "x"), ("b", "r3", "y")]
     table = build_rating_table(rows, cannot_judge=["?"])
     assert table.ratings.tolist() == [[0, 0, -1], [0, -1, 1]]
     assert not table.left_out
 
 
-def test_a_rater_without_company_is_named_and_does_not_count() -> None:
+def test_a_rater_without_shared_items_is_named_and_left_out() -> None:
     rows = [("a", "r1", "x"), ("a", "r2", "x"), ("b", "r1", "y"), ("b", "r2", "x"), ("c", "r3", "x")]
     found = agreement(build_rating_table(rows), facet="cause")
     assert found.raters == ("r1", "r2")
@@ -53,7 +53,7 @@ def test_numbers_are_ordered_by_value_and_words_by_the_order_given() -> None:
     assert build_rating_table(words, order=["low", "middle", "high"]).labels == ("low", "middle", "high")
 
 
-def test_the_same_rating_twice_is_one_and_a_different_one_is_refused() -> None:
+def test_a_repeated_rating_counts_once_and_a_contradicting_one_is_refused() -> None:
     rows = [("a", "r1", "x"), ("a", "r1", "x"), ("a", "r1", None), ("a", "r2", "x")]
     assert build_rating_table(rows).ratings.tolist() == [[0, 0]]
     with pytest.raises(InputError, match="rater 'r1' rates item 'a' twice, as 'x' and as 'y': keep one"):
@@ -64,7 +64,7 @@ def test_the_same_rating_twice_is_one_and_a_different_one_is_refused() -> None:
         build_set_table([("a", "r1", frozenset("x")), ("a", "r1", frozenset("xy"))])
 
 
-def test_sets_that_read_alike_are_kept_apart() -> None:
+def test_different_sets_with_the_same_label_stay_separate() -> None:
     table = build_set_table([("a", "r1", frozenset(["x; y"])), ("a", "r2", frozenset(["x", "y"]))])
     assert table.ratings.tolist() == [[0, 1]]
 
@@ -78,11 +78,11 @@ def test_an_order_that_does_not_fit_is_refused(order: list[str], message: str) -
         build_rating_table([("a", "r1", "low"), ("a", "r2", "high")], order=order)
 
 
-def test_a_scale_that_the_labels_cannot_have_is_refused() -> None:
+def test_a_scale_that_does_not_fit_the_labels_is_refused() -> None:
     words = build_rating_table([("a", "r1", "low"), ("a", "r2", "high")])
     with pytest.raises(InputError, match="an ordinal scale needs the order of its labels"):
         agreement(words, facet="severity", scale="ordinal")
-    with pytest.raises(InputError, match="an interval scale needs numbers, and 'high' is none"):
+    with pytest.raises(InputError, match="an interval scale needs numbers, but 'high' is not one"):
         agreement(words, facet="severity", scale="interval")
     sets = build_set_table([("a", "r1", frozenset("1")), ("a", "r2", frozenset("12"))])
     with pytest.raises(InputError, match="sets of codes have no ordinal scale"):
@@ -91,5 +91,5 @@ def test_a_scale_that_the_labels_cannot_have_is_refused() -> None:
 
 def test_a_column_of_free_text_is_refused_before_it_fills_the_memory() -> None:
     rows = ((str(item), rater, f"note {item} of {rater}") for item in range(1_100) for rater in ("r1", "r2"))
-    with pytest.raises(InputError, match="2,200 different labels, as in a column of free text"):
+    with pytest.raises(InputError, match="2,200 different labels, as in free text"):
         build_rating_table(rows)

@@ -16,7 +16,7 @@ def test_every_sample_has_as_many_items_as_the_data() -> None:
     assert (samples.sum(axis=0) == ITEMS.sum()).all()
 
 
-def test_patterns_vary_and_go_together_as_in_the_multinomial_distribution() -> None:
+def test_samples_have_the_variance_and_covariance_of_the_multinomial_distribution() -> None:
     samples = np.concatenate(list(draw_samples(ITEMS, 40_000, np.random.default_rng(2))), axis=1)
     n, chances = ITEMS.sum(), ITEMS / ITEMS.sum()
     expected = n * (np.diag(chances) - np.outer(chances, chances))
@@ -25,7 +25,7 @@ def test_patterns_vary_and_go_together_as_in_the_multinomial_distribution() -> N
     assert np.abs((np.cov(samples) - expected) / spread).max() < 0.03
 
 
-def test_many_patterns_are_drawn_in_several_goes() -> None:
+def test_many_patterns_are_drawn_in_several_batches() -> None:
     items = np.full(9_000, 2)
     goes = list(draw_samples(items, 50, np.random.default_rng(3)))
     assert len(goes) > 1

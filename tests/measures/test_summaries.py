@@ -33,7 +33,7 @@ def resampled_one_by_one(n: int, replicates: int, seed: int) -> NDArray[np.int64
 
 @given(VALUES)
 @settings(deadline=None)
-def test_median_and_quartiles_are_those_of_numpy(values: list[float]) -> None:
+def test_median_and_quartiles_match_numpy(values: list[float]) -> None:
     known = np.array([value for value in values if not math.isnan(value)])
     found = summary(values, seed=0)
     assert found.n == len(known)
@@ -61,7 +61,7 @@ def test_the_interval_lies_around_the_median_and_within_the_values(values: list[
 
 
 @pytest.mark.parametrize("n", [2, 3, 8, 21, 50])
-def test_the_places_of_the_middle_values_are_distributed_as_in_a_bootstrap(n: int) -> None:
+def test_the_positions_of_the_middle_values_are_distributed_as_in_a_bootstrap(n: int) -> None:
     lower, upper = draw_median_positions(n, 5)
     naive = resampled_one_by_one(n, 60_000, seed=9)
     for ours, theirs in ((lower, naive[:, 0]), (upper, naive[:, 1]), (lower + upper, naive.sum(axis=1))):
@@ -74,7 +74,7 @@ def test_the_places_of_the_middle_values_are_distributed_as_in_a_bootstrap(n: in
 
 
 @pytest.mark.parametrize("n", [4, 6, 20])
-def test_the_two_middle_values_go_together_as_in_a_bootstrap(n: int) -> None:
+def test_the_two_middle_values_are_correlated_as_in_a_bootstrap(n: int) -> None:
     lower, upper = draw_median_positions(n, 2)
     naive = resampled_one_by_one(n, 60_000, seed=4)
     assert np.mean(lower == upper) == pytest.approx(np.mean(naive[:, 0] == naive[:, 1]), abs=0.02)
@@ -82,7 +82,7 @@ def test_the_two_middle_values_go_together_as_in_a_bootstrap(n: int) -> None:
 
 
 @pytest.mark.parametrize("n", [9, 40, 401])
-def test_the_interval_is_that_of_scipys_percentile_bootstrap(n: int) -> None:
+def test_the_interval_matches_scipys_percentile_bootstrap(n: int) -> None:
     from scipy import stats
 
     values = np.random.default_rng(n).normal(0, 1, n)
@@ -97,7 +97,7 @@ def test_the_interval_is_that_of_scipys_percentile_bootstrap(n: int) -> None:
 
 
 @pytest.mark.parametrize("n", [MAX_RESAMPLED + 1, MAX_RESAMPLED + 2, 54_321])
-def test_above_ten_thousand_items_the_interval_is_scipys_by_order_statistics(n: int) -> None:
+def test_above_ten_thousand_items_the_interval_matches_scipys_order_statistics(n: int) -> None:
     from scipy import stats
 
     values = np.random.default_rng(n).lognormal(0, 2, n)  # no ties, so that the next place is another value
@@ -107,7 +107,7 @@ def test_above_ten_thousand_items_the_interval_is_scipys_by_order_statistics(n: 
     assert (found.low, found.high) == (expected.low, expected.high)
 
 
-def test_both_ways_nearly_agree_where_one_gives_way_to_the_other() -> None:
+def test_bootstrap_and_order_statistics_nearly_agree_at_the_limit() -> None:
     values = np.random.default_rng(3).normal(0, 1, MAX_RESAMPLED + 1)
     by_rank, resampled = summary(values, seed=0), summary(values[:-1], seed=0)
     assert (by_rank.how, resampled.how) == ("order statistics", "bootstrap")
@@ -115,7 +115,7 @@ def test_both_ways_nearly_agree_where_one_gives_way_to_the_other() -> None:
     assert by_rank.high == pytest.approx(resampled.high, abs=0.002)
 
 
-def test_intervals_hold_the_median_about_as_often_as_they_say() -> None:
+def test_intervals_contain_the_median_about_95_percent_of_the_time() -> None:
     generator = np.random.default_rng(8)
     found = [summary(generator.exponential(1, 60), seed=run) for run in range(400)]
     held = sum(one.low <= math.log(2) <= one.high for one in found if one.low is not None and one.high is not None)
@@ -129,13 +129,13 @@ def test_each_group_is_summarised_as_if_it_were_alone(items: list[tuple[float, i
     assert found == [summary([value for value, group in items if group == code], seed=7) for code in range(5)]
 
 
-def test_a_groups_interval_does_not_change_because_another_came() -> None:
+def test_adding_a_group_does_not_change_the_interval_of_another() -> None:
     values, groups = heavy(300), np.repeat([0, 1, 2], 100)
     alone = grouped_summaries(values[:100], groups[:100], 1, seed=0)[0]
     assert alone == grouped_summaries(values, groups, 3, seed=0)[0]
 
 
-def test_another_seed_moves_the_interval_a_little_and_the_median_not() -> None:
+def test_another_seed_changes_the_interval_slightly_but_not_the_median() -> None:
     values = np.random.default_rng(0).normal(0, 1, 99)
     one, other = summary(values, seed=1), summary(values, seed=2)
     assert summary(values, seed=1) == one
@@ -144,7 +144,7 @@ def test_another_seed_moves_the_interval_a_little_and_the_median_not() -> None:
     assert one.low == pytest.approx(other.low, abs=0.08)
 
 
-def test_no_item_has_no_median() -> None:
+def test_the_median_of_no_items_is_undefined() -> None:
     assert summary([], seed=0) == Summary(0, undefined="undefined, because no item has a value")
     assert summary([math.nan, math.nan], seed=0).missing == 2
 
@@ -162,14 +162,14 @@ def test_where_all_are_equal_the_interval_is_their_value(n: int) -> None:
 
 
 @pytest.mark.parametrize(("values", "groups"), [([1.0, math.inf], [0, 0]), ([1.0], [0, 1]), ([1.0], [2])])
-def test_what_cannot_be_summarised_is_refused(values: Any, groups: Any) -> None:
+def test_invalid_values_are_refused(values: Any, groups: Any) -> None:
     with pytest.raises(InputError):
         grouped_summaries(values, groups, 2, seed=0)
 
 
 @settings(max_examples=30, deadline=None)
 @given(st.integers(2, 400), st.integers(0, 2**32))
-def test_places_stay_within_the_values(n: int, seed: int) -> None:
+def test_drawn_positions_stay_within_the_values(n: int, seed: int) -> None:
     lower, upper = draw_median_positions(n, seed)
     assert lower.min() >= 0
     assert upper.max() < n

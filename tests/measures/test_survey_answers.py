@@ -1,4 +1,4 @@
-"""Answers counted: against independent libraries where there is one, and by hand where there is none."""
+"""Survey statistics against independent libraries, or calculations by hand."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ TABLES = st.integers(2, 5).flatmap(
 )  # fmt: skip
 
 
-def test_shares_of_one_choice_are_of_those_who_chose() -> None:
+def test_shares_of_a_single_choice_count_respondents_who_chose() -> None:
     found = single_shares([0, 0, 2, -1, -1], 3)
     assert [(one.count, one.of) for one in found] == [(2, 3), (0, 3), (1, 3)]
     low, high = proportion_confint(2, 3, method="wilson")
@@ -47,7 +47,7 @@ def test_shares_of_several_choices_are_of_respondents_and_exceed_the_whole() -> 
         multiple_shares(chosen, answered[:2])
 
 
-def test_the_interval_of_a_mean_is_that_of_a_bootstrap() -> None:
+def test_the_interval_of_a_mean_matches_a_bootstrap() -> None:
     values = np.random.default_rng(5).integers(0, 30, 120).astype(float)
     found = mean(values, 7)
     known = stats.bootstrap((values,), np.mean, method="percentile", n_resamples=9_999, rng=1).confidence_interval
@@ -58,7 +58,7 @@ def test_the_interval_of_a_mean_is_that_of_a_bootstrap() -> None:
     assert found != mean(values, 8)
 
 
-def test_a_mean_of_many_is_normal_and_of_none_or_one_says_so() -> None:
+def test_the_mean_of_many_values_has_a_normal_interval_and_of_none_is_undefined() -> None:
     values = np.random.default_rng(5).normal(50, 9, 20_000)
     found = mean(values, 0)
     assert found.how == "analytic"
@@ -69,7 +69,7 @@ def test_a_mean_of_many_is_normal_and_of_none_or_one_says_so() -> None:
     assert (alike.low, alike.high) == (2.5, 2.5)
 
 
-def test_ranks_are_means_over_those_who_placed_an_option() -> None:
+def test_the_mean_rank_counts_respondents_who_ranked_the_option() -> None:
     places = np.array([[1, 2, 3], [2, 1, 0], [0, 0, 0], [1, 3, 2]], np.int16)
     first, second, third = rankings(places, 0)
     assert [one.placed for one in (first, second, third)] == [3, 3, 2]
@@ -77,7 +77,7 @@ def test_ranks_are_means_over_those_who_placed_an_option() -> None:
     assert [(one.first.count, one.first.of) for one in (first, second, third)] == [(2, 3), (1, 3), (0, 3)]
 
 
-def test_numbers_are_spread_one_by_one_or_in_round_ranges() -> None:
+def test_numbers_are_counted_individually_or_in_round_ranges() -> None:
     assert [(label, one.count) for label, one in distribution([3, 1, 3], 12)] == [("1", 1), ("3", 2)]
     labels, shares = zip(*distribution(range(100), 12), strict=True)
     assert labels[:2] == ("0 to under 10", "10 to under 20")
@@ -87,7 +87,7 @@ def test_numbers_are_spread_one_by_one_or_in_round_ranges() -> None:
 
 
 @pytest.mark.parametrize("size", [1e-300, 5e-324, 1e-12, 1e-9, 1e6, 1e14, 1e140])
-def test_ranges_of_very_small_and_very_large_numbers_are_told_apart(size: float) -> None:
+def test_ranges_of_very_small_and_very_large_numbers_have_distinct_labels(size: float) -> None:
     values = [place * size for place in range(1, 40)]
     labels, shares = zip(*distribution(values, 12), strict=True)
     assert len(set(labels)) == len(labels)
@@ -95,13 +95,13 @@ def test_ranges_of_very_small_and_very_large_numbers_are_told_apart(size: float)
     assert not any(label.startswith("0 to under 0") for label in labels)
 
 
-def test_large_numbers_that_differ_in_their_last_digits_have_labels_of_their_own() -> None:
+def test_large_numbers_that_differ_in_their_last_digits_have_distinct_labels() -> None:
     assert [label for label, _ in distribution([1234567, 1234568], 12)] == ["1234567", "1234568"]
 
 
 @settings(max_examples=60, deadline=None)
 @given(values=st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=60))
-def test_every_number_has_its_place_in_the_spread(values: list[float]) -> None:
+def test_every_number_is_counted_in_the_distribution(values: list[float]) -> None:
     found = distribution(values, 12)
     assert sum(one.count for _, one in found) == len(values)
     assert len(found) <= 14
@@ -109,7 +109,7 @@ def test_every_number_has_its_place_in_the_spread(values: list[float]) -> None:
 
 @settings(max_examples=80, deadline=None)
 @given(table=TABLES)
-def test_the_interval_of_v_is_the_one_of_the_noncentral_distribution(table: list[list[int]]) -> None:
+def test_the_interval_of_v_matches_the_noncentral_distribution(table: list[list[int]]) -> None:
     found = compare_groups(table, 3)
     if found.association.undefined:
         assert found.strength.undefined
@@ -130,7 +130,7 @@ def test_the_interval_of_v_is_the_one_of_the_noncentral_distribution(table: list
         assert stats.ncx2.cdf(max(statistic, df), df, high**2 * scale) == pytest.approx(0.025, abs=1e-6)
 
 
-def test_few_answers_never_prove_that_groups_are_alike() -> None:
+def test_few_answers_do_not_prove_that_groups_are_equal() -> None:
     found = compare_groups([[9, 9], [8, 8], [4, 5]], 0).strength
     assert found.value == pytest.approx(0.04, abs=0.01)
     assert found.low == 0
@@ -138,7 +138,7 @@ def test_few_answers_never_prove_that_groups_are_alike() -> None:
     assert found.high > 0.3
 
 
-def test_the_test_fits_the_table_and_says_when_not_to_lean_on_it() -> None:
+def test_the_test_depends_on_the_table_and_states_its_doubts() -> None:
     large = compare_groups([[30, 10, 25], [20, 40, 19]], 0)
     assert large.association.test == "chi-square"
     assert large.association.p == pytest.approx(stats.chi2_contingency([[30, 10, 25], [20, 40, 19]]).pvalue)

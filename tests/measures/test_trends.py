@@ -20,7 +20,7 @@ SERIES = st.lists(st.integers(-8, 8).map(float) | st.just(math.nan), max_size=25
 
 @pytest.mark.parametrize("n", range(3, 11))
 @pytest.mark.parametrize("seed", range(4))
-def test_up_to_ten_years_without_ties_p_is_scipys_exact_one(n: int, seed: int) -> None:
+def test_up_to_ten_years_without_ties_p_matches_scipys_exact_test(n: int, seed: int) -> None:
     from scipy import stats
 
     values = np.random.default_rng(seed).normal(0, 1, n) + 0.3 * seed * np.arange(n)
@@ -39,7 +39,7 @@ def test_the_exact_p_value_counts_every_order(n: int) -> None:
 
 @pytest.mark.parametrize("tied", [False, True])
 @pytest.mark.parametrize("seed", range(6))
-def test_tau_and_the_variance_of_s_are_those_of_scipy(seed: int, tied: bool) -> None:
+def test_tau_and_the_variance_of_s_match_scipy(seed: int, tied: bool) -> None:
     """Scipy's p has no continuity correction, so its variance is read back from it."""
     from scipy import stats
 
@@ -54,7 +54,7 @@ def test_tau_and_the_variance_of_s_are_those_of_scipy(seed: int, tied: bool) -> 
     assert found.p == pytest.approx(2 * stats.norm.sf((abs(found.s) - 1) / error), rel=1e-6)
 
 
-def test_a_tied_series_worked_by_hand() -> None:
+def test_a_tied_series_matches_a_calculation_by_hand() -> None:
     """1 2 2 3 5 4: of 15 pairs 13 rise, 1 falls, 1 is tied; variance (6×5×17 − 2×1×9) ÷ 18 = 82 ÷ 3."""
     found = mann_kendall([1, 2, 2, 3, 5, 4])
     assert found.s == 12
@@ -65,7 +65,7 @@ def test_a_tied_series_worked_by_hand() -> None:
 
 @given(SERIES)
 @settings(deadline=None)
-def test_only_the_order_of_values_counts_and_time_reversed_turns_it_round(values: list[float]) -> None:
+def test_a_trend_depends_only_on_the_order_and_reversing_time_negates_it(values: list[float]) -> None:
     found = mann_kendall(values)
     assert mann_kendall(np.exp(values)) == found
     turned = mann_kendall(values[::-1])
@@ -80,7 +80,7 @@ def test_only_the_order_of_values_counts_and_time_reversed_turns_it_round(values
 
 @given(SERIES)
 @settings(deadline=None)
-def test_nothing_is_ever_not_a_number(values: list[float]) -> None:
+def test_results_are_never_nan(values: list[float]) -> None:
     found = mann_kendall(values)
     assert (found.p is None) == (found.tau is None) == (found.direction == "") == bool(found.undefined)
     assert found.years == sum(not math.isnan(value) for value in values)
@@ -98,11 +98,11 @@ def test_nothing_is_ever_not_a_number(values: list[float]) -> None:
         ([1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2], "no trend"),
     ],
 )
-def test_the_direction_is_said_only_where_chance_is_unlikely(values: list[float], direction: str) -> None:
+def test_a_direction_is_reported_only_if_it_is_significant(values: list[float], direction: str) -> None:
     assert mann_kendall(list(values)).direction == direction
 
 
-def test_chance_alone_is_called_a_trend_about_one_time_in_twenty() -> None:
+def test_random_series_show_a_trend_about_one_time_in_twenty() -> None:
     generator = np.random.default_rng(2)
     for years in (9, 20):
         called = sum(mann_kendall(generator.random(years)).direction != "no trend" for _ in range(800))
@@ -117,7 +117,7 @@ def test_chance_alone_is_called_a_trend_about_one_time_in_twenty() -> None:
         ([0.2, 0.2, 0.2, 0.2], "every year has the same value"),
     ],
 )
-def test_where_nothing_can_be_tested_it_says_why(values: list[float], why: str) -> None:
+def test_an_undefined_test_has_a_reason(values: list[float], why: str) -> None:
     found = mann_kendall(values)
     assert found == Trend(found.years, undefined=f"undefined, because {why}")
 
@@ -129,12 +129,12 @@ def test_yearly_shares_count_the_chosen_among_the_items_of_each_year() -> None:
     for one in found:
         alone = share(one.count, one.of)
         assert (one.share, one.low, one.high, one.undefined) == (alone.value, alone.low, alone.high, alone.undefined)
-    assert found[1].undefined == "undefined, because there is no item to take a share of"
+    assert found[1].undefined == "undefined, because there are no items"
 
 
 @given(st.lists(st.tuples(st.integers(2008, 2022), st.booleans()), max_size=60))
 @settings(deadline=None)
-def test_yearly_shares_account_for_every_item(items: list[tuple[int, bool]]) -> None:
+def test_yearly_shares_include_every_item(items: list[tuple[int, bool]]) -> None:
     found = yearly_shares([year for year, _ in items], [one for _, one in items])
     assert sum(one.of for one in found) == len(items)
     assert sum(one.count for one in found) == sum(one for _, one in items)
