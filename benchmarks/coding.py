@@ -77,6 +77,6 @@ def _once(folder: Path) -> float:
         started = time.perf_counter()
         done = import_ratings(coding, "main", folder / "ratings.csv")
         spent = time.perf_counter() - started
-        if done.given != len(rows) or rebuilt(journal) != coding.state:
+        if done.added != len(rows) or rebuilt(journal) != coding.state:
             raise SystemExit("the import lost ratings")
     return spent

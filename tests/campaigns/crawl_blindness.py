@@ -24,8 +24,8 @@ from tests.support.desk import QUICK, browser, closing_app, invited, join
 from tests.support.small_study import ITEMS, small_study
 
 from quaestor.coding.codebook import import_codebook
-from quaestor.coding.disagreements import disagreements_of, settle_item
-from quaestor.coding.rating_files import note_view, rate
+from quaestor.coding.disagreements import list_disagreement_rows, settle_item
+from quaestor.coding.rating_files import record_view, rate
 from quaestor.coding.round_acts import close_by_name, open_by_name, reopen_by_name
 from quaestor.coding.session import open_coding
 from quaestor.evidence.funnel import run_funnel
@@ -81,7 +81,7 @@ def _open(study: Study, answers: dict[str, str]) -> None:
 
 def _look(study: Study, answers: dict[str, str]) -> None:
     with open_coding(study) as coding:
-        note_view(coding, "main", LEAD)
+        record_view(coding, "main", LEAD)
 
 
 def _rate_the_rest(study: Study, answers: dict[str, str]) -> None:
@@ -90,7 +90,7 @@ def _rate_the_rest(study: Study, answers: dict[str, str]) -> None:
 
 
 def _settle(study: Study, answers: dict[str, str]) -> None:
-    for case in disagreements_of(study, "main", None, open_only=True, item=None, answer=None):
+    for case in list_disagreement_rows(study, "main", None, open_only=True, item=None, answer=None):
         settle_item(study, "main", FIRST, case["item"], "relevance", "keep", "discussion", "")
 
 

@@ -13,7 +13,7 @@ from tests.support.small_study import small_study
 from quaestor.coding.disagreements import settle_item
 from quaestor.coding.model.decisions import DISCUSSION
 from quaestor.coding.rating_files import import_ratings, rate
-from quaestor.coding.round_acts import close_by_name, items_for, open_by_name
+from quaestor.coding.round_acts import close_by_name, list_rater_items, open_by_name
 from quaestor.coding.session import open_coding
 from quaestor.evidence.table_rows import read_rows
 from quaestor.study.folder import Study
@@ -36,7 +36,7 @@ def rated_pilot(folder: Path) -> Study:
     open_by_name(study, "pilot", None)
     memos = iter(MEMOS)
     with open_coding(study) as coding:
-        for item in [one["item"] for one in items_for(study, "pilot", "rater-1", left_only=False)]:
+        for item in [one["item"] for one in list_rater_items(study, "pilot", "rater-1", left_only=False)]:
             for rater in ("rater-1", "rater-2"):
                 answer = "keep" if rater == "rater-1" else "exclude: crash"
                 rate(coding, "pilot", rater, item, {"relevance": answer}, memo=next(memos))
@@ -62,7 +62,7 @@ def test_ratings_export_writes_no_formula_and_import_reads_the_memos_again(tmp_p
         other = small_study(tmp_path / f"other-{name}")
         open_by_name(other, "pilot", None)
         with open_coding(other) as coding:
-            assert import_ratings(coding, "pilot", folder / name).given == len(MEMOS)
+            assert import_ratings(coding, "pilot", folder / name).added == len(MEMOS)
             memos = [rating.memo for rating in coding.state.round("pilot").all_ratings()]
         assert sorted(memos) == sorted(MEMOS)
 
@@ -72,7 +72,7 @@ def test_decisions_export_writes_no_formula_and_import_reads_the_answers_again(t
     rated, study = rated_pilot(tmp_path / "study"), small_study(tmp_path / "other")
     folder = rated.root
     close_by_name(rated, "pilot", None)
-    item = items_for(rated, "pilot", "rater-1", left_only=False)[0]["item"]
+    item = list_rater_items(rated, "pilot", "rater-1", left_only=False)[0]["item"]
     settle_item(rated, "pilot", None, item, None, "exclude: crash", DISCUSSION, '=WEBSERVICE("http://x.example")')
     assert quaestor("decisions", "export", "pilot", "--out", name, cwd=folder).returncode == 0
     printed = quaestor("decisions", "export", "pilot", cwd=folder).stdout

@@ -13,7 +13,7 @@ from tests.support.small_study import small_study
 
 from quaestor.base.errors import QuaestorError, StateError
 from quaestor.coding.model.state import State
-from quaestor.coding.rating_files import OtherStudy, Said, rate, rating_wanted
+from quaestor.coding.rating_files import WrongStudy, NewRating, rate, queue_rating
 from quaestor.coding.round_acts import open_by_name
 from quaestor.coding.session import CodingSession, open_coding
 from quaestor.store.records import NewAct
@@ -38,7 +38,7 @@ def together(coding: CodingSession, all_wanted: list[PendingAct]) -> list[Pendin
 
 
 def rating(coding: CodingSession, rater: str, item: str, answer: str = "keep", key: str = "") -> PendingAct:
-    return rating_wanted(coding, "pilot", rater, Said(item, {"relevance": answer}, key=key))
+    return queue_rating(coding, "pilot", rater, NewRating(item, {"relevance": answer}, key=key))
 
 
 def test_each_gets_its_own_act_and_a_refusal_is_nobody_elses(coding: CodingSession) -> None:
@@ -105,12 +105,12 @@ def test_a_backup_that_was_brought_back_is_what_one_looks_at(coding: CodingSessi
 
 def test_a_rating_meant_for_a_round_of_another_study_is_not_taken(coding: CodingSession) -> None:
     one = coding.state.rounds["pilot"]
-    said = Said(one.plan.items[0], {"relevance": "keep"}, opened="2001-01-01T00:00:00")
-    [wanted] = together(coding, [rating_wanted(coding, "pilot", "rater-1", said)])
-    with pytest.raises(OtherStudy):
+    said = NewRating(one.plan.items[0], {"relevance": "keep"}, opened="2001-01-01T00:00:00")
+    [wanted] = together(coding, [queue_rating(coding, "pilot", "rater-1", said)])
+    with pytest.raises(WrongStudy):
         wanted.result()
     right = replace(said, opened=one.opened)
-    [wanted] = together(coding, [rating_wanted(coding, "pilot", "rater-1", right)])
+    [wanted] = together(coding, [queue_rating(coding, "pilot", "rater-1", right)])
     assert wanted.result()
 
 

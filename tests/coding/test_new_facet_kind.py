@@ -11,18 +11,18 @@ from tests.support.small_study import ITEMS, small_study
 
 from quaestor.base.errors import InputError, SettingsError
 from quaestor.base.table_files import format_csv
-from quaestor.coding.agreement_access import agreement_of_rounds
+from quaestor.coding.agreement_access import compute_rounds_agreement
 from quaestor.coding.codebook import import_codebook
-from quaestor.coding.disagreements import disagreements_of, settle_agreed
+from quaestor.coding.disagreements import list_disagreement_rows, settle_agreed
 from quaestor.coding.model.decisions import find_decisions
 from quaestor.coding.model.facet_kinds import FACET_KINDS
 from quaestor.coding.model.facet_kinds.base import AnswerChoice, FacetKind, Label, ReplaceText
 from quaestor.coding.model.free_text_fields import WALKS
 from quaestor.coding.model.records import Codebook, Facet
-from quaestor.coding.pages.disagreements import Filter, case_of, look_at_disagreements, settle_case
-from quaestor.coding.pages.disputed_answers import Chosen
+from quaestor.coding.pages.disagreements import DisagreementFilter, build_case, record_disagreements_view, settle_case
+from quaestor.coding.pages.disputed_answers import SubmittedAnswer
 from quaestor.coding.pages.rating_sheet import Desk
-from quaestor.coding.rating import next_for
+from quaestor.coding.rating import build_next_item
 from quaestor.coding.rating_files import export_decisions, export_ratings, import_decisions, import_ratings, rate
 from quaestor.coding.round_acts import close_by_name, open_by_name
 from quaestor.coding.session import open_coding
@@ -107,7 +107,7 @@ def test_a_rater_is_asked_and_a_wrong_answer_is_refused(tmp_path: Path, monkeypa
     monkeypatch.setitem(FACET_KINDS, "stars", Stars())
     study = study_with_stars(tmp_path / "study")
     open_by_name(study, "stars", None)
-    assert next_for(study, "stars", "rater-1")["facets"][0]["allowed"] == "1, 2 or 3   or: cannot judge"
+    assert build_next_item(study, "stars", "rater-1")["facets"][0]["allowed"] == "1, 2 or 3   or: cannot judge"
     desk = Desk(study)
     try:
         sheet = desk.sheet("stars", "rater-1")
@@ -124,19 +124,19 @@ def test_a_rater_is_asked_and_a_wrong_answer_is_refused(tmp_path: Path, monkeypa
 
 
 def test_agreement_compares_its_labels(study: Study) -> None:
-    (measured,) = agreement_of_rounds(study, "stars", [])
+    (measured,) = compute_rounds_agreement(study, "stars", [])
     assert measured.agreement.percent.value == 11 / 12
     assert sorted(code.code for code in measured.agreement.codes) == ["★", "★★", "★★★"]
 
 
 def test_a_disagreement_is_shown_decided_and_exported(study: Study) -> None:
-    look_at_disagreements(study, "stars", LEAD)
-    question = case_of(study, "stars", LEAD, ITEMS[0], "quality", Filter()).question
+    record_disagreements_view(study, "stars", LEAD)
+    question = build_case(study, "stars", LEAD, ITEMS[0], "quality", DisagreementFilter()).question
     assert [opinion.label for opinion in question.opinions] == ["3", "2: a typo"]
     assert [choice.value for choice in question.others] == ["1", "2"]
-    settle_case(study, "stars", LEAD, ITEMS[0], "quality", Chosen(others=("2",)), "discussion", "", seen=0, key="")
+    settle_case(study, "stars", LEAD, ITEMS[0], "quality", SubmittedAnswer(others=("2",)), "discussion", "", seen=0, key="")
     assert settle_agreed(study, "stars", None) == 11
-    assert disagreements_of(study, "stars", None, open_only=False, item=None, answer=None)[0]["decision"] == "2"
+    assert list_disagreement_rows(study, "stars", None, open_only=False, item=None, answer=None)[0]["decision"] == "2"
     with open_coding(study) as coding:
         assert find_decisions(coding.state, "stars", "quality")[ITEMS[0]].answer == {"stars": 2, "remark": ""}
         assert {row["answer"] for row in export_decisions(coding.state, "stars")} == {"1", "2", "3"}

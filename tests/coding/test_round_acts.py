@@ -16,12 +16,12 @@ from quaestor.coding.model.rounds import list_missing
 from quaestor.coding.model.state import RoundState
 from quaestor.coding.rating_files import rate
 from quaestor.coding.round_acts import (
-    KnownItems,
+    EarlierItems,
     close_by_name,
     deadline_by_name,
     open_by_name,
     reopen_by_name,
-    summary,
+    summarise_round,
 )
 from quaestor.coding.session import CodingSession, open_coding
 from quaestor.study.folder import Study, open_study
@@ -57,10 +57,10 @@ def coding(tmp_path: Path) -> Iterator[CodingSession]:
 @pytest.fixture
 def meanwhile(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], object]], None]:
     """Lets somebody else do something while the items of a round are being chosen."""
-    choose = rounds.chosen_items
+    choose = rounds.choose_items
 
     def let(act: Callable[[], object]) -> None:
-        def chosen(study: Study, one: RoundSettings, known: KnownItems) -> tuple[str, ...]:
+        def chosen(study: Study, one: RoundSettings, known: EarlierItems) -> tuple[str, ...]:
             other = threading.Thread(target=act, daemon=True)
             other.start()
             other.join(20)
@@ -117,7 +117,7 @@ def test_an_act_tells_of_its_round_without_reading_its_ratings(
     monkeypatch.setattr(RoundState, "is_rated", read)
     told = deadline_by_name(coding, "again", None, "2100-01-01")
     assert (told["missing"], told["ratings"]) == expected == (5, 2)
-    assert (told["simulated"], summary(coding.state.round("main"))["hours"]) == (
+    assert (told["simulated"], summarise_round(coding.state.round("main"))["hours"]) == (
         False,
         {"rater-1": 0.1, "rater-2": 0.1},
     )

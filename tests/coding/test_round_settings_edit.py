@@ -16,7 +16,7 @@ from tests.support.small_study import STUDY, small_study
 from quaestor.base.errors import InputError, QuaestorError, SettingsError, StateError
 from quaestor.coding.codebook import import_codebook
 from quaestor.coding.round_acts import open_by_name
-from quaestor.coding.round_setup import add_round, can_be_changed, change_round, remove_round, wanted_of
+from quaestor.coding.round_setup import add_round, is_editable, change_round, remove_round, read_round_settings
 from quaestor.study.file_edit import toml_table
 from quaestor.study.folder import Study, open_study
 
@@ -170,8 +170,8 @@ def test_a_round_that_was_added_can_be_changed_and_taken_away_until_it_opens(tmp
     before = study.file.read_bytes()
     add_round(study, WANTED)
     study = open_study(tmp_path)
-    assert can_be_changed(study, "second pilot")
-    change_round(study, "second pilot", {**wanted_of(study, "second pilot"), "raters": ["rater-7"]})
+    assert is_editable(study, "second pilot")
+    change_round(study, "second pilot", {**read_round_settings(study, "second pilot"), "raters": ["rater-7"]})
     study = open_study(tmp_path)
     assert study.settings.rounds[-1].raters == ("rater-7",)
     assert study.settings.rounds[-1].instructions == WANTED["instructions"]
@@ -197,8 +197,8 @@ twice.\"\"\"
 def test_a_round_that_an_earlier_version_added_can_be_changed_and_taken_away(tmp_path: Path, ending: str) -> None:
     before = STUDY.replace("\n", ending)
     study = written(tmp_path, before + OLDER.replace("\n", ending))
-    assert can_be_changed(study, "second pilot")
-    change_round(study, "second pilot", {**wanted_of(study, "second pilot"), "raters": ["rater-7"]})
+    assert is_editable(study, "second pilot")
+    change_round(study, "second pilot", {**read_round_settings(study, "second pilot"), "raters": ["rater-7"]})
     study = open_study(tmp_path)
     assert study.settings.rounds[-1].raters == ("rater-7",)
     remove_round(study, "second pilot")
@@ -207,12 +207,12 @@ def test_a_round_that_an_earlier_version_added_can_be_changed_and_taken_away(tmp
 
 def test_a_round_with_something_else_inside_its_comments_is_left_to_the_hand(tmp_path: Path) -> None:
     study = written(tmp_path, STUDY + OLDER.replace("# End", "[samples.more]\nsize = 2\nafter = 'how-to'\n# End"))
-    assert not can_be_changed(study, "second pilot")
+    assert not is_editable(study, "second pilot")
 
 
 def test_a_round_written_or_changed_by_hand_is_left_to_the_hand(tmp_path: Path) -> None:
     study = written(tmp_path)
-    assert not can_be_changed(study, "pilot")
+    assert not is_editable(study, "pilot")
     with pytest.raises(StateError, match="by hand: edit it in"):
         remove_round(study, "pilot")
     add_round(study, WANTED)

@@ -14,19 +14,19 @@ from tests.support.small_study import ITEMS, small_study
 from quaestor.base.clock import parse_utc
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.table_files import ExportTable, write_table
-from quaestor.coding.agreement_access import agreement_of_rounds
-from quaestor.coding.codebook import change_codebook, codebook_at, import_codebook
-from quaestor.coding.disagreements import break_tie, disagreements_of, settle_agreed, settle_item
+from quaestor.coding.agreement_access import compute_rounds_agreement
+from quaestor.coding.codebook import change_codebook, read_codebook_version, import_codebook
+from quaestor.coding.disagreements import break_tie, list_disagreement_rows, settle_agreed, settle_item
 from quaestor.coding.model.decisions import build_agreed_act
 from quaestor.coding.model.rounds import build_close_act
 from quaestor.coding.model.state import State
-from quaestor.coding.phrases import adopt_objects, ask_reread, curves_of, proposed_objects, unify_words, words_of
-from quaestor.coding.rating import give_one, next_for
+from quaestor.coding.phrases import adopt_objects, request_reread, draw_curves, list_proposed_objects, unify_words, list_words
+from quaestor.coding.rating import record_rating, build_next_item
 from quaestor.coding.rating_files import export_ratings, import_decisions, import_ratings, rate
 from quaestor.coding.round_acts import (
-    all_rounds,
+    list_rounds,
     close_by_name,
-    items_for,
+    list_rater_items,
     next_set_by_name,
     open_by_name,
     reopen_by_name,
@@ -37,7 +37,7 @@ from quaestor.coding.session import open_coding
 from quaestor.coding.status import coding_status
 from quaestor.evidence.funnel import last_result, run_funnel
 from quaestor.evidence.step_items import list_step_items
-from quaestor.store.journal import Journal, Writing
+from quaestor.store.journal import Journal, JournalTransaction
 from quaestor.store.records import NewAct
 from quaestor.study.contributions import StatusRequest
 from quaestor.study.folder import Study, open_study
@@ -47,13 +47,13 @@ from quaestor.study.session import Session
 def rate_all(study: Study, name: str, said: Callable[[str, str], dict[str, str]]) -> None:
     with open_coding(study) as coding:
         for rater in ("rater-1", "rater-2"):
-            for one in items_for(study, name, rater, left_only=True):
+            for one in list_rater_items(study, name, rater, left_only=True):
                 rate(coding, name, rater, one["item"], said(rater, one["item"]))
 
 
 def through_pilot(study: Study) -> None:
     open_by_name(study, "pilot", None)
-    first = items_for(study, "pilot", "rater-1", left_only=False)[0]["item"]
+    first = list_rater_items(study, "pilot", "rater-1", left_only=False)[0]["item"]
     rate_all(study, "pilot", lambda rater, item: {"relevance": "exclude: crash" if item == first else "keep"})
     close_by_name(study, "pilot", None)
 
@@ -90,23 +90,23 @@ def test_a_study_goes_from_pilot_to_triplets_and_the_funnel_takes_what_was_kept(
     phrases = {"rater-1": "save, layer", "rater-2": "store, layer"}
     for _ in range(2):
         rate_all(study, "phrases", lambda rater, item: {"phrase": phrases[rater]})
-        if curves_of(study, "phrases", None)[0][-1].set == 1:
+        if draw_curves(study, "phrases", None)[0][-1].set == 1:
             unify_words(study, "phrases", "rater-1", "verb", ["store"], "save", "same meaning", "")
             next_set_by_name(study, "phrases", None)
     close_by_name(study, "phrases", None)
-    found, drawing = curves_of(study, "phrases", None)
+    found, drawing = draw_curves(study, "phrases", None)
     assert [(one.items, one.discrepancy) for one in found] == [(4, 1.0), (6, 0.0)]
     assert "raters differ" in drawing.read_text("utf-8")
     open_by_name(study, "phases", None)
     rate_all(study, "phases", lambda rater, item: {"phase": "training"})
     close_by_name(study, "phases", None)
     settle_agreed(study, "phases", None)
-    (proposed,) = proposed_objects(study, "phrases", "phases", 1, None)
+    (proposed,) = list_proposed_objects(study, "phrases", "phases", 1, None)
     assert (proposed.phase, proposed.object, proposed.count, proposed.known) == ("training", "layer", 10, False)
     adopt_objects(study, "phrases", "phases", ["training=layer"], None)
-    assert codebook_at(study, None).codes["training/layer"].name == "layer"
+    assert read_codebook_version(study, None).codes["training/layer"].name == "layer"
     open_by_name(study, "triplets", None)
-    shown = next_for(study, "triplets", "rater-1")
+    shown = build_next_item(study, "triplets", "rater-1")
     assert shown["facets"][0]["proposed"] == ["phrase: save, layer", "object: layer", "phase: training"]
     with open_coding(study) as coding:
         assert rebuilt(coding.journal) == coding.state
@@ -118,24 +118,24 @@ def test_main_waits_for_the_pilot_and_a_waiver_is_on_record(study: Study) -> Non
     close_by_name(study, "pilot", None)
     with pytest.raises(StateError, match=r"'pilot' did not reach its kappa of 0\.4"):
         open_by_name(study, "main", None)
-    found = agreement_of_rounds(study, "pilot", [])[0]
+    found = compute_rounds_agreement(study, "pilot", [])[0]
     assert (found.passed, found.verdict) == (False, "kappa had to reach 0.4: not reached")
     waive_by_name(study, "pilot", None, "four items say little")
     open_by_name(study, "main", None)
-    assert [one["status"] for one in all_rounds(study)][:3] == ["closed", "open", "not opened"]
+    assert [one["status"] for one in list_rounds(study)][:3] == ["closed", "open", "not opened"]
 
 
 def test_ratings_come_and_go_as_files_and_the_same_file_counts_once(study: Study, tmp_path: Path) -> None:
     open_by_name(study, "pilot", None)
-    items = [one["item"] for one in items_for(study, "pilot", "rater-1", left_only=False)]
+    items = [one["item"] for one in list_rater_items(study, "pilot", "rater-1", left_only=False)]
     rows = [{"item": item, "rater": rater, "relevance": "exclude: crash", "memo": "=1+1", "seconds": "12.5"}
             for item in items for rater in ("rater-1", "rater-2")]  # fmt: skip
     for name in ("ratings.csv", "ratings.xlsx"):
         write_table(ExportTable.from_mappings("ratings", rows), tmp_path / name)
     with open_coding(study) as coding:
-        assert import_ratings(coding, "pilot", tmp_path / "ratings.xlsx").given == 8
+        assert import_ratings(coding, "pilot", tmp_path / "ratings.xlsx").added == 8
         again = import_ratings(coding, "pilot", tmp_path / "ratings.xlsx")
-        assert (again.given, again.known) == (0, 8)
+        assert (again.added, again.known) == (0, 8)
     close_by_name(study, "pilot", None)
     with open_coding(study) as coding:
         exported = export_ratings(coding, "pilot", "lead")
@@ -148,14 +148,14 @@ def test_ratings_come_and_go_as_files_and_the_same_file_counts_once(study: Study
 def test_a_longer_or_renamed_file_brings_only_what_is_new_and_undoes_no_correction(tmp_path: Path) -> None:
     study = small_study(tmp_path / "study")
     open_by_name(study, "pilot", None)
-    items = [one["item"] for one in items_for(study, "pilot", "rater-1", left_only=False)]
+    items = [one["item"] for one in list_rater_items(study, "pilot", "rater-1", left_only=False)]
     rows = [{"item": item, "rater": "rater-1", "relevance": "keep"} for item in items]
     write_table(ExportTable.from_mappings("ratings", rows[:3]), tmp_path / "first.csv")
     write_table(ExportTable.from_mappings("ratings", rows), tmp_path / "second.csv")
     with open_coding(study) as coding:
-        assert import_ratings(coding, "pilot", tmp_path / "first.csv").given == 3
+        assert import_ratings(coding, "pilot", tmp_path / "first.csv").added == 3
         rate(coding, "pilot", "rater-1", items[0], {"relevance": "exclude: crash"})
-        assert import_ratings(coding, "pilot", tmp_path / "second.csv").given == 1
+        assert import_ratings(coding, "pilot", tmp_path / "second.csv").added == 1
         current = coding.state.round("pilot").current("rater-1", items[0])
         assert current is not None
         assert current.answers["relevance"]["answer"] == "exclude"
@@ -176,9 +176,9 @@ def test_comparing_words_is_on_record_and_ends_the_rating_of_the_set(tmp_path: P
     through_main(study)
     open_by_name(study, "phrases", None)
     with pytest.raises(StateError, match="set 1 of 'phrases' is not complete"):
-        words_of(study, "phrases", "verb", "rater-1")
+        list_words(study, "phrases", "verb", "rater-1")
     rate_all(study, "phrases", lambda rater, item: {"phrase": "save, layer"})
-    assert words_of(study, "phrases", "verb", "rater-1")[0]["word"] == "save"
+    assert list_words(study, "phrases", "verb", "rater-1")[0]["word"] == "save"
     with open_coding(study) as coding:
         one = coding.state.round("phrases")
         assert one.compared == [1]
@@ -197,7 +197,7 @@ def test_only_the_lead_opens_rounds_and_changes_the_codebook(tmp_path: Path) -> 
 def test_threads_that_share_one_desk_take_every_act_once(tmp_path: Path) -> None:
     study = small_study(tmp_path / "study")
     open_by_name(study, "pilot", None)
-    items = [one["item"] for one in items_for(study, "pilot", "rater-1", left_only=False)]
+    items = [one["item"] for one in list_rater_items(study, "pilot", "rater-1", left_only=False)]
     with open_coding(study) as coding:
 
         def write(rater: str) -> None:
@@ -247,7 +247,7 @@ def test_items_that_were_never_rated_are_told_of_in_the_funnel(tmp_path: Path) -
 def test_a_wrong_file_of_ratings_is_one_sentence_and_nothing_is_taken_in(tmp_path: Path, text: str, words: str) -> None:
     study = small_study(tmp_path / "study")
     open_by_name(study, "pilot", None)
-    item = items_for(study, "pilot", "rater-1", left_only=False)[0]["item"]
+    item = list_rater_items(study, "pilot", "rater-1", left_only=False)[0]["item"]
     path = tmp_path / "ratings.csv"
     # A good row comes first: it must not be taken in either.
     header, _, bad = text.format(item=item).partition("\n")
@@ -268,9 +268,9 @@ def test_a_rater_sees_their_own_ratings_while_others_work_and_looking_later_is_o
         assert {row["rater"] for row in export_ratings(coding, "pilot", "rater-1")} == {"rater-1"}
         assert {row["rater"] for row in export_ratings(coding, "pilot", "lead")} == {"rater-1", "rater-2"}
     with pytest.raises(StateError, match="sees the others' ratings when it is closed"):
-        agreement_of_rounds(study, "pilot", [], actor="rater-2")
+        compute_rounds_agreement(study, "pilot", [], actor="rater-2")
     close_by_name(study, "pilot", None)
-    disagreements_of(study, "pilot", "rater-2", open_only=False, item=None, answer=None)
+    list_disagreement_rows(study, "pilot", "rater-2", open_only=False, item=None, answer=None)
     with open_coding(study) as coding:
         assert coding.state.round("pilot").unblinded == ["lead", "rater-2"]
     with pytest.raises(StateError, match="rater-2 saw the ratings"):
@@ -281,18 +281,18 @@ def test_the_machines_phrase_is_told_only_after_the_raters_own(tmp_path: Path) -
     study = small_study(tmp_path / "study")
     through_main(study)
     open_by_name(study, "phrases", None)
-    shown = next_for(study, "phrases", "rater-1")
+    shown = build_next_item(study, "phrases", "rater-1")
     assert shown["title"].startswith("how to save layer")
     assert shown["text"] == "I want to save it"
     assert "proposal" not in shown
     assert shown["facets"][0]["proposed"] == []
-    done = give_one(study, "phrases", "rater-1", shown["item"], {"phrase": "store, layer"})
+    done = record_rating(study, "phrases", "rater-1", shown["item"], {"phrase": "store, layer"})
     assert done["proposal"].startswith("save, layer")
 
 
 def test_the_same_key_twice_is_one_rating_even_after_the_round_is_closed(study: Study) -> None:
     open_by_name(study, "pilot", None)
-    item = items_for(study, "pilot", "rater-1", left_only=False)[0]["item"]
+    item = list_rater_items(study, "pilot", "rater-1", left_only=False)[0]["item"]
     with open_coding(study) as coding:
         first = rate(coding, "pilot", "rater-1", item, {"relevance": "keep"}, key="k1")
     close_by_name(study, "pilot", None, "a test")
@@ -313,19 +313,19 @@ def test_an_act_the_state_cannot_take_is_not_recorded(study: Study) -> None:
         assert coding.journal.head() == coding.state.head == head
         assert "training/new" not in coding.state.history.latest.codes
     change_codebook(study, "codebook.add", add)
-    assert codebook_at(study, None).version == 2
+    assert read_codebook_version(study, None).version == 2
 
 
 def test_an_act_whose_commit_fails_is_not_in_the_state_either(tmp_path: Path) -> None:
     study = small_study(tmp_path / "study")
     open_by_name(study, "pilot", None)
-    item = items_for(study, "pilot", "rater-1", left_only=False)[0]["item"]
+    item = list_rater_items(study, "pilot", "rater-1", left_only=False)[0]["item"]
 
     class FullDisk(Journal):
         """A journal on a disk that fills up at the last moment."""
 
         @contextmanager
-        def writing(self) -> Iterator[Writing]:
+        def writing(self) -> Iterator[JournalTransaction]:
             with super().writing() as writing:
                 yield writing
                 raise OSError("no space left on device")
@@ -345,7 +345,7 @@ def test_an_act_whose_commit_fails_is_not_in_the_state_either(tmp_path: Path) ->
 
 def test_two_desks_on_one_journal_see_each_others_acts(study: Study) -> None:
     open_by_name(study, "pilot", None)
-    items = [one["item"] for one in items_for(study, "pilot", "rater-1", left_only=False)]
+    items = [one["item"] for one in list_rater_items(study, "pilot", "rater-1", left_only=False)]
     with open_coding(study) as one, open_coding(study) as other:
         rate(one, "pilot", "rater-1", items[0], {"relevance": "keep"})
         rate(other, "pilot", "rater-2", items[0], {"relevance": "keep"})
@@ -356,7 +356,7 @@ def test_two_desks_on_one_journal_see_each_others_acts(study: Study) -> None:
 
 def test_many_raters_at_once_lose_nothing(study: Study) -> None:
     open_by_name(study, "pilot", None)
-    items = [one["item"] for one in items_for(study, "pilot", "rater-1", left_only=False)]
+    items = [one["item"] for one in list_rater_items(study, "pilot", "rater-1", left_only=False)]
     failures: list[Exception] = []
 
     def work(rater: str) -> None:
@@ -381,12 +381,12 @@ def test_many_raters_at_once_lose_nothing(study: Study) -> None:
 def test_a_replaced_rater_hands_over_what_is_left(tmp_path: Path) -> None:
     study = small_study(tmp_path / "study")
     open_by_name(study, "pilot", None)
-    item = items_for(study, "pilot", "rater-2", left_only=False)[0]["item"]
+    item = list_rater_items(study, "pilot", "rater-2", left_only=False)[0]["item"]
     with open_coding(study) as coding:
         rate(coding, "pilot", "rater-2", item, {"relevance": "keep"})
     done = replace_by_name(study, "pilot", None, "rater-2", "rater-3", "ill")
     assert done["raters"] == ["rater-1", "rater-2 then rater-3"]
-    assert len(items_for(study, "pilot", "rater-3", left_only=False)) == 3
+    assert len(list_rater_items(study, "pilot", "rater-3", left_only=False)) == 3
 
 
 def test_published_decisions_come_in_marked_as_such(tmp_path: Path) -> None:
@@ -434,9 +434,9 @@ def test_a_stranger_writes_nothing_into_a_round_that_goes_set_by_set(tmp_path: P
     rate_all(study, "phrases", lambda rater, item: {"phrase": "save, layer"})
     for attempt in (
         lambda: unify_words(study, "phrases", "stranger", "verb", ["save"], "store", "hypernym", ""),
-        lambda: ask_reread(study, "phrases", "stranger", ITEMS[0]),
+        lambda: request_reread(study, "phrases", "stranger", ITEMS[0]),
         lambda: next_set_by_name(study, "phrases", "stranger"),
-        lambda: words_of(study, "phrases", "verb", "stranger"),
+        lambda: list_words(study, "phrases", "verb", "stranger"),
     ):
         with pytest.raises(StateError, match="'stranger' does not rate in 'phrases'") as refused:
             attempt()
@@ -463,7 +463,7 @@ def test_items_that_were_not_in_the_round_are_told_of_in_the_funnel(tmp_path: Pa
 def test_a_column_that_would_be_lost_and_a_rater_of_two_minds_are_refused(tmp_path: Path) -> None:
     study = small_study(tmp_path / "study")
     open_by_name(study, "pilot", None)
-    item = items_for(study, "pilot", "rater-1", left_only=False)[0]["item"]
+    item = list_rater_items(study, "pilot", "rater-1", left_only=False)[0]["item"]
     path = tmp_path / "ratings.csv"
     for text, words in (
         (

@@ -17,7 +17,7 @@ from quaestor.coding.codebook import import_codebook
 from quaestor.coding.disagreements import settle_agreed
 from quaestor.coding.rating_files import rate
 from quaestor.coding.round_acts import close_by_name, open_by_name
-from quaestor.coding.round_setup import add_round, preview_of_study
+from quaestor.coding.round_setup import add_round, preview_planned_round
 from quaestor.coding.session import open_coding
 from quaestor.evidence.funnel import run_funnel
 from quaestor.evidence.ingest import ingest_source
@@ -104,7 +104,7 @@ def opened(study: Study, items: Mapping[str, Any], **more: Any) -> tuple[str, ..
     """The items of a round that is opened now; its preview says as many."""
     add_round(study, {**OPENED, "round": "next", "items": items, **more})
     study = open_study(study.root)
-    preview = preview_of_study(study, "next")
+    preview = preview_planned_round(study, "next")
     open_by_name(study, "next", None)
     with open_coding(study) as coding:
         plan = coding.state.round("next").plan
@@ -142,7 +142,7 @@ def test_a_round_of_which_nothing_is_left_is_refused(study: Study) -> None:
 def test_who_withdraws_while_a_round_is_opened_is_not_in_it(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     from quaestor.coding import round_acts as rounds
 
-    chosen: Callable[..., tuple[str, ...]] = rounds.chosen_items
+    chosen: Callable[..., tuple[str, ...]] = rounds.choose_items
 
     def withdrawn_meanwhile(*given: Any) -> tuple[str, ...]:
         items = chosen(*given)

@@ -192,7 +192,7 @@ def test_a_backup_is_of_one_moment_while_people_talk(new_folder: Callable[[str],
             person.join()
     for report in reports:
         with open_backup(report.file) as opened:
-            rows = {part: [json.loads(line) for line in opened.lines(part)] for part in opened.report.parts}
+            rows = {part: [json.loads(line) for line in opened.read_lines(part)] for part in opened.report.parts}
         take_part = {row[2] for row in rows["interviews"] if row[0] == "entries"}
         assert {row[2] for row in rows["identities"]} <= take_part
         assert len(take_part) - len(rows["identities"]) <= 2
@@ -322,8 +322,8 @@ Lines = dict[str, list[list[object]]]
 def forged(backup: Path, change: Callable[[Lines], object]) -> None:
     """The same backup with other rows, and every SHA-256 as it has to be."""
     with open_backup(backup) as opened:
-        rows = list(opened.rows())
-        parts = {name: [json.loads(line) for line in opened.lines(name)] for name in opened.report.parts}
+        rows = list(opened.read_rows())
+        parts = {name: [json.loads(line) for line in opened.read_lines(name)] for name in opened.report.parts}
     change(parts)
     backup.unlink()
     written = [

@@ -12,12 +12,12 @@ from tests.support.small_interviews import TALK
 
 from quaestor.base.errors import StateError
 from quaestor.base.table_files import ExportTable, write_table
-from quaestor.coding.agreement import round_agreement, to_json
+from quaestor.coding.agreement import compute_round_agreement, to_json
 from quaestor.coding.disagreements import settle_agreed, settle_item
 from quaestor.coding.model.records import Facet, Practice
 from quaestor.coding.model.rounds import build_open_act
 from quaestor.coding.model.state import State, write_plan
-from quaestor.coding.rating_files import Said, export_ratings, import_decisions, import_ratings, rate, rating_wanted
+from quaestor.coding.rating_files import NewRating, export_ratings, import_decisions, import_ratings, rate, queue_rating
 from quaestor.coding.round_acts import close_by_name, open_by_name
 from quaestor.coding.round_setup import add_round
 from quaestor.coding.session import CodingSession, open_coding
@@ -124,8 +124,8 @@ def test_the_same_key_again_says_the_same_and_other_words_are_refused(tmp_path: 
     study = coded_study(tmp_path)
 
     def given(coding: CodingSession, memo: str) -> int:
-        said = Said(FIRST[0], {"themes": [stretch(0, 25, "shapes", memo=memo)]}, memo=memo, key="once")
-        wanted = rating_wanted(coding, ROUND, "rater-1", said)
+        said = NewRating(FIRST[0], {"themes": [stretch(0, 25, "shapes", memo=memo)]}, memo=memo, key="once")
+        wanted = queue_rating(coding, ROUND, "rater-1", said)
         coding.pending.add(wanted)
         coding.pending.record()
         return wanted.result()[0].number
@@ -208,10 +208,10 @@ def test_the_same_file_again_brings_no_name_back(tmp_path: Path) -> None:
     write_table(ExportTable.from_mappings("ratings", [row]), file)
     with open_interviews(study) as interviews:
         coding = interviews.coding
-        assert import_ratings(coding, ROUND, file).given == 1
+        assert import_ratings(coding, ROUND, file).added == 1
         add_name(interviews, "person", ["Zorblatt"], "[somebody]")
         assert replace_written(interviews) == 1
-        assert import_ratings(coding, ROUND, file).given == 0
+        assert import_ratings(coding, ROUND, file).added == 0
         rating = coding.state.round(ROUND).current("rater-1", FIRST[0])
         assert rating is not None
         assert rating.memo == "[somebody] told me"
@@ -219,11 +219,11 @@ def test_the_same_file_again_brings_no_name_back(tmp_path: Path) -> None:
 
 def test_what_was_sent_again_after_a_name_was_taken_out_is_known(tmp_path: Path) -> None:
     study = coded_study(tmp_path)
-    said = Said(FIRST[0], {"themes": [stretch(0, 25, "shapes", memo="Zorblatt")]}, key="once")
+    said = NewRating(FIRST[0], {"themes": [stretch(0, 25, "shapes", memo="Zorblatt")]}, key="once")
     with open_interviews(study) as interviews:
         coding = interviews.coding
         for again in (False, True):
-            wanted = rating_wanted(coding, ROUND, "rater-1", said)
+            wanted = queue_rating(coding, ROUND, "rater-1", said)
             coding.pending.add(wanted)
             coding.pending.record()
             assert wanted.result()[0].key == "once"
@@ -305,13 +305,13 @@ def test_phrases_and_corrections_about_turns_are_erased_too(study: Study) -> Non
             rate(coding, "confirmed", rater, FIRST[0], said)
             rate(coding, "confirmed", rater, OTHER[0], {"right": "yes", "phrase": "say, nothing"})
         assert holding(study.root) == []
-        before = to_json(round_agreement(coding.state, "confirmed", "phrase"))
+        before = to_json(compute_round_agreement(coding.state, "confirmed", "phrase"))
         withdraw(interviews, "P1")
         rating = coding.state.round("confirmed").current("rater-1", FIRST[0])
         assert rating is not None
         assert (rating.answers["right"], rating.answers["phrase"]["verb"]) == ({"answer": "no", "instead": ""}, "say")
         assert rating.answers["phrase"]["object"].startswith("(erased ")
-        after = to_json(round_agreement(coding.state, "confirmed", "phrase"))
+        after = to_json(compute_round_agreement(coding.state, "confirmed", "phrase"))
         assert [after[name] for name in ("kappa", "kappa_ci", "alpha", "alpha_ci")] == [
             before[name] for name in ("kappa", "kappa_ci", "alpha", "alpha_ci")
         ]

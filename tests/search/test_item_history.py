@@ -17,7 +17,7 @@ from tests.support.searched_study import (
 )
 
 from quaestor.base.errors import StateError
-from quaestor.coding.rating_files import note_view, rate
+from quaestor.coding.rating_files import record_view, rate
 from quaestor.coding.round_acts import close_by_name, open_by_name
 from quaestor.coding.session import open_coding
 from quaestor.coding.visibility import Viewer
@@ -142,7 +142,7 @@ def test_a_lead_who_rates_sees_other_ratings_only_after_the_round_and_with_a_rec
     assert [event.actor for event in events(study, LEAD)] == ["you"]
     assert "which is put on record" in seen(study, LEAD).rounds[0].hidden_reason
     with open_coding(study) as coding:
-        note_view(coding, "main", "head-of-study")
+        record_view(coding, "main", "head-of-study")
     assert [event.actor for event in events(study, LEAD)] == ["rater-1", "you"]
 
 

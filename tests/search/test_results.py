@@ -17,7 +17,7 @@ from tests.support.searched_study import (
 )
 
 from quaestor.base.errors import InputError, QuaestorError, StateError
-from quaestor.coding.rating_files import note_view
+from quaestor.coding.rating_files import record_view
 from quaestor.coding.session import open_coding
 from quaestor.coding.visibility import Viewer
 from quaestor.evidence.text_index import Index, build_index
@@ -213,7 +213,7 @@ def test_a_lead_who_rated_finds_nothing_before_a_recorded_view(tmp_path: Path) -
         assert "open the disagreements of main" in result.hidden_rounds[0]
         assert all(row.decided == () for row in find_items(Search(study, coding, get_index(study), LEAD), Query()).rows)
         assert coding.state.head == before  # searching records nothing
-        note_view(coding, "main", "head-of-study")
+        record_view(coding, "main", "head-of-study")
     assert search(study, LEAD, disagreement="any") == [3, 4]
 
 

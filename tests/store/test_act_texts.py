@@ -31,8 +31,8 @@ def everything(folder: Path) -> bytes:
 
 def test_they_are_found_by_their_act_in_their_places_and_no_file_shows_them(file: SealedFile, tmp_path: Path) -> None:
     keep(file, "act-1", [("P1", "a zygomorphic memo"), ("P2", "another")])
-    assert file.words.of("act-1") == {0: "a zygomorphic memo", 1: "another"}
-    assert file.words.of("act-2") == {}
+    assert file.words.read_texts("act-1") == {0: "a zygomorphic memo", 1: "another"}
+    assert file.words.read_texts("act-2") == {}
     assert b"zygomorphic" not in everything(tmp_path)
 
 
@@ -41,25 +41,25 @@ def test_who_withdraws_takes_their_words_along_and_nobody_elses(file: SealedFile
     with file._file.reading() as reading:
         (sealed,) = reading.execute("SELECT said FROM words WHERE owner = 'P1'").fetchone()
     assert file.erase("P1", "2026-11-16")
-    assert file.words.of("act-1") == {1: "yours"}
+    assert file.words.read_texts("act-1") == {1: "yours"}
     assert bytes(sealed) not in everything(tmp_path)
     assert file.words.is_erased("P1")
     keep(file, "act-2", [("P2", "theirs"), ("P1", "again")])
-    assert file.words.of("act-2") == {0: "theirs"}
+    assert file.words.read_texts("act-2") == {0: "theirs"}
 
 
 def test_what_a_failed_attempt_left_is_replaced(file: SealedFile) -> None:
     keep(file, "act-1", [("P1", "first"), ("P1", "second")])
     keep(file, "act-1", [("P1", "other words")])
-    assert file.words.of("act-1") == {0: "other words"}
+    assert file.words.read_texts("act-1") == {0: "other words"}
 
 
 def test_words_that_are_changed_leave_nothing_of_what_they_were(file: SealedFile, tmp_path: Path) -> None:
     keep(file, "act-1", [("P1", "asks Xanthe"), ("P2", "asks nobody")])
     with file._file.reading() as reading:
         (sealed,) = reading.execute("SELECT said FROM words WHERE owner = 'P1'").fetchone()
-    assert file.words.change(lambda words: words.replace("Xanthe", "P1")) == 1
-    assert file.words.of("act-1") == {0: "asks P1", 1: "asks nobody"}
+    assert file.words.replace_texts(lambda words: words.replace("Xanthe", "P1")) == 1
+    assert file.words.read_texts("act-1") == {0: "asks P1", 1: "asks nobody"}
     assert bytes(sealed) not in everything(tmp_path)
 
 
@@ -68,7 +68,7 @@ def test_they_belong_to_their_act_alone(file: SealedFile) -> None:
     with file._file.writing() as writing:
         writing.execute("UPDATE words SET act = 'act-2'")
     with pytest.raises(Exception, match=r"does not open what was written"):
-        file.words.of("act-2")
+        file.words.read_texts("act-2")
 
 
 def test_a_file_from_before_there_were_words_takes_them(tmp_path: Path) -> None:
@@ -77,37 +77,37 @@ def test_a_file_from_before_there_were_words_takes_them(tmp_path: Path) -> None:
     with SealedFile(tmp_path / "talks.db", tmp_path / "talks.key", KIND, "talks") as file:
         file.add(NewEntry("note", "lead", {"text": "there"}, "P1"))
         keep(file, "act-1", [("P1", "here")])
-        assert file.words.of("act-1") == {0: "here"}
+        assert file.words.read_texts("act-1") == {0: "here"}
 
 
 def test_a_file_from_when_each_text_had_one_owner_is_read_as_before(tmp_path: Path) -> None:
     form = sealed_file_schema("talks", KIND)
     key = tmp_path / "talks.key"
     with PrivateFile(tmp_path / "talks.db", KIND, form.upgrades[:2], form.lost) as older, older.writing() as writing:
-        said = Seal(secret_of(key, "talks")).sealed('{"words": "from then"}', words_place("act-1", 0, "P1"))
+        said = Seal(secret_of(key, "talks")).seal('{"words": "from then"}', words_place("act-1", 0, "P1"))
         writing.execute("INSERT INTO words VALUES ('act-1', 0, 'P1', ?)", (said,))
     with SealedFile(tmp_path / "talks.db", key, KIND, "talks") as file:
-        assert file.words.of("act-1") == {0: "from then"}
+        assert file.words.read_texts("act-1") == {0: "from then"}
         file.erase("P1", "2026-11-16")
-        assert file.words.of("act-1") == {}
+        assert file.words.read_texts("act-1") == {}
 
 
 def test_a_text_about_several_goes_with_the_first_of_them_and_a_label_with_the_last(file: SealedFile) -> None:
     token = new_token()
     file.words.store([NewText("act-1", 0, ("P1", "P2"), "about both")], [NewLabel(token, ("P1", "P2"), "rotate")])
-    assert (file.words.of("act-1"), file.words.word(token), file.words.token("rotate")) == (
+    assert (file.words.read_texts("act-1"), file.words.find_label(token), file.words.find_token("rotate")) == (
         {0: "about both"},
         "rotate",
         token,
     )
     file.erase("P1", "2026-11-16")
-    assert (file.words.of("act-1"), file.words.word(token)) == ({}, "rotate")
+    assert (file.words.read_texts("act-1"), file.words.find_label(token)) == ({}, "rotate")
     file.erase("P2", "2026-11-16")
-    assert (file.words.word(token), file.words.token("rotate")) == (None, None)
+    assert (file.words.find_label(token), file.words.find_token("rotate")) == (None, None)
 
 
 def test_a_label_that_is_changed_is_found_by_its_new_word(file: SealedFile) -> None:
     file.words.store([], [NewLabel("0123456789ab", ("P1",), "ask xanthe")])
-    assert file.words.change(lambda word: word.replace("xanthe", "[a name]")) == 1
-    assert (file.words.word("0123456789ab"), file.words.token("ask xanthe")) == ("ask [a name]", None)
-    assert file.words.token("ask [a name]") == "0123456789ab"
+    assert file.words.replace_texts(lambda word: word.replace("xanthe", "[a name]")) == 1
+    assert (file.words.find_label("0123456789ab"), file.words.find_token("ask xanthe")) == ("ask [a name]", None)
+    assert file.words.find_token("ask [a name]") == "0123456789ab"

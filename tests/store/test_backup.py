@@ -207,7 +207,7 @@ def test_bytes_changed_anywhere_never_restore_other_acts(tmp_path: Path) -> None
         backup.write_bytes(content)
         try:
             with open_backup(backup) as opened:
-                found = [row.act() for row in opened.rows()]
+                found = [row.act() for row in opened.read_rows()]
         except InputError as refused:
             assert "\n" not in str(refused), number
         else:

@@ -12,11 +12,11 @@ from quaestor.store.erasure import ErasedList
 
 @pytest.fixture
 def listed(tmp_path: Path) -> ErasedList:
-    return ErasedList.beside(tmp_path / "interviews.db")
+    return ErasedList.for_file(tmp_path / "interviews.db")
 
 
 def test_who_is_on_it_stays_with_the_first_day(listed: ErasedList) -> None:
-    assert (listed.read(), listed.names()) == ({}, set())
+    assert (listed.read(), listed.list_names()) == ({}, set())
     listed.add({"P2": "2026-01-02"})
     listed.add({"P2": "2026-05-05", "P10": "2026-01-03"})
     assert listed.read() == {"P2": "2026-01-02", "P10": "2026-01-03"}
@@ -30,4 +30,4 @@ def test_a_line_that_is_none_is_refused_by_who_reads_and_kept_by_who_adds(listed
         listed.read()
     listed.add({"P7": "2026-01-02"})
     assert listed.path.read_text() == f"{line}\nP7\t2026-01-02\n"
-    assert "P7" in listed.names()
+    assert "P7" in listed.list_names()

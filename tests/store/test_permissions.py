@@ -18,7 +18,7 @@ from quaestor.base.errors import InputError
 from quaestor.base.files import lock_folder
 from quaestor.base.table_files import ExportTable, write_table
 from quaestor.store.erasure import ErasedList
-from quaestor.store.journal import Journal, database_at
+from quaestor.store.journal import Journal, parse_database_url
 from quaestor.store.records import NewAct
 from quaestor.store.schema import bring_up_to_date
 
@@ -90,7 +90,7 @@ def test_the_file_of_another_program_keeps_its_mode(tmp_path: Path) -> None:
 
 
 def test_what_is_made_of_a_journal_is_its_owners_alone(tmp_path: Path) -> None:
-    old = database_at(tmp_path / "old.db")
+    old = parse_database_url(tmp_path / "old.db")
     old.prepare()
     bring_up_to_date(old, exact_now, None, target="0001")
     old.close()
@@ -102,7 +102,7 @@ def test_what_is_made_of_a_journal_is_its_owners_alone(tmp_path: Path) -> None:
     table = ExportTable.from_mappings("ratings", [{"item": "a", "code": "x"}])
     write_table(table, tmp_path / "ratings.csv", private=True)
     write_table(table, tmp_path / "ratings.xlsx", private=True)
-    ErasedList.beside(tmp_path / "interviews.db").add({"P1": "2026-01-01"})
+    ErasedList.for_file(tmp_path / "interviews.db").add({"P1": "2026-01-01"})
     with lock_folder(tmp_path, "a test"):
         assert {name: oct(mode) for name, mode in modes(tmp_path).items() if mode != 0o600} == {}
         assert len(modes(tmp_path)) >= 7

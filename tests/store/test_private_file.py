@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from tests.support.reading_elsewhere import files_with, read_elsewhere
 
-from quaestor.store.erasure import erasures_pending, finish_erasures
+from quaestor.store.erasure import list_pending_erasures, finish_erasures
 from quaestor.store.private_file import PrivateFile
 
 pytestmark = pytest.mark.usefixtures("little_patience")
@@ -61,7 +61,7 @@ def test_nothing_erased_is_left_in_any_byte(file: PrivateFile, path: Path) -> No
     erase(file)
     assert files_with(path.parent, WORDS) == []
     assert not file.erasure_pending
-    assert erasures_pending(path.parent) == []
+    assert list_pending_erasures(path.parent) == []
 
 
 def test_rows_that_once_moved_between_pages_leave_no_copy_behind(path: Path) -> None:
@@ -86,7 +86,7 @@ def test_while_another_process_reads_the_erasure_is_pending_and_the_next_write_f
         erase(file)
         assert files_with(path.parent, WORDS), "the reader still needs what it began with"
         assert file.erasure_pending
-        assert erasures_pending(path.parent) == ["notes.db"]
+        assert list_pending_erasures(path.parent) == ["notes.db"]
         assert finish_erasures(path.parent) == ["notes.db"]
     with file.writing() as writing:
         writing.execute("INSERT INTO notes VALUES ('b', 'plain')")
@@ -114,10 +114,10 @@ def test_a_process_killed_between_erasing_and_overwriting_leaves_a_note_for_the_
 ) -> None:
     killed = subprocess.run([sys.executable, "-c", KILLED, str(path), str(KIND), TABLE], check=False)
     assert killed.returncode == -9
-    assert erasures_pending(path.parent) == ["notes.db"]
+    assert list_pending_erasures(path.parent) == ["notes.db"]
     with opened(path):
         assert files_with(path.parent, WORDS) == []
-        assert erasures_pending(path.parent) == []
+        assert list_pending_erasures(path.parent) == []
 
 
 def test_a_pending_erasure_rewrites_the_file_once_however_often_it_is_tried(file: PrivateFile, path: Path) -> None:

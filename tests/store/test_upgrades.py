@@ -17,7 +17,7 @@ from tests.support.store_backup import restore
 import quaestor.store
 from quaestor.base.clock import exact_now
 from quaestor.base.errors import StateError
-from quaestor.store.journal import Journal, database_at
+from quaestor.store.journal import Journal, parse_database_url
 from quaestor.store.records import NewAct, Row, row_of
 from quaestor.store.schema import LATEST, REVISIONS, VERSIONS, acts, add_rows, bring_up_to_date
 from quaestor.store.sqlite import SQLite, verify_copy
@@ -27,7 +27,7 @@ OLD = [row_of(NewAct("rating", "r1", {"item": number}), f"t{number}", number) fo
 
 def make_old(address: str | Path, rows: list[Row]) -> None:
     """A store as the first revision left it: without triggers."""
-    database = database_at(address)
+    database = parse_database_url(address)
     database.prepare()
     bring_up_to_date(database, exact_now, None, target="0001")
     with database.writing() as connection:

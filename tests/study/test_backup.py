@@ -165,9 +165,9 @@ def test_a_backup_is_of_one_moment_while_people_answer(new_folder: Callable[[str
             person.join()
     for report in reports:
         with open_backup(report.file) as opened:
-            used = sum(json.loads(line)[5] for line in opened.lines("invitations"))
-            begun = [json.loads(line)[1] for line in opened.lines("answers") if line.startswith('["responses"')]
-            acts = [row.act() for row in opened.rows()]
+            used = sum(json.loads(line)[5] for line in opened.read_lines("invitations"))
+            begun = [json.loads(line)[1] for line in opened.read_lines("answers") if line.startswith('["responses"')]
+            acts = [row.act() for row in opened.read_rows()]
         assert used == len(begun)
         decided = [act.payload["response"] for act in acts if act.kind == "survey.decide"]
         assert set(decided) <= set(begun)
@@ -318,8 +318,8 @@ def test_answers_of_an_older_version_come_back_as_the_newest(study: Study, other
 def forged(backup: Path, change: Callable[[list[str]], list[str]], version: int = ANSWERS.version) -> None:
     """The same backup with other answers, and every SHA-256 as it has to be."""
     with open_backup(backup) as opened:
-        rows, lines = list(opened.rows()), list(opened.lines("answers"))
-        links = Part("invitations", 1, list(opened.lines("invitations")))
+        rows, lines = list(opened.read_rows()), list(opened.read_lines("answers"))
+        links = Part("invitations", 1, list(opened.read_lines("invitations")))
     backup.unlink()
     write_backup(rows, backup, "2026-01-01", (Part("answers", version, change(lines)), links))
 

@@ -14,7 +14,7 @@ from httpx2 import Response
 from starlette.testclient import TestClient
 
 from quaestor.coding.codebook import import_codebook
-from quaestor.coding.round_acts import items_for, open_by_name
+from quaestor.coding.round_acts import list_rater_items, open_by_name
 from quaestor.people.credentials import Passwords
 from quaestor.people.roles import Role
 from quaestor.web.app import make_app
@@ -66,7 +66,7 @@ def main(how: str, folder: Path) -> dict[str, Answers]:
         read(rater, RATER_READS)
         tokens = {one: csrf_in(one.get("/me").text) for one in (lead, rater)}
         tokens |= {one: csrf_in(one.get("/sign-in").text) for one in (signing_in, joining)}
-        item = items_for(study, "pilot", "rater-1", left_only=True)[0]["item"]
+        item = list_rater_items(study, "pilot", "rater-1", left_only=True)[0]["item"]
         rating = {"item": item, "key": "k1", "answer.relevance": "keep"}
 
         def post(who: TestClient, path: str, **fields: str) -> tuple[int, str]:

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from quaestor.base.table_files import ExportTable, write_table
-from quaestor.coding.agreement import round_agreement, to_json
+from quaestor.coding.agreement import compute_round_agreement, to_json
 from quaestor.coding.disagreements import break_tie, comment_on_item, settle_agreed, settle_item
 from quaestor.coding.model.ratings import build_practice_act
 from quaestor.coding.model.records import Practice
@@ -232,7 +232,7 @@ def agreement_told(coding: CodingSession) -> str:
     """The agreement of the first round on every facet that has one, to the last bit; words of phrases are left out."""
     with coding.locked_state() as state:
         facets = ("theme", "fit", "right", "phrase")
-        found = {facet: to_json(round_agreement(state, MAIN, facet, seed=7)) for facet in facets}
+        found = {facet: to_json(compute_round_agreement(state, MAIN, facet, seed=7)) for facet in facets}
     return json.dumps({**found, "phrase": _without_words(found["phrase"])})
 
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from quaestor.base.clock import Clock, exact_now, format_timestamp
-from quaestor.store.backup import restore_from
+from quaestor.store.backup import restore_backup
 from quaestor.store.backup_file import open_backup, write_backup
-from quaestor.store.database import explained
+from quaestor.store.database import explain_errors
 from quaestor.store.journal import Journal
 from quaestor.store.private_file_copy import Part
 from quaestor.store.records import BackupReport, RestoreReport
@@ -33,7 +33,7 @@ class Nothing:
 
 def back_up(journal: Journal, target: Path) -> BackupReport:
     """Write all acts, as they are at one moment, to one file, and read it back; writers need not wait."""
-    with explained(journal.database), journal.database.reading() as connection:
+    with explain_errors(journal.database), journal.database.reading() as connection:
         return write_backup(rows(connection), target, format_timestamp(journal.clock()))
 
 
@@ -45,4 +45,4 @@ def restore(
     Any other store is refused, or with `replace` kept in a file of `backups` (or beside the store) and replaced.
     """
     with open_backup(source) as backup:
-        return restore_from(backup, address, Nothing(), replace, backups, clock)
+        return restore_backup(backup, address, Nothing(), replace, backups, clock)

@@ -154,7 +154,7 @@ FORGED: dict[str, Change] = {
 @pytest.mark.parametrize("forgery", FORGED)
 def test_claims_that_no_study_has_are_refused(backup: Path, other: Study, forgery: str) -> None:
     with open_backup(backup, CLAIMS) as opened:
-        claims, key = ([json.loads(line) for line in opened.lines(part)] for part in ("claims", "key"))
+        claims, key = ([json.loads(line) for line in opened.read_lines(part)] for part in ("claims", "key"))
     FORGED[forgery](claims, key)
     backup.unlink()
     lines = [[json.dumps(row, separators=(",", ":")) for row in rows] for rows in (claims, key)]

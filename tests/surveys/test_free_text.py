@@ -31,7 +31,7 @@ from quaestor.base.table_files import ExportTable, write_table
 from quaestor.coding.codebook import change_codebook
 from quaestor.coding.model.ratings import build_rating_act
 from quaestor.coding.model.state import write_plan
-from quaestor.coding.rating_files import Said, export_ratings, import_ratings, rate, rating_wanted
+from quaestor.coding.rating_files import NewRating, export_ratings, import_ratings, rate, queue_rating
 from quaestor.coding.session import CodingSession, open_coding
 from quaestor.store.records import NewAct
 from quaestor.study.backup import back_up_study, restore_study
@@ -138,7 +138,7 @@ def test_a_word_of_a_phrase_stays_as_long_as_another_answer_has_it(coded: Quoted
 
 def test_what_is_sent_or_imported_again_after_a_withdrawal_is_known(coded: Quoted, tmp_path: Path) -> None:
     answers = {"theme": "layers", "fit": "keep", "right": "yes", "phrase": "explain, hobbledehoy"}
-    said = Said(coded.item, answers, memo="borborygmus", key="once")
+    said = NewRating(coded.item, answers, memo="borborygmus", key="once")
     file = tmp_path / "ratings.csv"
     write_table(
         ExportTable.from_mappings(
@@ -149,13 +149,13 @@ def test_what_is_sent_or_imported_again_after_a_withdrawal_is_known(coded: Quote
     with open_surveys(coded.study) as surveys:
         coding = surveys.coding
         for withdrawn in (False, True):
-            wanted = rating_wanted(coding, MAIN, "rater-1", said)
+            wanted = queue_rating(coding, MAIN, "rater-1", said)
             coding.pending.add(wanted)
             coding.pending.record()
             assert [(act.key, act.payload.get("memo")) for act in wanted.result()] == [
                 ("once", "" if withdrawn else said.memo)
             ]
-            assert import_ratings(coding, MAIN, file).given == (0 if withdrawn else 1)
+            assert import_ratings(coding, MAIN, file).added == (0 if withdrawn else 1)
             if not withdrawn:
                 withdraw(surveys, coded.code)
         assert (memo_of(coding, "rater-1", coded.item), memo_of(coding, "rater-2", coded.item)) == ("", "")
@@ -298,7 +298,7 @@ def test_a_file_that_was_imported_with_its_texts_in_the_journal_is_known_again(c
             if act.kind == "rating":
                 said |= {"memo": plain["memo"], "answers": {**said["answers"], **plain["answers"]}}
             coding.journal.append([NewAct(act.kind, act.actor, said, act.codebook, act.key)])
-        assert import_ratings(coding, MAIN, file).given == 0
+        assert import_ratings(coding, MAIN, file).added == 0
         assert memo_of(coding, "rater-1", coded.item) == "written then"
 
 

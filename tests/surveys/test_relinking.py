@@ -266,8 +266,8 @@ def test_both_backups_tell_no_more_than_the_files(taken: Taken, tmp_path: Path) 
     told = claims_told_by(claims)
     assert len(told["as they come"][0]) == len(told["place in the file"][0]) == MANY
     with open_backup(answers) as opened:
-        saved = [json.loads(line)[2] for line in opened.lines("answers") if line.startswith('["saves"')]
-        listed = [json.loads(line)[1] for line in opened.lines("answers") if line.startswith('["responses"')]
+        saved = [json.loads(line)[2] for line in opened.read_lines("answers") if line.startswith('["saves"')]
+        listed = [json.loads(line)[1] for line in opened.read_lines("answers") if line.startswith('["responses"')]
     for order in (saved, listed):
         assert_tells_nothing([truth[name].encode() for name in order], told)
 
@@ -296,7 +296,7 @@ def test_both_backups_share_no_value_and_that_of_claims_no_time(taken: Taken, tm
     for one, other in ((answers, claims), (claims, answers)):
         kind = {answers: BACKUP, claims: CLAIMS}[one]
         with open_backup(one, kind) as opened:
-            lines = [line for part in opened.report.parts for line in opened.lines(part)]
+            lines = [line for part in opened.report.parts for line in opened.read_lines(part)]
         shared = {
             word for line in lines for word in re.findall(r"[0-9a-f]{16,}", line) if word.encode() in other.read_bytes()
         }

@@ -15,7 +15,7 @@ from quaestor.interviews.model.question_matching import matched
 from quaestor.interviews.model.records import Guide, Voice
 from quaestor.interviews.transcript_formats import transcript_in
 from quaestor.study.templates import template_folder
-from quaestor.synth.interview_plan import InterviewPlan, plan_from
+from quaestor.synth.interview_plan import InterviewPlan, parse_plan
 from quaestor.synth.interview_truth import STUDY, InterviewTruth, interview_plan, read_truth, write_talks
 from quaestor.synth.interviews import make_talks
 from quaestor.synth.transcript_files import FORMATS
@@ -100,9 +100,9 @@ def test_the_codes_are_those_of_the_bundled_codebook(plan: InterviewPlan) -> Non
     study = tomllib.loads((template_folder(STUDY) / "study.toml").read_text("utf-8"))
     asked = study["facets"]["themes"]["fields"]
     for talk in plan.talks:
-        for code, told in talk.told.items():
+        for code, told in talk.details.items():
             assert all(sorted(one) == sorted(asked[code]) for one in told), code
-        assert not set(asked) & set(talk.codes) - set(talk.told), "a code that asks for more is told more of"
+        assert not set(asked) & set(talk.codes) - set(talk.details), "a code that asks for more is told more of"
 
 
 def test_the_questions_of_the_guide_are_found_in_them(guide: Guide, truth: InterviewTruth) -> None:
@@ -144,10 +144,10 @@ def test_a_truth_that_is_none_is_refused(tmp_path: Path, folder: Path) -> None:
 def test_a_plan_that_cannot_be_kept_is_refused(guide: Guide, plan: InterviewPlan) -> None:
     said = tomllib.loads((template_folder(STUDY) / "synthetic.toml").read_text("utf-8"))["interviews"]
     with pytest.raises(InputError, match="without a sentence or a question"):
-        plan_from({**said, "sentences": {"dataset": ["what decides is the data"]}}, "here")
+        parse_plan({**said, "sentences": {"dataset": ["what decides is the data"]}}, "here")
     with pytest.raises(InputError, match="does not say 'note'"):
-        plan_from({key: value for key, value in said.items() if key != "note"}, "here")
-    strange = plan_from({**said, "plain": {"weather": ["It rains."]}}, "here")
+        parse_plan({key: value for key, value in said.items() if key != "note"}, "here")
+    strange = parse_plan({**said, "plain": {"weather": ["It rains."]}}, "here")
     with pytest.raises(InputError, match="answers 'weather', which the guide 'guide' does not ask"):
         next(make_talks(guide, strange, seed=1))
     with pytest.raises(InputError, match="--words is 0"):

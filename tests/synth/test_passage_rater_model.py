@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from quaestor.base.errors import InputError
-from quaestor.synth.interviews import PlantedStretch
+from quaestor.synth.interviews import PlantedPassage
 from quaestor.synth.simulated_interviews import SimulatedCoder
 
 TEXT = "Well, a run takes three days here. The loss after an epoch is above 10 then."
 PLANTED = (
-    PlantedStretch(6, 28, "training-time"),
-    PlantedStretch(35, 70, "indicator", {"what": "loss", "threshold": "above 10"}),
+    PlantedPassage(6, 28, "training-time"),
+    PlantedPassage(35, 70, "indicator", {"what": "loss", "threshold": "above 10"}),
 )
 SIBLINGS = {"training-time": ["dataset"], "indicator": ["other"]}
 FIELDS = {"indicator": ("what", "threshold")}

@@ -21,7 +21,7 @@ from scipy.stats import pearsonr
 from tests.support.paths import STUDIES
 
 from quaestor.base.errors import InputError
-from quaestor.synth.dump_files import plan_of, taxonomy_of
+from quaestor.synth.dump_files import read_plan, read_taxonomy
 from quaestor.synth.phrases import read_issue_blocks
 from quaestor.synth.stackexchange import DEFAULT_FAMILIES, SynthPlan, write_dump
 from quaestor.synth.taxonomy import Medians, PlannedObject, Taxonomy
@@ -37,7 +37,7 @@ BY_OBJECT = {
     "table12-runtime-environment.csv": "Runtime environment",
     "table13-visualization.csv": "Visualization",
 }
-WHOLE = plan_of("dl-implementation-issues")
+WHOLE = read_plan("dl-implementation-issues")
 LIKE = replace(WHOLE, tagged=3_000, how_to=2_800, accepted=2_600, open=2_500)
 """The printed study, all refined posts of it, with fewer of the others around them."""
 
@@ -376,9 +376,9 @@ def names_of_taxonomy() -> Iterator[str]:
 @pytest.mark.parametrize("missing", list(names_of_taxonomy()))
 def test_a_study_without_one_of_the_printed_files_plants_no_taxonomy(tmp_path: Path, missing: str) -> None:
     some = copied(tmp_path, *(name for name in names_of_taxonomy() if name != missing))
-    assert taxonomy_of(some, FRAMEWORKS, {}) is None
+    assert read_taxonomy(some, FRAMEWORKS, {}) is None
     copied(tmp_path, missing)
-    assert taxonomy_of(tmp_path, FRAMEWORKS, {}) is not None
+    assert read_taxonomy(tmp_path, FRAMEWORKS, {}) is not None
 
 
 def test_printed_files_that_leave_a_figure_open_are_refused(tmp_path: Path) -> None:
@@ -386,8 +386,8 @@ def test_printed_files_that_leave_a_figure_open_are_refused(tmp_path: Path) -> N
     table = tmp_path / "table14-popularity-difficulty.csv"
     table.write_text(table.read_text().replace("V,Overall,1047.00", "V,Overall,"))
     with pytest.raises(InputError, match="leaves V open"):
-        taxonomy_of(tmp_path, FRAMEWORKS, {})
+        read_taxonomy(tmp_path, FRAMEWORKS, {})
     copied(tmp_path, table.name)
     (tmp_path / "other.csv").write_text("figure,value,where\n")
     with pytest.raises(InputError, match="Pearson r of viewcount and score"):
-        taxonomy_of(tmp_path, FRAMEWORKS, {})
+        read_taxonomy(tmp_path, FRAMEWORKS, {})

@@ -19,17 +19,17 @@ from quaestor.measures.records import Agreement, Estimate, Scale
 
 __all__ = [
     "Agreement",
-    "AskedFacet",
+    "FacetScale",
     "Estimate",
     "RatingTable",
     "RatingsFile",
     "Scale",
-    "agreement_of_file",
-    "agreement_on",
-    "asked_of",
-    "round_agreement",
-    "statistic",
-    "table_of",
+    "compute_file_agreement",
+    "compute_agreement",
+    "find_facet_scale",
+    "compute_round_agreement",
+    "find_estimate",
+    "build_table",
     "to_json",
 ]
 
@@ -52,7 +52,7 @@ class _Row:
     labels: tuple[str, ...]
 
 
-def round_agreement(
+def compute_round_agreement(
     state: State,
     name: str,
     facet: str,
@@ -66,17 +66,17 @@ def round_agreement(
 
     Against an earlier round it is the agreement of each rater with what they said then.
     """
-    asked = asked_of(state, name, facet, version=version, level=level)
+    asked = find_facet_scale(state, name, facet, version=version, level=level)
     if against and facet not in [other.id for other in state.round(against).plan.facets]:
         raise InputError(f"the round {against!r} asks no {facet!r}: it cannot be compared with {name!r}")
     found = (
         list_drift_labels(state, name, against, facet) if against else list_labels(state, name, facet, version, level)
     )
-    return agreement_on(asked, table_of(asked, found), seed=seed)
+    return compute_agreement(asked, build_table(asked, found), seed=seed)
 
 
 @dataclass(frozen=True)
-class AskedFacet:
+class FacetScale:
     """A facet whose agreement can be worked out: all that this needs beside the labels."""
 
     facet: str
@@ -88,7 +88,7 @@ class AskedFacet:
     """Whether labels are words that a withdrawal can erase: no statistic may depend on their alphabetical order."""
 
 
-def asked_of(state: State, name: str, facet: str, *, version: int | None = None, level: str = "") -> AskedFacet:
+def find_facet_scale(state: State, name: str, facet: str, *, version: int | None = None, level: str = "") -> FacetScale:
     """Refuses a facet, a version or a level that the round does not have."""
     one = state.round(name)
     names = [asked.id for asked in one.plan.facets]
@@ -104,10 +104,10 @@ def asked_of(state: State, name: str, facet: str, *, version: int | None = None,
         raise InputError(f"{facet!r} has no level {level!r}, allowed: {suggest(level, levels) or 'none'}")
     order = tuple(allowed_choices(asked, book)) if asked.scale == "ordinal" else ()
     erasable = kind.unifies_words and one.plan.origin not in (EVIDENCE, "")
-    return AskedFacet(facet, kind.has_several_codes, _scale(asked.scale), order, erasable)
+    return FacetScale(facet, kind.has_several_codes, _parse_scale(asked.scale), order, erasable)
 
 
-def table_of(asked: AskedFacet, found: Sequence[tuple[str, str, Label | None]]) -> RatingTable:
+def build_table(asked: FacetScale, found: Sequence[tuple[str, str, Label | None]]) -> RatingTable:
     """Labels of a round as the table that agreement is computed from."""
     if asked.several:
         sets = [(item, rater, label if isinstance(label, frozenset) else None) for item, rater, label in found]
@@ -117,22 +117,22 @@ def table_of(asked: AskedFacet, found: Sequence[tuple[str, str, Label | None]]) 
     return build_rating_table(single, order=asked.order, cannot_judge=[CANNOT_JUDGE], first_used_first=first)
 
 
-def agreement_on(asked: AskedFacet, table: RatingTable, *, seed: int = 0) -> Agreement:
+def compute_agreement(asked: FacetScale, table: RatingTable, *, seed: int = 0) -> Agreement:
     scale: Scale = "nominal" if asked.several else asked.scale
     return agreement(table, facet=asked.facet, scale=scale, seed=seed)
 
 
-def _scale(name: str) -> Scale:
+def _parse_scale(name: str) -> Scale:
     scales: dict[str, Scale] = {"ordinal": "ordinal", "interval": "interval"}
     return scales.get(name, "nominal")
 
 
-def statistic(agreement: Agreement, name: str) -> Estimate:
+def find_estimate(agreement: Agreement, name: str) -> Estimate:
     """The statistic a round reports, by its name."""
     return agreement.estimates[name]
 
 
-def agreement_of_file(
+def compute_file_agreement(
     file: RatingsFile,
     facets: Sequence[str],
     *,
@@ -143,21 +143,21 @@ def agreement_of_file(
 ) -> list[Agreement]:
     """The agreement on each facet, in the order asked for; an empty cell is a missing rating."""
     wanted = list(dict.fromkeys(facets))
-    rows = list(_read(file, wanted))
+    rows = list(_read_ratings(file, wanted))
     if not rows:
         raise InputError(f"{file.path} has a header and no ratings: give one row for each item and rater")
     found = []
     for place, facet in enumerate(wanted):
         triples = [(row.item, row.rater, row.labels[place]) for row in rows]
         try:
-            table = _table(triples, file.separator, order, cannot_judge)
+            table = _build_table(triples, file.separator, order, cannot_judge)
             found.append(agreement(table, facet=facet, scale=scale, seed=seed))
         except InputError as error:
             raise InputError(f"{file.path}, facet {facet}: {error}") from None
     return found
 
 
-def _table(
+def _build_table(
     triples: Sequence[tuple[str, str, str]], separator: str | None, order: Sequence[str], cannot_judge: Sequence[str]
 ) -> RatingTable:
     if separator is None:
@@ -165,22 +165,25 @@ def _table(
         return build_rating_table(single, order=order, cannot_judge=cannot_judge)
     if order:
         raise InputError("sets of codes have no order: leave out the order or the separator")
-    several = ((item, rater, _codes(label, separator)) for item, rater, label in triples)
+    several = ((item, rater, _split_codes(label, separator)) for item, rater, label in triples)
     return build_set_table(several, cannot_judge=cannot_judge)
 
 
-def _codes(label: str, separator: str) -> frozenset[str] | None:
+def _split_codes(label: str, separator: str) -> frozenset[str] | None:
     return frozenset(code.strip() for code in label.split(separator) if code.strip()) or None
 
 
-def _read(file: RatingsFile, facets: Sequence[str]) -> Iterator[_Row]:
+def _read_ratings(file: RatingsFile, facets: Sequence[str]) -> Iterator[_Row]:
     path = file.path
     header = read_header(path)
-    item, rater = _column(file, header, file.item, "--item"), _column(file, header, file.rater, "--rater")
+    item, rater = (
+        _require_column(file, header, file.item, "--item"),
+        _require_column(file, header, file.rater, "--rater"),
+    )
     if not facets:
         others = [name for name in header if name not in (item, rater)]
         raise InputError(f"name what was rated with --facet, one of the columns of {path}: {join_with_or(others)}")
-    columns = [_column(file, header, facet, "--facet") for facet in facets]
+    columns = [_require_column(file, header, facet, "--facet") for facet in facets]
     for number, cells in read_rows(path):
         if not cells[item] or not cells[rater]:
             lacking = file.rater if cells[item] else file.item
@@ -188,7 +191,7 @@ def _read(file: RatingsFile, facets: Sequence[str]) -> Iterator[_Row]:
         yield _Row(cells[item], cells[rater], tuple(cells[column] for column in columns))
 
 
-def _column(file: RatingsFile, header: tuple[str, ...], name: str, option: str) -> str:
+def _require_column(file: RatingsFile, header: tuple[str, ...], name: str, option: str) -> str:
     if name in header:
         return name
     options = join_with_or(sort_by_similarity(name, header)[:30])

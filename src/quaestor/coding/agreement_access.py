@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from quaestor.base.errors import StateError
-from quaestor.coding.agreement import round_agreement, statistic
-from quaestor.coding.agreement_cache import WorkedOut, agreement_now
+from quaestor.coding.agreement import compute_round_agreement, find_estimate
+from quaestor.coding.agreement_cache import CachedAgreement, find_agreement
 from quaestor.coding.model.facet_kinds import find_kind
 from quaestor.coding.model.state import CLOSED, RoundState, State
 from quaestor.coding.model.views import needs_consent, require_lead_view
-from quaestor.coding.rating_files import note_view
+from quaestor.coding.rating_files import record_view
 from quaestor.coding.session import CodingSession, Where, open_coding
 from quaestor.measures.records import Agreement
 
@@ -65,7 +65,7 @@ class RoundAgreement:
         }
 
 
-def agreement_of_rounds(
+def compute_rounds_agreement(
     study: Where,
     name: str | None,
     facets: Sequence[str],
@@ -90,28 +90,30 @@ def agreement_of_rounds(
             require_lead_view(state, against, actor or coding.lead, coding.lead)
         for one in chosen:
             require_lead_view(state, one.plan.round, actor or coding.lead, coding.lead)
-            asked = list(facets) or facets_compared(one, level)
-            found += [_one(coding, one, facet, version, level, against) for facet in asked]
+            asked = list(facets) or list_comparable_facets(one, level)
+            found += [_compute_one(coding, one, facet, version, level, against) for facet in asked]
         # Agreement comes from others' ratings: once it has been worked out, it is on record who saw it.
         for name_seen in {one.plan.round for one in chosen} | ({against} if against else set()):
-            note_view(coding, name_seen, actor or coding.lead)
+            record_view(coding, name_seen, actor or coding.lead)
         return found
 
 
-def _one(
+def _compute_one(
     coding: CodingSession, round_state: RoundState, facet: str, version: int | None, level: str, against: str
 ) -> RoundAgreement:
-    found = round_agreement(coding.state, round_state.plan.round, facet, version=version, level=level, against=against)
-    return beside_threshold(round_state, found, as_fixed=not (against or level or version is not None))
+    found = compute_round_agreement(
+        coding.state, round_state.plan.round, facet, version=version, level=level, against=against
+    )
+    return compare_to_threshold(round_state, found, as_fixed=not (against or level or version is not None))
 
 
-def beside_threshold(round_state: RoundState, agreement: Agreement, *, as_fixed: bool) -> RoundAgreement:
+def compare_to_threshold(round_state: RoundState, agreement: Agreement, *, as_fixed: bool) -> RoundAgreement:
     """An agreement with what the round had to reach, where it is the one that was fixed beforehand."""
     plan = round_state.plan
     measured = (
         as_fixed and agreement.facet == plan.measured and plan.threshold is not None and round_state.status == CLOSED
     )
-    value = statistic(agreement, plan.statistic).value
+    value = find_estimate(agreement, plan.statistic).value
     return RoundAgreement(
         plan.round,
         plan.kind,
@@ -126,24 +128,26 @@ def beside_threshold(round_state: RoundState, agreement: Agreement, *, as_fixed:
 
 
 @dataclass(frozen=True)
-class Look:
+class AgreementAccess:
     """Whether somebody sees the agreement of a round: now, once they say that they look, or not yet."""
 
     may: Literal["now", "ask", "not yet"]
-    words: str = ""
+    message: str = ""
 
 
-def look_at(state: State, name: str, actor: str, lead: str) -> Look:
+def find_access(state: State, name: str, actor: str, lead: str) -> AgreementAccess:
     """How somebody stands to a round; asking this opens nobody's eyes."""
     try:
         one = require_lead_view(state, name, actor, lead)
     except StateError as refusal:
-        return Look("not yet", _why_not(state.round(name), actor, str(refusal)))
+        return AgreementAccess("not yet", _why_not(state.round(name), actor, str(refusal)))
     if not needs_consent(state, name, actor):
-        return Look("now")
+        return AgreementAccess("now")
     if one.status == CLOSED:
-        return Look("ask", "Your look goes on record. The round can then be reopened only as not blind.")
-    return Look("ask", "This round is open and blind. Who looks is on record and can take no seat in it any more.")
+        return AgreementAccess("ask", "Your look goes on record. The round can then be reopened only as not blind.")
+    return AgreementAccess(
+        "ask", "This round is open and blind. Who looks is on record and can take no seat in it any more."
+    )
 
 
 def _why_not(round_state: RoundState, actor: str, refusal: str) -> str:
@@ -154,31 +158,31 @@ def _why_not(round_state: RoundState, actor: str, refusal: str) -> str:
     return refusal
 
 
-def note_look(coding: CodingSession, name: str, actor: str) -> None:
+def record_agreement_view(coding: CodingSession, name: str, actor: str) -> None:
     """Put on record that somebody now sees the agreement of a round; refuses those who may not."""
     with coding.locked_state() as state:
         require_lead_view(state, name, actor, coding.lead)
-    note_view(coding, name, actor)
+    record_view(coding, name, actor)
 
 
-def require_look(coding: CodingSession, name: str, actor: str) -> RoundState:
+def require_agreement_access(coding: CodingSession, name: str, actor: str) -> RoundState:
     """The round, for those who may see its agreement, and who are on record from now on."""
     with coding.locked_state() as state:
         one = require_lead_view(state, name, actor, coding.lead)
         if needs_consent(state, name, actor):
             raise StateError(f"the agreement of {name!r} is seen by those who say so: open its page and look")
-    note_view(coding, name, actor)
+    record_view(coding, name, actor)
     return one
 
 
-def facets_compared(round_state: RoundState, level: str = "") -> list[str]:
+def list_comparable_facets(round_state: RoundState, level: str = "") -> list[str]:
     """The facets of a round that raters can agree on."""
     return [
         facet.id for facet in round_state.plan.facets if find_kind(facet).is_compared and (facet.codes or not level)
     ]
 
 
-def seen(
+def find_visible_agreement(
     coding: CodingSession,
     name: str,
     actor: str,
@@ -187,18 +191,18 @@ def seen(
     version: int | None = None,
     level: str = "",
     wait: bool = True,
-) -> tuple[RoundAgreement, WorkedOut] | None:
+) -> tuple[RoundAgreement, CachedAgreement] | None:
     """The agreement on one facet beside its threshold; None where it is still being worked out."""
-    require_look(coding, name, actor)
-    found = agreement_now(coding, name, facet, version=version, level=level, wait=wait)
+    require_agreement_access(coding, name, actor)
+    found = find_agreement(coding, name, facet, version=version, level=level, wait=wait)
     if found is None:
         return None
     with coding.locked_state() as state:
         one = state.round(name)
-        return beside_threshold(one, found.agreement, as_fixed=not level and version is None), found
+        return compare_to_threshold(one, found.agreement, as_fixed=not level and version is None), found
 
 
-def all_seen(
+def list_visible_agreements(
     coding: CodingSession,
     name: str,
     actor: str,
@@ -208,6 +212,6 @@ def all_seen(
     level: str = "",
 ) -> list[RoundAgreement]:
     """What `quaestor agreement --round` says, for those who have looked already."""
-    wanted = list(facets) or facets_compared(require_look(coding, name, actor), level)
-    each = (seen(coding, name, actor, facet, version=version, level=level) for facet in wanted)
+    wanted = list(facets) or list_comparable_facets(require_agreement_access(coding, name, actor), level)
+    each = (find_visible_agreement(coding, name, actor, facet, version=version, level=level) for facet in wanted)
     return [found[0] for found in each if found is not None]

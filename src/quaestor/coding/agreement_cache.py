@@ -7,7 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from quaestor.base.errors import QuaestorError
-from quaestor.coding.agreement import Agreement, AskedFacet, RatingTable, agreement_on, asked_of, table_of
+from quaestor.coding.agreement import (
+    Agreement,
+    FacetScale,
+    RatingTable,
+    compute_agreement,
+    find_facet_scale,
+    build_table,
+)
 from quaestor.coding.model.facet_kinds.base import Label
 from quaestor.coding.model.ratings import list_slot_labels
 from quaestor.coding.model.state import CLOSED, RoundState
@@ -22,7 +29,7 @@ _SHARE = 0.02
 
 
 @dataclass(frozen=True)
-class WorkedOut:
+class CachedAgreement:
     """The agreement on a facet, the table it comes from, and how many ratings the round had then."""
 
     agreement: Agreement
@@ -31,7 +38,7 @@ class WorkedOut:
 
 
 @dataclass(frozen=True)
-class _Wanted:
+class _AgreementRequest:
     """What is to be worked out, and of which moment of the round."""
 
     round: str
@@ -47,30 +54,30 @@ class _Wanted:
         return ("agreement", self.facet, self.version, self.level)
 
 
-def agreement_now(
+def find_agreement(
     coding: CodingSession, name: str, facet: str, *, version: int | None = None, level: str = "", wait: bool = True
-) -> WorkedOut | None:
+) -> CachedAgreement | None:
     """The agreement of a round as it stands.
 
     Who does not wait gets what was worked out last of a large round, or None, and it is worked out meanwhile.
     """
     with coding.locked_state() as state:
         one = state.round(name)
-        asked = asked_of(state, name, facet, version=version, level=level)
-        wanted = _Wanted(name, facet, version, level, state.head, one.rating_count, _depends(one))
+        asked = find_facet_scale(state, name, facet, version=version, level=level)
+        wanted = _AgreementRequest(name, facet, version, level, state.head, one.rating_count, _build_stamp(one))
         known = one.cache.get(wanted.key)
         if known is not None and known[0] == wanted.depends:
-            return _told(known[1])
+            return _raise_if_error(known[1])
         if not wait and one.rating_count > LARGE:
             if _is_due(one, known) and ("at work", wanted.key) not in one.cache:
-                work = threading.Thread(target=_beside, args=(coding, asked, wanted), daemon=True)
+                work = threading.Thread(target=_compute_in_background, args=(coding, asked, wanted), daemon=True)
                 one.cache["at work", wanted.key] = work
                 work.start()
-            return _told(known[1]) if known else None
-    return _told(_work_out(coding, asked, wanted))
+            return _raise_if_error(known[1]) if known else None
+    return _raise_if_error(_compute(coding, asked, wanted))
 
 
-def _depends(round_state: RoundState) -> tuple[Any, ...]:
+def _build_stamp(round_state: RoundState) -> tuple[Any, ...]:
     """All that can change what was worked out; a rating that is on record never does."""
     seats = tuple((len(seat.raters), len(seat.items[0])) for seat in round_state.slots)
     return round_state.rating_count, len(round_state.unifications), seats, round_state.status
@@ -80,26 +87,26 @@ def _is_due(round_state: RoundState, known: Any) -> bool:
     return known is None or round_state.status == CLOSED or round_state.rating_count > known[0][0] * (1 + _SHARE)
 
 
-def _told(found: WorkedOut | QuaestorError) -> WorkedOut:
+def _raise_if_error(found: CachedAgreement | QuaestorError) -> CachedAgreement:
     if isinstance(found, QuaestorError):
         raise found
     return found
 
 
-def _beside(coding: CodingSession, asked: AskedFacet, wanted: _Wanted) -> None:
+def _compute_in_background(coding: CodingSession, asked: FacetScale, wanted: _AgreementRequest) -> None:
     try:
-        _work_out(coding, asked, wanted)
+        _compute(coding, asked, wanted)
     finally:
         with coding.locked_state() as state:
             state.round(wanted.round).cache.pop(("at work", wanted.key), None)
 
 
-def _work_out(coding: CodingSession, asked: AskedFacet, wanted: _Wanted) -> WorkedOut | QuaestorError:
+def _compute(coding: CodingSession, asked: FacetScale, wanted: _AgreementRequest) -> CachedAgreement | QuaestorError:
     """Read under the lock, a piece at a time; compute without it."""
-    worked_out: WorkedOut | QuaestorError
+    worked_out: CachedAgreement | QuaestorError
     try:
-        table = table_of(asked, _labels(coding, wanted))
-        worked_out = WorkedOut(agreement_on(asked, table), table, wanted.ratings)
+        table = build_table(asked, _read_labels(coding, wanted))
+        worked_out = CachedAgreement(compute_agreement(asked, table), table, wanted.ratings)
     except QuaestorError as refusal:
         worked_out = refusal
     with coding.locked_state() as state:
@@ -107,7 +114,7 @@ def _work_out(coding: CodingSession, asked: AskedFacet, wanted: _Wanted) -> Work
     return worked_out
 
 
-def _labels(coding: CodingSession, wanted: _Wanted) -> list[tuple[str, str, Label | None]]:
+def _read_labels(coding: CodingSession, wanted: _AgreementRequest) -> list[tuple[str, str, Label | None]]:
     found: list[tuple[str, str, Label | None]] = []
     place, start = 0, 0
     while True:

@@ -14,7 +14,7 @@ from quaestor.coding.model.codebook.history import list_differences, list_undone
 from quaestor.coding.model.facet_kinds.passages import KIND
 from quaestor.coding.model.records import Code, Codebook, CodeFacet, Difference, RoundPlan
 from quaestor.coding.model.state import State
-from quaestor.coding.session import Where, open_coding, require_lead, study_of
+from quaestor.coding.session import Where, open_coding, require_lead, find_study
 from quaestor.evidence.table_rows import read_rows
 from quaestor.store.records import NewAct
 from quaestor.study.contributions import KnownNames
@@ -24,9 +24,9 @@ ID = "id"
 _BETWEEN_WORDS = re.compile(r"[-_/]+")
 
 
-def refuse_names_in_codebook(names: KnownNames, before: Codebook, after: Codebook) -> None:
+def require_no_names(names: KnownNames, before: Codebook, after: Codebook) -> None:
     """Refuse a change by which a codebook would say a known name; what it says already can be mended."""
-    for called, what, words in _new_words(names, before, after):
+    for called, what, words in _iterate_new_texts(names, before, after):
         if shown := names.find(words):
             raise StateError(
                 f"the {what} of {called} holds a known name, that of {shown[0]}, and would keep it for good: "
@@ -34,48 +34,48 @@ def refuse_names_in_codebook(names: KnownNames, before: Codebook, after: Codeboo
             )
 
 
-def words_in_code(code: Code) -> Iterator[tuple[str, str]]:
+def iterate_code_texts(code: Code) -> Iterator[tuple[str, str]]:
     """(what it is, the words) of all that a code says."""
     yield "name", code.name
     yield "definition", code.definition
     yield "use", f"{code.use}\n{code.not_}"
     yield "examples", "\n".join(code.examples)
-    yield ID, _spaced(code.id)
+    yield ID, _split_id(code.id)
 
 
-def called_without_name(names: KnownNames, code: Code) -> str:
+def describe_code(names: KnownNames, code: Code) -> str:
     """A code by its id; by its facet alone where the id holds a name."""
-    return f"a code of the facet {code.facet!r}" if names.find(_spaced(code.id)) else f"the code {code.id!r}"
+    return f"a code of the facet {code.facet!r}" if names.find(_split_id(code.id)) else f"the code {code.id!r}"
 
 
-def _new_words(names: KnownNames, before: Codebook, after: Codebook) -> Iterator[tuple[str, str, str]]:
+def _iterate_new_texts(names: KnownNames, before: Codebook, after: Codebook) -> Iterator[tuple[str, str, str]]:
     if after.name != before.name:
         yield "the codebook", "name", after.name
     for facet in after.facets.values():
         if facet.id not in before.facets:
-            for what, words in _words_in_facet(facet):
+            for what, words in _iterate_facet_texts(facet):
                 yield "a new facet", what, words
     for code in after.codes.values():
         known = before.codes.get(code.id)
-        said = set(words_in_code(known)) if known else set()
-        called = called_without_name(names, code) if known else "a new code"
-        for what, words in words_in_code(code):
+        said = set(iterate_code_texts(known)) if known else set()
+        called = describe_code(names, code) if known else "a new code"
+        for what, words in iterate_code_texts(code):
             if (what, words) not in said:
                 yield called, what, words
 
 
-def _words_in_facet(facet: CodeFacet) -> Iterator[tuple[str, str]]:
-    yield ID, _spaced(facet.id)
+def _iterate_facet_texts(facet: CodeFacet) -> Iterator[tuple[str, str]]:
+    yield ID, _split_id(facet.id)
     yield "title", facet.title
     yield "levels", "\n".join(facet.levels)
 
 
-def _spaced(name: str) -> str:
+def _split_id(name: str) -> str:
     """An id as words."""
     return _BETWEEN_WORDS.sub(" ", name)
 
 
-def refuse_rules_that_fit_nothing(state: State, kind: str, payload: Mapping[str, Any]) -> None:
+def require_usable_rules(state: State, kind: str, payload: Mapping[str, Any]) -> None:
     """Refuse a split of a code that transcripts are coded with by a rule that no rating of any round can fit."""
     book = state.history.latest
     if kind != "codebook.split" or payload["code"] not in book.codes:
@@ -112,9 +112,9 @@ class CodebookChanged(StateError):
 
 def import_codebook(study: Where, file: Path | None = None, actor: str | None = None) -> Codebook:
     """Begin the codebook with a file; afterwards the journal is the truth."""
-    payload = read_codebook(file or study_of(study).root / CODEBOOK_FILE)
+    payload = read_codebook(file or find_study(study).root / CODEBOOK_FILE)
     change_codebook(study, "codebook.import", payload, actor)
-    return codebook_at(study, None)
+    return read_codebook_version(study, None)
 
 
 def change_codebook(
@@ -132,21 +132,21 @@ def change_codebook(
                     "done: look at what this would move now, and confirm it again"
                 )
             book = state.history.preview_change(kind, payload)
-            refuse_rules_that_fit_nothing(state, kind, payload)
-            refuse_names_in_codebook(names, state.history.latest, book)
+            require_usable_rules(state, kind, payload)
+            require_no_names(names, state.history.latest, book)
             return NewAct(kind, who, payload, book.version)
 
         coding.act(decide)
         return coding.state.history.latest.version
 
 
-def codebook_at(study: Where, version: int | None) -> Codebook:
+def read_codebook_version(study: Where, version: int | None) -> Codebook:
     with open_coding(study) as coding:
         history = coding.state.history
         return history.latest if version is None else history.at(version)
 
 
-def codebook_differences(study: Where, before: int, after: int | None) -> list[Difference]:
+def compare_codebook_versions(study: Where, before: int, after: int | None) -> list[Difference]:
     with open_coding(study) as coding:
         history = coding.state.history
         return list_differences(history.at(before), history.latest if after is None else history.at(after))
@@ -156,7 +156,7 @@ def save_codebook(book: Codebook, path: Path) -> None:
     write_atomically(path, write_codebook(book).encode("utf-8"))
 
 
-def codes_json(book: Codebook) -> dict[str, Any]:
+def codebook_to_json(book: Codebook) -> dict[str, Any]:
     """A version as plain values."""
     return {
         "version": book.version,
@@ -186,7 +186,7 @@ def codes_json(book: Codebook) -> dict[str, Any]:
     }
 
 
-def changes(study: Where) -> list[dict[str, Any]]:
+def list_changes(study: Where) -> list[dict[str, Any]]:
     """Every change with its number, in words."""
     with open_coding(study) as coding:
         acts = [act for act in coding.journal.acts() if act.kind.startswith("codebook.")]
@@ -197,14 +197,14 @@ def changes(study: Where) -> list[dict[str, Any]]:
             "time": act.time,
             "actor": act.actor,
             "kind": act.kind.removeprefix("codebook."),
-            "change": _in_words(act.kind.removeprefix("codebook."), act.payload),
+            "change": _describe_change(act.kind.removeprefix("codebook."), act.payload),
             "undone": number in undone,
         }
         for number, act in enumerate(acts, start=1)
     ]
 
 
-def _in_words(kind: str, said: dict[str, Any]) -> str:
+def _describe_change(kind: str, said: dict[str, Any]) -> str:
     if kind == "import":
         return f"import {len(said['codes'])} codes"
     if kind == "merge":
@@ -217,7 +217,7 @@ def _in_words(kind: str, said: dict[str, Any]) -> str:
     return f"{kind} {said.get('code') or said.get('id')} {more}".strip()
 
 
-def split_items(path: Path) -> dict[str, str]:
+def read_split_items(path: Path) -> dict[str, str]:
     """item → part, from a table with these two columns."""
     found = {}
     for number, row in read_rows(path):

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from quaestor.coding.agreement_access import require_look, seen
+from quaestor.coding.agreement_access import require_agreement_access, find_visible_agreement
 from quaestor.coding.model.answers import summarise_answer
 from quaestor.coding.model.records import Codebook, Facet
 from quaestor.coding.model.state import RoundState
@@ -22,7 +22,7 @@ _HEATS = 5
 
 
 @dataclass(frozen=True)
-class Named:
+class CodeLabel:
     """A label of a facet as people read it."""
 
     label: str
@@ -31,13 +31,13 @@ class Named:
 
 
 @dataclass(frozen=True)
-class Cell:
+class ConfusionCell:
     """How often the first rater said one thing and the second another."""
 
-    first: Named
-    second: Named
+    first: CodeLabel
+    second: CodeLabel
     n: int
-    heat: int
+    shade: int
     """From 0, nothing, to 5."""
 
     @property
@@ -46,19 +46,19 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Matrix:
+class ConfusionMatrix:
     """What the second rater said where the first said something, for the codes that are shown."""
 
     first: str
     second: str
-    codes: tuple[Named, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    codes: tuple[CodeLabel, ...]
+    rows: tuple[tuple[ConfusionCell, ...], ...]
     of: int
     """How many codes there are."""
 
 
 @dataclass(frozen=True)
-class Opinion:
+class RaterAnswer:
     """What one rater said of an item."""
 
     rater: str
@@ -73,31 +73,31 @@ class ConfusedItem:
 
     item: str
     title: str
-    opinions: tuple[Opinion, ...]
+    opinions: tuple[RaterAnswer, ...]
 
 
 @dataclass(frozen=True)
 class ConfusedItems:
     """Some of the items behind a number."""
 
-    first: Named
-    second: Named
+    first: CodeLabel
+    second: CodeLabel
     raters: tuple[str, ...]
     total: int
     items: tuple[ConfusedItem, ...]
 
 
-def named(label: str, facet: Facet, book: Codebook) -> Named:
+def build_label(label: str, facet: Facet, book: Codebook) -> CodeLabel:
     """A label with the name and the definition of its code; of several codes, all names."""
     if not facet.codes:
-        return Named(label, label)
+        return CodeLabel(label, label)
     if label in book.codes:
-        return Named(label, book.path_name(label), book.codes[label].definition)
+        return CodeLabel(label, book.path_name(label), book.codes[label].definition)
     parts = label.split("; ")
-    return Named(label, "; ".join(book.codes[part].name if part in book.codes else part for part in parts))
+    return CodeLabel(label, "; ".join(book.codes[part].name if part in book.codes else part for part in parts))
 
 
-def matrix_of(confusion: Confusion, names: Mapping[str, Named], most: int = MOST_CODES) -> Matrix:
+def build_matrix(confusion: Confusion, names: Mapping[str, CodeLabel], most: int = MOST_CODES) -> ConfusionMatrix:
     """The table of two raters; the darkest cell off the diagonal is the worst confusion."""
     counts = {(first, second): n for first, second, n in confusion.cells}
     torn: Counter[str] = Counter()
@@ -111,22 +111,22 @@ def matrix_of(confusion: Confusion, names: Mapping[str, Named], most: int = MOST
     best = max((n for (first, second), n in counts.items() if first == second), default=0)
     rows = tuple(
         tuple(
-            Cell(names[first], names[second], n, _heat(n, best if first == second else worst))
+            ConfusionCell(names[first], names[second], n, _compute_shade(n, best if first == second else worst))
             for second in shown
             for n in [counts.get((first, second), 0)]
         )
         for first in shown
     )
-    return Matrix(
+    return ConfusionMatrix(
         confusion.first, confusion.second, tuple(names[label] for label in shown), rows, len(confusion.labels)
     )
 
 
-def _heat(n: int, most: int) -> int:
+def _compute_shade(n: int, most: int) -> int:
     return -(-n * _HEATS // most) if most else 0
 
 
-def confused_items(
+def list_confused_items(
     coding: CodingSession,
     item_texts: ItemTexts,
     name: str,
@@ -144,17 +144,17 @@ def confused_items(
 ) -> ConfusedItems | None:
     """Returns the items behind a cell with each rater's answer; None while agreement is still being computed."""
     mask = mask or NoNames()
-    found = seen(coding, name, actor, facet, version=version, level=level, wait=False)
+    found = find_visible_agreement(coding, name, actor, facet, version=version, level=level, wait=False)
     if found is None:
         return None
     table = found[1].table
     every = find_confused_items(table, first, second, either=either)
     chosen = every[offset : offset + limit]
     with coding.locked_state() as state:
-        one = require_look(coding, name, actor)
+        one = require_agreement_access(coding, name, actor)
         book = state.history.at(one.plan.codebook if version is None else version)
         asked = one.plan.facet(facet)
-        opinions = {item: _opinions(one, item, asked, book) for item in chosen}
+        opinions = {item: _list_answers(one, item, asked, book) for item in chosen}
     texts = item_texts.get(chosen)
     items = tuple(
         ConfusedItem(
@@ -167,21 +167,23 @@ def confused_items(
         )
         for item in chosen
     )
-    return ConfusedItems(named(first, asked, book), named(second, asked, book), table.raters, len(every), items)
+    return ConfusedItems(
+        build_label(first, asked, book), build_label(second, asked, book), table.raters, len(every), items
+    )
 
 
-def _opinions(round_state: RoundState, item: str, facet: Facet, book: Codebook) -> tuple[Opinion, ...]:
+def _list_answers(round_state: RoundState, item: str, facet: Facet, book: Codebook) -> tuple[RaterAnswer, ...]:
     found = []
     for seat in round_state.slots:
         rating = round_state.rating_in_slot(seat, item)
         if rating is not None and facet.id in rating.answers:
             given = rating.answers[facet.id]
-            words = named(summarise_answer(facet, given), facet, book).name
-            found.append(Opinion(rating.rater, words, facet.id in rating.unsure, rating.memo))
+            words = build_label(summarise_answer(facet, given), facet, book).name
+            found.append(RaterAnswer(rating.rater, words, facet.id in rating.unsure, rating.memo))
     return tuple(found)
 
 
-def matrix_rows(confusion: Confusion) -> list[list[str | int]]:
+def build_matrix_rows(confusion: Confusion) -> list[list[str | int]]:
     """The whole table with its head, for a file; of a thousand codes almost all of its million cells are 0."""
     places = {label: place for place, label in enumerate(confusion.labels, start=1)}
     rows: list[list[str | int]] = [[label, *[0] * len(places)] for label in confusion.labels]

@@ -21,12 +21,12 @@ from quaestor.coding.model.decisions import (
 from quaestor.coding.model.records import Decision, RoundPlan, TieCase
 from quaestor.coding.model.state import State
 from quaestor.coding.model.views import list_tie_cases, list_visible_disagreements
-from quaestor.coding.rating_files import note_view
+from quaestor.coding.rating_files import record_view
 from quaestor.coding.session import CodingSession, Where, open_coding
 from quaestor.store.records import Act, NewAct
 
 
-def disagreements_of(
+def list_disagreement_rows(
     study: Where, name: str, actor: str | None, *, open_only: bool, item: str | None, answer: str | None
 ) -> list[dict[str, Any]]:
     """The disagreements of a closed round, for whoever asks."""
@@ -35,10 +35,10 @@ def disagreements_of(
         state = coding.state
         plan = state.round(name).plan
         if who == plan.tie_breaker:
-            found = _for_tie_breaker(coding, name, who)
+            found = _list_tie_rows(coding, name, who)
         else:
             shown = list_visible_disagreements(state, name, who, coding.lead)
-            note_view(coding, name, who)
+            record_view(coding, name, who)
             found = [
                 {
                     "item": one.item,
@@ -50,7 +50,7 @@ def disagreements_of(
                     ],
                     "tie_comment": write_cell(plan.facet(one.facet), one.tie_comment.answer) if one.tie_comment else "",
                     "tie_text": one.tie_comment.text if one.tie_comment else "",
-                    **_end(plan, one.decision),
+                    **_build_outcome(plan, one.decision),
                 }
                 for one in shown
             ]
@@ -63,15 +63,15 @@ def disagreements_of(
     ]
 
 
-def tie_cases(coding: CodingSession, name: str, actor: str) -> list[TieCase]:
+def list_recorded_tie_cases(coding: CodingSession, name: str, actor: str) -> list[TieCase]:
     """The cases of a round for its tie-breaker, who is on record as having seen ratings once there is one."""
     cases = list_tie_cases(coding.state, name, actor)
     if cases:
-        note_view(coding, name, actor)
+        record_view(coding, name, actor)
     return cases
 
 
-def _for_tie_breaker(coding: CodingSession, name: str, who: str) -> list[dict[str, Any]]:
+def _list_tie_rows(coding: CodingSession, name: str, who: str) -> list[dict[str, Any]]:
     state = coding.state
     plan = state.round(name).plan
     made = {
@@ -87,13 +87,13 @@ def _for_tie_breaker(coding: CodingSession, name: str, who: str) -> list[dict[st
             "comments": [],
             "tie_comment": write_cell(plan.facet(case.facet), case.comment.answer) if case.comment else "",
             "tie_text": case.comment.text if case.comment else "",
-            **_end(plan, made[case.item, case.facet] if case.comment else None),
+            **_build_outcome(plan, made[case.item, case.facet] if case.comment else None),
         }
-        for case in tie_cases(coding, name, who)
+        for case in list_recorded_tie_cases(coding, name, who)
     ]
 
 
-def _end(plan: RoundPlan, decision: Decision | None) -> dict[str, str]:
+def _build_outcome(plan: RoundPlan, decision: Decision | None) -> dict[str, str]:
     if decision is None:
         return {"decision": "", "how": ""}
     answer = write_cell(plan.facet(decision.facet), decision.answer)
@@ -113,15 +113,15 @@ def comment_on_item(
     with open_coding(study) as coding:
 
         def act(state: State) -> NewAct:
-            asked = _facet(state, name, facet)
-            return _keyed(build_comment_act(state, name, actor, item, asked, text, lead=coding.lead), key)
+            asked = _find_facet(state, name, facet)
+            return _set_key(build_comment_act(state, name, actor, item, asked, text, lead=coding.lead), key)
 
         def same(state: State, known: Act) -> bool:
-            said = {"round": name, "item": item, "facet": _facet(state, name, facet), "text": text}
-            return _same(known, "comment", actor, said)
+            said = {"round": name, "item": item, "facet": _find_facet(state, name, facet), "text": text}
+            return _is_repeat(known, "comment", actor, said)
 
         made = coding.act(act, key, same)
-        note_view(coding, name, actor)
+        record_view(coding, name, actor)
         return made[0].number
 
 
@@ -141,8 +141,8 @@ def break_tie(
     with open_coding(study) as coding:
 
         def act(state: State) -> list[NewAct]:
-            asked = _facet(state, name, facet)
-            said = _keyed(build_tie_act(state, name, actor, item, asked, answer, text), key)
+            asked = _find_facet(state, name, facet)
+            said = _set_key(build_tie_act(state, name, actor, item, asked, answer, text), key)
             if not settling:
                 return [said]
             return [
@@ -151,12 +151,12 @@ def break_tie(
             ]
 
         def same(state: State, known: Act) -> bool:
-            asked = _facet(state, name, facet)
-            value = _checked(state, name, asked, answer)
+            asked = _find_facet(state, name, facet)
+            value = _check_answer(state, name, asked, answer)
             said = {"round": name, "item": item, "facet": asked, "answer": value, "text": text}
             with_it = [decision for decision in state.round(name).decisions.get((item, asked), ())
                        if (decision.number, decision.actor, decision.how) == (known.number + 1, actor, TIE_BREAKER)]  # fmt: skip
-            return _same(known, "tie.comment", actor, said, bool(with_it) is settling)
+            return _is_repeat(known, "tie.comment", actor, said, bool(with_it) is settling)
 
         return coding.act(act, key, same)[0].number
 
@@ -179,31 +179,33 @@ def settle_item(
         who = actor or coding.lead
 
         def act(state: State) -> NewAct:
-            asked = _facet(state, name, facet)
+            asked = _find_facet(state, name, facet)
             decision = state.round(name).decisions.get((item, asked))
             if seen is not None and decision and len(decision) > seen:
                 raise StateError(
                     "This was settled while you were looking at it: read what was decided, and settle it anew if that "
                     "is not right."
                 )
-            return _keyed(build_decision_act(state, name, who, item, asked, answer, how, reason, lead=coding.lead), key)
+            return _set_key(
+                build_decision_act(state, name, who, item, asked, answer, how, reason, lead=coding.lead), key
+            )
 
         def same(state: State, known: Act) -> bool:
-            asked = _facet(state, name, facet)
-            entry = {"item": item, "facet": asked, "answer": _checked(state, name, asked, answer), "how": how}
+            asked = _find_facet(state, name, facet)
+            entry = {"item": item, "facet": asked, "answer": _check_answer(state, name, asked, answer), "how": how}
             said = {"round": name, "decisions": [entry], **({"reason": reason} if reason else {})}
-            return _same(known, "decision", who, said)
+            return _is_repeat(known, "decision", who, said)
 
         made = coding.act(act, key, same)
-        note_view(coding, name, who)
+        record_view(coding, name, who)
         return made[0].number
 
 
-def _keyed(act: NewAct, key: str) -> NewAct:
+def _set_key(act: NewAct, key: str) -> NewAct:
     return replace(act, key=key) if key else act
 
 
-def _same(known: Act, kind: str, actor: str, said: Mapping[str, Any], together: bool = True) -> bool:
+def _is_repeat(known: Act, kind: str, actor: str, said: Mapping[str, Any], together: bool = True) -> bool:
     """Whether an act on record is the one that is sent again; a key is its sender's own."""
     if known.actor != actor:
         return False
@@ -215,12 +217,12 @@ def _same(known: Act, kind: str, actor: str, said: Mapping[str, Any], together: 
     return True
 
 
-def _checked(state: State, name: str, facet: str, answer: Any) -> Any:
+def _check_answer(state: State, name: str, facet: str, answer: Any) -> Any:
     plan = state.round(name).plan
     return check_answer(plan.facet(facet), state.history.at(plan.codebook), answer)
 
 
-def _facet(state: State, name: str, facet: str | None) -> str:
+def _find_facet(state: State, name: str, facet: str | None) -> str:
     names = [asked.id for asked in state.round(name).plan.facets]
     if facet is None and len(names) > 1:
         raise InputError(f"the round {name!r} asks several facets: name one with --facet, {join_with_or(names)}")

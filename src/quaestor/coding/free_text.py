@@ -46,7 +46,9 @@ class CodingFreeText:
     """
 
     def __init__(self, study: Study) -> None:
-        self._features: dict[str, FreeTextStore[State]] = {feature.origin: feature for feature in _features(study)}
+        self._features: dict[str, FreeTextStore[State]] = {
+            feature.origin: feature for feature in _iterate_stores(study)
+        }
         self._walks: dict[str, tuple[str, Walk]] = {
             kind: (feature.origin, walk) for feature in self._features.values() for kind, walk in feature.walks.items()
         }
@@ -68,13 +70,13 @@ class CodingFreeText:
 
         An act that is on record (`known`) refers to its texts already; these may have been changed or erased since.
         """
-        walk = self._walk_of(act.kind)
-        feature = self._feature_for(state, act) if walk else None
+        walk = self._find_walk(act.kind)
+        feature = self._find_feature(state, act) if walk else None
         if walk is None or feature is None:
             return act
         self._require_loaded(feature)
         if known is not None:
-            return self._as_recorded(state, act, known, walk)
+            return self._copy_references(state, act, known, walk)
         self._note_erasures(feature)
         pending = self._pending.setdefault(feature.origin, _Pending())
         texts: list[NewText] = []
@@ -88,7 +90,7 @@ class CodingFreeText:
             if is_label and (erased := _ERASED.fullmatch(text)):
                 return f"label:{erased[1]}"
             left = tuple(owner for owner in owners if not feature.texts().is_erased(owner))
-            token = pending.tokens.get(text) or feature.texts().token(text) if is_label else None
+            token = pending.tokens.get(text) or feature.texts().find_token(text) if is_label else None
             if token is None and not left:
                 raise StateError(feature.refusal(owners[0]))
             if is_label:
@@ -106,7 +108,7 @@ class CodingFreeText:
         pending.texts[act.key] = texts
         return replace(act, payload={**payload, _MARK: feature.origin})
 
-    def _as_recorded(self, state: State, act: NewAct, known: Act, walk: Walk) -> NewAct:
+    def _copy_references(self, state: State, act: NewAct, known: Act, walk: Walk) -> NewAct:
         """An act with the references of the one on record, or as it is where that one was recorded with its texts."""
         references: list[str] = []
 
@@ -149,20 +151,20 @@ class CodingFreeText:
         """
         if _MARK not in act.payload and not self._is_older_act(state, act):
             return act
-        return self._joined(state, act)[0]
+        return self._join_texts(state, act)[0]
 
     def is_changed(self, state: State, act: Act) -> bool:
         """Whether a text of an act may have been erased or changed since it was recorded."""
         if _MARK not in act.payload and not self._is_older_act(state, act):
             return False
         since = any(other.kind in self.changing and other.number > act.number for other in state.unhandled_acts)
-        return since or not self._joined(state, act)[1]
+        return since or not self._join_texts(state, act)[1]
 
-    def _joined(self, state: State, act: Act) -> tuple[Act, bool]:
+    def _join_texts(self, state: State, act: Act) -> tuple[Act, bool]:
         """An act with its texts, and whether all of them are there."""
         origin = act.payload.get(_MARK) or next(one.origin for one in self._features.values() if one.is_older_act(act))
         payload = {name: value for name, value in act.payload.items() if name != _MARK}
-        feature, walk = self._features.get(origin), self._walk_of(act.kind)
+        feature, walk = self._features.get(origin), self._find_walk(act.kind)
         if feature is None or walk is None:
             raise StateError(f"act {act.number} was recorded by a newer Quaestor: install that one")
         readable = feature.is_readable()
@@ -171,13 +173,13 @@ class CodingFreeText:
         self._note_erasures(feature)
         pending = self._pending.get(origin, _Pending())
         waiting = {text.number: text.text for text in pending.texts.get(act.key, ())}
-        texts = waiting or (feature.texts().of(act.key) if readable else {})
+        texts = waiting or (feature.texts().read_texts(act.key) if readable else {})
         complete = True
 
         def change(items: Sequence[str], text: str, is_label: bool) -> str:
             nonlocal complete
             if match := _LABEL.fullmatch(text):
-                word = pending.words.get(match[1]) or (feature.texts().word(match[1]) if readable else None)
+                word = pending.words.get(match[1]) or (feature.texts().find_label(match[1]) if readable else None)
                 complete &= word is not None
                 return f"(erased {match[1]})" if word is None else word
             if match := _TEXT.fullmatch(text):
@@ -194,14 +196,14 @@ class CodingFreeText:
         changed = False
         for origin, before in self._erasures.items():
             feature = self._features[origin]
-            if feature.is_readable() and (now := feature.texts().erasures()) != before:
+            if feature.is_readable() and (now := feature.texts().count_erasures()) != before:
                 self._erasures[origin] = now
                 changed = True
         return changed or bool(back)
 
     def _note_erasures(self, feature: FreeTextStore[State]) -> None:
         if feature.origin not in self._erasures and feature.is_readable():
-            self._erasures[feature.origin] = feature.texts().erasures()
+            self._erasures[feature.origin] = feature.texts().count_erasures()
 
     def require_loaded(self) -> None:
         """Refuses to go on where texts that somebody wrote cannot be read."""
@@ -212,10 +214,10 @@ class CodingFreeText:
         if feature.origin in self._unreadable:
             raise StateError(feature.missing())
 
-    def _walk_of(self, kind: str) -> Walk | None:
+    def _find_walk(self, kind: str) -> Walk | None:
         return WALKS.get(kind) or self._walks.get(kind, ("", None))[1]
 
-    def _feature_for(self, state: State, act: NewAct) -> FreeTextStore[State] | None:
+    def _find_feature(self, state: State, act: NewAct) -> FreeTextStore[State] | None:
         """The feature that an act's items come from."""
         if act.kind in self._walks:
             return self._features[self._walks[act.kind][0]]
@@ -228,10 +230,12 @@ class CodingFreeText:
         """Whether an act from before acts named an origin refers to texts."""
         if act.kind not in WALKS or find_origin(state, act.payload):
             return False
-        return any(feature.is_older_act(act) for feature in self._features.values()) and _refers(act.payload)
+        return any(feature.is_older_act(act) for feature in self._features.values()) and _contains_reference(
+            act.payload
+        )
 
 
-def _features(study: Study) -> Iterator[FreeTextStore[State]]:
+def _iterate_stores(study: Study) -> Iterator[FreeTextStore[State]]:
     for feature in features():
         if feature.free_text is not None:
             yield feature.free_text(study)
@@ -241,8 +245,8 @@ def _is_reference(text: str) -> bool:
     return bool(_TEXT.fullmatch(text) or _LABEL.fullmatch(text))
 
 
-def _refers(value: Any) -> bool:
+def _contains_reference(value: Any) -> bool:
     if isinstance(value, str):
         return value.startswith("kept:") and _TEXT.fullmatch(value) is not None
     inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return any(_refers(one) for one in inside)
+    return any(_contains_reference(one) for one in inside)

@@ -25,7 +25,7 @@ from quaestor.coding.model.phrases import (
 from quaestor.coding.model.rounds import list_missing
 from quaestor.coding.model.state import CLOSED, OPEN, RoundState, State
 from quaestor.coding.model.views import needs_consent, require_lead_view
-from quaestor.coding.rating_files import note_view
+from quaestor.coding.rating_files import record_view
 from quaestor.coding.session import CodingSession, Where, open_coding, require_lead, require_part
 from quaestor.render.figures.records import SetCurve
 from quaestor.store.records import NewAct
@@ -46,10 +46,10 @@ def is_simulated(round_state: RoundState) -> bool:
     return any(rating.simulated for rating in round_state.all_ratings())
 
 
-def words_of(study: Where, name: str, part: str, actor: str | None) -> list[dict[str, Any]]:
+def list_words(study: Where, name: str, part: str, actor: str | None) -> list[dict[str, Any]]:
     """Every word with its count; seen by raters only when their set is complete."""
     with open_coding(study) as coding:
-        one = _complete(coding, name, actor or coding.lead)
+        one = _require_complete_set(coding, name, actor or coding.lead)
         if part not in ("verb", "object"):
             raise InputError(f"--part is {part!r}, allowed: verb or object")
         known = find_words_before(one, one.set + 1)[part]
@@ -63,10 +63,10 @@ def words_of(study: Where, name: str, part: str, actor: str | None) -> list[dict
 def begin_comparing(study: Where, name: str, actor: str) -> None:
     """Put on record that somebody now sees the words of the others, where they may."""
     with open_coding(study) as coding:
-        _complete(coding, name, actor)
+        _require_complete_set(coding, name, actor)
 
 
-def _complete(coding: CodingSession, name: str, actor: str) -> RoundState:
+def _require_complete_set(coding: CodingSession, name: str, actor: str) -> RoundState:
     """A round whose present set all have rated: only then may words be compared, and that is put on record."""
     one = coding.state.round(name)
     find_phrase_facet(one)
@@ -80,7 +80,7 @@ def _complete(coding: CodingSession, name: str, actor: str) -> RoundState:
     if part and one.status == OPEN:
         coding.act(lambda state: build_compare_act(state, name, actor))
     else:
-        note_view(coding, name, actor)
+        record_view(coding, name, actor)
     return coding.state.round(name)
 
 
@@ -97,19 +97,19 @@ def unify_words(
         return coding.act(act)[0].number
 
 
-def ask_reread(study: Where, name: str, actor: str | None, item: str) -> int:
+def request_reread(study: Where, name: str, actor: str | None, item: str) -> int:
     with open_coding(study) as coding:
         who = require_part(coding, name, actor or coding.lead)
         return coding.act(lambda state: build_reread_act(state, name, who, item))[0].number
 
 
-def curves_of(study: Where, name: str, actor: str | None) -> tuple[list[SetCurve], Path]:
+def draw_curves(study: Where, name: str, actor: str | None) -> tuple[list[SetCurve], Path]:
     """The two curves, drawn in published/."""
     from quaestor.render.figures.discrepancy import draw_round_curves  # loading what draws takes half a second
     from quaestor.render.figures.export import write_svg
 
     with open_coding(study) as coding:
-        one = _complete(coding, name, actor or coding.lead)
+        one = _require_complete_set(coding, name, actor or coding.lead)
         found = build_curves(one)
         simulated = is_simulated(one)
         blindness = one.blindness
@@ -117,20 +117,22 @@ def curves_of(study: Where, name: str, actor: str | None) -> tuple[list[SetCurve
     return found, write_svg(figure, coding.study.published)
 
 
-def proposed_objects(study: Where, name: str, phases: str, at_least: int, actor: str | None) -> list[ProposedObject]:
+def list_proposed_objects(
+    study: Where, name: str, phases: str, at_least: int, actor: str | None
+) -> list[ProposedObject]:
     with open_coding(study) as coding:
-        found = _proposed(coding.state, name, phases, at_least)
+        found = _list_proposals(coding.state, name, phases, at_least)
         for seen in (name, phases):
             require_lead_view(coding.state, seen, actor or coding.lead, coding.lead)
-            note_view(coding, seen, actor or coding.lead)
+            record_view(coding, seen, actor or coding.lead)
         return found
 
 
-def objects_by_round(study: Where, name: str, actor: str) -> dict[str, list[ProposedObject]]:
+def list_objects_by_round(study: Where, name: str, actor: str) -> dict[str, list[ProposedObject]]:
     """What the phrases of a closed round propose, by each round that decided codes; only what needs no record."""
     with open_coding(study) as coding:
         state, lead = coding.state, coding.lead
-        if actor != lead or not _is_in_sight(state, name, lead):
+        if actor != lead or not _is_visible_to_lead(state, name, lead):
             return {}
         deciding = [
             round_state.plan.round
@@ -138,10 +140,14 @@ def objects_by_round(study: Where, name: str, actor: str) -> dict[str, list[Prop
             if any(facet.codes and facet.kind == "single" for facet in round_state.plan.facets)
             and round_state.status == CLOSED
         ]
-        return {phases: _proposed(state, name, phases, 1) for phases in deciding if _is_in_sight(state, phases, lead)}
+        return {
+            phases: _list_proposals(state, name, phases, 1)
+            for phases in deciding
+            if _is_visible_to_lead(state, phases, lead)
+        }
 
 
-def _is_in_sight(state: State, name: str, lead: str) -> bool:
+def _is_visible_to_lead(state: State, name: str, lead: str) -> bool:
     """Whether the lead sees a closed round whole, and looking puts nothing on record."""
     if state.round(name).status != CLOSED or needs_consent(state, name, lead):
         return False
@@ -152,7 +158,7 @@ def _is_in_sight(state: State, name: str, lead: str) -> bool:
     return True
 
 
-def _proposed(state: State, name: str, phases: str, at_least: int) -> list[ProposedObject]:
+def _list_proposals(state: State, name: str, phases: str, at_least: int) -> list[ProposedObject]:
     one, sorted_into = state.round(name), state.round(phases)
     for round_, called in ((one, name), (sorted_into, phases)):
         if round_.status != CLOSED:
@@ -180,7 +186,7 @@ def adopt_objects(study: Where, name: str, phases: str, chosen: Sequence[str], a
         who = require_lead(coding, actor, "change the codebook")
 
         def acts(state: State) -> list[NewAct]:
-            proposed = {f"{one.phase}={one.object}": one for one in _proposed(state, name, phases, 1)}
+            proposed = {f"{one.phase}={one.object}": one for one in _list_proposals(state, name, phases, 1)}
             made = []
             for number, text in enumerate(chosen, start=1):
                 one = proposed.get(text)

@@ -31,7 +31,7 @@ _RESERVED = set("umsbz0/")
 """Keys that do something else on the desk."""
 
 
-def next_for(study: Study, name: str, rater: str) -> dict[str, Any]:
+def build_next_item(study: Study, name: str, rater: str) -> dict[str, Any]:
     """The next item of a rater with all that is asked of it."""
     with open_coding(study) as coding:
         view = build_rater_view(coding.state, name, rater)
@@ -45,13 +45,13 @@ def next_for(study: Study, name: str, rater: str) -> dict[str, Any]:
         "round": name,
         "item": item,
         "title": html.unescape(shown.title) if shown else item or "",
-        "text": plain_text(shown.body) if shown else "",
-        "answer": plain_text(shown.answer) if shown else "",
+        "text": strip_markup(shown.body) if shown else "",
+        "answer": strip_markup(shown.answer) if shown else "",
         "tags": list(shown.tags) if shown else [],
         "link": shown.link if shown else "",
         "instructions": view.instructions,
         "practice": bool(trying),
-        "facets": [_asked(facet, view, item) for facet in view.facets],
+        "facets": [_describe_facet(facet, view, item) for facet in view.facets],
         "done": len(view.items) - len(view.left),
         "items": len(view.items),
         "set": view.set,
@@ -59,29 +59,29 @@ def next_for(study: Study, name: str, rater: str) -> dict[str, Any]:
     }
 
 
-def _asked(facet: Facet, view: RaterView, item: str | None) -> dict[str, Any]:
+def _describe_facet(facet: Facet, view: RaterView, item: str | None) -> dict[str, Any]:
     proposed = view.proposals.get(item or "", {}) if find_kind(facet).confirms_proposal else {}
     return {
         "facet": facet.id,
         "kind": facet.kind,
         "question": facet.question,
         "allowed": f"{find_kind(facet).hint(facet, view.codebook)}   or: {CANNOT_JUDGE}",
-        "proposed": [f"{name}: {proposed[name]}" for name in sorted(proposed, key=_place)],
+        "proposed": [f"{name}: {proposed[name]}" for name in sorted(proposed, key=_sort_key)],
     }
 
 
-def _place(name: str) -> tuple[int, str]:
+def _sort_key(name: str) -> tuple[int, str]:
     """Issue, object, phase: the order in which a triplet is read."""
     triplet = ("phrase", "object", "phase")
     return (triplet.index(name) if name in triplet else len(triplet), name)
 
 
-def choices_of(facet: Facet, book: Codebook, reserved: str = "") -> tuple[AnswerChoice, ...]:
+def list_choices(facet: Facet, book: Codebook, reserved: str = "") -> tuple[AnswerChoice, ...]:
     """What can be chosen and by which key; `reserved` are keys that do something else on this page alone."""
-    return _keyed(find_kind(facet).choices(facet, book), reserved)
+    return _assign_keys(find_kind(facet).choices(facet, book), reserved)
 
 
-def _keyed(choices: Sequence[AnswerChoice], reserved: str = "") -> tuple[AnswerChoice, ...]:
+def _assign_keys(choices: Sequence[AnswerChoice], reserved: str = "") -> tuple[AnswerChoice, ...]:
     """A key for each choice: its own, where the codebook gives one that does nothing else, else the next one free."""
     acts = set(reserved) or _RESERVED
     own = {one.value: one.key for one in choices if one.key and one.key not in acts}
@@ -93,7 +93,7 @@ def _keyed(choices: Sequence[AnswerChoice], reserved: str = "") -> tuple[AnswerC
     return tuple(keyed)
 
 
-def give_one(
+def record_rating(
     study: Study,
     name: str,
     rater: str,
@@ -117,14 +117,16 @@ def give_one(
     return {"done": len(view.items) - len(view.left), "left": len(view.left), "proposal": proposal}
 
 
-def try_one(study: Study, name: str, rater: str, item: str, answers: Mapping[str, Any]) -> dict[str, Any]:
+def try_practice(study: Study, name: str, rater: str, item: str, answers: Mapping[str, Any]) -> dict[str, Any]:
     """Try a practice item and hear what would have been right."""
     with open_coding(study) as coding:
-        told = tried(coding, name, rater, item, answers)
+        told = record_practice(coding, name, rater, item, answers)
         return {"item": item, **told, "left": len(list_untried_practice(coding.state.round(name), rater))}
 
 
-def tried(coding: CodingSession, name: str, rater: str, item: str, answers: Mapping[str, Any]) -> dict[str, Any]:
+def record_practice(
+    coding: CodingSession, name: str, rater: str, item: str, answers: Mapping[str, Any]
+) -> dict[str, Any]:
     """A try at a practice item on record: which facets were right, what would have been, and why."""
     told: list[tuple[dict[str, bool], str]] = []
 
@@ -144,7 +146,7 @@ def tried(coding: CodingSession, name: str, rater: str, item: str, answers: Mapp
     }
 
 
-def plain_text(body: str) -> str:
+def strip_markup(body: str) -> str:
     """A post without its markup, for a terminal."""
     text = html.unescape(_MARKUP.sub("", body))
     text = "".join(character for character in text if character.isprintable() or character in "\n\t")

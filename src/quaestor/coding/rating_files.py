@@ -28,31 +28,31 @@ from quaestor.study.contributions import KnownNames
 from quaestor.study.features import open_known_names
 from quaestor.study.session import PendingAct
 
-Told = Callable[[Any], Any]
+MaskAnswer = Callable[[Any], Any]
 """Makes of a text or an answer what somebody may read of it."""
 _LINK = "link"
 """Of a passage: made by a page, and no words."""
 _YES = ("true", "1", "yes")
-_TOLD = ("unsure", "memo", "seconds", "time")
+_OPTIONAL_COLUMNS = ("unsure", "memo", "seconds", "time")
 _EXPORTED_DECISION = {"item", "facet", "answer", "how", "by"}
 """Columns by which an export of decisions, with a row for each answer, is known."""
 FIXED = ("item", "rater", "time", "codebook", "unsure", "memo", "seconds", "simulated", "superseded", "blindness")
 
 
 @dataclass(frozen=True)
-class Imported:
+class RatingImport:
     """What an import did."""
 
-    given: int
+    added: int
     known: int
 
 
-class OtherStudy(StateError):
+class WrongStudy(StateError):
     """A rating that was meant for a round of the same name in another study."""
 
 
 @dataclass(frozen=True)
-class Said:
+class NewRating:
     """What a rater says about an item."""
 
     item: str
@@ -65,20 +65,20 @@ class Said:
     """When the round was opened that is meant, where that is known."""
 
 
-def as_written(said: Any) -> Any:
+def keep_text(said: Any) -> Any:
     """What somebody wrote, for those who may read all of it."""
     return said
 
 
 def rate(coding: CodingSession, name: str, rater: str, item: str, answers: Mapping[str, Any], **more: Any) -> int:
     """One rating, with whatever `Said` has more; the number of its act."""
-    wanted = rating_wanted(coding, name, rater, Said(item, answers, **more))
+    wanted = queue_rating(coding, name, rater, NewRating(item, answers, **more))
     coding.pending.add(wanted)
     coding.pending.record()
     return wanted.result()[0].number
 
 
-def rating_wanted(coding: CodingSession, name: str, rater: str, said: Said) -> PendingAct[State]:
+def queue_rating(coding: CodingSession, name: str, rater: str, said: NewRating) -> PendingAct[State]:
     """A rating to put in the line of what is to be recorded."""
     now = coding.now()
 
@@ -91,20 +91,20 @@ def rating_wanted(coding: CodingSession, name: str, rater: str, said: Said) -> P
             return False
         return str(told["memo"]).splitlines() == said.memo.splitlines()  # a form and a script end lines differently
 
-    return PendingAct(lambda state: rated(state, name, rater, said, now), said.key, same)
+    return PendingAct(lambda state: build_checked_rating(state, name, rater, said, now), said.key, same)
 
 
-def rated(state: State, name: str, rater: str, said: Said, now: str) -> NewAct:
+def build_checked_rating(state: State, name: str, rater: str, said: NewRating, now: str) -> NewAct:
     """The act of a rating, where it may be given in this round."""
     if said.opened and said.opened != state.round(name).opened:
-        raise OtherStudy("this was rated in another study")
+        raise WrongStudy("this was rated in another study")
     return build_rating_act(
         state, name, rater, said.item, said.answers,
         now=now, unsure=said.unsure, memo=said.memo, seconds=said.seconds, key=said.key,
     )  # fmt: skip
 
 
-def import_ratings(coding: CodingSession, name: str, path: Path, rater: str | None = None) -> Imported:
+def import_ratings(coding: CodingSession, name: str, path: Path, rater: str | None = None) -> RatingImport:
     """A file of ratings into an open round, whole or not at all; the same file twice gives them once.
 
     Columns: item, rater (or --rater), one for each facet, and if you like unsure, memo, seconds and time.
@@ -126,7 +126,7 @@ def import_ratings(coding: CodingSession, name: str, path: Path, rater: str | No
             if row.get("superseded", "").lower() in _YES:
                 continue
             try:
-                acts.append(_rating(state, name, row, facets, rater, now))
+                acts.append(_build_row_rating(state, name, row, facets, rater, now))
             except QuaestorError as error:
                 raise type(error)(f"{path}, row {number}: {error}") from None
         return acts
@@ -135,7 +135,7 @@ def import_ratings(coding: CodingSession, name: str, path: Path, rater: str | No
     made = coding.act(decide)
     ratings = [act for act in made if act.kind == "rating"]
     given = sum(act.number > before for act in ratings)
-    return Imported(given, len(ratings) - given)
+    return RatingImport(given, len(ratings) - given)
 
 
 def _check_rows(
@@ -157,11 +157,16 @@ def _check_rows(
         seen[key] = number
 
 
-def _rating(
+def _build_row_rating(
     state: State, name: str, row: Mapping[str, str], facets: Sequence[str], rater: str | None, now: str
 ) -> NewAct:
     """A row as a rating; its key is made of what it says, so a row is known again in a renamed or longer file."""
-    told = [name, row.get("rater") or rater, row["item"], *(row.get(facet, "") for facet in (*facets, *_TOLD))]
+    told = [
+        name,
+        row.get("rater") or rater,
+        row["item"],
+        *(row.get(facet, "") for facet in (*facets, *_OPTIONAL_COLUMNS)),
+    ]
     key = hashlib.sha256("\0".join(map(str, told)).encode()).hexdigest()[:32]
     seconds = row.get("seconds", "")
     try:
@@ -204,32 +209,34 @@ def export_ratings(coding: CodingSession, name: str, actor: str, *, superseded: 
     one = state.round(name)
     if one.slot_of(actor) and one.plan.blind and one.status == "open":
         own = [rating for given in one.ratings.get(actor, {}).values() for rating in given]
-        return _rows(one, own, superseded, as_written)
+        return _build_rows(one, own, superseded, keep_text)
     require_lead_view(state, name, actor, coding.lead)
-    note_view(coding, name, actor)
-    with words_for(coding, actor) as words:
-        return _rows(one, one.all_ratings(), superseded, words)
+    record_view(coding, name, actor)
+    with open_mask(coding, actor) as words:
+        return _build_rows(one, one.all_ratings(), superseded, words)
 
 
 @contextmanager
-def words_for(coding: CodingSession, actor: str) -> Iterator[Told]:
+def open_mask(coding: CodingSession, actor: str) -> Iterator[MaskAnswer]:
     """What somebody may read of a text or an answer: without known names, but for the lead, who can import it again."""
     if actor == coding.lead:
-        yield as_written
+        yield keep_text
         return
     with open_known_names(coding) as names:
-        yield lambda answer: _masked(answer, names)
+        yield lambda answer: _mask_answer(answer, names)
 
 
-def _masked(answer: Any, names: KnownNames) -> Any:
+def _mask_answer(answer: Any, names: KnownNames) -> Any:
     if isinstance(answer, str):
         return names.mask(answer)
     if isinstance(answer, Mapping):
-        return {part: words if part == _LINK else _masked(words, names) for part, words in answer.items()}
-    return [_masked(part, names) for part in answer] if isinstance(answer, list | tuple) else answer
+        return {part: words if part == _LINK else _mask_answer(words, names) for part, words in answer.items()}
+    return [_mask_answer(part, names) for part in answer] if isinstance(answer, list | tuple) else answer
 
 
-def _rows(round_state: RoundState, ratings: Iterable[Rating], superseded: bool, words: Told) -> list[dict[str, str]]:
+def _build_rows(
+    round_state: RoundState, ratings: Iterable[Rating], superseded: bool, words: MaskAnswer
+) -> list[dict[str, str]]:
     rows = []
     for rating in ratings:
         counts = round_state.current(rating.rater, rating.item) == rating
@@ -256,7 +263,7 @@ def _rows(round_state: RoundState, ratings: Iterable[Rating], superseded: bool, 
     return rows
 
 
-def note_view(coding: CodingSession, name: str, actor: str) -> None:
+def record_view(coding: CodingSession, name: str, actor: str) -> None:
     """Put on record that somebody now sees what the raters of a round said; there is no way back."""
     with coding.locked_state() as state:
         due = build_unblind_act(state, name, actor) is not None
@@ -264,7 +271,7 @@ def note_view(coding: CodingSession, name: str, actor: str) -> None:
         coding.act(lambda state: build_unblind_act(state, name, actor))
 
 
-def export_decisions(state: State, name: str, words: Told = as_written) -> list[dict[str, str]]:
+def export_decisions(state: State, name: str, words: MaskAnswer = keep_text) -> list[dict[str, str]]:
     """The final answer of every item, how it came about, and who said so."""
     blindness = ""
     facets: dict[str, Facet] = {}
@@ -292,14 +299,14 @@ def export_decisions(state: State, name: str, words: Told = as_written) -> list[
     ]
 
 
-def decisions_of(study: Where, name: str, actor: str | None) -> list[dict[str, str]]:
+def read_decisions(study: Where, name: str, actor: str | None) -> list[dict[str, str]]:
     """The decisions of a round for somebody who may see them, which goes on record."""
     with open_coding(study) as coding:
         if name not in coding.state.published:
             require_lead_view(coding.state, name, actor or coding.lead, coding.lead)
-            note_view(coding, name, actor or coding.lead)
+            record_view(coding, name, actor or coding.lead)
         coding.require_words()
-        with words_for(coding, actor or coding.lead) as words:
+        with open_mask(coding, actor or coding.lead) as words:
             return export_decisions(coding.state, name, words)
 
 
@@ -336,7 +343,7 @@ class RoundFile:
     content: bytes
 
 
-def needs_record(state: State, name: str, actor: str, lead: str) -> bool:
+def needs_view_consent(state: State, name: str, actor: str, lead: str) -> bool:
     """Whether somebody has to agree first that their look at the ratings of a round goes on record."""
     one = state.round(name)
     if one.slot_of(actor) and one.plan.blind and one.status == OPEN:
@@ -346,49 +353,49 @@ def needs_record(state: State, name: str, actor: str, lead: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Asking:
+class ViewConsent:
     """The state of a round whose ratings a person is about to see for the first time."""
 
     is_open: bool
 
 
-def asking(coding: CodingSession, name: str, actor: str) -> Asking | None:
+def find_view_consent(coding: CodingSession, name: str, actor: str) -> ViewConsent | None:
     """What somebody is asked before a look goes on record; nothing where there is nothing to record."""
     with coding.locked_state() as state:
-        if name in state.published or not needs_record(state, name, actor, coding.lead):
+        if name in state.published or not needs_view_consent(state, name, actor, coding.lead):
             return None
-        return Asking(state.round(name).status == OPEN)
+        return ViewConsent(state.round(name).status == OPEN)
 
 
-def why_no_files(state: State, name: str, actor: str, lead: str) -> str:
+def explain_no_files(state: State, name: str, actor: str, lead: str) -> str:
     """Why somebody gets no file of a round now, in a sentence; empty where they do."""
     try:
-        needs_record(state, name, actor, lead)
+        needs_view_consent(state, name, actor, lead)
     except StateError as refusal:
         return str(refusal)
     return ""
 
 
-def look(coding: CodingSession, name: str, actor: str) -> None:
+def record_consented_view(coding: CodingSession, name: str, actor: str) -> None:
     """Put on record that somebody who may see the ratings of a round now does."""
     with coding.locked_state() as state:
-        if needs_record(state, name, actor, coding.lead):
-            note_view(coding, name, actor)
+        if needs_view_consent(state, name, actor, coding.lead):
+            record_view(coding, name, actor)
 
 
-def ratings_file(
+def build_ratings_file(
     coding: CodingSession, name: str, actor: str, form: str = "csv", *, superseded: bool = False
 ) -> RoundFile:
     """The ratings an actor may see; whoever asks has looked before, or needs no record."""
     with coding.locked_state():
         rows = export_ratings(coding, name, actor, superseded=superseded)
-    return _file("ratings", rows, name, form)
+    return _build_file("ratings", rows, name, form)
 
 
-def decisions_file(coding: CodingSession, name: str, actor: str, form: str = "csv") -> RoundFile:
-    return _file("decisions", decisions_of(coding, name, actor), name, form)
+def build_decisions_file(coding: CodingSession, name: str, actor: str, form: str = "csv") -> RoundFile:
+    return _build_file("decisions", read_decisions(coding, name, actor), name, form)
 
 
-def _file(what: str, rows: Sequence[Mapping[str, str]], name: str, form: str) -> RoundFile:
+def _build_file(what: str, rows: Sequence[Mapping[str, str]], name: str, form: str) -> RoundFile:
     content = format_table(ExportTable.from_mappings(what, rows), form)
     return RoundFile(f"{name}-{what}.{form}", FILE_FORMATS[form], content)

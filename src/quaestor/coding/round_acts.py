@@ -10,8 +10,8 @@ from typing import Any
 from quaestor.base.clock import parse_utc
 from quaestor.base.errors import SettingsError, StateError
 from quaestor.base.names import suggest
-from quaestor.coding.agreement import statistic
-from quaestor.coding.agreement_cache import agreement_now
+from quaestor.coding.agreement import find_estimate
+from quaestor.coding.agreement_cache import find_agreement
 from quaestor.coding.model.answers import write_cell
 from quaestor.coding.model.decisions import find_decisions, list_kept
 from quaestor.coding.model.facet_kinds import find_kind
@@ -41,7 +41,7 @@ from quaestor.study.session import BuildAct, Session
 from quaestor.study.settings.coding import RoundSettings
 
 
-def settings_of(study: Study, name: str) -> RoundSettings:
+def find_round_settings(study: Study, name: str) -> RoundSettings:
     for one in study.settings.rounds:
         if one.round == name:
             return one
@@ -49,7 +49,7 @@ def settings_of(study: Study, name: str) -> RoundSettings:
     raise SettingsError(f"{study.file}: there is no round {name!r}, allowed: {options}")
 
 
-def planned(
+def build_plan(
     study: Study,
     one: RoundSettings,
     items: tuple[str, ...],
@@ -62,7 +62,7 @@ def planned(
         round=one.round,
         kind=one.kind,
         items=items,
-        facets=tuple(_facet(study, facet) for facet in one.facets),
+        facets=tuple(_build_facet(study, facet) for facet in one.facets),
         raters=one.raters,
         codebook=codebook,
         overlap=one.overlap,
@@ -87,7 +87,7 @@ def planned(
     )
 
 
-def _facet(study: Study, name: str) -> Facet:
+def _build_facet(study: Study, name: str) -> Facet:
     one = study.settings.facets[name]
     return Facet(
         name,
@@ -104,16 +104,16 @@ def _facet(study: Study, name: str) -> Facet:
 
 
 @dataclass(frozen=True)
-class KnownItems:
+class EarlierItems:
     """What earlier rounds say about the items of one: those it takes from them, and those it leaves out."""
 
-    taken: tuple[str, ...] = ()
+    items: tuple[str, ...] = ()
     left_out: frozenset[str] = frozenset()
     origin: str | None = None
     """Of the items it takes from an earlier round; None where they come from the evidence."""
 
 
-def known_items(state: State, round_settings: RoundSettings) -> KnownItems:
+def find_earlier_items(state: State, round_settings: RoundSettings) -> EarlierItems:
     items: tuple[str, ...] = ()
     earlier = round_settings.items.kept_by or round_settings.items.again
     if round_settings.items.kept_by is not None:
@@ -126,20 +126,20 @@ def known_items(state: State, round_settings: RoundSettings) -> KnownItems:
     elif round_settings.items.again is not None:
         items = state.round(round_settings.items.again).plan.items
     left_out = frozenset(item for name in round_settings.items.without for item in state.round(name).plan.items)
-    return KnownItems(items, left_out, state.round(earlier).plan.origin if earlier else None)
+    return EarlierItems(items, left_out, state.round(earlier).plan.origin if earlier else None)
 
 
-def chosen_items(study: Study, round_settings: RoundSettings, known: KnownItems) -> tuple[str, ...]:
+def choose_items(study: Study, round_settings: RoundSettings, known: EarlierItems) -> tuple[str, ...]:
     """The items of a round, looked up in the evidence where they do not come from an earlier one.
 
     None of them is of a person who withdrew.
     """
     chosen: Sequence[str]
     if round_settings.items.kept_by is not None:
-        chosen = drop_withdrawn(study, known.taken, known.origin)
+        chosen = drop_withdrawn(study, known.items, known.origin)
     elif round_settings.items.again is not None:
         seed = round_settings.seed if round_settings.seed is not None else study.settings.study.seed
-        left = drop_withdrawn(study, known.taken, known.origin)
+        left = drop_withdrawn(study, known.items, known.origin)
         chosen = draw_simple_sample(left, round_settings.items.size or len(left), seed)
     elif round_settings.items.sample is not None:
         drawn = draw_sample(study, round_settings.items.sample)
@@ -150,7 +150,7 @@ def chosen_items(study: Study, round_settings: RoundSettings, known: KnownItems)
     return tuple(item for item in chosen if item not in known.left_out)
 
 
-def _proposals(state: State, round_settings: RoundSettings, items: tuple[str, ...]) -> dict[str, dict[str, str]]:
+def _list_proposals(state: State, round_settings: RoundSettings, items: tuple[str, ...]) -> dict[str, dict[str, str]]:
     """What the rounds to be confirmed decided about each item, in words."""
     found: dict[str, dict[str, str]] = {item: {} for item in items} if round_settings.confirms else {}
     for name in round_settings.confirms:
@@ -174,28 +174,28 @@ def _proposals(state: State, round_settings: RoundSettings, items: tuple[str, ..
     return found
 
 
-def open_named(coding: CodingSession, name: str, actor: str) -> RoundState:
+def open_round(coding: CodingSession, name: str, actor: str) -> RoundState:
     """Freeze the plan of a round and open it, if the round before it allows that.
 
     Its items are chosen while others go on rating; where that changed what they depend on, nothing is opened.
     """
     study = coding.study
-    settings = settings_of(study, name)
+    settings = find_round_settings(study, name)
     with coding.locked_state() as state:
-        known, before = known_items(state, settings), _standing(state, settings.after)
-    items = chosen_items(study, settings, known)
-    passed = gate(coding, str(settings.after))[1] if before and not before.waived else None
+        known, before = find_earlier_items(state, settings), _build_stamp(state, settings.after)
+    items = choose_items(study, settings, known)
+    passed = check_gate(coding, str(settings.after))[1] if before and not before.waived else None
 
     def decide(state: State) -> NewAct:
-        if (known_items(state, settings), _standing(state, settings.after)) != (known, before):
+        if (find_earlier_items(state, settings), _build_stamp(state, settings.after)) != (known, before):
             raise StateError(f"a round that {name!r} builds on has changed meanwhile: open it again")
-        if settings_of(open_study(study.root), name) != settings:
+        if find_round_settings(open_study(study.root), name) != settings:
             raise StateError(f"{name!r} has been changed in {study.file} meanwhile: look at it and open it again")
         if len(drop_withdrawn(study, items, known.origin)) < len(items):
             raise StateError(f"{name!r} has items of somebody who has withdrawn meanwhile: open it again")
-        version, proposals = state.history.latest.version, _proposals(state, settings, items)
+        version, proposals = state.history.latest.version, _list_proposals(state, settings, items)
         origin = find_origin(study) if known.origin is None else known.origin
-        plan = planned(study, settings, items, version, proposals, origin)
+        plan = build_plan(study, settings, items, version, proposals, origin)
         return build_open_act(state, plan, actor, passed)
 
     coding.act(decide)
@@ -203,7 +203,7 @@ def open_named(coding: CodingSession, name: str, actor: str) -> RoundState:
 
 
 @dataclass(frozen=True)
-class _Standing:
+class _RoundStamp:
     """What a round's agreement, and with it the gate after it, depends on."""
 
     status: str
@@ -212,31 +212,31 @@ class _Standing:
     unifications: int
 
 
-def _standing(state: State, name: str | None) -> _Standing | None:
+def _build_stamp(state: State, name: str | None) -> _RoundStamp | None:
     round_state = state.rounds.get(name or "")
     return (
-        _Standing(round_state.status, round_state.closed, round_state.waived, len(round_state.unifications))
+        _RoundStamp(round_state.status, round_state.closed, round_state.waived, len(round_state.unifications))
         if round_state
         else None
     )
 
 
-def gate(coding: CodingSession, name: str) -> tuple[Agreement | None, bool | None]:
+def check_gate(coding: CodingSession, name: str) -> tuple[Agreement | None, bool | None]:
     """The agreement of a closed round, and whether the statistic fixed beforehand reached its threshold."""
     one = coding.state.round(name)
     if one.status != CLOSED or not find_kind(one.plan.facet(one.plan.measured)).is_compared:
         return None, None
-    worked_out = agreement_now(coding, name, one.plan.measured)
+    worked_out = find_agreement(coding, name, one.plan.measured)
     if worked_out is None:
         return None, None
     agreement = worked_out.agreement
     if one.plan.threshold is None:
         return agreement, None
-    value = statistic(agreement, one.plan.statistic).value
+    value = find_estimate(agreement, one.plan.statistic).value
     return agreement, value is not None and value >= one.plan.threshold
 
 
-def summary(round_state: RoundState) -> dict[str, Any]:
+def summarise_round(round_state: RoundState) -> dict[str, Any]:
     """A round in a few numbers, for somebody who may see it whole."""
     return {
         "round": round_state.plan.round,
@@ -261,22 +261,22 @@ def summary(round_state: RoundState) -> dict[str, Any]:
     }
 
 
-def all_rounds(study: Where) -> list[dict[str, Any]]:
+def list_rounds(study: Where) -> list[dict[str, Any]]:
     """The rounds of the study file and the journal, and where each stands."""
     with open_coding(study) as coding:
         state = coding.state
         found = []
         for one in coding.study.settings.rounds:
             if one.round in state.rounds:
-                found.append(summary(state.rounds[one.round]))
+                found.append(summarise_round(state.rounds[one.round]))
             else:
                 raters = list(one.raters)
-                found.append(_unopened(one.round, one.kind, raters))
+                found.append(_summarise_unopened(one.round, one.kind, raters))
         named = {round_state.round for round_state in coding.study.settings.rounds}
-        return found + [summary(round_state) for name, round_state in state.rounds.items() if name not in named]
+        return found + [summarise_round(round_state) for name, round_state in state.rounds.items() if name not in named]
 
 
-def _unopened(name: str, kind: str, raters: list[str]) -> dict[str, Any]:
+def _summarise_unopened(name: str, kind: str, raters: list[str]) -> dict[str, Any]:
     nothing = {"items": 0, "set": 0, "sets": 0, "codebook": 0, "missing": 0, "ratings": 0, "hours": {}}
     words = {"deadline": "", "waived": "", "incomplete": "", "final": False, "blindness": ""}
     return {
@@ -287,9 +287,9 @@ def _unopened(name: str, kind: str, raters: list[str]) -> dict[str, Any]:
 def open_by_name(study: Where, name: str, actor: str | None) -> dict[str, Any]:
     """Open a round; others go on while its items are chosen."""
     with nullcontext(study) if isinstance(study, Session) else open_coding(study) as coding:
-        open_named(coding, name, require_lead(coding, actor, "open rounds"))
+        open_round(coding, name, require_lead(coding, actor, "open rounds"))
         with coding.locked_state() as state:
-            return summary(state.round(name))
+            return summarise_round(state.round(name))
 
 
 def close_by_name(
@@ -299,7 +299,7 @@ def close_by_name(
         lead = require_lead(coding, actor, "change rounds")
         return lambda state: build_close_act(state, name, lead, incomplete, final=final)
 
-    return _act(study, name, decide)
+    return _record(study, name, decide)
 
 
 def reopen_by_name(
@@ -309,11 +309,11 @@ def reopen_by_name(
         lead = require_lead(coding, actor, "change rounds")
         return lambda state: build_reopen_act(state, name, lead, reason, not_blind=not_blind)
 
-    return _act(study, name, decide)
+    return _record(study, name, decide)
 
 
 def waive_by_name(study: Where, name: str, actor: str | None, reason: str) -> dict[str, Any]:
-    return _act(
+    return _record(
         study,
         name,
         lambda coding: lambda state: build_waive_act(state, name, require_lead(coding, actor, "change rounds"), reason),
@@ -321,7 +321,7 @@ def waive_by_name(study: Where, name: str, actor: str | None, reason: str) -> di
 
 
 def replace_by_name(study: Where, name: str, actor: str | None, rater: str, by: str, reason: str) -> dict[str, Any]:
-    return _act(
+    return _record(
         study,
         name,
         lambda coding: (
@@ -333,10 +333,10 @@ def replace_by_name(study: Where, name: str, actor: str | None, rater: str, by: 
 
 
 def next_set_by_name(study: Where, name: str, actor: str | None) -> dict[str, Any]:
-    return _act(study, name, lambda coding: _next_set(coding, name, actor))
+    return _record(study, name, lambda coding: _build_next_set(coding, name, actor))
 
 
-def _next_set(coding: CodingSession, name: str, actor: str | None) -> BuildAct[State]:
+def _build_next_set(coding: CodingSession, name: str, actor: str | None) -> BuildAct[State]:
     who = require_part(coding, name, actor or coding.lead)
     return lambda state: build_next_set_act(state, name, who)
 
@@ -350,17 +350,17 @@ def deadline_by_name(study: Where, name: str, actor: str | None, until: str) -> 
 
         return act
 
-    return _act(study, name, decide)
+    return _record(study, name, decide)
 
 
-def items_for(study: Where, name: str, rater: str, *, left_only: bool) -> list[dict[str, Any]]:
+def list_rater_items(study: Where, name: str, rater: str, *, left_only: bool) -> list[dict[str, Any]]:
     """A rater's items in the rater's own order."""
     with open_coding(study) as coding:
         view = build_rater_view(coding.state, name, rater)
     return [{"item": item, "rated": item not in view.left} for item in view.items if item in view.left or not left_only]
 
 
-def _act(study: Where, name: str, decide: Any) -> dict[str, Any]:
+def _record(study: Where, name: str, decide: Any) -> dict[str, Any]:
     with open_coding(study) as coding:
         coding.act(decide(coding))
-        return summary(coding.state.round(name))
+        return summarise_round(coding.state.round(name))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from quaestor.coding.model.decisions import list_kept
-from quaestor.coding.session import Where, open_coding, study_of
+from quaestor.coding.session import Where, open_coding, find_study
 
 _KEPT: dict[Path, tuple[tuple[int, list[str]], dict[str, list[str]]]] = {}
 """By study folder: the last act and the rounds asked for, and what these keep."""
@@ -20,7 +20,7 @@ class JournalOutcomes:
     where: Where
 
     def kept_items(self, rounds: Collection[str]) -> dict[str, list[str]]:
-        root = study_of(self.where).root
+        root = find_study(self.where).root
         with open_coding(self.where) as coding:
             head = (coding.journal.head(), sorted(rounds))
             known = _KEPT.get(root)

@@ -20,8 +20,8 @@ from quaestor.coding.model.facet_kinds.keep import Keep
 from quaestor.coding.model.records import RoundPlan
 from quaestor.coding.model.rounds import build_open_act
 from quaestor.coding.model.state import CLOSED, State
-from quaestor.coding.round_acts import chosen_items, known_items, planned, settings_of
-from quaestor.coding.session import CodingSession, Where, open_coding, study_of
+from quaestor.coding.round_acts import choose_items, find_earlier_items, build_plan, find_round_settings
+from quaestor.coding.session import CodingSession, Where, open_coding, find_study
 from quaestor.measures.agreement.statistics import list_reportable
 from quaestor.people.membership import list_people
 from quaestor.people.roles import Role
@@ -31,7 +31,7 @@ from quaestor.study.settings.coding import RoundSettings
 from quaestor.study.settings.schema import StudySettings, explain
 
 
-def checked_round(wanted: Mapping[str, Any]) -> RoundSettings:
+def check_round(wanted: Mapping[str, Any]) -> RoundSettings:
     """A round as a study file could define it, looked at by itself; its name can stand in an address."""
     try:
         one = RoundSettings.model_validate(wanted)
@@ -42,21 +42,25 @@ def checked_round(wanted: Mapping[str, Any]) -> RoundSettings:
     return one
 
 
-def study_with(study: Study, wanted: Mapping[str, Any], instead_of: str = "") -> tuple[Study, RoundSettings]:
+def preview_study(study: Study, wanted: Mapping[str, Any], instead_of: str = "") -> tuple[Study, RoundSettings]:
     """The study as it would be with one round more, or another in its place, to look at before anything is written."""
-    one, text = checked_round(wanted), read_study_text(study)
-    changed = _with_other(study, text, instead_of, block_of(one)) if instead_of else append_tables(text, block_of(one))
-    return Study(study.root, _read(study, changed, one)), one
+    one, text = check_round(wanted), read_study_text(study)
+    changed = (
+        _replace_block(study, text, instead_of, write_block(one))
+        if instead_of
+        else append_tables(text, write_block(one))
+    )
+    return Study(study.root, _read_settings(study, changed, one)), one
 
 
 def add_round(study: Study, wanted: Mapping[str, Any], actor: str | None = None) -> RoundSettings:
     """Append a round to study.toml; the file is exchanged whole, and only for one that can be read."""
     _require_lead(study, actor)
-    one = checked_round(wanted)
+    one = check_round(wanted)
 
     def change(text: str) -> str:
-        changed = append_tables(text, block_of(one))
-        found = _read(study, changed, one)
+        changed = append_tables(text, write_block(one))
+        found = _read_settings(study, changed, one)
         if found.rounds[-1] != one:
             raise SettingsError(
                 f"{study.file}: the round {one.round!r} would not be read as it was meant: edit it there"
@@ -69,8 +73,8 @@ def add_round(study: Study, wanted: Mapping[str, Any], actor: str | None = None)
 
 def change_round(where: Where, name: str, wanted: Mapping[str, Any], actor: str | None = None) -> RoundSettings:
     """Put another definition in the place of one that was added here and whose round has not opened."""
-    one = checked_round(wanted)
-    _replace(where, name, block_of(one), actor, one)
+    one = check_round(wanted)
+    _replace(where, name, write_block(one), actor, one)
     return one
 
 
@@ -79,27 +83,27 @@ def remove_round(where: Where, name: str, actor: str | None = None) -> None:
     _replace(where, name, "", actor, None)
 
 
-def wanted_of(study: Study, name: str) -> dict[str, Any]:
+def read_round_settings(study: Study, name: str) -> dict[str, Any]:
     """What a round of the study file says, as it would be given to `change_round`."""
-    return settings_of(study, name).model_dump(exclude_defaults=True)
+    return find_round_settings(study, name).model_dump(exclude_defaults=True)
 
 
-def can_be_changed(study: Study, name: str) -> bool:
+def is_editable(study: Study, name: str) -> bool:
     """Whether the definition of a round stands in the file as it was added, so that it can be changed from here."""
     one = next((round_state for round_state in study.settings.rounds if round_state.round == name), None)
-    return one is not None and bool(_block_in(read_study_text(study), one))
+    return one is not None and bool(_find_block(read_study_text(study), one))
 
 
 def _replace(where: Where, name: str, block: str, actor: str | None, round_settings: RoundSettings | None) -> None:
     with open_coding(where) as coding:
-        study = study_of(where)
+        study = find_study(where)
         _require_lead(study, actor)
         if name in coding.state.rounds:
             raise StateError(f"the round {name!r} has been opened: its plan is fixed")
 
         def change(text: str) -> str:
-            changed = _with_other(study, text, name, block)
-            found = _read(study, changed, round_settings)
+            changed = _replace_block(study, text, name, block)
+            found = _read_settings(study, changed, round_settings)
             expected = [
                 round_state if round_state.round != name else round_settings for round_state in study.settings.rounds
             ]
@@ -110,9 +114,9 @@ def _replace(where: Where, name: str, block: str, actor: str | None, round_setti
         edit_study_file(study, change)
 
 
-def _with_other(study: Study, text: str, name: str, block: str) -> str:
+def _replace_block(study: Study, text: str, name: str, block: str) -> str:
     """The text with another block in the place of a round's, which must stand there just as it was added."""
-    old = _block_in(text, settings_of(study, name))
+    old = _find_block(text, find_round_settings(study, name))
     if not old:
         raise StateError(f"the round {name!r} was written or changed by hand: edit it in {study.file}")
     gap = use_line_endings(text, "\n")
@@ -124,36 +128,36 @@ def _with_other(study: Study, text: str, name: str, block: str) -> str:
 _STRING = re.compile(r'"""(?:\\.|[^\\])*?"{3,5}|"(?:\\.|[^"\\])*"', re.DOTALL)
 
 
-def _block_in(text: str, round_settings: RoundSettings) -> str:
+def _find_block(text: str, round_settings: RoundSettings) -> str:
     """The block of a round in a study file; empty where it was not added here, or a person put something into it."""
-    first, last = (use_line_endings(text, mark) for mark in _marks(round_settings))
+    first, last = (use_line_endings(text, mark) for mark in _build_markers(round_settings))
     start, end = text.find(first), text.find(last)
     if not 0 <= start < end:
         return ""
     block = text[start : end + len(last)]
     try:
-        is_same = tomllib.loads(block) == tomllib.loads(block_of(round_settings))
+        is_same = tomllib.loads(block) == tomllib.loads(write_block(round_settings))
     except tomllib.TOMLDecodeError:
         return ""
     is_commented = "#" in _STRING.sub("", block[len(first) : -len(last)])
     return block if is_same and not is_commented and text.count(block) == 1 else ""
 
 
-def _marks(round_settings: RoundSettings) -> tuple[str, str]:
+def _build_markers(round_settings: RoundSettings) -> tuple[str, str]:
     """The comments around a round that was added."""
     name = tomlkit.string(round_settings.round).as_string()
     return f"# Round {name}, added from the desk.\n", f"# End of round {name}.\n"
 
 
-def block_of(round_settings: RoundSettings) -> str:
+def write_block(round_settings: RoundSettings) -> str:
     """A round as it is written into a study file; the same settings always give the same text."""
-    first, last = _marks(round_settings)
+    first, last = _build_markers(round_settings)
     rounds = tomlkit.aot()
     rounds.append(toml_table(round_settings.model_dump(exclude_defaults=True)))
     return f"{first}{tomlkit.dumps({'rounds': rounds})}{last}"
 
 
-def _read(study: Study, text: str, round_settings: RoundSettings | None) -> StudySettings:
+def _read_settings(study: Study, text: str, round_settings: RoundSettings | None) -> StudySettings:
     """What a text says as a study file; where it cannot be, the sentence is about the round that is new in it."""
     try:
         return StudySettings.model_validate(tomllib.loads(text.removeprefix("\ufeff")))
@@ -200,7 +204,7 @@ class RoundChoices:
     """Those who rate in some round, or joined to."""
     kinds: tuple[str, ...] = ("pilot", "main", "drift")
     statistics: tuple[tuple[str, str], ...] = field(default_factory=lambda: tuple(list_reportable().items()))
-    ways: tuple[tuple[str, str], ...] = (
+    methods: tuple[tuple[str, str], ...] = (
         ("discussion", "the raters discuss each disagreement"),
         ("two-step", "a tie-breaker comments first, then all decide together"),
         ("tie-breaker", "a tie-breaker decides alone"),
@@ -208,7 +212,7 @@ class RoundChoices:
     )
 
 
-def round_choices(study: Study, without: str = "") -> RoundChoices:
+def list_round_choices(study: Study, without: str = "") -> RoundChoices:
     """What a new round may name, or one that is changed: nothing that comes after it in the file."""
     settings = study.settings
     names = [round_state.round for round_state in settings.rounds]
@@ -236,7 +240,7 @@ _RECENT = 200
 
 
 @dataclass(frozen=True)
-class Share:
+class RaterShare:
     """The part of a round that falls to one rater; `hours` where earlier rounds tell how long an item takes."""
 
     rater: str
@@ -245,11 +249,11 @@ class Share:
 
 
 @dataclass(frozen=True)
-class Preview:
+class RoundPreview:
     """A plan before it is fixed; `hindrance` says why it cannot open yet, in a sentence."""
 
     items: int = 0
-    shares: tuple[Share, ...] = ()
+    shares: tuple[RaterShare, ...] = ()
     shared: int = 0
     """Items that more than one rater gets."""
     sets: int = 1
@@ -258,37 +262,37 @@ class Preview:
     """Seconds an item took in earlier rounds, in the middle."""
     like: tuple[str, ...] = ()
     """The rounds that tell the pace."""
-    hindrance: str = ""
+    obstacle: str = ""
 
 
-def preview_round(study: Study, coding: CodingSession | None, round_settings: RoundSettings) -> Preview:
+def preview_round(study: Study, coding: CodingSession | None, round_settings: RoundSettings) -> RoundPreview:
     """Look ahead; nothing is fixed and nothing is written."""
     with coding.locked_state() if coding else nullcontext(State()) as state:
         version = state.history.latest.version
-        pace, like = _pace(state, round_settings)
+        pace, like = _find_pace(state, round_settings)
         try:
-            known = known_items(state, round_settings)
+            known = find_earlier_items(state, round_settings)
             _require_closed(state, round_settings)
         except StateError as refusal:
-            return Preview(codebook=version, pace=pace, like=like, hindrance=str(refusal))
+            return RoundPreview(codebook=version, pace=pace, like=like, obstacle=str(refusal))
     try:
-        plan = planned(study, round_settings, chosen_items(study, round_settings, known), version)
+        plan = build_plan(study, round_settings, choose_items(study, round_settings, known), version)
     except QuaestorError as refusal:
-        return Preview(codebook=version, pace=pace, like=like, hindrance=str(refusal))
+        return RoundPreview(codebook=version, pace=pace, like=like, obstacle=str(refusal))
     with coding.locked_state() if coding else nullcontext(State()) as state:
-        hindrance = _hindrance(state, plan, study.settings.study.lead)
+        hindrance = _find_obstacle(state, plan, study.settings.study.lead)
     own = assign_items(plan)
     shares = tuple(
-        Share(rater, len(items), None if pace is None else len(items) * pace / 3600)
+        RaterShare(rater, len(items), None if pace is None else len(items) * pace / 3600)
         for rater, items in zip(plan.raters, own, strict=True)
     )
     everybody = set(plan.items).intersection(*map(set, own)) if len(own) > 1 else set()
-    return Preview(len(plan.items), shares, len(everybody), len(plan.sets()), version, pace, like, hindrance)
+    return RoundPreview(len(plan.items), shares, len(everybody), len(plan.sets()), version, pace, like, hindrance)
 
 
-def preview_of_study(study: Study, name: str) -> Preview:
+def preview_planned_round(study: Study, name: str) -> RoundPreview:
     """Look ahead at a round of a study whose journal is not open here; none is made where there is none."""
-    settings = settings_of(study, name)
+    settings = find_round_settings(study, name)
     if not has_journal(study):
         return preview_round(study, None, settings)
     with open_coding(study) as coding:
@@ -303,7 +307,7 @@ def _require_closed(state: State, round_settings: RoundSettings) -> None:
             )
 
 
-def _hindrance(state: State, plan: RoundPlan, lead: str) -> str:
+def _find_obstacle(state: State, plan: RoundPlan, lead: str) -> str:
     """Why the round could not open now; whether a pilot reached its threshold is worked out when it does."""
     try:
         build_open_act(state, plan, lead, passed=True)
@@ -312,7 +316,7 @@ def _hindrance(state: State, plan: RoundPlan, lead: str) -> str:
     return ""
 
 
-def _pace(state: State, round_settings: RoundSettings) -> tuple[float | None, tuple[str, ...]]:
+def _find_pace(state: State, round_settings: RoundSettings) -> tuple[float | None, tuple[str, ...]]:
     """How long an item took in rounds that asked one of the same facets, or else in any."""
     spent: dict[str, list[float]] = {}
     for name, round_state in state.rounds.items():

@@ -57,7 +57,7 @@ Where = Study | CodingSession
 """A study whose journal is opened for one thing and closed again, or one whose journal is open already."""
 
 
-def study_of(where: Where) -> Study:
+def find_study(where: Where) -> Study:
     return where.study if isinstance(where, Session) else where
 
 

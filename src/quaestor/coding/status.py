@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
-from quaestor.coding.agreement import Agreement, statistic
-from quaestor.coding.agreement_cache import agreement_now
+from quaestor.coding.agreement import Agreement, find_estimate
+from quaestor.coding.agreement_cache import find_agreement
 from quaestor.coding.codebook import CODEBOOK_FILE
 from quaestor.coding.model.decisions import list_disagreements
 from quaestor.coding.model.rounds import count_left_by_rater, is_complete
@@ -23,19 +23,19 @@ def coding_status(request: StatusRequest) -> StatusPart:
     """A line for the codebook and for each round, and what comes next in them."""
     session = request.session
     if session is None:
-        lines, following = coding_way(request.study, State(), {})
+        lines, following = build_status(request.study, State(), {})
     else:
-        gates = gates_of(session, wait=request.wait)
+        gates = compute_gates(session, wait=request.wait)
         with session.locked_state() as state:
-            lines, following = coding_way(request.study, state, gates)
+            lines, following = build_status(request.study, state, gates)
     return StatusPart(tuple(lines), following)
 
 
-def gates_of(coding: Session[State], *, wait: bool = True) -> dict[str, Agreement | None]:
+def compute_gates(coding: Session[State], *, wait: bool = True) -> dict[str, Agreement | None]:
     """The agreement of each closed round that had to reach something, worked out while others go on."""
     with coding.locked_state() as state:
         plans = [round_state.plan for round_state in state.rounds.values() if _has_gate(round_state)]
-    found = {plan.round: agreement_now(coding, plan.round, plan.measured, wait=wait) for plan in plans}
+    found = {plan.round: find_agreement(coding, plan.round, plan.measured, wait=wait) for plan in plans}
     return {name: one.agreement if one else None for name, one in found.items()}
 
 
@@ -43,7 +43,7 @@ def _has_gate(round_state: RoundState) -> bool:
     return round_state.status == CLOSED and round_state.plan.threshold is not None and not round_state.waived
 
 
-def coding_way(study: Study, state: State, gates: Gates) -> tuple[list[StatusLine], Next | None]:
+def build_status(study: Study, state: State, gates: Gates) -> tuple[list[StatusLine], Next | None]:
     """A stage for the codebook and for each round, and the next thing to do; nothing where no round is planned."""
     if not study.settings.rounds:
         return [], None
@@ -59,28 +59,28 @@ def coding_way(study: Study, state: State, gates: Gates) -> tuple[list[StatusLin
         following = None if known else Next("quaestor codebook import", "Import the codebook", "codebook")
     for settings in study.settings.rounds:
         round_state = state.rounds.get(settings.round)
-        stage, then = _round(state, round_state, gates) if round_state else _unopened(settings.round)
+        stage, then = _describe_round(state, round_state, gates) if round_state else _describe_unopened(settings.round)
         stages.append(stage)
         following = following or then
     return stages, following
 
 
-def _unopened(name: str) -> tuple[StatusLine, Next | None]:
+def _describe_unopened(name: str) -> tuple[StatusLine, Next | None]:
     then = Next(f"quaestor round open {name}", f"Open the round {name}", "rounds", name)
     return StatusLine(f"round {name}", "waiting", "not opened yet"), then
 
 
-def _round(state: State, round_state: RoundState, gates: Gates) -> tuple[StatusLine, Next | None]:
+def _describe_round(state: State, round_state: RoundState, gates: Gates) -> tuple[StatusLine, Next | None]:
     name, plan = round_state.plan.round, round_state.plan
     count = f"{len(plan.items):,} items{', simulated raters' if round_state.simulated else ''}"
     count += f", {round_state.blindness}" if round_state.blindness else ""
     if round_state.status == OPEN:
-        return _open(round_state, count)
+        return _describe_open(round_state, count)
     if _has_gate(round_state):
         gate = gates.get(name)
         if gate is None:
             return StatusLine(f"round {name}", "waiting", f"closed, {count}, its agreement is being worked out"), None
-        value = statistic(gate, plan.statistic).value
+        value = find_estimate(gate, plan.statistic).value
         if value is None or value < (plan.threshold or 0):
             reached = "undefined" if value is None else f"{value:.2f}"
             words = f"closed, {count}, {plan.statistic} {reached} misses its {plan.threshold:g}"
@@ -89,10 +89,10 @@ def _round(state: State, round_state: RoundState, gates: Gates) -> tuple[StatusL
             return StatusLine(f"round {name}", "doubtful", words), then
     if plan.kind == "pilot":
         return StatusLine(f"round {name}", "done", f"closed, {count}"), None
-    return _settling(state, round_state, count)
+    return _describe_settling(state, round_state, count)
 
 
-def _open(round_state: RoundState, count: str) -> tuple[StatusLine, Next | None]:
+def _describe_open(round_state: RoundState, count: str) -> tuple[StatusLine, Next | None]:
     name = round_state.plan.round
     left = count_left_by_rater(round_state)
     missing = sum(left.values())
@@ -108,10 +108,10 @@ def _open(round_state: RoundState, count: str) -> tuple[StatusLine, Next | None]
     return stage, Next(f"quaestor round next-set {name}", words, "phrases", name)
 
 
-def _settling(state: State, round_state: RoundState, count: str) -> tuple[StatusLine, Next | None]:
+def _describe_settling(state: State, round_state: RoundState, count: str) -> tuple[StatusLine, Next | None]:
     name = round_state.plan.round
     waiting = sum(disagreement.decision is None for disagreement in list_disagreements(state, name))
-    made = _most_decided(round_state)
+    made = _count_decided(round_state)
     if not round_state.final and not is_complete(round_state):
         missing = sum(count_left_by_rater(round_state).values())
         stage = StatusLine(
@@ -130,7 +130,7 @@ def _settling(state: State, round_state: RoundState, count: str) -> tuple[Status
     return stage, Next(f"quaestor decisions list {name} --open", words, "disagreements", name)
 
 
-def _most_decided(round_state: RoundState) -> int:
+def _count_decided(round_state: RoundState) -> int:
     """How many items are decided, on the facet with most; counted once for each decision."""
     known = round_state.cache.get("decided")
     if known is None or known[0] != round_state.decided_at:

@@ -62,7 +62,7 @@ class Visibility:
             )
         return self._why_not(name)
 
-    def views_to_record(self, names: Iterable[str]) -> list[NewAct]:
+    def build_view_acts(self, names: Iterable[str]) -> list[NewAct]:
         """The acts that record that the viewer now sees the ratings of these rounds, where they may and it is due."""
         return [
             act
@@ -102,26 +102,26 @@ class Visibility:
         """How somebody who acted in a round is called before this viewer."""
         if actor == self.viewer.name:
             return "you"
-        people = raters_of(self.state.rounds[name]) if name in self.state.rounds else []
+        people = list_raters(self.state.rounds[name]) if name in self.state.rounds else []
         if actor in people:
             return actor if self.viewer.role is Role.LEAD else _letter(people.index(actor))
         if self.viewer.sees_names:
             return actor
         return "lead" if actor == self.lead else "tie-breaker"
 
-    def text(self, name: str, words: str) -> str:
+    def mask_people(self, name: str, words: str) -> str:
         """What somebody wrote, the names of those who act in the round taken out where the viewer sees none."""
         if self.viewer.role is Role.LEAD or not words:
             return words
         round_state = self.state.rounds.get(name)
-        people = [*raters_of(round_state), round_state.plan.tie_breaker] if round_state else []
+        people = [*list_raters(round_state), round_state.plan.tie_breaker] if round_state else []
         for actor in sorted({*people, self.lead} - {""}, key=len, reverse=True):
             instead = self.name_actor(name, actor)
             words = re.sub(rf"(?<!\w){re.escape(actor)}(?!\w)", lambda _, put=instead: put, words, flags=re.IGNORECASE)  # type: ignore[misc]
         return words
 
 
-def raters_of(round_state: RoundState) -> list[str]:
+def list_raters(round_state: RoundState) -> list[str]:
     """Everybody who had a seat, in the order of the seats."""
     return [rater for seat in round_state.slots for rater in seat.raters]
 

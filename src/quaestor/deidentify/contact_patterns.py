@@ -180,51 +180,51 @@ def shapes_in(text: str) -> Iterator[Shaped]:
     if "@" in text or "\uff20" in text:
         yield from _with_sign(text.replace("\uff20", "@"))
     if "[" in text or "(" in text:
-        yield from (Shaped(*one.span(), EMAIL) for one in _SAID_EMAIL.finditer(text))
-    for one in _SCHEME.finditer(text):
-        yield Shaped(one.start(), _end(one), WEB)
+        yield from (Shaped(*match.span(), EMAIL) for match in _SAID_EMAIL.finditer(text))
+    for match in _SCHEME.finditer(text):
+        yield Shaped(match.start(), _end(match), WEB)
     if "." in text:
         yield from _bare(text)
     if _DOT.search(text):
-        yield from (Shaped(*one.span(), EMAIL, sure=False) for one in _SPOKEN_EMAIL.finditer(text))
-        yield from (Shaped(*one.span(), WEB, sure=False) for one in _SPOKEN_WEB.finditer(text))
-    for one in _SPOKEN_ACCOUNT.finditer(text):
-        if one[1].lower() not in _BEFORE_AT:
-            yield Shaped(*one.span(), EMAIL, sure=False)
-    for one in _NUMBER.finditer(text):
-        if _PERCENT.match(text, one.end()) and "+" not in one[0]:
+        yield from (Shaped(*match.span(), EMAIL, sure=False) for match in _SPOKEN_EMAIL.finditer(text))
+        yield from (Shaped(*match.span(), WEB, sure=False) for match in _SPOKEN_WEB.finditer(text))
+    for match in _SPOKEN_ACCOUNT.finditer(text):
+        if match[1].lower() not in _BEFORE_AT:
+            yield Shaped(*match.span(), EMAIL, sure=False)
+    for match in _NUMBER.finditer(text):
+        if _PERCENT.match(text, match.end()) and "+" not in match[0]:
             continue
-        cued = _PHONE.search(text, max(one.start() - _CUE, 0), one.start()) is not None
-        labelled = text[max(one.start() - 1, 0) : one.start()] in (":", "/")
-        if labelled and not cued and one[0].isdecimal() and not one[0].startswith("0"):
+        cued = _PHONE.search(text, max(match.start() - _CUE, 0), match.start()) is not None
+        labelled = text[max(match.start() - 1, 0) : match.start()] in (":", "/")
+        if labelled and not cued and match[0].isdecimal() and not match[0].startswith("0"):
             continue  # seed:1234567
-        if (sure := _is_telephone(one[0])) is not None:
-            yield Shaped(*one.span(), TELEPHONE, sure or cued)
+        if (sure := _is_telephone(match[0])) is not None:
+            yield Shaped(*match.span(), TELEPHONE, sure or cued)
 
 
 def _with_sign(text: str) -> Iterator[Shaped]:
     """E-mail addresses, whole or without their ending, and names of accounts."""
-    for one in _EMAIL.finditer(text):
-        machine = one[0].rpartition("@")[2].split(".")
+    for match in _EMAIL.finditer(text):
+        machine = match[0].rpartition("@")[2].split(".")
         if not machine[-1].isdecimal() or len(machine) == _ADDRESS:  # torch@2.1 is a version
-            yield Shaped(*one.span(), EMAIL, sure=not machine[-1].isdecimal())
-    yield from (Shaped(*one.span(), ACCOUNT, sure=False) for one in _ACCOUNT.finditer(text))
-    for one in _SHORT_EMAIL.finditer(text):
-        if len(one[0]) > _PRODUCT and not _VERSIONS.fullmatch(one[0].partition("@")[2]):
-            yield Shaped(*one.span(), EMAIL, sure=False)
+            yield Shaped(*match.span(), EMAIL, sure=not machine[-1].isdecimal())
+    yield from (Shaped(*match.span(), ACCOUNT, sure=False) for match in _ACCOUNT.finditer(text))
+    for match in _SHORT_EMAIL.finditer(text):
+        if len(match[0]) > _PRODUCT and not _VERSIONS.fullmatch(match[0].partition("@")[2]):
+            yield Shaped(*match.span(), EMAIL, sure=False)
 
 
 def _bare(text: str) -> Iterator[Shaped]:
     """Web addresses without a scheme: by what they end in, by what stands before or behind them; code is none."""
-    for one in (*_BARE.finditer(text), *_WITH_PATH.finditer(text)):
-        if not is_code(one[1]):
-            yield Shaped(one.start(), _end(one), WEB, sure=False)
-    for one in _ME.finditer(text):
-        if one[1] is None or (not is_code(one[1]) and one[1].partition(".")[0].lower() not in _SAID_TO_ME):
-            yield Shaped(one.start(), _end(one), WEB, sure=False)
-    for one in _AFTER_A_CUE.finditer(text):
-        if (one[1] or "").lower() not in _LOOKED and not is_code(one[2]):
-            yield Shaped(*one.span(2), WEB, sure=False)
+    for match in (*_BARE.finditer(text), *_WITH_PATH.finditer(text)):
+        if not is_code(match[1]):
+            yield Shaped(match.start(), _end(match), WEB, sure=False)
+    for match in _ME.finditer(text):
+        if match[1] is None or (not is_code(match[1]) and match[1].partition(".")[0].lower() not in _SAID_TO_ME):
+            yield Shaped(match.start(), _end(match), WEB, sure=False)
+    for match in _AFTER_A_CUE.finditer(text):
+        if (match[1] or "").lower() not in _LOOKED and not is_code(match[2]):
+            yield Shaped(*match.span(2), WEB, sure=False)
 
 
 def _end(found: re.Match[str]) -> int:
@@ -247,33 +247,33 @@ def _is_telephone(text: str) -> bool | None:
     if _DAY.fullmatch(bare) or _GROUPED.fullmatch(bare):
         return None
     groups = re.findall(r"\d+", bare)
-    if _SERIES.fullmatch(bare) and _is_ordered([int(one) for one in groups]):
+    if _SERIES.fullmatch(bare) and _is_ordered([int(group) for group in groups]):
         return False
-    if len(groups) == 1 or all(len(one) == 1 for one in groups):
+    if len(groups) == 1 or all(len(group) == 1 for group in groups):
         return False
     # What is measured never begins with a nought; without one, only the shape that North America writes is sure.
-    return any(one.startswith("0") and len(one) > 1 for one in groups) or _THREES.fullmatch(bare) is not None
+    return any(group.startswith("0") and len(group) > 1 for group in groups) or _THREES.fullmatch(bare) is not None
 
 
 def _are_sizes(text: str) -> bool:
     """Whether numbers may be the sizes of layers, tensors or images: most of them in eights, none with a nought."""
     groups = _APART.split(text)
-    if len(groups) < _FEW or not all(one.isdecimal() and not one.startswith("0") for one in groups):
+    if len(groups) < _FEW or not all(group.isdecimal() and not group.startswith("0") for group in groups):
         return False
-    return all(int(one) % _EIGHT == 0 or len(one) < _FEW for one in groups)
+    return all(int(group) % _EIGHT == 0 or len(group) < _FEW for group in groups)
 
 
 def _are_values(text: str) -> bool:
     """Whether digits are what people measure and set: decimals, versions, years, ranges."""
     pieces = _PIECE.findall(text)
-    if not all(_VALUE.fullmatch(one) for one in pieces):
+    if not all(_VALUE.fullmatch(piece) for piece in pieces):
         return False
-    dots = [one.count(".") for one in pieces]
+    dots = [piece.count(".") for piece in pieces]
     if text.startswith("+"):
         return set(dots) == {1} and (len(pieces) > 1 or text.startswith("+0."))
     if any(dots):
         return all(dots) or max(dots) == 1
-    return all(_YEAR.fullmatch(one) for one in pieces) or _are_ranges(text, pieces)
+    return all(_YEAR.fullmatch(piece) for piece in pieces) or _are_ranges(text, pieces)
 
 
 def _are_ranges(text: str, pieces: list[str]) -> bool:
@@ -281,7 +281,7 @@ def _are_ranges(text: str, pieces: list[str]) -> bool:
     if not _RANGES.fullmatch(text) or any(int(a) >= int(b) for a, b in zip(pieces[::2], pieces[1::2], strict=True)):
         return False
     several = len(pieces) > 2
-    return all(one.endswith("00") or (several and len(one) <= _SHORT_VALUE) for one in pieces)
+    return all(piece.endswith("00") or (several and len(piece) <= _SHORT_VALUE) for piece in pieces)
 
 
 def _is_ordered(numbers: list[int]) -> bool:

@@ -94,9 +94,9 @@ class Finder:
         """The same with all that overlaps, for whoever knows that some of it is none."""
         named = self._named(text)
         found = list(named)
-        for one in shapes_in(text):
-            found += [replace(known, start=one.start, end=one.end) for known in named if _fills(known, one, text)]
-            found.append(Found(one.start, one.end, one.kind, SHOWN[one.kind], one.sure, "by its shape"))
+        for shape in shapes_in(text):
+            found += [replace(known, start=shape.start, end=shape.end) for known in named if _fills(known, shape, text)]
+            found.append(Found(shape.start, shape.end, shape.kind, SHOWN[shape.kind], shape.sure, "by its shape"))
         return [*found, *_unions(found, text)]
 
     def _named(self, text: str) -> list[Found]:
@@ -123,9 +123,9 @@ class Finder:
                         yield one
 
     def _initials(self, text: str) -> Iterator[Found]:
-        for one in _CAPITALS.finditer(text) if self._acronyms else ():
-            for name in _distinct(self._acronyms.get("".join(words_in(one[0])), ())):
-                yield Found(*one.span(), name.id, name.shown, False, IN_PART)
+        for match in _CAPITALS.finditer(text) if self._acronyms else ():
+            for name in _distinct(self._acronyms.get("".join(words_in(match[0])), ())):
+                yield Found(*match.span(), name.id, name.shown, False, IN_PART)
 
     def _misspelt(self, seen: Folded) -> Iterator[Found]:
         if not self._near:
@@ -142,14 +142,14 @@ class Finder:
         """The names that a word is but for one letter."""
         if word in self._judged:
             return self._judged[word]
-        found: tuple[KnownName, ...] = ()
+        known_names: tuple[KnownName, ...] = ()
         if word not in self._keys and word not in ORDINARY:
             shorter = _without_one(word)
             near = [pair for one in shorter for pair in self._near.get(one, ())]
             ids = {name.id for key, name in near if _one_edit(key, word)}
-            found = tuple(_distinct(one for one in self.names if one.id in ids))
-        self._judged[word] = found
-        return found
+            known_names = tuple(_distinct(name for name in self.names if name.id in ids))
+        self._judged[word] = known_names
+        return known_names
 
 
 def resolved(candidates: Iterable[Found]) -> list[Found]:
@@ -161,21 +161,21 @@ def fitting(candidates: Iterable[Found]) -> list[list[Found]]:
     """The same, each with all that fit its place as well; sure ones come first, then the longest, then known forms."""
     kept: dict[tuple[int, int], list[Found]] = {}
     taken: set[int] = set()
-    for one in sorted(candidates, key=_standing):
-        places = range(one.start, one.end)
-        beside = kept.get((one.start, one.end), [])
-        if beside and _standing(beside[0]) == _standing(one):
-            beside += [one] if one.shown not in [each.shown for each in beside] else []
+    for candidate in sorted(candidates, key=_standing):
+        places = range(candidate.start, candidate.end)
+        beside = kept.get((candidate.start, candidate.end), [])
+        if beside and _standing(beside[0]) == _standing(candidate):
+            beside += [candidate] if candidate.shown not in [each.shown for each in beside] else []
         elif not taken.intersection(places):
-            kept[one.start, one.end] = [one]
+            kept[candidate.start, candidate.end] = [candidate]
             taken.update(places)
     return sorted(kept.values(), key=lambda each: each[0].start)
 
 
-def _unions(found: Sequence[Found], text: str) -> Iterator[Found]:
+def _unions(founds: Sequence[Found], text: str) -> Iterator[Found]:
     """Where sure places overlap in part, so that the shorter one would leave letters of a name behind: both as one."""
-    kept = {place: one for one, *_ in fitting(found) if one.sure for place in range(one.start, one.end)}
-    for one in found:
+    kept = {place: one for one, *_ in fitting(founds) if one.sure for place in range(one.start, one.end)}
+    for one in founds:
         places = range(one.start, one.end)
         if one.sure and any(text[place].isalnum() and place not in kept for place in places):
             overlapping = [one, *(kept[place] for place in places if place in kept)]
@@ -209,7 +209,7 @@ def _put(node: _Node, rank: int, name: KnownName, form: Form) -> None:
         for letter in step:
             node = node.after.setdefault(letter, _Node())
     node.ends.append((form.how, rank, name, form))
-    node.ends.sort(key=lambda one: one[:2])
+    node.ends.sort(key=lambda end: end[:2])
 
 
 def _ends(node: _Node, text: str, place: int) -> Iterator[tuple[int, KnownName, Form]]:
@@ -231,8 +231,8 @@ def _ends(node: _Node, text: str, place: int) -> Iterator[tuple[int, KnownName, 
 def _distinct(names: Iterable[KnownName]) -> Iterable[KnownName]:
     """The first of each id."""
     found: dict[str, KnownName] = {}
-    for one in names:
-        found.setdefault(one.id, one)
+    for name in names:
+        found.setdefault(name.id, name)
     return found.values()
 
 

@@ -178,5 +178,5 @@ def _is_account(seen: Folded, start: int, end: int, form: Form) -> bool:
     if _BEFORE_ACCOUNT.search(seen.raw[max(low - 2, 0) : low]) or _AFTER_ACCOUNT.match(seen.raw, high):
         return True
     begins = [start + sum(map(len, form.words[:place])) for place in range(len(form.words))]
-    capitals = all(_is_capital(seen.raw[seen.places[one]]) for one in begins)
+    capitals = all(_is_capital(seen.raw[seen.places[begin]]) for begin in begins)
     return capitals and not seen.raw[low:high].isupper()

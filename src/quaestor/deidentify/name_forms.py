@@ -175,7 +175,7 @@ def forms_of(kind: str, given: str) -> Iterator[Form]:
         yield from _whole(written, given if text == given else "")
         if kind == PERSON:
             yield from _of_person(words_in(text), written)
-            yield from (Form(one.groups(), PART) for one in _APOSTROPHE.finditer(fold(text)))
+            yield from (Form(match.groups(), PART) for match in _APOSTROPHE.finditer(fold(text)))
         else:
             yield from _of_thing(words_in(text), written, kind)
     if len(words_in(given)) == 1 and len(parts := tuple(map(fold, _CAMEL.findall(given)))) > 1:

@@ -10,14 +10,14 @@ from typing import Any
 import tomlkit
 
 from quaestor.base.errors import StateError
-from quaestor.coding.agreement import statistic
+from quaestor.coding.agreement import find_estimate
 from quaestor.coding.model.codebook.file import read_codebook
 from quaestor.coding.model.decisions import build_agreed_act, list_disagreements, list_kept
 from quaestor.coding.model.phrases import list_agreed_phrases, build_curves, propose_objects
 from quaestor.coding.model.records import Codebook
 from quaestor.coding.model.rounds import build_close_act, build_waive_act
 from quaestor.coding.model.state import RoundState
-from quaestor.coding.round_acts import gate, open_named
+from quaestor.coding.round_acts import check_gate, open_round
 from quaestor.coding.session import CodingSession
 from quaestor.demo.folder import VISITOR
 from quaestor.demo.progress import ProgressReporter
@@ -58,7 +58,7 @@ def run_rounds(coding: CodingSession, seed: int, reporter: ProgressReporter) -> 
     for name in ("phases", "triplets"):
         reporter.begin(name)
         _rate_round(coding, name, seed)
-        agreement = gate(coding, name)[0]
+        agreement = check_gate(coding, name)[0]
         settled = _settle(coding, name, seed)
         reporter.say(f"{name.capitalize()}: {_format_agreement(agreement)}; settled {_format_methods(settled)}")
         for warning in agreement.warnings[:1] if agreement else ():
@@ -71,10 +71,10 @@ def run_rounds(coding: CodingSession, seed: int, reporter: ProgressReporter) -> 
 def _run_pilot(coding: CodingSession, seed: int, reporter: ProgressReporter) -> None:
     reporter.begin("pilot")
     plan = _rate_round(coding, "pilot", seed).plan
-    agreement, passed = gate(coding, "pilot")
+    agreement, passed = check_gate(coding, "pilot")
     if agreement is None:
         return
-    value = statistic(agreement, plan.statistic)
+    value = find_estimate(agreement, plan.statistic)
     interval = f"{value.low:.2f} to {value.high:.2f}" if value.low is not None and value.high is not None else "none"
     verdict = "reached" if passed else "missed and waived"
     if passed is False:
@@ -89,7 +89,7 @@ def _run_pilot(coding: CodingSession, seed: int, reporter: ProgressReporter) -> 
 def _run_refinement(coding: CodingSession, seed: int, reporter: ProgressReporter) -> tuple[int, int, int]:
     reporter.begin("refinement")
     items = _rate_round(coding, "refinement", seed).plan.items
-    agreement = gate(coding, "refinement")[0]
+    agreement = check_gate(coding, "refinement")[0]
     open_cases = len(list_disagreements(coding.state, "refinement"))
     settled = _settle(coding, "refinement", seed)
     chosen = list_kept(coding.state, "refinement") or set()
@@ -107,7 +107,7 @@ def _run_refinement(coding: CodingSession, seed: int, reporter: ProgressReporter
 
 def _run_phrases(coding: CodingSession, seed: int, reporter: ProgressReporter) -> list[SetCurve]:
     reporter.begin("phrases")
-    open_named(coding, "phrases", coding.lead)
+    open_round(coding, "phrases", coding.lead)
     simulate_sets(
         coding,
         "phrases",
@@ -131,13 +131,15 @@ def _format_trend(points: list[SetCurve], name: str) -> str:
 
 def _report_objects(coding: CodingSession, reporter: ProgressReporter) -> None:
     state = coding.state
-    proposed = propose_objects(list_agreed_phrases(state.round("phrases")), state.round("phases").last_decisions("phase"), 3)
+    proposed = propose_objects(
+        list_agreed_phrases(state.round("phrases")), state.round("phases").last_decisions("phase"), 3
+    )
     phases = len({phase for phase, _, _ in proposed})
     reporter.say(f"{len(proposed)} core objects proposed in {phases} phases, for the lead to adopt")
 
 
 def _rate_round(coding: CodingSession, name: str, seed: int) -> RoundState:
-    open_named(coding, name, coding.lead)
+    open_round(coding, name, coding.lead)
     simulate_ratings(coding, name, accuracy=_ACCURACY[name], confusion=0.5, seed=seed)
     coding.act(lambda state: build_close_act(state, name, coding.lead))
     return coding.state.round(name)
@@ -190,7 +192,7 @@ def add_visitor_round(study: Study) -> Study:
 
 def open_visitor_round(coding: CodingSession, seed: int) -> RoundState:
     """Opens the round and lets the simulated second rater rate every item."""
-    open_named(coding, ROUND, coding.lead)
+    open_round(coding, ROUND, coding.lead)
     simulate_ratings(coding, ROUND, accuracy=_SIMULATED_ACCURACY, confusion=0.5, seed=seed, only=SIMULATED_RATER)
     return coding.state.round(ROUND)
 

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Protocol
 
 from quaestor.base.errors import StateError
-from quaestor.coding.agreement import statistic
+from quaestor.coding.agreement import find_estimate
 from quaestor.coding.codebook import import_codebook
 from quaestor.coding.model.decisions import build_agreed_act, list_disagreements
 from quaestor.coding.model.rounds import build_waive_act
-from quaestor.coding.round_acts import close_by_name, gate, open_by_name
+from quaestor.coding.round_acts import close_by_name, check_gate, open_by_name
 from quaestor.demo.progress import Indicator, InterviewsCoded
 from quaestor.evidence.funnel import run_funnel
 from quaestor.evidence.ingest import ingest_source
@@ -91,14 +91,14 @@ def _run_round(study: Study, name: str, truth: InterviewTruth, seed: int) -> tup
         coding = interviews.coding
         simulate_coding(interviews, name, truth, finding=_DETECTION_RATE, seed=seed)
         close_by_name(coding, name, None)
-        agreement, passed = gate(coding, name)
+        agreement, passed = check_gate(coding, name)
         if passed is False:
             reason = "the demo continues whatever its pilot gives"
             coding.act(lambda state: build_waive_act(state, name, coding.lead, reason))
         differing = len(list_disagreements(coding.state, name))
         coding.act(lambda state: build_agreed_act(state, name, coding.lead))
         settle_coding(interviews, name, truth, seed=seed)
-    return (None if agreement is None else statistic(agreement, "alpha").value), differing
+    return (None if agreement is None else find_estimate(agreement, "alpha").value), differing
 
 
 def _compare_codes(interviews: Interviews, truth: InterviewTruth) -> InterviewsCoded:

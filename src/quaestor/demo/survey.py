@@ -67,9 +67,7 @@ def count_survey_responses(study: Study) -> SurveyCounts | None:
         return None
     with AnswerFile(answers_path(study)) as answers:
         version = answers.version(SURVEY)
-        finished = [
-            response for response in answers.responses(SURVEY) if response.standing is ResponseStatus.FINISHED
-        ]
+        finished = [response for response in answers.responses(SURVEY) if response.standing is ResponseStatus.FINISHED]
     if version is None:
         return None
     questionnaire = questionnaire_from(version.text, SURVEY)

@@ -34,7 +34,7 @@ from quaestor.evidence.items import (
     read_left_out,
 )
 from quaestor.evidence.records import ExampleItem, FunnelResult, Manifest, StepResult
-from quaestor.render.figures.records import Figure, Kept
+from quaestor.render.figures.records import Figure, FunnelStep
 from quaestor.study.contributions import RoundOutcomes
 from quaestor.study.features import open_round_outcomes
 from quaestor.study.folder import Study, has_journal
@@ -245,16 +245,19 @@ def write_funnel_svg(study: Study, result: FunnelResult) -> Path:
 
 def render_funnel_svg(result: FunnelResult) -> str:
     """Returns the funnel as SVG."""
-    from quaestor.render.figures.export import svg_of
+    from quaestor.render.figures.export import render_svg
 
-    return svg_of(_figure(result))
+    return render_svg(_figure(result))
 
 
 def _figure(result: FunnelResult) -> Figure:
     from quaestor.render.figures.funnel import draw_funnel  # importing the drawing library takes half a second
 
     entered = result.steps[0].entered if result.steps else 0
-    steps = [Kept(f"everything in {result.source}", entered), *(Kept(step.step, step.kept) for step in result.steps)]
+    steps = [
+        FunnelStep(f"everything in {result.source}", entered),
+        *(FunnelStep(step.step, step.kept) for step in result.steps),
+    ]
     title = f"The funnel of {result.source}"
     return draw_funnel(steps, unit="items", title=title, pending=result.pending, note=result.note)
 

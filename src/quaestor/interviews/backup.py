@@ -23,7 +23,7 @@ from quaestor.interviews.repository import (
 )
 from quaestor.interviews.withdrawal import forget_withdrawn
 from quaestor.store.backup_file import Backup
-from quaestor.store.database import Damaged
+from quaestor.store.database import DamagedStore
 from quaestor.store.erasure import DAY, ERASED_LIST, PSEUDONYM, ErasedList
 from quaestor.store.private_file_copy import filled, is_empty
 from quaestor.store.records import Act
@@ -54,7 +54,7 @@ def take_back(study: Study, on_record: Mapping[str, str], copies: Copies, there:
 
     Their names are erased from what others said and wrote, as the withdrawal did: a backup from before has both.
     """
-    listed = ErasedList.beside(study.root / INTERVIEWS_FILE)
+    listed = ErasedList.for_file(study.root / INTERVIEWS_FILE)
     gone = _together(on_record, listed.read(), *(erased_in(copy) for copy in (*copies.values(), *there.values())))
     withdrawn_participants = WithdrawnParticipants(erased={participant: set() for participant in gone})
     withdrawn_participants.known = listed.path.exists() or any(not is_empty(copy) for copy in there.values())
@@ -100,7 +100,7 @@ def on_record_here(study: Study) -> dict[str, str]:
     try:
         with open_journal(study) as journal:
             return _withdrawals(act for act in journal.acts() if act.kind == WITHDRAW_ACT)
-    except Damaged:  # whoever restores the acts says so, or sets it aside
+    except DamagedStore:  # whoever restores the acts says so, or sets it aside
         return {}
 
 
@@ -135,11 +135,13 @@ class InterviewBackup:
 
     def check(self, study: Study, part: BackupPart, copy: sqlite3.Connection, source: Path) -> None:
         check_sealed(copy, keys_of(study)[part.name], part.name, source)
-        ErasedList.beside(study.root / INTERVIEWS_FILE).read()  # a list that cannot be read is refused before any lock
+        ErasedList.for_file(
+            study.root / INTERVIEWS_FILE
+        ).read()  # a list that cannot be read is refused before any lock
 
     def read_acts(self, backup: Backup) -> dict[str, str]:
         """Who withdrew, as the acts of a backup have it."""
-        return _withdrawals(row.act() for row in backup.rows() if row.kind == WITHDRAW_ACT)
+        return _withdrawals(row.act() for row in backup.read_rows() if row.kind == WITHDRAW_ACT)
 
     def leave_out(self, study: Study, acts: Mapping[str, str], copies: Mapping[str, PartCopy]) -> LeftOut:
         """Remove everybody who withdrew: a participant whom one file knows to have withdrawn is removed from all."""
@@ -152,7 +154,7 @@ class InterviewBackup:
 
     def note_withdrawals(self, part: BackupPart, path: Path, copy: sqlite3.Connection) -> None:
         if part.form is INTERVIEWS:
-            ErasedList.beside(path).add(erased_in(copy))
+            ErasedList.for_file(path).add(erased_in(copy))
 
     def after_restore(self, study: Study, left_out: LeftOut) -> None:
         withdrawn: WithdrawnParticipants = left_out.found

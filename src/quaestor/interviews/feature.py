@@ -27,7 +27,7 @@ _TURN = re.compile(r"(P\d{1,9})(?:-\d{1,9})?/\d{1,9}")
 def _withdrawn_items(study: Study) -> Callable[[str], bool]:
     """A test for turns of withdrawn participants; needs no key."""
     file = study.root / INTERVIEWS_FILE
-    people = {*ErasedList.beside(file).names(), *read_known_file(file, erased_in)}
+    people = {*ErasedList.for_file(file).list_names(), *read_known_file(file, erased_in)}
 
     def is_withdrawn(item: str) -> bool:
         turn = _TURN.fullmatch(item) if people else None

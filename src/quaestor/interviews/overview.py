@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from quaestor.base.errors import QuaestorError
-from quaestor.coding.session import Where, study_of
+from quaestor.coding.session import Where, find_study
 from quaestor.interviews.coding.progress import NOT_BEGUN, CodingStep, coding_steps
 from quaestor.interviews.model.records import Interview, Participant, describe_participant
 from quaestor.interviews.names.matches import Progress, progress_of
@@ -120,7 +120,7 @@ def interviews_at_a_glance(study: Study, interviews: Interviews | None, leads: b
 
 def interviews_if_any(where: Where) -> InterviewsAtAGlance:
     """The same for a command that only looks, for which no files are made."""
-    study = study_of(where)
+    study = find_study(where)
     if not interviews_path(study).exists():
         return interviews_at_a_glance(study, None, leads=False)
     with open_interviews(where) as interviews:

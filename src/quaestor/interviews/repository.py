@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import suggest
-from quaestor.coding.session import CodingSession, Where, open_coding, study_of
+from quaestor.coding.session import CodingSession, Where, open_coding, find_study
 from quaestor.interviews.model.guide_checks import usable_guide
 from quaestor.interviews.model.guide_file import FENCE, guide_from, guide_text_in
 from quaestor.interviews.model.records import Guide, Interview, Participant, Replacement, SpokenTurn, Transcript, Voice
@@ -54,7 +54,7 @@ def opened_interviews(study: Study) -> SealedFile:
     path, key = interviews_path(study), keys_of(study)[INTERVIEWS.name]
     if not key.parent.is_dir():
         raise StateError(f"{KEYS} names {key.parent}, which is no folder: make it, for your eyes alone")
-    return SealedFile(path, key, INTERVIEWS.kind, INTERVIEWS.name, ErasedList.beside(path))
+    return SealedFile(path, key, INTERVIEWS.kind, INTERVIEWS.name, ErasedList.for_file(path))
 
 
 def opened_copies(study: Study, interviews: sqlite3.Connection, identities: sqlite3.Connection) -> list[SealedFile]:
@@ -414,7 +414,7 @@ def guide_file(study: Study, name: str) -> Path:
 def open_interviews(where: Where) -> Iterator[Interviews]:
     """The interviews of a study, for one command."""
     with open_coding(where) as coding:
-        room = Interviews(coding, *opened_files(study_of(where)))
+        room = Interviews(coding, *opened_files(find_study(where)))
         try:
             yield room
         finally:

@@ -1,8 +1,8 @@
-"""Withdrawal of a participant: all that was said by them and about them is erased for good, wherever a copy is kept.
+"""Withdrawal of a participant: erases everything said by them and about them, in every copy.
 
-Their names are erased from what others said and wrote first, as long as they are known. Every step can be done again,
-so that a withdrawal that was interrupted is finished by the next. What stays: their pseudonym, so that nobody else gets
-it, the day, and in the journal what raters gave their turns: places and codes, without a word.
+Their names are erased first from what others said and wrote, while they are still known. Every step can be repeated,
+so that the next run finishes an interrupted withdrawal. What stays: their pseudonym, so that it is not reused, the
+day, and in the journal the raters' codes for their turns, as positions and codes without any text.
 """
 
 from __future__ import annotations
@@ -26,28 +26,28 @@ from quaestor.study.folder import Study
 
 @dataclass(frozen=True)
 class Withdrawal:
-    """What was erased."""
+    """What a withdrawal erased."""
 
     participant: str
     day: str
     interviews: tuple[str, ...]
     published: bool
-    """Whether published results were removed with it, since they may quote the participant."""
+    """Whether published results were removed too, because they may quote the participant."""
     pending: bool
-    """Whether something of it may still be found in the bytes of the files, until others have ended reading them."""
+    """Whether traces may remain in the files' bytes until other processes have finished reading them."""
 
 
 def withdraw(interviews: Interviews, participant: str, actor: str | None = None, how: str = "asked") -> Withdrawal:
-    """Erase a participant, as the lead; done again, it erases whatever was left the first time."""
-    lead = require_lead(interviews.coding, actor, "erase what a participant said")
+    """Erases a participant, as the lead; a repeated call erases what the first one left."""
+    lead = require_lead(interviews.coding, actor, "erase a participant's data")
     return _erased(interviews, participant, lead, how)
 
 
 def withdraw_by_link(interviews: Interviews, code: str) -> Withdrawal:
-    """Erase whoever holds a link, and the link with them."""
+    """Erases the holder of a link, including the link."""
     invitee = asked_by(interviews, code)
     if invitee is None:
-        raise InputError("this link leads nowhere: check that it is whole")
+        raise InputError("this link is not valid: check that you copied all of it")
     return _erased(interviews, invitee.participant, invitee.participant, BY_LINK)
 
 
@@ -61,14 +61,14 @@ def _erased(interviews: Interviews, participant: str, actor: str, how: str) -> W
     day = interviews.today()
     erased = names_of_participant(interviews, participant)
     quoted = erase_names(interviews, erased, actor, interviews.now()) or quoted
-    # Copies go first: where one cannot be reached, all is still there, and so is the link to try again with.
+    # Copies go first: if one cannot be reached, everything is still there, including the link to try again.
     quoted = _erase_copies(interviews, erased) or quoted
     published = quoted and _unpublish(interviews)
     interviews.file.erase(participant, day)
     interviews.identities.erase(participant, day)
-    erase_names(interviews, erased, actor, interviews.now())  # from what somebody wrote meanwhile
+    erase_names(interviews, erased, actor, interviews.now())  # from what was written meanwhile
     interviews.forget()
-    _erase_copies(interviews, erased)  # of what somebody copied meanwhile
+    _erase_copies(interviews, erased)  # made meanwhile
     published = (quoted and _unpublish(interviews)) or published
     if participant not in withdrawn(interviews):
         payload = {"participant": participant, "how": how}
@@ -80,9 +80,9 @@ def _erased(interviews: Interviews, participant: str, actor: str, how: str) -> W
 def forget_withdrawn(
     study: Study, erased: Mapping[str, Collection[str]], names: Mapping[str, Sequence[KnownName]]
 ) -> None:
-    """Erase what other places still keep of those who withdrew, as a restore learnt it.
+    """Erases what is still kept elsewhere about participants whose withdrawal a restore has found.
 
-    By pseudonym their interviews, and the names that were known of them.
+    `erased` maps pseudonyms to their interviews, `names` to their known names.
     """
     if not erased or not all(key.exists() for key in keys_of(study).values()):
         return
@@ -96,15 +96,15 @@ def forget_withdrawn(
 
 
 def _erase_copies(interviews: Interviews, erased: ErasedNames) -> bool:
-    """Erase what other places keep of a participant and of their names; whether there was anything."""
+    """Erases copies of a participant's words and names elsewhere; returns whether there were any."""
     words = forget_participant(interviews, erased.participant)
     return erase_names_in_items(interviews, erased) or words
 
 
 def _unpublish(interviews: Interviews) -> bool:
-    """What was generated from evidence may quote anybody in it: it is made anew from what is left.
+    """Removes published results, because they may quote the participant; they are rebuilt from what is left.
 
-    What is being made just now is refused its place once the erasure is on record (`publication_guard`).
+    `publication_guard` refuses results that are being generated while the erasure is recorded.
     """
     folder = interviews.study.published
     with interviews.file.held():

@@ -92,7 +92,7 @@ class Table:
 
     def cell(self, row: str, column: str) -> Cell | None:
         """The cell at a row and a column, by their keys."""
-        places = {one.key: number for number, one in enumerate(self.columns)}
+        places = {column.key: number for number, column in enumerate(self.columns)}
         found = next((one for one in self.rows() if one.key == row), None)
         return found.cells[places[column]] if found is not None and column in places else None
 

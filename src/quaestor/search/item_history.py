@@ -13,7 +13,7 @@ from quaestor.coding.model.facet_kinds.passages import list_codes
 from quaestor.coding.model.records import Codebook, Comment, Decision, Facet, Rating
 from quaestor.coding.model.state import RoundState, State
 from quaestor.coding.session import CodingSession
-from quaestor.coding.visibility import ASKER, Visibility, Viewer, raters_of
+from quaestor.coding.visibility import ASKER, Visibility, Viewer, list_raters
 from quaestor.evidence.item_texts import ItemText, mask_item_text, read_item_texts
 from quaestor.evidence.step_items import trace_item
 from quaestor.search.coded_items import CodedAnswer, VisibleDecisions, format_decision
@@ -127,7 +127,7 @@ def _record_views(coding: CodingSession, item: str, viewer: Viewer) -> None:
             for round_state in state.rounds.values()
             if any(item in ratings for rater, ratings in round_state.ratings.items() if rater != viewer.name)
         ]
-        return Visibility(state, coding.lead, viewer).views_to_record(rated)
+        return Visibility(state, coding.lead, viewer).build_view_acts(rated)
 
     with coding.locked_state() as state:
         has_views = bool(build_views(state))
@@ -165,7 +165,7 @@ def _build_round(study: Study, sight: Visibility, round_state: RoundState, item:
     no_ratings, no_decisions = sight.why_no_ratings(name), sight.why_no_decisions(name)
     book = sight.state.history.at(plan.codebook)
     events: list[tuple[int, ItemEvent]] = []
-    for rater in raters_of(round_state):
+    for rater in list_raters(round_state):
         if not no_ratings or rater == sight.viewer.name:
             ratings = round_state.ratings.get(rater, {}).get(item, [])
             events += [
@@ -204,7 +204,7 @@ def _build_rating(sight: Visibility, name: str, book: Codebook, rating: Rating, 
         rating.time,
         sight.name_actor(name, rating.rater),
         tuple((facet.id, _format_answer(facet, book, rating.answers[facet.id])) for facet in facets),
-        sight.text(name, rating.memo),
+        sight.mask_people(name, rating.memo),
         unsure=rating.unsure,
         superseded=not counts,
         simulated=rating.simulated,
@@ -221,8 +221,10 @@ def _build_comment(sight: Visibility, name: str, comment: Comment, kind: str) ->
     plan = sight.state.round(name).plan
     book, answer = sight.state.history.at(plan.codebook), comment.answer
     answers = ((comment.facet, _format_answer(plan.facet(comment.facet), book, answer)),) if answer is not None else ()
-    text = sight.text(name, comment.text)
-    return ItemEvent(kind, comment.time, sight.name_actor(name, comment.actor), answers, text, simulated=comment.simulated)
+    text = sight.mask_people(name, comment.text)
+    return ItemEvent(
+        kind, comment.time, sight.name_actor(name, comment.actor), answers, text, simulated=comment.simulated
+    )
 
 
 def _build_decision(study: Study, sight: Visibility, name: str, decision: Decision, *, last: bool) -> ItemEvent:
@@ -234,7 +236,7 @@ def _build_decision(study: Study, sight: Visibility, name: str, decision: Decisi
         decision.time,
         sight.name_actor(name, decision.actor),
         ((decision.facet, answer.label),),
-        sight.text(name, decision.reason) or decision.source,
+        sight.mask_people(name, decision.reason) or decision.source,
         decision.how,
         answer.decision,
         _find_handbook_page(study, state.history.latest, code),

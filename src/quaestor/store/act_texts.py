@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Protocol
 
 from quaestor.base.errors import InputError
-from quaestor.store.keys import NotOpened, Seal, label_place, words_place
+from quaestor.store.keys import SealError, Seal, label_place, words_place
 from quaestor.store.private_file import PrivateFile
 
 TEXT_TABLES = """
@@ -86,12 +86,12 @@ class SealedCodec:
         self._key = key
 
     def pack(self, text: str, place: str) -> bytes:
-        return self._seal.sealed(json.dumps({"words": text}), place)
+        return self._seal.seal(json.dumps({"words": text}), place)
 
     def unpack(self, packed: bytes, place: str) -> str:
         try:
-            return str(json.loads(self._seal.opened(packed, place))["words"])
-        except NotOpened:
+            return str(json.loads(self._seal.open(packed, place))["words"])
+        except SealError:
             raise InputError(f"{self._key} does not open what was written: bring back the key that was there") from None
 
     def fingerprint(self, text: str) -> bytes:
@@ -118,7 +118,7 @@ class ActTexts:
             owners = {owner for text in texts for owner in text.owners}
             owners |= {owner for label in labels for owner in label.owners}
             erased = {owner for owner in owners if self._is_erased(writing, owner)}
-            for act in dict.fromkeys(one.act for one in texts):
+            for act in dict.fromkeys(text.act for text in texts):
                 writing.execute("DELETE FROM words WHERE act = ?", (act,))
             for text in texts:
                 if not erased.intersection(text.owners):
@@ -127,19 +127,19 @@ class ActTexts:
                 rows = [row for row in self._label_rows(label) if row[1] not in erased]
                 writing.executemany("INSERT OR IGNORE INTO labels VALUES (?, ?, ?, ?)", rows)
 
-    def of(self, act: str) -> dict[int, str]:
+    def read_texts(self, act: str) -> dict[int, str]:
         """The texts of an act by their numbers; those that were erased are missing."""
         with self._file.reading() as reading:
             rows = reading.execute("SELECT number, owner, said FROM words WHERE act = ?", (act,)).fetchall()
         return {number: self._codec.unpack(said, words_place(act, number, owner)) for number, owner, said in rows}
 
-    def word(self, token: str) -> str | None:
+    def find_label(self, token: str) -> str | None:
         """The word behind the token of a label; None where it was erased."""
         with self._file.reading() as reading:
             row = reading.execute("SELECT owner, said FROM labels WHERE token = ? LIMIT 1", (token,)).fetchone()
         return self._codec.unpack(row[1], label_place(token, row[0])) if row else None
 
-    def token(self, word: str) -> str | None:
+    def find_token(self, word: str) -> str | None:
         """The token of a word that somebody used as a label before."""
         with self._file.reading() as reading:
             asked = "SELECT token FROM labels WHERE fingerprint = ? LIMIT 1"
@@ -151,7 +151,7 @@ class ActTexts:
         with self._file.reading() as reading:
             return self._is_erased(reading, owner)
 
-    def erasures(self) -> int:
+    def count_erasures(self) -> int:
         """How often texts were erased: what was read before this number changed may be gone by now.
 
         A withdrawal of somebody about whom nothing was written does not count: it must not make sessions read again.
@@ -159,7 +159,7 @@ class ActTexts:
         with self._file.reading() as reading:
             return int(reading.execute("SELECT count(*) FROM text_erasures").fetchone()[0])
 
-    def change(self, change: Callable[[str], str]) -> int:
+    def replace_texts(self, change: Callable[[str], str]) -> int:
         """Replace each text and label by what a function makes of it, for good; returns how many it changed."""
         changed: set[tuple[str, ...]] = set()
         with self._file.erasing() as writing:
@@ -177,17 +177,22 @@ class ActTexts:
                     changed.add((token,))
         return len(changed)
 
-    def _text_rows(self, one: NewText) -> list[tuple[str, int, str, bytes]]:
+    def _text_rows(self, new_text: NewText) -> list[tuple[str, int, str, bytes]]:
         return [
-            (one.act, one.number, owner, self._codec.pack(one.text, words_place(one.act, one.number, owner)))
-            for owner in one.owners
+            (
+                new_text.act,
+                new_text.number,
+                owner,
+                self._codec.pack(new_text.text, words_place(new_text.act, new_text.number, owner)),
+            )
+            for owner in new_text.owners
         ]
 
-    def _label_rows(self, one: NewLabel) -> list[tuple[str, str, bytes, bytes]]:
-        fingerprint = self._codec.fingerprint(one.word)
+    def _label_rows(self, new_label: NewLabel) -> list[tuple[str, str, bytes, bytes]]:
+        fingerprint = self._codec.fingerprint(new_label.word)
         return [
-            (one.token, owner, self._codec.pack(one.word, label_place(one.token, owner)), fingerprint)
-            for owner in one.owners
+            (new_label.token, owner, self._codec.pack(new_label.word, label_place(new_label.token, owner)), fingerprint)
+            for owner in new_label.owners
         ]
 
 
@@ -206,12 +211,12 @@ def erase_texts(writing: sqlite3.Connection, owner: str) -> int:
     return erased
 
 
-def owners_in(reading: sqlite3.Connection) -> set[str]:
+def list_owners(reading: sqlite3.Connection) -> set[str]:
     """Everybody to whom a text or a label belongs."""
     return {owner for (owner,) in reading.execute("SELECT owner FROM words UNION SELECT owner FROM labels")}
 
 
-def check_plain_texts(copy: sqlite3.Connection) -> None:
+def require_valid_texts(copy: sqlite3.Connection) -> None:
     """Raises ValueError where a row of a copy is no text that could be read back."""
     for (said,) in copy.execute("SELECT said FROM words UNION ALL SELECT said FROM labels"):
         packed = json.loads(said)

@@ -13,8 +13,8 @@ from sqlalchemy import Connection, delete
 from quaestor.base.clock import Clock, format_file_stamp, format_timestamp
 from quaestor.base.errors import StateError
 from quaestor.store.backup_file import Backup, Digest, write_backup
-from quaestor.store.database import Damaged, explained
-from quaestor.store.journal import Journal, database_at
+from quaestor.store.database import DamagedStore, explain_errors
+from quaestor.store.journal import Journal, parse_database_url
 from quaestor.store.private_file_copy import Part
 from quaestor.store.records import RestoreReport
 from quaestor.store.schema import acts, add_rows, head_of, rows
@@ -23,24 +23,24 @@ from quaestor.store.schema import acts, add_rows, head_of, rows
 class RestoreTarget(Protocol):
     """What comes back together with the acts, and is not in the store."""
 
-    def hold(self) -> None:
+    def lock(self) -> None:
         """Lock what is there until the restore ends; called again, it does nothing.
 
         The journal is locked already, as the order of locks asks for.
         """
 
-    def difference(self) -> str:
+    def describe_difference(self) -> str:
         """What is there and would be replaced, in words; empty where nothing is."""
 
-    def parts(self) -> Sequence[Part]:
+    def list_parts(self) -> Sequence[Part]:
         """What is there, to be kept before it is replaced."""
 
-    def bring(self) -> None:
+    def restore(self) -> None:
         """Put what comes back in its place, for good; the acts follow at once."""
 
 
-def restore_from(
-    backup: Backup, address: str | Path, beside: RestoreTarget, replace: bool, backups: Path | None, clock: Clock
+def restore_backup(
+    backup: Backup, address: str | Path, target: RestoreTarget, replace: bool, backups: Path | None, clock: Clock
 ) -> RestoreReport:
     """Bring an open backup, and more than acts, into a store that is missing, empty, or holds the first acts of it.
 
@@ -48,12 +48,12 @@ def restore_from(
     comes back, or nothing.
     """
     try:
-        return _bring(backup, address, beside, replace, backups, clock)
-    except Damaged:
+        return _bring(backup, address, target, replace, backups, clock)
+    except DamagedStore:
         if not replace:
             raise
-    aside = database_at(address).set_aside(format_file_stamp(clock()))
-    report = _bring(backup, address, beside, replace, backups, clock)
+    aside = parse_database_url(address).set_aside(format_file_stamp(clock()))
+    report = _bring(backup, address, target, replace, backups, clock)
     return dataclasses.replace(report, kept=report.kept or aside, damaged=(aside,))
 
 
@@ -62,34 +62,36 @@ def _bring(
 ) -> RestoreReport:
     with Journal.open(address, clock, backups) as journal:
         database, kept = journal.database, None
-        with explained(database), database.writing() as connection:
+        with explain_errors(database), database.writing() as connection:
             before = head_of(connection)
             differs = _first_difference(backup, connection)
-            beside.hold()
-            others = beside.difference()
+            beside.lock()
+            others = beside.describe_difference()
             if (differs is not None or others) and not replace:
-                there = others or f"{database.shown} holds {before:,} acts, and from act {differs:,} on not those"
+                there = (
+                    others or f"{database.display_name} holds {before:,} acts, and from act {differs:,} on not those"
+                )
                 raise StateError(
                     f"{there} of {backup.report.file}: restore with --replace, which keeps what is there in a file"
                 )
             if differs is not None or others:
-                target = database.beside(backups, f"before-restore-{format_file_stamp(clock())}.backup")
-                kept = write_backup(rows(connection), target, format_timestamp(clock()), beside.parts()).file
+                target = database.name_file(backups, f"before-restore-{format_file_stamp(clock())}.backup")
+                kept = write_backup(rows(connection), target, format_timestamp(clock()), beside.list_parts()).file
             if differs is None:
-                add_rows(connection, (row for row in backup.rows() if row.number > before))
+                add_rows(connection, (row for row in backup.read_rows() if row.number > before))
             else:
-                with database.unguarded(connection):
+                with database.allow_deletion(connection):
                     connection.execute(delete(acts))
-                    add_rows(connection, backup.rows())
+                    add_rows(connection, backup.read_rows())
                 before = 0
             _verify(backup, connection)
-            beside.bring()
+            beside.restore()
         return RestoreReport(backup.report.acts, backup.report.acts - before, kept)
 
 
 def _first_difference(backup: Backup, connection: Connection) -> int | None:
     """The number of the first act of the store that the backup does not have just so."""
-    for number, (there, ours) in enumerate(zip_longest(rows(connection), backup.rows()), start=1):
+    for number, (there, ours) in enumerate(zip_longest(rows(connection), backup.read_rows()), start=1):
         if there is None:
             return None
         if there != ours:

@@ -75,10 +75,10 @@ class Backup:
     report: BackupReport
     _connection: sqlite3.Connection
 
-    def rows(self) -> Iterator[Row]:
+    def read_rows(self) -> Iterator[Row]:
         return map(Row._make, self._connection.execute(_ROWS))
 
-    def lines(self, part: str) -> Iterator[str]:
+    def read_lines(self, part: str) -> Iterator[str]:
         return (line for (line,) in self._connection.execute(_LINES, (part,)))
 
 
@@ -222,7 +222,7 @@ def _stranger(connection: sqlite3.Connection, written: int) -> str:
     theirs = connection.execute(_SCHEMA).fetchall()
     if theirs == ours:
         return ""
-    strange = [one for one in theirs if one not in ours]
+    strange = [their for their in theirs if their not in ours]
     return f"the {strange[0][0]} {str(strange[0][1])[:60]!r}" if strange else "fewer tables"
 
 

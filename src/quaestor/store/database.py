@@ -14,7 +14,7 @@ from sqlalchemy.exc import TimeoutError as NoConnectionFree
 from quaestor.base.errors import QuaestorError, TemporarilyUnavailable
 
 
-class Damaged(TemporarilyUnavailable):
+class DamagedStore(TemporarilyUnavailable):
     """A store that cannot be read any more."""
 
 
@@ -22,7 +22,7 @@ class Database(Protocol):
     """One of the two databases a journal can live in."""
 
     @property
-    def shown(self) -> str:
+    def display_name(self) -> str:
         """Where the store is, in words that hold no password."""
 
     def prepare(self) -> None:
@@ -36,40 +36,42 @@ class Database(Protocol):
     def writing(self) -> AbstractContextManager[Connection]:
         """A transaction that holds the write lock from its first moment."""
 
-    def newest(self) -> int:
+    def read_head(self) -> int:
         """The number of the last act, 0 where there is none; asked for very often."""
 
-    def revision(self, connection: Connection) -> str | None:
+    def read_revision(self, connection: Connection) -> str | None:
         """The revision noted in the store; none where there is no store yet."""
 
-    def beside(self, folder: Path | None, words: str) -> Path:
+    def name_file(self, folder: Path | None, words: str) -> Path:
         """The name of a file that belongs to the store, in a folder or where the store's files are."""
 
-    def keep(self, target: Path, connection: Connection, made: str) -> None:
+    def write_copy(self, target: Path, connection: Connection, made: str) -> None:
         """Write a verified copy of a store of an older revision to a new file."""
 
     def set_aside(self, stamp: str) -> Path:
         """Make room where a damaged store is; nothing of it is lost."""
 
-    def unguarded(self, connection: Connection) -> AbstractContextManager[None]:
+    def allow_deletion(self, connection: Connection) -> AbstractContextManager[None]:
         """Within a restore that replaces, acts may be removed."""
 
-    def refusal(self, error: DBAPIError) -> QuaestorError:
+    def explain_error(self, error: DBAPIError) -> QuaestorError:
         """A failure of the database as one sentence."""
 
 
 @contextmanager
-def explained(database: Database) -> Iterator[None]:
+def explain_errors(database: Database) -> Iterator[None]:
     """Failures of the database leave as one sentence."""
     try:
         yield
     except DBAPIError as error:
-        raise database.refusal(error) from error
+        raise database.explain_error(error) from error
     except NoConnectionFree as error:
-        raise TemporarilyUnavailable(f"{database.shown} is too busy, no connection became free: try again") from error
+        raise TemporarilyUnavailable(
+            f"{database.display_name} is too busy, no connection became free: try again"
+        ) from error
 
 
-def one_line(error: DBAPIError) -> str:
+def format_error(error: DBAPIError) -> str:
     """What the database itself said, without the statement and its values."""
     lines = str(error.orig).strip().splitlines()
     return lines[0].strip() if lines else type(error.orig).__name__

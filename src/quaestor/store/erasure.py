@@ -36,7 +36,7 @@ class ErasureNote:
     path: Path
 
     @classmethod
-    def beside(cls, database: Path) -> ErasureNote:
+    def for_database(cls, database: Path) -> ErasureNote:
         return cls(database.with_name(f"{database.name}{ERASING}"))
 
     @property
@@ -104,24 +104,24 @@ def empty_log(connection: sqlite3.Connection, patience: float) -> bool:
         return False
 
 
-def erasures_pending(folder: Path) -> list[str]:
+def list_pending_erasures(folder: Path) -> list[str]:
     """The files of a folder in whose bytes something erased may still be found."""
     return sorted(ErasureNote(path).database.name for path in folder.glob(f"*{ERASING}"))
 
 
 def finish_erasures(folder: Path) -> list[str]:
     """Try to finish the pending erasures of a folder without waiting for anybody; those that are still pending."""
-    for name in erasures_pending(folder):
-        note = ErasureNote.beside(folder / name)
+    for name in list_pending_erasures(folder):
+        note = ErasureNote.for_database(folder / name)
         if not note.database.exists():  # it was moved away, and what was in it with it
             note.path.unlink(missing_ok=True)
             continue
-        with contextlib.suppress(sqlite3.Error), closing(connect(note.database, 0)) as connection:
+        with contextlib.suppress(sqlite3.Error), closing(open_connection(note.database, 0)) as connection:
             finish_erasure(connection, note, 0)
-    return erasures_pending(folder)
+    return list_pending_erasures(folder)
 
 
-def connect(database: Path, patience: float) -> sqlite3.Connection:
+def open_connection(database: Path, patience: float) -> sqlite3.Connection:
     """A connection on which every commit is durable, and what is deleted is overwritten."""
     connection = sqlite3.connect(database, timeout=patience, isolation_level=None, check_same_thread=False)
     connection.execute("PRAGMA synchronous = FULL")
@@ -172,7 +172,7 @@ class ErasedList:
     path: Path
 
     @classmethod
-    def beside(cls, file: Path) -> ErasedList:
+    def for_file(cls, file: Path) -> ErasedList:
         return cls(file.with_name(ERASED_LIST))
 
     def read(self) -> dict[str, str]:
@@ -185,13 +185,13 @@ class ErasedList:
             found[read[1]] = min(read[2], found.get(read[1], read[2]))
         return found
 
-    def names(self) -> set[str]:
+    def list_names(self) -> set[str]:
         """Whoever may stand there, whatever else does."""
         return {line.partition("\t")[0] for line in self._lines()}
 
     def add(self, new: Mapping[str, str]) -> None:
         """On the disk when this returns; whatever else stands there stays, so that nobody is hindered by it."""
-        lines, known = self._lines(), self.names()
+        lines, known = self._lines(), self.list_names()
         added = [f"{participant}\t{day}" for participant, day in new.items() if participant not in known]
         if added:
             text = "".join(f"{line}\n" for line in [*lines, *added])
@@ -206,7 +206,7 @@ class ErasedList:
 
 def describe_pending_erasures(folder: Path) -> str:
     """What is not finished, why, and what to do, in a few sentences; empty where nothing is pending."""
-    names = erasures_pending(folder)
+    names = list_pending_erasures(folder)
     if not names:
         return ""
     files = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]

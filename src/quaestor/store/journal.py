@@ -15,7 +15,7 @@ from sqlalchemy.exc import ArgumentError
 from quaestor.base.clock import Clock, exact_now, format_timestamp
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import is_storable
-from quaestor.store.database import Database, explained
+from quaestor.store.database import Database, explain_errors
 from quaestor.store.postgres import PostgreSQL
 from quaestor.store.records import Act, NewAct, Row, acts_of, row_of
 from quaestor.store.schema import PAGE, add_rows, bring_up_to_date, head_of, page, pages, rows_by_key, rows_of_kinds
@@ -35,7 +35,7 @@ class Journal:
     @classmethod
     def open(cls, address: str | Path, clock: Clock = exact_now, backups: Path | None = None) -> Journal:
         """Create the store, upgrade it after a verified backup (into `backups`), or refuse it in one sentence."""
-        database = database_at(address)
+        database = parse_database_url(address)
         try:
             database.prepare()
             bring_up_to_date(database, clock, backups)
@@ -57,14 +57,14 @@ class Journal:
 
     def head(self) -> int:
         """The number of the last act; 0 where there is none."""
-        with explained(self.database):
-            return self.database.newest()
+        with explain_errors(self.database):
+            return self.database.read_head()
 
     def acts(self, after: int = 0) -> Iterator[Act]:
         """The acts with higher numbers, in order; no act with a lower number can appear later."""
         while True:
             # Page by page: a reader that takes its time, or never ends, holds nothing open.
-            with explained(self.database), self.database.reading() as connection:
+            with explain_errors(self.database), self.database.reading() as connection:
                 found = page(connection, after)
             yield from acts_of(found)
             if len(found) < PAGE:
@@ -73,19 +73,19 @@ class Journal:
 
     def acts_of_kinds(self, kinds: Sequence[str], after: int = 0) -> list[Act]:
         """The acts of some kinds with higher numbers, in order, without reading every rating."""
-        with explained(self.database), self.database.reading() as connection:
+        with explain_errors(self.database), self.database.reading() as connection:
             return acts_of(rows_of_kinds(connection, kinds, after))
 
     @contextmanager
-    def writing(self) -> Iterator[Writing]:
+    def writing(self) -> Iterator[JournalTransaction]:
         """The one write transaction: holds the write lock from the start, commits at the end, or nothing happened."""
         if self._writer == threading.get_ident():
             raise RuntimeError("a thread that writes cannot begin to write: use the Writing it has")
         with self._turn:
             self._writer = threading.get_ident()
             try:
-                with explained(self.database), self.database.writing() as connection:
-                    writing = Writing(connection, self.clock)
+                with explain_errors(self.database), self.database.writing() as connection:
+                    writing = JournalTransaction(connection, self.clock)
                     yield writing
                     writing.write()
             finally:
@@ -97,7 +97,7 @@ class Journal:
             return writing.append(acts)
 
 
-class Writing:
+class JournalTransaction:
     """A journal within its write transaction: nobody else can write until it ends."""
 
     def __init__(self, connection: Connection, clock: Clock) -> None:
@@ -117,7 +117,7 @@ class Writing:
     def acts(self, after: int = 0) -> Iterator[Act]:
         """The acts with higher numbers, in order, those of this transaction included."""
         self.write()
-        return (act for found in pages(self._connection, after) for act in acts_of(found))
+        return (act for page in pages(self._connection, after) for act in acts_of(page))
 
     def look_up(self, keys: Iterable[str]) -> None:
         """Ask for many keys at once which are about to be found one by one."""
@@ -164,7 +164,7 @@ class Writing:
 _FORMS = "write sqlite:///FILE or postgresql://USER@HOST/DATABASE"
 
 
-def database_at(address: str | Path) -> Database:
+def parse_database_url(address: str | Path) -> Database:
     """The database an address names; nothing is opened yet."""
     if isinstance(address, Path):
         return SQLite(address)
@@ -172,7 +172,7 @@ def database_at(address: str | Path) -> Database:
     if url.drivername == "sqlite":
         if not url.database or url.query:
             raise InputError(f"an address of a SQLite store names its file and nothing else: {_FORMS}")
-        return database_at(Path(url.database))
+        return parse_database_url(Path(url.database))
     return PostgreSQL(url)
 
 

@@ -17,7 +17,7 @@ from quaestor.base.files import is_private
 _NONCE = 12
 
 
-class NotOpened(ValueError):
+class SealError(ValueError):
     """Sealed under another key, for another place, or damaged."""
 
 
@@ -28,18 +28,18 @@ class Seal:
         self._cipher = AESGCM(hmac.digest(secret, b"entries", "sha256"))
         self._fingerprints = hmac.digest(secret, b"fingerprints", "sha256")
 
-    def sealed(self, text: str, place: str) -> bytes:
+    def seal(self, text: str, place: str) -> bytes:
         nonce = self._nonce(text, place)
         return nonce + self._cipher.encrypt(nonce, text.encode(), place.encode())
 
     def _nonce(self, text: str, place: str) -> bytes:
         return secrets.token_bytes(_NONCE)
 
-    def opened(self, sealed: bytes, place: str) -> str:
+    def open(self, sealed: bytes, place: str) -> str:
         try:
             return self._cipher.decrypt(sealed[:_NONCE], sealed[_NONCE:], place.encode()).decode()
         except (InvalidTag, ValueError):
-            raise NotOpened(f"what lies in {place!r} does not open") from None
+            raise SealError(f"what lies in {place!r} does not open") from None
 
     def fingerprint(self, text: str) -> bytes:
         """The same for the same text, and nothing to anybody without the secret."""

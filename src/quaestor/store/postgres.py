@@ -13,7 +13,7 @@ from sqlalchemy.exc import DBAPIError
 
 from quaestor.base.errors import InputError, MissingDependency, QuaestorError, StateError, TemporarilyUnavailable
 from quaestor.store.backup_file import write_backup
-from quaestor.store.database import explained, one_line
+from quaestor.store.database import explain_errors, format_error
 from quaestor.store.schema import VERSIONS, head_of, noted_revision, rows
 
 _LOCK = 0x5155414553544F52
@@ -41,7 +41,7 @@ class PostgreSQL:
         event.listen(self._engine, "connect", _be_durable)
 
     def prepare(self) -> None:
-        with explained(self), self.reading() as connection:
+        with explain_errors(self), self.reading() as connection:
             encoding = connection.exec_driver_sql("SHOW server_encoding").scalar_one()
         if encoding != "UTF8":
             raise InputError(f"{self.shown} is encoded as {encoding}: make a database with ENCODING 'UTF8'")
@@ -64,7 +64,7 @@ class PostgreSQL:
             yield connection
 
     def newest(self) -> int:
-        with explained(self), self.reading() as connection:
+        with explain_errors(self), self.reading() as connection:
             return head_of(connection)
 
     def revision(self, connection: Connection) -> str | None:
@@ -96,8 +96,8 @@ class PostgreSQL:
     def refusal(self, error: DBAPIError) -> QuaestorError:
         if getattr(error.orig, "sqlstate", None) is None:
             remedy = "start the server, or mend the address of the store"
-            return TemporarilyUnavailable(f"{self.shown} cannot be reached ({one_line(error)}): {remedy}")
-        return TemporarilyUnavailable(f"{self.shown} cannot be used: {one_line(error)}")
+            return TemporarilyUnavailable(f"{self.shown} cannot be reached ({format_error(error)}): {remedy}")
+        return TemporarilyUnavailable(f"{self.shown} cannot be used: {format_error(error)}")
 
 
 def _be_durable(connection: DBAPIConnection, record: object) -> None:

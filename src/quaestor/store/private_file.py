@@ -12,7 +12,7 @@ from typing import Self, TypeVar
 
 from quaestor.base.errors import InputError, QuaestorError, TemporarilyUnavailable
 from quaestor.base.files import create_private_file, restrict_to_owner
-from quaestor.store.erasure import ErasureNote, connect, empty_log, finish_erasure
+from quaestor.store.erasure import ErasureNote, open_connection, empty_log, finish_erasure
 
 _Read = TypeVar("_Read")
 PATIENCE = 30.0
@@ -37,16 +37,16 @@ class PrivateFile:
         self._kind = kind
         self._upgrades = upgrades
         self._lost = lost
-        self._note = ErasureNote.beside(path)
+        self._note = ErasureNote.for_database(path)
         create_private_file(path)
         restrict_to_owner(path)
         self._writing = threading.Lock()
         self._reading = threading.Lock()
         with self._explained():
-            self._writer = connect(path, PATIENCE)
+            self._writer = open_connection(path, PATIENCE)
             try:
                 self._prepare()
-                self._reader = connect(path, PATIENCE)
+                self._reader = open_connection(path, PATIENCE)
             except BaseException:
                 self._writer.close()
                 raise
@@ -197,8 +197,8 @@ class PrivateFile:
 
 def upgrade(connection: sqlite3.Connection, upgrades: Iterable[str]) -> None:
     """Lead the tables of a file from one version to a later one."""
-    for one in upgrades:
-        for statement in one.split(";\n"):
+    for upgrade in upgrades:
+        for statement in upgrade.split(";\n"):
             connection.execute(statement)
 
 

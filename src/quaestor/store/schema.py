@@ -25,7 +25,7 @@ from sqlalchemy import (
 
 from quaestor.base.clock import Clock, format_file_stamp, format_timestamp
 from quaestor.base.errors import StateError
-from quaestor.store.database import Database, explained
+from quaestor.store.database import Database, explain_errors
 from quaestor.store.records import Row
 
 VERSIONS = "quaestor_revision"
@@ -83,7 +83,7 @@ def pages(connection: Connection, after: int = 0) -> Iterator[list[Row]]:
 
 def rows(connection: Connection, after: int = 0) -> Iterator[Row]:
     """The same one by one, without holding more than a page of them."""
-    return (row for found in pages(connection, after) for row in found)
+    return (row for page in pages(connection, after) for row in page)
 
 
 def rows_by_key(connection: Connection, keys: Sequence[str]) -> dict[str, Row]:
@@ -119,7 +119,7 @@ LATEST = REVISIONS[-1]
 
 def bring_up_to_date(database: Database, clock: Clock, backups: Path | None, target: str = LATEST) -> Path | None:
     """Afterwards the store is there and of this program's revision; returns the backup where one was made."""
-    with explained(database):
+    with explain_errors(database):
         with database.reading() as connection:
             if _checked(database, connection) == target:
                 return None
@@ -130,21 +130,21 @@ def bring_up_to_date(database: Database, clock: Clock, backups: Path | None, tar
                 return None
             kept = None
             if found is not None:
-                kept = database.beside(backups, f"before-{target}-{format_file_stamp(clock())}")
+                kept = database.name_file(backups, f"before-{target}-{format_file_stamp(clock())}")
                 kept.parent.mkdir(parents=True, exist_ok=True)
-                database.keep(kept, connection, format_timestamp(clock()))
+                database.write_copy(kept, connection, format_timestamp(clock()))
             _migrate(connection, target)
             return kept
 
 
 def _checked(database: Database, connection: Connection) -> str | None:
-    found = database.revision(connection)
-    if found is not None and found not in REVISIONS:
+    revision = database.read_revision(connection)
+    if revision is not None and revision not in REVISIONS:
         raise StateError(
-            f"{database.shown} was written by a newer Quaestor (revision {found}, this one knows {LATEST}): "
+            f"{database.display_name} was written by a newer Quaestor (revision {revision}, this one knows {LATEST}): "
             "update Quaestor"
         )
-    return found
+    return revision
 
 
 def _migrate(connection: Connection, target: str) -> None:

@@ -18,7 +18,7 @@ from typing import Any, Self
 from quaestor.base.errors import InputError, StateError
 from quaestor.store.act_texts import TEXT_TABLES, ActTexts, SealedCodec, erase_texts
 from quaestor.store.erasure import ErasedList
-from quaestor.store.keys import NotOpened, RepeatableSeal, Seal, entry_place, piece_place, secret_of
+from quaestor.store.keys import SealError, RepeatableSeal, Seal, entry_place, piece_place, secret_of
 from quaestor.store.private_file_copy import CopiedFile, PrivateFileSchema
 from quaestor.store.records import canonical, new_key
 from quaestor.store.text_versions import KeptTexts
@@ -215,17 +215,17 @@ class SealedFile:
                 if one.number in made.entries:
                     self._replace(writing, one, made.entries[one.number])
             for number, piece in made.pieces.items():
-                sealed = self._seal.sealed(canonical(piece, "piece"), piece_place(about, number))
+                sealed = self._seal.seal(canonical(piece, "piece"), piece_place(about, number))
                 writing.execute("UPDATE pieces SET said = ? WHERE about = ? AND number = ?", (sealed, about, number))
             for new in made.added:
                 self._kept(writing, new)
         return bool(made.entries or made.pieces or made.added)
 
-    def _replace(self, writing: sqlite3.Connection, one: Entry, said: Mapping[str, Any]) -> None:
-        sealed = self._seal.sealed(
-            canonical(said, one.kind), entry_place(one.participant, one.about, one.kind, one.key)
+    def _replace(self, writing: sqlite3.Connection, entry: Entry, said: Mapping[str, Any]) -> None:
+        sealed = self._seal.seal(
+            canonical(said, entry.kind), entry_place(entry.participant, entry.about, entry.kind, entry.key)
         )
-        writing.execute("UPDATE entries SET said = ? WHERE number = ?", (sealed, one.number))
+        writing.execute("UPDATE entries SET said = ? WHERE number = ?", (sealed, entry.number))
 
     def _kept(self, writing: sqlite3.Connection, new: NewEntry) -> Entry:
         text = canonical(new.said, new.kind)
@@ -238,7 +238,7 @@ class SealedFile:
         if new.participant and _is_erased(writing, new.participant):
             raise StateError(f"{new.participant} has withdrawn: nothing can be kept about them")
         place = entry_place(new.participant, new.about, new.kind, new.key)
-        row = (new.participant, new.about, new.kind, new.actor, new.time, new.key, self._seal.sealed(text, place))
+        row = (new.participant, new.about, new.kind, new.actor, new.time, new.key, self._seal.seal(text, place))
         cursor = writing.execute(
             "INSERT INTO entries (participant, about, kind, actor, time, key, said) VALUES (?, ?, ?, ?, ?, ?, ?)", row
         )
@@ -296,8 +296,8 @@ class SealedFile:
             writing.executemany(
                 "INSERT INTO pieces VALUES (?, ?, ?, ?)",
                 [
-                    (about, number, participant, self._seal.sealed(canonical(one, "piece"), piece_place(about, number)))
-                    for number, one in enumerate(pieces)
+                    (about, number, participant, self._seal.seal(canonical(piece, "piece"), piece_place(about, number)))
+                    for number, piece in enumerate(pieces)
                 ],
             )
             for one in new:
@@ -316,16 +316,16 @@ class SealedFile:
     def erase(self, participant: str, day: str) -> bool:
         """Remove all that is a participant's for good; whether there was anything, or it had been done."""
         with self._file.erasing() as writing:
-            found = [
+            rowcounts = [
                 writing.execute(f"DELETE FROM {table} WHERE participant = ?", (participant,)).rowcount  # noqa: S608
                 for table in _TABLES
             ]
-            found.append(erase_texts(writing, participant))
+            rowcounts.append(erase_texts(writing, participant))
             if not _is_erased(writing, participant):
                 writing.execute("INSERT INTO erasures (participant, day) VALUES (?, ?)", (participant, day))
             if self._listed is not None:
                 self._listed.add({participant: day})
-        return any(found)
+        return any(rowcounts)
 
     @property
     def erasure_pending(self) -> bool:
@@ -339,12 +339,12 @@ class SealedFile:
 
     def listed(self) -> set[str]:
         """Who stands in the list of those who withdrew, which may know more than a file that was lost and made anew."""
-        return self._listed.names() if self._listed is not None else set()
+        return self._listed.list_names() if self._listed is not None else set()
 
     def _opened_text(self, sealed: bytes, place: str) -> str:
         try:
-            return self._seal.opened(sealed, place)
-        except NotOpened:
+            return self._seal.open(sealed, place)
+        except SealError:
             raise InputError(
                 f"{self._key} does not open {self.path}: bring back the key that was there when it was written"
             ) from None
@@ -379,6 +379,6 @@ def change_stamp(path: Path) -> str:
     try:
         entries = connection.execute("SELECT max(number), count(*) FROM entries").fetchone()
         erasures = connection.execute("SELECT count(*) FROM erasures").fetchone()
-        return "/".join(str(one) for one in (*entries, *erasures))
+        return "/".join(str(entry) for entry in (*entries, *erasures))
     finally:
         connection.close()

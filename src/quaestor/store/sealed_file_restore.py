@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from quaestor.base.errors import InputError
-from quaestor.store.act_texts import erase_texts, owners_in
+from quaestor.store.act_texts import erase_texts, list_owners
 from quaestor.store.erasure import DAY, PSEUDONYM
-from quaestor.store.keys import NotOpened, Seal, entry_place, label_place, piece_place, read_secret, words_place
+from quaestor.store.keys import SealError, Seal, entry_place, label_place, piece_place, read_secret, words_place
 
 _ENTRIES = "SELECT participant, about, kind, key, said FROM entries"
 _PIECES = "SELECT about, number, said FROM pieces"
@@ -45,8 +45,8 @@ def _open_all(copy: sqlite3.Connection, seal: Seal, key: Path, whose: str, sourc
     opened, closed = 0, None
     for said, place in _sealed_in(copy):
         try:
-            text = seal.opened(said, place)
-        except NotOpened as error:
+            text = seal.open(said, place)
+        except SealError as error:
             closed = error
             continue
         if not isinstance(json.loads(text), dict):
@@ -84,7 +84,7 @@ def participants_held(file: sqlite3.Connection) -> dict[str, set[str]]:
         "SELECT participant, about FROM entries UNION SELECT participant, about FROM pieces"
     ):
         found.setdefault(participant, set()).update({about} - {""})
-    for owner in owners_in(file):
+    for owner in list_owners(file):
         found.setdefault(owner, set())
     return found
 

@@ -16,7 +16,7 @@ from sqlalchemy.exc import DBAPIError
 from quaestor.base.errors import InputError, QuaestorError, StateError, TemporarilyUnavailable
 from quaestor.base.files import create_private_file, fsync, open_private, restrict_to_owner
 from quaestor.store.backup_file import BACKUP
-from quaestor.store.database import Damaged, explained, one_line
+from quaestor.store.database import DamagedStore, explain_errors, format_error
 from quaestor.store.schema import VERSIONS, noted_revision
 
 PATIENCE = 60.0
@@ -45,7 +45,7 @@ class SQLite:
         if not self.file.parent.is_dir():
             raise StateError(f"the folder {self.file.parent} does not exist: make it, or name another store")
         create_private_file(self.file)
-        with explained(self):
+        with explain_errors(self):
             self._refuse_foreign()
             restrict_to_owner(self.file)
             self._use_write_ahead_log()
@@ -126,8 +126,8 @@ class SQLite:
     def refusal(self, error: DBAPIError) -> QuaestorError:
         code = getattr(error.orig, "sqlite_errorcode", 0) & 0xFF
         if code in _DAMAGED:
-            return Damaged(
-                f"{self.shown} is damaged or no store of Quaestor ({one_line(error)}): "
+            return DamagedStore(
+                f"{self.shown} is damaged or no store of Quaestor ({format_error(error)}): "
                 "restore a backup with `quaestor restore FILE --replace`, or name another store"
             )
         if code == sqlite3.SQLITE_BUSY:
@@ -139,12 +139,14 @@ class SQLite:
                 f"{self.shown} cannot grow, the disk is full: free some space, then try again"
             )
         if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
-            return TemporarilyUnavailable(f"{self.shown} cannot be written ({one_line(error)}): check its permissions")
+            return TemporarilyUnavailable(
+                f"{self.shown} cannot be written ({format_error(error)}): check its permissions"
+            )
         if code == sqlite3.SQLITE_IOERR:
             return TemporarilyUnavailable(
-                f"{self.shown} cannot be used ({one_line(error)}): check the space on the disk, then try again"
+                f"{self.shown} cannot be used ({format_error(error)}): check the space on the disk, then try again"
             )
-        return TemporarilyUnavailable(f"{self.shown} cannot be used: {one_line(error)}")
+        return TemporarilyUnavailable(f"{self.shown} cannot be used: {format_error(error)}")
 
     def _refuse_foreign(self) -> None:
         with self.reading() as connection:

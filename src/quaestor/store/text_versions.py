@@ -34,9 +34,9 @@ class KeptTexts:
             newest = _newest(writing, name)
             if newest is not None and newest.sha256 == sha256:
                 return newest
-            made = KeptText(name, newest.version + 1 if newest else 1, text, sha256, day)
-            writing.execute("INSERT INTO texts VALUES (?, ?, ?, ?, ?)", (name, made.version, text, sha256, day))
-            return made
+            kept_text = KeptText(name, newest.version + 1 if newest else 1, text, sha256, day)
+            writing.execute("INSERT INTO texts VALUES (?, ?, ?, ?, ?)", (name, kept_text.version, text, sha256, day))
+            return kept_text
 
     def get(self, name: str, version: int | None = None) -> KeptText | None:
         """A version of a text, else the newest; None where it was never shown."""

@@ -17,9 +17,9 @@ from typing import Any
 from quaestor.base.clock import Clock, exact_now, format_file_stamp, format_timestamp
 from quaestor.base.errors import InputError
 from quaestor.base.files import fsync
-from quaestor.store.backup import restore_from
+from quaestor.store.backup import restore_backup
 from quaestor.store.backup_file import Backup, open_backup, write_backup
-from quaestor.store.database import explained
+from quaestor.store.database import explain_errors
 from quaestor.store.erasure import describe_pending_erasures
 from quaestor.store.private_file import DamagedFile, PrivateFile
 from quaestor.store.private_file_copy import (
@@ -218,7 +218,7 @@ def prepare_restore(study: Study, backup: Backup, replace: bool, stamp: str) -> 
 @contextmanager
 def _copied(study: Study, backup: Backup, feature: Feature, part: BackupPart) -> Iterator[sqlite3.Connection]:
     source = backup.report.file
-    with filled(part.form, backup.report.parts[part.name].version, backup.lines(part.name), source) as copy:
+    with filled(part.form, backup.report.parts[part.name].version, backup.read_lines(part.name), source) as copy:
         try:
             if feature.backup:
                 feature.backup.check(study, part, copy, source)
@@ -264,7 +264,7 @@ def back_up_study(study: Study, file: Path | None = None, clock: Clock = exact_n
         journal = opened.enter_context(open_journal(study, clock))
         found = [part for part in backup_parts() if (study.root / part.file).exists()]
         files = [opened.enter_context(part.form.opened(study.root / part.file)) for part in found]
-        opened.enter_context(explained(journal.database))
+        opened.enter_context(explain_errors(journal.database))
         with ExitStack() as looked:
             with ExitStack() as locks:
                 locks.enter_context(journal.database.writing())
@@ -290,7 +290,7 @@ def restore_study(study: Study, file: Path, replacing: bool = False, clock: Cloc
     What was made here of the words of a participant who withdrew goes too, once all is there.
     """
     with open_backup(file) as backup, prepare_restore(study, backup, replacing, format_file_stamp(clock())) as beside:
-        report = restore_from(backup, store_address(study), beside, replacing, backups_of(study), clock)
+        report = restore_backup(backup, store_address(study), beside, replacing, backups_of(study), clock)
         left_out = beside.left_out
         unknown = [name for withdrawn in left_out.values() for name in withdrawn.unknown]
         restored = StudyRestored(

@@ -14,7 +14,7 @@ from typing import Generic, Protocol, TypeVar
 
 from quaestor.base.errors import QuaestorError, StateError
 from quaestor.store.group_commit import GroupCommit, PendingWrite
-from quaestor.store.journal import Journal, Writing
+from quaestor.store.journal import Journal, JournalTransaction
 from quaestor.store.records import Act, NewAct
 from quaestor.study.folder import Study
 from quaestor.study.free_text import FreeText, NoFreeText
@@ -137,7 +137,7 @@ class Session(Generic[S]):
             self._free_text.forget_pending()
         return outcomes
 
-    def _record_act(self, writing: Writing, pending_act: PendingAct[S]) -> list[Act] | QuaestorError:
+    def _record_act(self, writing: JournalTransaction, pending_act: PendingAct[S]) -> list[Act] | QuaestorError:
         """Records one act within the transaction; where it is refused, it leaves nothing behind."""
         new_acts: list[NewAct] = []
         try:

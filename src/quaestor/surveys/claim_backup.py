@@ -112,14 +112,14 @@ def _read(backup: Backup) -> Iterator[tuple[ClaimKey, sqlite3.Connection]]:
     if parts.keys() != {CLAIMS.name, _KEY}:
         raise refusal(source, "it holds other parts than claims and their key")
     try:
-        (line,) = backup.lines(_KEY)
+        (line,) = backup.read_lines(_KEY)
         _, text = json.loads(line)
         key = ClaimKey(source, text)
     except (ValueError, TypeError):
         raise refusal(source, "its key is none") from None
     if key.text != text or len(text) != _KEY_LENGTH:
         raise refusal(source, "its key is not whole")
-    with filled(CLAIMS, parts[CLAIMS.name].version, backup.lines(CLAIMS.name), source) as copy:
+    with filled(CLAIMS, parts[CLAIMS.name].version, backup.read_lines(CLAIMS.name), source) as copy:
         for name, sealed, stage in copy.execute("SELECT id, sealed, stage FROM claims"):
             if len(name) != _ID or stage not in range(len(Stage)):
                 raise refusal(source, "it holds a claim that is none")

@@ -13,7 +13,7 @@ from typing import Any
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import suggest
 from quaestor.coding.model.state import State
-from quaestor.coding.session import CodingSession, Where, open_coding, require_lead, study_of
+from quaestor.coding.session import CodingSession, Where, open_coding, require_lead, find_study
 from quaestor.store.records import Act, NewAct
 from quaestor.study.folder import Study
 from quaestor.surveys.free_text import ANSWERS_FILE, DECIDE_ACT
@@ -131,7 +131,7 @@ def survey_file(study: Study, name: str) -> Path:
 @contextmanager
 def open_surveys(where: Where) -> Iterator[Surveys]:
     """The surveys of a study, for one command."""
-    with open_coding(where) as coding, AnswerFile(answers_path(study_of(where))) as answers:
+    with open_coding(where) as coding, AnswerFile(answers_path(find_study(where))) as answers:
         yield Surveys(coding, answers)
 
 

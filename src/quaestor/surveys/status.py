@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from quaestor.coding.session import Where, study_of
+from quaestor.coding.session import Where, find_study
 from quaestor.evidence.ingest import describe_change
 from quaestor.study.contributions import Next, StatusLine, StatusPart, StatusRequest
 from quaestor.study.folder import Study
@@ -60,7 +60,7 @@ class SurveyStatus:
 
 def survey_status(where: Where) -> list[SurveyStatus]:
     """Every survey of a study; where none was opened yet, nothing is written to find that out."""
-    study = study_of(where)
+    study = find_study(where)
     if not answers_path(study).exists():
         return [SurveyStatus(name) for name in survey_files(study)]
     with open_surveys(where) as surveys:

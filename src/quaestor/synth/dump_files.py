@@ -23,7 +23,7 @@ _TOTAL = "(total)"
 Row = Mapping[str, str]
 
 
-def plan_of(study: str) -> SynthPlan:
+def read_plan(study: str) -> SynthPlan:
     """What a bundled study plants: its printed funnel and posts by year, and its taxonomy where that is printed too."""
     folder = template_folder(study)
     described = folder / "synthetic.toml"
@@ -39,11 +39,11 @@ def plan_of(study: str) -> SynthPlan:
         if row["year"].isdigit()
         for framework in families
     }
-    taxonomy = taxonomy_of(printed, tuple(families), planted.get("medians", {}))
+    taxonomy = read_taxonomy(printed, tuple(families), planted.get("medians", {}))
     return SynthPlan(**counts, yearly=yearly, families=families, taxonomy=taxonomy)
 
 
-def taxonomy_of(
+def read_taxonomy(
     printed: Path, frameworks: tuple[str, ...], restored: Mapping[str, Mapping[str, float]]
 ) -> Taxonomy | None:
     """The printed taxonomy, none where a part of it is not printed; a lost median is the restored or the phase's."""
@@ -93,7 +93,7 @@ def synthesise(
     progress: Progress = no_progress,
 ) -> Truth:
     """Write a synthetic dump and the truth about it."""
-    plan = plan_of(like) if like is not None else None
+    plan = read_plan(like) if like is not None else None
     number = posts if posts is not None else max(minimum_posts(plan), _LIKE_POSTS) if plan else 10_000
     if number < 1:
         raise InputError(f"--posts is {number}: ask for at least one")

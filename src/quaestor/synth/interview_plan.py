@@ -11,14 +11,14 @@ from typing import Any
 from quaestor.base.errors import InputError
 
 Stock = Mapping[str, tuple[str, ...]]
-Told = Mapping[str, str]
+CodeDetails = Mapping[str, str]
 _SOUNDS = ("zor", "qua", "brum", "vex", "til", "oth", "drin", "plo", "mur", "kel", "wum", "yax", "fro", "gly")
 _OWN = ("role", "years", "field", "frameworks", "name", "names", "codes", "ticks", "other")
 _FEWEST_CODES = 0.6
 
 
 @dataclass(frozen=True)
-class TalkPlan:
+class ParticipantPlan:
     """One participant, and what they speak of."""
 
     role: str
@@ -30,7 +30,7 @@ class TalkPlan:
     names: Stock = dataclasses.field(default_factory=dict)
     """What they name, by its kind: organisations, persons, products, addresses, numbers."""
     codes: tuple[str, ...] = ()
-    told: Mapping[str, tuple[Told, ...]] = dataclasses.field(default_factory=dict)
+    details: Mapping[str, tuple[CodeDetails, ...]] = dataclasses.field(default_factory=dict)
     """What is said of a code that asks for more: an indicator and its threshold, a defect and its case."""
     ticks: tuple[str, ...] = ()
     """Items that they refer to when the list is read out."""
@@ -55,14 +55,14 @@ class InterviewPlan:
     """By question sentences that name somebody or something."""
     fillers: Stock
     words: Stock
-    talks: tuple[TalkPlan, ...]
+    talks: tuple[ParticipantPlan, ...]
 
     @property
     def codes(self) -> frozenset[str]:
         """All codes that somebody speaks of."""
         return frozenset(code for talk in self.talks for code in talk.codes)
 
-    def talk(self, place: int, seed: int) -> TalkPlan:
+    def plan_talk(self, place: int, seed: int) -> ParticipantPlan:
         """Who comes at a place; after the last one, somebody who says nothing that was not said before."""
         if place < len(self.talks):
             return self.talks[place]
@@ -70,16 +70,16 @@ class InterviewPlan:
         like = dice.choice(self.talks)
         known = sorted(self.codes)
         codes = dice.sample(known, dice.randint(round(len(known) * _FEWEST_CODES), len(known)))
-        told = {code: one for talk in self.talks for code, one in talk.told.items()}
+        told = {code: detail for talk in self.talks for code, detail in talk.details.items()}
         name = " ".join("".join(dice.sample(_SOUNDS, 3)).capitalize() for _ in range(2))
         names = {**like.names, "email": (f"{name.replace(' ', '.').lower()}@nowhere.example",)}
-        return TalkPlan(
+        return ParticipantPlan(
             like.role, dice.randint(1, 20), like.field, like.frameworks, name, names, tuple(codes),
             {code: told[code] for code in codes if code in told}, like.ticks, like.other,
         )  # fmt: skip
 
 
-def plan_from(said: Mapping[str, Any], where: str) -> InterviewPlan:
+def parse_plan(said: Mapping[str, Any], where: str) -> InterviewPlan:
     """A plan as a file has it under [interviews]."""
     try:
         stocks = {
@@ -97,13 +97,13 @@ def plan_from(said: Mapping[str, Any], where: str) -> InterviewPlan:
     return plan
 
 
-def _talk(said: Mapping[str, Any]) -> TalkPlan:
+def _talk(said: Mapping[str, Any]) -> ParticipantPlan:
     names = {kind: tuple(forms) for kind, forms in said["names"].items()}
     told = {code: _told(one) for code, one in said.items() if code not in _OWN}
     about = (str(said["role"]), int(said["years"]), str(said["field"]), str(said["frameworks"]), str(said["name"]))
     ticked = (tuple(said.get("ticks", ())), tuple(said.get("other", ())))
-    return TalkPlan(*about, names, tuple(said["codes"]), told, *ticked)
+    return ParticipantPlan(*about, names, tuple(said["codes"]), told, *ticked)
 
 
-def _told(said: Sequence[Mapping[str, Any]]) -> tuple[Told, ...]:
+def _told(said: Sequence[Mapping[str, Any]]) -> tuple[CodeDetails, ...]:
     return tuple({name: str(words) for name, words in one.items()} for one in said)

@@ -15,8 +15,8 @@ from quaestor.base.files import write_atomically
 from quaestor.interviews.model.guide_file import guide_from
 from quaestor.interviews.model.records import Voice
 from quaestor.study.templates import template_folder
-from quaestor.synth.interview_plan import InterviewPlan, TalkPlan, plan_from
-from quaestor.synth.interviews import PlantedName, PlantedStretch, SaidTurn, Talk, make_talks
+from quaestor.synth.interview_plan import InterviewPlan, ParticipantPlan, parse_plan
+from quaestor.synth.interviews import PlantedName, PlantedPassage, PlannedTurn, Talk, make_talks
 from quaestor.synth.transcript_files import FORMATS
 
 TRUTH_FILE = "truth.json"
@@ -42,34 +42,34 @@ class InterviewTruth:
 
     @property
     def codes(self) -> frozenset[str]:
-        return frozenset(code for one in self.interviews for code in one.talk.codes)
+        return frozenset(code for interview in self.interviews for code in interview.talk.codes)
 
     @property
     def stretches(self) -> int:
-        return sum(len(turn.stretches) for one in self.interviews for turn in one.talk.turns)
+        return sum(len(turn.stretches) for interview in self.interviews for turn in interview.talk.turns)
 
     @property
     def new_codes(self) -> tuple[int, ...]:
         """How many codes each interview has that none before it had."""
         seen: set[str] = set()
         found = []
-        for one in self.interviews:
-            found.append(len(one.talk.codes - seen))
-            seen |= one.talk.codes
+        for interview in self.interviews:
+            found.append(len(interview.talk.codes - seen))
+            seen |= interview.talk.codes
         return tuple(found)
 
     def of_code(self, code: str) -> list[Mapping[str, str]]:
         """What was said of a code that asks for more, in the order in which it was said."""
-        turns = (turn for one in self.interviews for turn in one.talk.turns)
-        return [one.fields for turn in turns for one in turn.stretches if one.code == code]
+        turns = (turn for interview in self.interviews for turn in interview.talk.turns)
+        return [passage.fields for turn in turns for passage in turn.stretches if passage.code == code]
 
     def by_file(self) -> dict[str, WrittenTalk]:
         """Interviews by the bytes of their files."""
-        return {one.sha256: one for one in self.interviews}
+        return {interview.sha256: interview for interview in self.interviews}
 
     @property
     def words(self) -> int:
-        return sum(one.talk.words for one in self.interviews)
+        return sum(interview.talk.words for interview in self.interviews)
 
     def summary(self) -> dict[str, Any]:
         """The counts, without what was said."""
@@ -86,7 +86,7 @@ class InterviewTruth:
 
     def as_json(self) -> dict[str, Any]:
         """All of it, in the order in which truth.json shows it."""
-        return {**self.summary(), "interviews": [_told(one) for one in self.interviews]}
+        return {**self.summary(), "interviews": [_told(interview) for interview in self.interviews]}
 
 
 def write_talks(folder: Path, talks: Iterable[Talk], seed: int, guide: str) -> InterviewTruth:
@@ -117,10 +117,15 @@ def read_truth(path: Path) -> InterviewTruth:
         raise InputError(f"{path} is not what `quaestor synth interviews` writes: make it anew") from None
 
 
-def _told(one: WrittenTalk) -> dict[str, Any]:
-    turns = [{**asdict(turn), "words": turn.words} for turn in one.talk.turns]
-    about = {"file": one.file, "format": one.format, "sha256": one.sha256, "interviewer": one.talk.interviewer}
-    return {**about, "plan": asdict(one.talk.plan), "skipped": list(one.talk.skipped), "turns": turns}
+def _told(written_talk: WrittenTalk) -> dict[str, Any]:
+    turns = [{**asdict(turn), "words": turn.words} for turn in written_talk.talk.turns]
+    about = {
+        "file": written_talk.file,
+        "format": written_talk.format,
+        "sha256": written_talk.sha256,
+        "interviewer": written_talk.talk.interviewer,
+    }
+    return {**about, "plan": asdict(written_talk.talk.plan), "skipped": list(written_talk.talk.skipped), "turns": turns}
 
 
 def _written(said: Mapping[str, Any]) -> WrittenTalk:
@@ -128,20 +133,20 @@ def _written(said: Mapping[str, Any]) -> WrittenTalk:
     return WrittenTalk(said["file"], said["format"], said["sha256"], talk)
 
 
-def _plan(said: Mapping[str, Any]) -> TalkPlan:
+def _plan(said: Mapping[str, Any]) -> ParticipantPlan:
     names = {kind: tuple(forms) for kind, forms in said["names"].items()}
     told = {code: tuple(one) for code, one in said["told"].items()}
     lists = {name: tuple(said[name]) for name in ("codes", "ticks", "other")}
-    return TalkPlan(**{**said, **lists, "names": names, "told": told})
+    return ParticipantPlan(**{**said, **lists, "names": names, "told": told})
 
 
-def _turn(said: Mapping[str, Any]) -> SaidTurn:
-    return SaidTurn(
+def _turn(said: Mapping[str, Any]) -> PlannedTurn:
+    return PlannedTurn(
         Voice(said["voice"]),
         tuple(said["sentences"]),
         said["question"],
         said["asks"],
-        tuple(PlantedStretch(**one) for one in said["stretches"]),
+        tuple(PlantedPassage(**one) for one in said["stretches"]),
         tuple(PlantedName(**one) for one in said["names"]),
     )
 
@@ -155,7 +160,7 @@ def interview_plan(study: str) -> InterviewPlan:
     said = tomllib.loads(described.read_text("utf-8")).get("interviews") if described.exists() else None
     if said is None:
         raise InputError(f"the bundled study {study!r} does not say what to plant in interviews: take {STUDY!r}")
-    return plan_from(said, f"synthetic.toml of {study}")
+    return parse_plan(said, f"synthetic.toml of {study}")
 
 
 def synthesise_interviews(

@@ -9,7 +9,7 @@ from string import Formatter
 
 from quaestor.base.errors import InputError
 from quaestor.interviews.model.records import Asks, Guide, GuideQuestion, Section, Voice
-from quaestor.synth.interview_plan import InterviewPlan, TalkPlan, Told
+from quaestor.synth.interview_plan import InterviewPlan, ParticipantPlan, CodeDetails
 
 _SKIPPED, _TWICE, _AFTER, _PROBED, _NAMED = 0.25, 0.4, 0.4, 0.5, 0.6
 _TOGETHER = 2
@@ -19,7 +19,7 @@ _MOST_WORDS = 200_000
 
 
 @dataclass(frozen=True)
-class PlantedStretch:
+class PlantedPassage:
     """Words of a turn that stand for a code."""
 
     start: int
@@ -40,14 +40,14 @@ class PlantedName:
 
 
 @dataclass(frozen=True)
-class SaidTurn:
+class PlannedTurn:
     """What one of the two says before the other speaks."""
 
     voice: Voice
     sentences: tuple[str, ...]
     question: str
     asks: bool = False
-    stretches: tuple[PlantedStretch, ...] = ()
+    stretches: tuple[PlantedPassage, ...] = ()
     names: tuple[PlantedName, ...] = ()
 
     @property
@@ -63,15 +63,15 @@ class SaidTurn:
 class Talk:
     """One synthetic interview and all that is planted in it."""
 
-    plan: TalkPlan
+    plan: ParticipantPlan
     interviewer: str
-    turns: tuple[SaidTurn, ...]
+    turns: tuple[PlannedTurn, ...]
     skipped: tuple[str, ...]
     """Questions that were not asked."""
 
     @property
     def codes(self) -> frozenset[str]:
-        return frozenset(one.code for turn in self.turns for one in turn.stretches)
+        return frozenset(passage.code for turn in self.turns for passage in turn.stretches)
 
     @property
     def words(self) -> int:
@@ -87,12 +87,14 @@ def make_talks(
         raise InputError(f"--interviews is {number}: ask for at least one")
     if words is not None and not 0 < words <= _MOST_WORDS:
         raise InputError(f"--words is {words}: ask for 1 to {_MOST_WORDS:,}")
-    known = {one.id for one in guide.questions()}
+    known = {question.id for question in guide.questions()}
     strange = [name for name in (*plan.answers, *plan.plain, *plan.naming) if name not in known]
     if strange:
         raise InputError(f"the plan answers {strange[0]!r}, which the guide {guide.id!r} does not ask: mend the plan")
     for place in range(number):
-        yield _Speaking(guide, plan, plan.talk(place, seed), random.Random(f"{seed}/interview/{place}"), words).talk()
+        yield _Speaking(
+            guide, plan, plan.plan_talk(place, seed), random.Random(f"{seed}/interview/{place}"), words
+        ).talk()
 
 
 def _may_be_skipped(question: GuideQuestion, section: Section) -> bool:
@@ -106,7 +108,7 @@ class _Turn:
     def __init__(self, voice: Voice, question: str, asks: bool = False) -> None:
         self.voice, self.question, self.asks = voice, question, asks
         self.sentences: list[str] = []
-        self.stretches: list[PlantedStretch] = []
+        self.stretches: list[PlantedPassage] = []
         self.names: list[PlantedName] = []
         self._length = 0
 
@@ -114,29 +116,31 @@ class _Turn:
         """Add a sentence; where it begins."""
         begins = self._length + (1 if self.sentences else 0)
         self.sentences.append(sentence)
-        self.names += [PlantedName(one.start + begins, one.end + begins, one.kind, one.name) for one in names]
+        self.names += [PlantedName(name.start + begins, name.end + begins, name.kind, name.name) for name in names]
         self._length = begins + len(sentence)
         return begins
 
-    def whole(self) -> SaidTurn:
+    def whole(self) -> PlannedTurn:
         told = (tuple(self.stretches), tuple(self.names))
-        return SaidTurn(self.voice, tuple(self.sentences), self.question, self.asks, *told)
+        return PlannedTurn(self.voice, tuple(self.sentences), self.question, self.asks, *told)
 
 
 class _Speaking:
     """One conversation as it goes on."""
 
     def __init__(
-        self, guide: Guide, plan: InterviewPlan, who: TalkPlan, dice: random.Random, words: int | None
+        self, guide: Guide, plan: InterviewPlan, who: ParticipantPlan, dice: random.Random, words: int | None
     ) -> None:
         self.guide, self.plan, self.who, self.dice = guide, plan, who, dice
-        self.turns: list[SaidTurn] = []
+        self.turns: list[PlannedTurn] = []
         self._words = 0
         self._plain: dict[str, list[str]] = {}
         self._used: dict[str, list[str]] = {}
-        optional = [one.id for part in guide.sections for one in part.questions if _may_be_skipped(one, part)]
+        optional = [
+            question.id for part in guide.sections for question in part.questions if _may_be_skipped(question, part)
+        ]
         self.skipped = tuple(name for name in optional if dice.random() < _SKIPPED)
-        self.asked = [one for one in guide.questions() if one.id not in self.skipped]
+        self.asked = [question for question in guide.questions() if question.id not in self.skipped]
         self.share = None if words is None else words / len(self.asked)
 
     def talk(self) -> Talk:
@@ -151,12 +155,12 @@ class _Speaking:
                     before = []
         return Talk(self.who, self.plan.interviewer, tuple(self.turns), self.skipped)
 
-    def _planted(self) -> dict[str, list[tuple[str, Told]]]:
+    def _planted(self) -> dict[str, list[tuple[str, CodeDetails]]]:
         """By question what is to be said in answer to it: every code at least once, what is told of one just once."""
-        found: dict[str, list[tuple[str, Told]]] = {}
+        found: dict[str, list[tuple[str, CodeDetails]]] = {}
         for code in self.who.codes:
             fitting = [one.id for one in self.asked if code in self.plan.answers.get(one.id, ())]
-            told = self.who.told.get(code, ())
+            told = self.who.details.get(code, ())
             if told:
                 for place, one in enumerate(told):
                     found.setdefault(fitting[place % len(fitting)], []).append((code, one))
@@ -178,7 +182,7 @@ class _Speaking:
                 turn.say(sentence)
         self._add(turn)
 
-    def _answer(self, question: GuideQuestion, planted: Sequence[tuple[str, Told]]) -> None:
+    def _answer(self, question: GuideQuestion, planted: Sequence[tuple[str, CodeDetails]]) -> None:
         began = self._words
         left = list(planted)
         probes = list(question.probes)
@@ -202,7 +206,7 @@ class _Speaking:
         turn.say(probes.pop(0) if probes and self.dice.random() < _PROBED else self._stock("listening"))
         self._add(turn)
 
-    def _turn(self, question: str, planted: Sequence[tuple[str, Told]]) -> _Turn:
+    def _turn(self, question: str, planted: Sequence[tuple[str, CodeDetails]]) -> _Turn:
         turn = _Turn(Voice.PARTICIPANT, question)
         plain = self._plain_left(question)
         if plain and (not planted or len(plain) == len(self.plan.plain[question])):
@@ -220,8 +224,8 @@ class _Speaking:
         stock = self.plan.plain.get(question, ())
         return self._plain.setdefault(question, self.dice.sample(stock, len(stock)))
 
-    def _plant(self, turn: _Turn, code: str, told: Told) -> None:
-        words, _ = self._filled(self._from(f"code/{code}", self.plan.sentences[code]), told)
+    def _plant(self, turn: _Turn, code: str, code_details: CodeDetails) -> None:
+        words, _ = self._filled(self._from(f"code/{code}", self.plan.sentences[code]), code_details)
         before = self._stock("before") if self.dice.random() < _AFTER else ""
         if not before or before.endswith("."):
             if before:
@@ -230,7 +234,7 @@ class _Speaking:
             begins = turn.say(f"{words}.")
         else:
             begins = turn.say(f"{before} {words}.") + len(before) + 1
-        turn.stretches.append(PlantedStretch(begins, begins + len(words), code, told))
+        turn.stretches.append(PlantedPassage(begins, begins + len(words), code, code_details))
 
     def _name(self, turn: _Turn, question: str) -> None:
         for place, pattern in enumerate(self.plan.naming.get(question, ())):
@@ -241,19 +245,19 @@ class _Speaking:
         """The list of items, after the person has answered freely, and which of them apply."""
         listed = _Turn(Voice.INTERVIEWER, question.id)
         listed.say(self._stock("listed"))
-        listed.say(f"{'; '.join(one.label for one in question.items)}.")
+        listed.say(f"{'; '.join(item.label for item in question.items)}.")
         self._add(listed)
-        named = [_ORDINALS[place] for place, one in enumerate(question.items) if one.code in self.who.ticks]
-        said = _Turn(Voice.PARTICIPANT, question.id)
-        said.say(f"Of these, the {', the '.join(named)}." if named else "None of these, really.")
+        named = [_ORDINALS[place] for place, item in enumerate(question.items) if item.code in self.who.ticks]
+        turn = _Turn(Voice.PARTICIPANT, question.id)
+        turn.say(f"Of these, the {', the '.join(named)}." if named else "None of these, really.")
         for other in self.who.other:
-            said.say(f"What is missing there: {other[0].lower()}{other[1:]}.")
-        self._add(said)
+            turn.say(f"What is missing there: {other[0].lower()}{other[1:]}.")
+        self._add(turn)
 
-    def _filled(self, pattern: str, told: Told | None = None) -> tuple[str, list[PlantedName]]:
+    def _filled(self, pattern: str, code_details: CodeDetails | None = None) -> tuple[str, list[PlantedName]]:
         """A sentence with its words filled in, and where it names somebody or something."""
         about = {"role": self.who.role, "years": str(self.who.years), "field": self.who.field}
-        known = {**about, "frameworks": self.who.frameworks, **(told or {})}
+        known = {**about, "frameworks": self.who.frameworks, **(code_details or {})}
         text, names = "", []
         for literal, slot, _, _ in Formatter().parse(pattern):
             text += literal

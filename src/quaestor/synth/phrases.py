@@ -206,4 +206,6 @@ def _planted_phrases() -> tuple[TaskPhrase, ...]:
         for pattern in issue.patterns
         for wording in wordings
     )
-    return tuple(TaskPhrase(phase, verb, subject, text, (0, 0, 0), issue) for phase, subject, issue, verb, text in texts)
+    return tuple(
+        TaskPhrase(phase, verb, subject, text, (0, 0, 0), issue) for phase, subject, issue, verb, text in texts
+    )

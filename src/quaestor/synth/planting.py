@@ -127,7 +127,7 @@ class Planted:
 
 
 def plant(
-    taxonomy: Taxonomy, frameworks: Sequence[str], framework: Small, asked: Times, rng: np.random.Generator
+    taxonomy: Taxonomy, frameworks: Sequence[str], framework: Small, times: Times, rng: np.random.Generator
 ) -> Planted:
     """Deal phrases and figures to the refined questions of each framework, where there is time for the answer."""
     groups = _groups_of(taxonomy)
@@ -135,8 +135,8 @@ def plant(
     waits = np.maximum(hundredths * _HUNDREDTH + rng.integers(-430_000, 430_000, len(views)), 45 * _SECOND)
     phrase = _phrases(taxonomy.objects, rng)
     owners = np.concatenate([_frameworks_of(planned, frameworks, rng) for planned in taxonomy.objects])
-    room = to_milliseconds(END) - asked - _SECOND
-    dealt = np.empty(len(asked), np.int64)
+    room = to_milliseconds(END) - times - _SECOND
+    dealt = np.empty(len(times), np.int64)
     for number in range(len(frameworks)):
         mine = np.flatnonzero(framework == number)
         entries = np.flatnonzero(owners == number)
@@ -154,7 +154,9 @@ def _groups_of(taxonomy: Taxonomy) -> ObjectGroups:
     phases = list(taxonomy.phases)
     sizes = np.array([planned.total for planned in taxonomy.objects], np.int64)
     objects = np.repeat(np.arange(len(sizes)), sizes)
-    return ObjectGroups(objects, np.array([phases.index(planned.phase) for planned in taxonomy.objects])[objects], sizes)
+    return ObjectGroups(
+        objects, np.array([phases.index(planned.phase) for planned in taxonomy.objects])[objects], sizes
+    )
 
 
 def _figures(taxonomy: Taxonomy, groups: ObjectGroups, rng: np.random.Generator) -> tuple[Numbers, Numbers, Numbers]:
@@ -218,7 +220,7 @@ def _phrases(planned: Sequence[PlannedObject], rng: np.random.Generator) -> npt.
         issues = iter(_mixed(block, sum(totals.values()), rng))
         for name, total in totals.items():
             wordings = block.objects[name]
-            called = np.repeat(np.arange(len(wordings)), apportion([one.posts for one in wordings], total))
+            called = np.repeat(np.arange(len(wordings)), apportion([wording.posts for wording in wordings], total))
             asked[block.phase, name] = [
                 number_phrases()[block.phase, name, issue, format_phrase(pattern, wordings[wording].text)]
                 for wording, (issue, pattern) in zip(rng.permutation(called).tolist(), issues, strict=False)

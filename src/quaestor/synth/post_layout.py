@@ -129,16 +129,16 @@ def _choose_parents(questions: Questions, total: int, rng: np.random.Generator) 
     return parent
 
 
-def _answer_times(asked: Times, rng: np.random.Generator) -> Times:
+def _answer_times(times: Times, rng: np.random.Generator) -> Times:
     """Median two hours, a tail of months, always after the question and before the dump ends."""
-    delay = rng.lognormal(np.log(2 * _HOUR), 2.5, len(asked)) + 45 * _SECOND
-    room = to_milliseconds(END) - asked
+    delay = rng.lognormal(np.log(2 * _HOUR), 2.5, len(times)) + 45 * _SECOND
+    room = to_milliseconds(END) - times
     late = delay >= room - _SECOND
     delay[late] = room[late] * rng.uniform(0.01, 0.99, int(late.sum()))
-    return asked + delay.astype(np.int64)
+    return times + delay.astype(np.int64)
 
 
-def _last_activity(asked: Times, answered: Times, parent: Indices) -> Times:
-    last = asked.copy()
+def _last_activity(times: Times, answered: Times, parent: Indices) -> Times:
+    last = times.copy()
     np.maximum.at(last, parent, answered)
     return last

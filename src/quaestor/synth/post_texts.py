@@ -34,11 +34,11 @@ class PostTexts:
         framework = self.questions.framework[numbers].tolist()
         how_to = self.questions.how_to[numbers].tolist()
         titles, openings, bodies = [], [], []
-        for number, subject, asks_how, one, two, three, four in zip(
+        for number, subject, asks_how, pick, two, three, four in zip(
             numbers.tolist(), framework, how_to, *picks, strict=True
         ):
             texts = self.bodies[subject]
-            bodies.append(texts.asking[one % len(texts.asking)])
+            bodies.append(texts.asking[pick % len(texts.asking)])
             if asks_how and subject >= 0:
                 words = self._how_to(number)
                 titles.append(words.title)
@@ -57,9 +57,9 @@ class PostTexts:
         framework = self.questions.framework[parents].tolist()
         how_to = self.questions.how_to[parents].tolist()
         openings, bodies = [], []
-        for parent, subject, asks_how, one, two in zip(parents.tolist(), framework, how_to, *picks, strict=True):
+        for parent, subject, asks_how, pick, two in zip(parents.tolist(), framework, how_to, *picks, strict=True):
             texts = self.bodies[subject]
-            bodies.append(texts.answering[one % len(texts.answering)])
+            bodies.append(texts.answering[pick % len(texts.answering)])
             if asks_how and subject >= 0:
                 openings.append(self._how_to(parent).reply)
             else:

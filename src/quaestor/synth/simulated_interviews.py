@@ -26,7 +26,7 @@ from quaestor.interviews.repository import Interviews, open_interviews, opened_f
 from quaestor.interviews.transcripts.import_file import Imported, import_transcript, latest_import
 from quaestor.study.folder import Study, open_journal
 from quaestor.synth.interview_truth import InterviewTruth, WrittenTalk, read_truth
-from quaestor.synth.interviews import PlantedStretch
+from quaestor.synth.interviews import PlantedPassage
 from quaestor.synth.simulated_raters import give_missing, require_open, simulate_settling
 from quaestor.synth.transcript_files import timed
 
@@ -53,7 +53,7 @@ class SimulatedCoder:
         self,
         item: str,
         text: str,
-        planted: Sequence[PlantedStretch],
+        planted: Sequence[PlantedPassage],
         siblings: Mapping[str, Sequence[str]],
         fields: Mapping[str, Sequence[str]],
     ) -> list[dict[str, Any]]:
@@ -71,24 +71,24 @@ class SimulatedCoder:
         return found
 
 
-def _shifted(text: str, one: PlantedStretch, dice: random.Random) -> tuple[int, int]:
+def _shifted(text: str, planted_stretch: PlantedPassage, dice: random.Random) -> tuple[int, int]:
     """One of the ends a word further in or out, as far as there are words."""
     words = [match.span() for match in _WORD.finditer(text)]
-    first = next(place for place, (_, end) in enumerate(words) if end > one.start)
-    last = next(place for place, (_, end) in enumerate(words) if end >= one.end)
+    first = next(place for place, (_, end) in enumerate(words) if end > planted_stretch.start)
+    last = next(place for place, (_, end) in enumerate(words) if end >= planted_stretch.end)
     step = dice.choice((-1, 1))
     if dice.random() < 0.5:
         first = min(max(first + step, 0), last)
-        return words[first][0], one.end
+        return words[first][0], planted_stretch.end
     last = min(max(last + step, first), len(words) - 1)
-    return one.start, words[last][1]
+    return planted_stretch.start, words[last][1]
 
 
 NAMED = ("person", "organisation", "product")
 """Kinds of planted names that the lead has to tell; the others follow from contact data, or are found by their form."""
 _NOTED = 8
 _SHIFTING, _MISTAKING = 0.15, 0.03
-Planted = Mapping[str, tuple[str, Sequence[PlantedStretch]]]
+Planted = Mapping[str, tuple[str, Sequence[PlantedPassage]]]
 """By item its words as they were recorded, and what is planted in them."""
 
 
@@ -135,7 +135,7 @@ def take_in_talks(
         days.move_to(exact_now())
         _tell_names(interviews, truth)
         turns = sum(one.turns for one in made)
-        asked = sum(turn.asks for one in truth.interviews for turn in one.talk.turns)
+        asked = sum(turn.asks for interview in truth.interviews for turn in interview.talk.turns)
         found = sum(one.asked for one in made)
         told = len(all_names(interviews))
         return TakenIn(tuple(one.interview for one in made), turns, sum(one.words for one in made), asked, found, told)
@@ -215,13 +215,13 @@ def _tell_names(interviews: Interviews, truth: InterviewTruth) -> None:
 def planted_stretches(interviews: Interviews, truth: InterviewTruth) -> Planted:
     """What is planted in the turns of the study's transcripts, which are known by the bytes of their files."""
     by_file = truth.by_file()
-    found: dict[str, tuple[str, Sequence[PlantedStretch]]] = {}
-    for one in interviews.interviews():
-        came = latest_import(interviews.file.entries(about=one.id))
+    found: dict[str, tuple[str, Sequence[PlantedPassage]]] = {}
+    for interview in interviews.interviews():
+        came = latest_import(interviews.file.entries(about=interview.id))
         written = by_file.get(came.said["sha256"]) if came else None
         if written is None:
             continue
-        transcript = interviews.transcript(one.id)
+        transcript = interviews.transcript(interview.id)
         for turn, said in zip(transcript.turns, written.talk.turns, strict=True):
             found[transcript.item(turn.number)] = (turn.raw, said.stretches)
     return found
@@ -268,7 +268,7 @@ def settle_coding(interviews: Interviews, name: str, truth: InterviewTruth, *, s
     return simulate_settling(interviews.coding, name, seed=seed, planted=right)
 
 
-def _planted_in(planted: Planted, asked: Facet, facet: Facet, item: str) -> tuple[str, Sequence[PlantedStretch]]:
+def _planted_in(planted: Planted, asked: Facet, facet: Facet, item: str) -> tuple[str, Sequence[PlantedPassage]]:
     if asked.id != facet.id:
         raise StateError(f"simulated raters of transcripts answer {facet.id!r} alone: leave {asked.id!r} to people")
     if item not in planted:
@@ -277,9 +277,9 @@ def _planted_in(planted: Planted, asked: Facet, facet: Facet, item: str) -> tupl
     return planted[item]
 
 
-def _payload(one: PlantedStretch) -> dict[str, Any]:
-    fields = {"fields": dict(one.fields)} if one.fields else {}
-    return {"start": one.start, "end": one.end, "code": one.code, **fields}
+def _payload(planted_stretch: PlantedPassage) -> dict[str, Any]:
+    fields = {"fields": dict(planted_stretch.fields)} if planted_stretch.fields else {}
+    return {"start": planted_stretch.start, "end": planted_stretch.end, "code": planted_stretch.code, **fields}
 
 
 def _siblings(book: Codebook, facet: Facet) -> dict[str, list[str]]:

@@ -172,9 +172,9 @@ def simulate_ratings(
     return give_missing(coding, name, said, seed=seed, only=only)
 
 
-def require_open(one: RoundState) -> None:
-    if one.status != OPEN:
-        raise StateError(f"the round {one.plan.round!r} is closed: its ratings stand as they are")
+def require_open(round_state: RoundState) -> None:
+    if round_state.status != OPEN:
+        raise StateError(f"the round {round_state.plan.round!r} is closed: its ratings stand as they are")
 
 
 def give_missing(coding: CodingSession, name: str, said: Said, *, seed: int, only: str | None = None) -> int:
@@ -202,7 +202,7 @@ def give_missing(coding: CodingSession, name: str, said: Said, *, seed: int, onl
     return len(coding.act(give))
 
 
-def true_answer(one: RoundState, facet: Facet, item: str, truth: Truth) -> Any:
+def true_answer(round_state: RoundState, facet: Facet, item: str, truth: Truth) -> Any:
     """The planted answer to a facet."""
     if item not in truth:
         raise StateError(f"nothing is planted about {item!r}: simulated raters rate synthetic evidence alone")
@@ -213,7 +213,7 @@ def true_answer(one: RoundState, facet: Facet, item: str, truth: Truth) -> Any:
     if facet.kind == "phrase":
         return {"verb": row["verb"].lower() or "do", "object": _thing(row) or "task"}
     if facet.kind == "confirm":
-        proposed = one.plan.proposals.get(item, {})
+        proposed = round_state.plan.proposals.get(item, {})
         return "yes" if _slug(row["phase"]) in proposed.values() and "phrase" in proposed else "no"
     phase = _slug(row["phase"]) or _SOME_PHASE
     return [phase] if facet.kind == "multiple" else phase
@@ -245,15 +245,15 @@ def simulate_sets(
         coding.act(lambda state: build_next_set_act(state, name, state.round(name).plan.raters[0], simulated=True))
 
 
-def _unifications(one: RoundState, state: State) -> list[NewAct]:
+def _unifications(round_state: RoundState, state: State) -> list[NewAct]:
     """Words of the set that mean the same become the usual one, or the most frequent of them."""
     acts = []
-    known = find_words_before(one, one.set + 1)
-    actor = one.plan.raters[0]
+    known = find_words_before(round_state, round_state.set + 1)
+    actor = round_state.plan.raters[0]
     for part in ("verb", "object"):
-        counts = count_words(one, part)
+        counts = count_words(round_state, part)
         groups: dict[str, set[str]] = {}
-        for phrases in list_phrases(one, one.open_items()).values():
+        for phrases in list_phrases(round_state, round_state.open_items()).values():
             for phrase in phrases:
                 word = known[part].get(phrase[part], phrase[part])
                 groups.setdefault(meaning(word), set()).add(word)
@@ -269,7 +269,9 @@ def _unifications(one: RoundState, state: State) -> list[NewAct]:
                 others = sorted(words - {to})
                 why = "" if counts[to] >= max(counts[word] for word in words) else "the usual word"
                 acts.append(
-                    build_unify_act(state, one.plan.round, actor, part, others, to, SAME_MEANING, reason=why, simulated=True)
+                    build_unify_act(
+                        state, round_state.plan.round, actor, part, others, to, SAME_MEANING, reason=why, simulated=True
+                    )
                 )
     return acts
 
@@ -288,10 +290,10 @@ def simulate_settling(
     tie_breaker = Simulated(plan.tie_breaker or "nobody", 0.95, 0.0, seed)
     book = coding.state.history.at(plan.codebook)
     ways: dict[str, int] = {}
-    for found in list_disagreements(coding.state, name):
-        if found.decision is not None:
+    for disagreement in list_disagreements(coding.state, name):
+        if disagreement.decision is not None:
             continue
-        item, facet = found.item, plan.facet(found.facet)
+        item, facet = disagreement.item, plan.facet(disagreement.facet)
         right = true_answer(one, facet, item, truth) if planted is None else planted(facet, item)
         right = {"answer": right} if facet.kind == "confirm" else right
         how = "discussion"

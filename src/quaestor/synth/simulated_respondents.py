@@ -85,13 +85,16 @@ def draw_respondents(
 def planted_truth(questionnaire: Questionnaire, respondents: Iterable[Respondent]) -> dict[str, PlantedTruth]:
     """What these respondents answer, counted, by question."""
     answered: Counter[str] = Counter()
-    counts = {one.id: Counter(dict.fromkeys(kind_of(one).countable_codes(one), 0)) for one in questionnaire.questions()}
+    counts = {
+        question.id: Counter(dict.fromkeys(kind_of(question).countable_codes(question), 0))
+        for question in questionnaire.questions()
+    }
     for respondent in respondents:
         for name, answer in respondent.answers.items():
             answered[name] += 1
             counts[name].update(answer.get("choices", ()))
             counts[name].update(f"{row}/{step}" for row, step in answer.get("rows", {}).items())
-    return {name: PlantedTruth(answered[name], dict(found)) for name, found in counts.items()}
+    return {name: PlantedTruth(answered[name], dict(count)) for name, count in counts.items()}
 
 
 def _is_ended(questions: Sequence[Question], answers: Mapping[str, Answer]) -> bool:
@@ -142,7 +145,7 @@ class _Drawing:
         if not self._kind.has_several_choices:
             codes = [code for code, count in counts.items() for _ in range(count)]
             return {one: [code] for one, code in zip(who, codes, strict=True)}
-        apart = {*self._planted.alone, *(one.code for one in self._question.options if one.alone)}
+        apart = {*self._planted.alone, *(option.code for option in self._question.options if option.alone)}
         lonely = [code for code, count in counts.items() if code in apart for _ in range(count)]
         given: dict[int, list[str]] = {one: [code] for one, code in zip(who, lonely, strict=False)}
         rest = who[len(lonely) :]
@@ -168,7 +171,7 @@ class _Drawing:
         question = self._question
         if question.attention:
             return {question.attention: answered}
-        free = [one for one in question.options if not one.ends] or [question.options[0]]
+        free = [option for option in question.options if not option.ends] or [question.options[0]]
         if self._kind.asks_consent:
             return {free[0].code: answered}
         weights = {one.code: self._weight(one) for one in free}
@@ -196,8 +199,8 @@ class _Drawing:
         return {code: int(part) for code, part in zip(weights, parts, strict=True)}
 
     def _with_texts(self, given: Mapping[int, list[str]]) -> dict[int, Answer]:
-        asks = {one.code for one in self._question.options if one.text}
-        order = {one.code: place for place, one in enumerate(self._question.options)}
+        asks = {option.code for option in self._question.options if option.text}
+        order = {option.code: place for place, option in enumerate(self._question.options)}
         made: dict[int, Answer] = {}
         for one, codes in given.items():
             answer: dict[str, Any] = {"choices": sorted(codes, key=order.__getitem__)}
@@ -208,7 +211,7 @@ class _Drawing:
     def _matrix(self, asked: Sequence[int], said: Sequence[Mapping[str, Answer]]) -> dict[int, Answer]:
         made: dict[int, dict[str, Any]] = {}
         for row in self._question.rows:
-            steps = {one.code: self._weight(one) for one in self._question.options}
+            steps = {option.code: self._weight(option) for option in self._question.options}
             share = 0.1 if row.text else _SHARE
             drawn = round(len(asked) * (1 if self._question.required and not row.text else share))
             counts = self._planted.rows.get(row.code) or self._shares(steps, drawn)
@@ -275,7 +278,7 @@ def simulate_responses(
     tell: Tell = lambda done, total: None,
 ) -> SimulatedSurvey:
     """Let simulated respondents answer an open survey; where people have answered, they stay away."""
-    people = sum(1 for one in surveys.answers.responses(name) if not one.synthetic)
+    people = sum(1 for response in surveys.answers.responses(name) if not response.synthetic)
     if people:
         raise StateError(
             f"people have answered {name!r} already ({people}), and simulated answers would stand among theirs: "

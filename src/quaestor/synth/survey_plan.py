@@ -41,22 +41,24 @@ class SurveyPlan:
 
 def fitting(plan: SurveyPlan, questionnaire: Questionnaire, responses: int) -> SurveyPlan:
     """The plan for so many respondents, its shares kept as well as whole numbers can; what does not fit is refused."""
-    known = {one.id: one for one in questionnaire.questions()}
+    known = {question.id: question for question in questionnaire.questions()}
     for name, planted in plan.questions.items():
         if name not in known:
             raise InputError(f"the plan has answers to {name!r}, which {questionnaire.id!r} does not ask: leave it out")
         _check(known[name], planted)
     if responses == plan.responses:
         return plan
-    made = {name: _scaled(known[name], one, responses / plan.responses) for name, one in plan.questions.items()}
+    made = {
+        name: _scaled(known[name], question, responses / plan.responses) for name, question in plan.questions.items()
+    }
     return SurveyPlan(responses, made)
 
 
 def _check(question: Question, planted: PlantedAnswers) -> None:
-    options = {one.code for one in question.options}
+    options = {option.code for option in question.options}
     counted = [*planted.counts, *(step for steps in planted.rows.values() for step in steps), *planted.alone]
     unknown = [code for code in counted if code not in options]
-    unknown += [row for row in planted.rows if row not in {one.code for one in question.rows}]
+    unknown += [row for row in planted.rows if row not in {row.code for row in question.rows}]
     if unknown:
         raise InputError(f"the plan counts {unknown[0]!r} of {question.id!r}, which does not offer it: mend the plan")
     if planted.counts and not kind_of(question).is_choice:

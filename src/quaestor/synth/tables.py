@@ -278,4 +278,4 @@ def _pick(pool: list[bytes], total: int, rng: np.random.Generator) -> list[bytes
 
 def _revisions(total: int, rng: np.random.Generator) -> list[bytes]:
     digits = [rng.bytes(16).hex() for _ in range(total)]
-    return [f"{one[:8]}-{one[8:12]}-{one[12:16]}-{one[16:20]}-{one[20:]}".encode() for one in digits]
+    return [f"{digit[:8]}-{digit[8:12]}-{digit[12:16]}-{digit[16:20]}-{digit[20:]}".encode() for digit in digits]

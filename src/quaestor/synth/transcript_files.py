@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
 from quaestor.interviews.model.records import Voice
-from quaestor.synth.interviews import SaidTurn, Talk
+from quaestor.synth.interviews import PlannedTurn, Talk
 
 _WORDS_A_SECOND, _PAUSE = 1.6, 4.0
 _WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
@@ -24,7 +24,7 @@ _LONG_AGO = (1980, 1, 1, 0, 0, 0)
 class TimedTurn:
     """A turn with when it began and when each of its sentences ended."""
 
-    turn: SaidTurn
+    turn: PlannedTurn
     start: float
     ends: tuple[float, ...]
 
@@ -81,11 +81,11 @@ def word_document(talk: Talk) -> bytes:
         'Target="word/document.xml"/></Relationships>',
         "word/document.xml": f'<w:document xmlns:w="{_WORD}"><w:body>{"".join(paragraphs)}</w:body></w:document>',
     }
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+    bytes_io = io.BytesIO()
+    with zipfile.ZipFile(bytes_io, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, text in parts.items():
             archive.writestr(zipfile.ZipInfo(name, _LONG_AGO), head + text, zipfile.ZIP_DEFLATED)
-    return made.getvalue()
+    return bytes_io.getvalue()
 
 
 def timed_text(talk: Talk) -> bytes:
@@ -107,7 +107,7 @@ FORMATS: dict[str, tuple[str, Callable[[Talk], bytes]]] = {
 """What writes such a file, how it is called, and how it writes."""
 
 
-def _cues(talk: Talk) -> Iterator[tuple[SaidTurn, str, float, float]]:
+def _cues(talk: Talk) -> Iterator[tuple[PlannedTurn, str, float, float]]:
     """A cue a sentence."""
     for one in timed(talk):
         starts = (one.start, *one.ends)
@@ -115,12 +115,12 @@ def _cues(talk: Talk) -> Iterator[tuple[SaidTurn, str, float, float]]:
             yield one.turn, words, start, end
 
 
-def _name(talk: Talk, turn: SaidTurn) -> str:
+def _name(talk: Talk, turn: PlannedTurn) -> str:
     """The speaker by their name, as programs with accounts do."""
     return talk.interviewer if turn.voice is Voice.INTERVIEWER else talk.plan.name
 
 
-def _word(turn: SaidTurn) -> str:
+def _word(turn: PlannedTurn) -> str:
     """The speaker by a word, as who types it does."""
     return "Interviewer" if turn.voice is Voice.INTERVIEWER else "Participant"
 

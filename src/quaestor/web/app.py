@@ -24,7 +24,7 @@ from quaestor import __version__
 from quaestor.base.clock import Clock, now
 from quaestor.base.errors import QuaestorError
 from quaestor.coding.pages.codebook.browser import CodebookRoom
-from quaestor.coding.pages.rating_sheet import fresh_key
+from quaestor.coding.pages.rating_sheet import build_form_key
 from quaestor.interviews.overview import has_interviews
 from quaestor.people.credentials import Passwords, hash_token
 from quaestor.people.directory import Directory
@@ -97,7 +97,7 @@ def templates() -> Jinja2Templates:
     environment.globals["navigation_entries"] = navigation_entries
     environment.globals["chosen_values"] = chosen_values
     environment.globals["left_in_words"] = left_in_words
-    environment.globals["new_key"] = fresh_key
+    environment.globals["new_key"] = build_form_key
     environment.globals["facets_of"] = Facets(environment)
     environment.globals["question_kind"] = kind_of
     return Jinja2Templates(env=environment)

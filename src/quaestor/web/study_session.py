@@ -60,7 +60,7 @@ class KeptOpen:
             self._study = open_study(self._folder)
             self._read = seen  # as it was before it was read: what changes meanwhile is read again
             if self._desk is not None:
-                self._desk.take_study(self._study)
+                self._desk.reload(self._study)
         return self._study
 
     def prepare(self) -> None:

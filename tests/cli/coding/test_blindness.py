@@ -12,7 +12,7 @@ from tests.support.small_study import small_study
 from quaestor.cli.main import app
 from quaestor.coding.codebook import import_codebook
 from quaestor.coding.rating_files import rate
-from quaestor.coding.round_acts import close_by_name, items_for, open_by_name, waive_by_name
+from quaestor.coding.round_acts import close_by_name, list_rater_items, open_by_name, waive_by_name
 from quaestor.coding.session import open_coding
 from quaestor.study.folder import Study, open_study
 
@@ -126,11 +126,11 @@ def study(tmp_path: Path) -> Study:
     for name in ("main", "phrases"):
         open_by_name(study, name, None)
     with open_coding(study) as coding:
-        for entry in items_for(study, "main", "rater-2", left_only=True):
+        for entry in list_rater_items(study, "main", "rater-2", left_only=True):
             rate(coding, "main", "rater-2", entry["item"], {"relevance": f"exclude: {MARKER}"}, memo=MARKER)
-        for entry in items_for(study, "phrases", "rater-2", left_only=True):
+        for entry in list_rater_items(study, "phrases", "rater-2", left_only=True):
             rate(coding, "phrases", "rater-2", entry["item"], {"phrase": f"{MARKER}, layer"}, memo=MARKER)
-        rate(coding, "phrases", "rater-1", items_for(study, "phrases", "rater-1", left_only=True)[0]["item"],
+        rate(coding, "phrases", "rater-1", list_rater_items(study, "phrases", "rater-1", left_only=True)[0]["item"],
              {"phrase": "save, layer"})  # fmt: skip
     return study
 

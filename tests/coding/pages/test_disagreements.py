@@ -22,20 +22,20 @@ from quaestor.coding.model.decisions import (
     list_disagreements,
 )
 from quaestor.coding.model.records import Facet
-from quaestor.coding.pages.activity import in_time, waiting_for
+from quaestor.coding.pages.activity import describe_deadline, list_pending_tasks
 from quaestor.coding.pages.disagreements import (
-    Filter,
-    case_of,
+    DisagreementFilter,
+    build_case,
     comment_case,
-    has_desk_without_names,
-    is_asked_first,
-    listing_of,
-    look_at_disagreements,
+    is_active_tie_breaker,
+    needs_view_consent,
+    list_disagreements_page,
+    record_disagreements_view,
     settle_all_agreed,
     settle_case,
-    without_names,
+    mask_names,
 )
-from quaestor.coding.pages.disputed_answers import Chosen, chosen_answer
+from quaestor.coding.pages.disputed_answers import SubmittedAnswer, read_submitted_answer
 from quaestor.coding.pages.ties import answer_tie, tie_of, ties_of
 from quaestor.coding.round_acts import reopen_by_name
 from quaestor.coding.session import open_coding
@@ -49,7 +49,7 @@ LEAD, FIRST, SECOND, BREAKER = (
     Viewer("rater-2", Role.RATER),
     Viewer("tie-breaker", Role.TIE_BREAKER),
 )
-ALL = Filter()
+ALL = DisagreementFilter()
 
 
 @pytest.fixture(scope="module")
@@ -64,13 +64,13 @@ def study(made: Path, tmp_path: Path) -> Study:
 
 def look(study: Study, *viewers: Viewer) -> None:
     for viewer in viewers:
-        look_at_disagreements(study, "main", viewer)
+        record_disagreements_view(study, "main", viewer)
 
 
 def settle(study: Study, viewer: Viewer, item: str, answer: str, how: str = "discussion", **more: Any) -> int:
     look(study, viewer)
     fields = {"seen": 0, "key": "", **more}
-    return settle_case(study, "main", viewer, item, "relevance", Chosen(answer), how, "", **fields)
+    return settle_case(study, "main", viewer, item, "relevance", SubmittedAnswer(answer), how, "", **fields)
 
 
 def all_words(value: object) -> str:
@@ -79,7 +79,7 @@ def all_words(value: object) -> str:
 
 def test_the_answers_stand_side_by_side_with_who_gave_them_and_how_sure_they_were(study: Study) -> None:
     look(study, LEAD)
-    opinions = case_of(study, "main", LEAD, ITEMS[0], "", ALL).question.opinions
+    opinions = build_case(study, "main", LEAD, ITEMS[0], "", ALL).question.opinions
     assert [(one.label, one.key, one.voices[0].who) for one in opinions] == [
         ("keep", "1", "rater-1"),
         ("exclude: crash", "2", "rater-2"),
@@ -92,13 +92,13 @@ def test_a_rater_reads_you_and_a_letter_where_the_lead_reads_names(study: Study)
     look(study, LEAD)
     comment_on_item(study, "main", "rater-2", ITEMS[0], None, "rater-1, read the body again")
     look(study, FIRST)
-    case = case_of(study, "main", FIRST, ITEMS[0], "", ALL)
+    case = build_case(study, "main", FIRST, ITEMS[0], "", ALL)
     assert [one.voices[0].who for one in case.question.opinions] == ["you", "rater B"]
     assert (case.remarks[0].who, case.remarks[0].text) == ("rater B", "you, read the body again")
-    assert listing_of(study, "main", FIRST, ALL).people == ("you", "rater B")
-    assert "rater-2" not in all_words(case) + all_words(listing_of(study, "main", FIRST, ALL))
-    assert case_of(study, "main", LEAD, ITEMS[0], "", ALL).remarks[0].who == "rater-2"
-    assert without_names(study, "main", FIRST, "ask rater-2") == "ask rater B"
+    assert list_disagreements_page(study, "main", FIRST, ALL).people == ("you", "rater B")
+    assert "rater-2" not in all_words(case) + all_words(list_disagreements_page(study, "main", FIRST, ALL))
+    assert build_case(study, "main", LEAD, ITEMS[0], "", ALL).remarks[0].who == "rater-2"
+    assert mask_names(study, "main", FIRST, "ask rater-2") == "ask rater B"
 
 
 def unblinded(study: Study) -> list[str]:
@@ -108,20 +108,20 @@ def unblinded(study: Study) -> list[str]:
 
 def test_a_rater_sees_and_does_nothing_before_saying_that_they_look(study: Study) -> None:
     refused = [
-        lambda: listing_of(study, "main", FIRST, ALL),
-        lambda: case_of(study, "main", FIRST, ITEMS[0], "", ALL),
+        lambda: list_disagreements_page(study, "main", FIRST, ALL),
+        lambda: build_case(study, "main", FIRST, ITEMS[0], "", ALL),
         lambda: comment_case(study, "main", FIRST, ITEMS[0], "relevance", "hello", key=""),
         lambda: settle_case(
-            study, "main", FIRST, ITEMS[0], "relevance", Chosen("keep"), "discussion", "", seen=0, key=""
+            study, "main", FIRST, ITEMS[0], "relevance", SubmittedAnswer("keep"), "discussion", "", seen=0, key=""
         ),
     ]
     for act in refused:
         with pytest.raises(StateError, match="open their page and look"):
             act()
-    assert (is_asked_first(study, "main", FIRST), is_asked_first(study, "main", LEAD)) == (True, True)
+    assert (needs_view_consent(study, "main", FIRST), needs_view_consent(study, "main", LEAD)) == (True, True)
     assert unblinded(study) == [], "asking is not a look"
     look(study, FIRST, LEAD)
-    assert (is_asked_first(study, "main", FIRST), unblinded(study)) == (False, ["rater-1", "lead"])
+    assert (needs_view_consent(study, "main", FIRST), unblinded(study)) == (False, ["rater-1", "lead"])
 
 
 def test_who_may_not_see_the_disagreements_cannot_say_that_they_look(study: Study) -> None:
@@ -138,8 +138,8 @@ def test_who_may_not_see_the_disagreements_cannot_say_that_they_look(study: Stud
 def test_that_a_rater_looked_is_on_record_once_and_ends_the_reopening(study: Study) -> None:
     for _ in range(2):
         look(study, FIRST)
-        listing_of(study, "main", FIRST, ALL)
-        case_of(study, "main", FIRST, ITEMS[0], "", ALL)
+        list_disagreements_page(study, "main", FIRST, ALL)
+        build_case(study, "main", FIRST, ITEMS[0], "", ALL)
     with open_coding(study) as coding:
         assert coding.state.round("main").unblinded == ["rater-1"]
     with pytest.raises(StateError, match="no longer blind"):
@@ -149,8 +149,8 @@ def test_that_a_rater_looked_is_on_record_once_and_ends_the_reopening(study: Stu
 def test_who_has_no_part_in_a_round_and_who_breaks_its_ties_see_none_of_it(study: Study) -> None:
     for viewer, words in ((Viewer("rater-9", Role.RATER), "no part"), (BREAKER, "breaks the ties")):
         for look in (
-            lambda viewer=viewer: listing_of(study, "main", viewer, ALL),
-            lambda viewer=viewer: case_of(study, "main", viewer, ITEMS[0], "", ALL),
+            lambda viewer=viewer: list_disagreements_page(study, "main", viewer, ALL),
+            lambda viewer=viewer: build_case(study, "main", viewer, ITEMS[0], "", ALL),
         ):
             with pytest.raises(StateError, match=words):
                 look()
@@ -161,27 +161,27 @@ def test_who_has_no_part_in_a_round_and_who_breaks_its_ties_see_none_of_it(study
 def test_the_list_takes_what_is_open_and_what_somebody_said(study: Study) -> None:
     look(study, LEAD)
     settle(study, FIRST, ITEMS[1], "keep")
-    found = listing_of(study, "main", LEAD, ALL)
+    found = list_disagreements_page(study, "main", LEAD, ALL)
     assert (found.settled, found.total, found.first_open) == (1, 3, (ITEMS[0], "relevance"))
     assert [row.outcome.label if row.outcome else "" for row in found.rows] == ["", "keep", ""]
-    assert [row.item for row in listing_of(study, "main", LEAD, Filter(open_only=True)).rows] == [ITEMS[0], ITEMS[2]]
-    assert len(listing_of(study, "main", LEAD, Filter(answer="CRASH")).rows) == 3
-    assert listing_of(study, "main", LEAD, Filter(answer="installation")).rows == ()
+    assert [row.item for row in list_disagreements_page(study, "main", LEAD, DisagreementFilter(open_only=True)).rows] == [ITEMS[0], ITEMS[2]]
+    assert len(list_disagreements_page(study, "main", LEAD, DisagreementFilter(answer="CRASH")).rows) == 3
+    assert list_disagreements_page(study, "main", LEAD, DisagreementFilter(answer="installation")).rows == ()
 
 
 def test_a_case_leads_to_the_open_ones_before_and_after_it_and_round_to_the_first(study: Study) -> None:
     look(study, LEAD)
     keys = [(item, "relevance") for item in ITEMS[:3]]
-    ways = {item: case_of(study, "main", LEAD, item, "relevance", ALL) for item in ITEMS[:3]}
+    ways = {item: build_case(study, "main", LEAD, item, "relevance", ALL) for item in ITEMS[:3]}
     assert [(case.before, case.after) for case in ways.values()] == [
         (None, keys[1]),
         (keys[0], keys[2]),
         (keys[1], keys[0]),
     ]
     settle(study, LEAD, ITEMS[1], "keep")
-    assert case_of(study, "main", LEAD, ITEMS[0], "", ALL).after == keys[2]
+    assert build_case(study, "main", LEAD, ITEMS[0], "", ALL).after == keys[2]
     with pytest.raises(InputError, match="do not differ"):
-        case_of(study, "main", LEAD, ITEMS[5], "", ALL)
+        build_case(study, "main", LEAD, ITEMS[5], "", ALL)
 
 
 def test_where_two_settle_at_once_the_second_is_told_and_nothing_is_overwritten(study: Study) -> None:
@@ -190,7 +190,7 @@ def test_where_two_settle_at_once_the_second_is_told_and_nothing_is_overwritten(
     with pytest.raises(StateError, match="while you were looking"):
         settle(study, SECOND, ITEMS[0], "exclude: crash")
     settle(study, SECOND, ITEMS[0], "exclude: crash", seen=1)
-    outcomes = case_of(study, "main", SECOND, ITEMS[0], "", ALL).outcomes
+    outcomes = build_case(study, "main", SECOND, ITEMS[0], "", ALL).outcomes
     assert [(one.label, one.who) for one in outcomes] == [("keep", "rater A"), ("exclude: crash", "you")]
     with pytest.raises(StateError, match="something else"):
         settle(study, SECOND, ITEMS[1], "keep", key="one")
@@ -233,7 +233,7 @@ def test_a_tie_answer_sent_again_with_another_content_is_refused(
 
     def send(item: str, answer: str, text: str, settling: bool, key: str = "one") -> int:
         return answer_tie(
-            study, "main", "tie-breaker", item, "", Chosen(answer), text, settling=settling, key=key
+            study, "main", "tie-breaker", item, "", SubmittedAnswer(answer), text, settling=settling, key=key
         )  # fmt: skip
 
     made = send(ITEMS[0], "keep", "why", False)
@@ -258,18 +258,18 @@ def test_a_comment_sent_twice_is_said_once(study: Study) -> None:
     look(study, FIRST)
     for _ in range(2):
         comment_case(study, "main", FIRST, ITEMS[0], "relevance", "look at the code", key="said")
-    assert [one.text for one in case_of(study, "main", FIRST, ITEMS[0], "", ALL).remarks] == ["look at the code"]
+    assert [one.text for one in build_case(study, "main", FIRST, ITEMS[0], "", ALL).remarks] == ["look at the code"]
 
 
 def test_in_two_steps_all_decide_together_only_after_the_tie_breaker_answered(study: Study) -> None:
     look(study, FIRST)
-    before = case_of(study, "main", FIRST, ITEMS[0], "", ALL)
+    before = build_case(study, "main", FIRST, ITEMS[0], "", ALL)
     assert [way for way, _ in before.ways] == ["discussion"]
     assert [step.state for step in before.steps] == ["now", "now", "to come"]
     comment_on_item(study, "main", "rater-1", ITEMS[0], None, "first")
     break_tie(study, "main", "tie-breaker", ITEMS[0], None, "keep", "second")
     comment_on_item(study, "main", "rater-2", ITEMS[0], None, "third")
-    case = case_of(study, "main", FIRST, ITEMS[0], "", ALL)
+    case = build_case(study, "main", FIRST, ITEMS[0], "", ALL)
     assert [way for way, _ in case.ways] == ["together", "discussion"]
     assert [step.state for step in case.steps] == ["done", "done", "now"]
     assert [(one.text, one.answer, one.is_independent) for one in case.remarks] == [
@@ -285,10 +285,10 @@ def test_in_two_steps_all_decide_together_only_after_the_tie_breaker_answered(st
 
 def test_when_all_is_settled_the_list_says_what_waits_for_it(study: Study) -> None:
     look(study, LEAD)
-    assert listing_of(study, "main", LEAD, ALL).following == ()
+    assert list_disagreements_page(study, "main", LEAD, ALL).following == ()
     for item in ITEMS[:3]:
         settle(study, FIRST, item, "keep")
-    found = listing_of(study, "main", LEAD, ALL)
+    found = list_disagreements_page(study, "main", LEAD, ALL)
     assert found.agreed_left == 9
     assert [words.split(":")[0] for words in found.following] == [
         "9 answers on which all raters agree are to be put on record by the lead.",
@@ -298,9 +298,9 @@ def test_when_all_is_settled_the_list_says_what_waits_for_it(study: Study) -> No
         "The round 'triplets' waits for this one",
     ]
     assert settle_all_agreed(study, "main", LEAD) == 9
-    assert listing_of(study, "main", LEAD, ALL).agreed_left == 0
-    assert has_desk_without_names(study, "main", BREAKER) is False
-    assert listing_of(study, "main", BREAKER, ALL).people == ("rater A", "rater B")
+    assert list_disagreements_page(study, "main", LEAD, ALL).agreed_left == 0
+    assert is_active_tie_breaker(study, "main", BREAKER) is False
+    assert list_disagreements_page(study, "main", BREAKER, ALL).people == ("rater A", "rater B")
 
 
 def test_how_much_agreement_is_left_is_what_putting_it_on_record_makes(study: Study) -> None:
@@ -320,7 +320,7 @@ def test_how_much_agreement_is_left_is_what_putting_it_on_record_makes(study: St
 def test_codes_are_told_apart_by_what_the_codebook_says_of_them(tmp_path: Path) -> None:
     study = differing(tmp_path / "study", facet="phase")
     look(study, LEAD)
-    first, second = case_of(study, "main", LEAD, ITEMS[0], "", ALL).question.opinions
+    first, second = build_case(study, "main", LEAD, ITEMS[0], "", ALL).question.opinions
     assert (first.label, first.meanings[0].not_) == ("model training", "The model is only put together.")
     assert first.meanings[0].use.startswith("The question is about")
     assert (second.label, second.meanings[0].is_told) == ("model setting", False)
@@ -329,23 +329,23 @@ def test_codes_are_told_apart_by_what_the_codebook_says_of_them(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("kind", "chosen", "answer"),
     [
-        ("single", Chosen("b"), "b"),
-        ("single", Chosen("", ("c",)), "c"),
-        ("multiple", Chosen("a; b"), ["a", "b"]),
-        ("multiple", Chosen("", ("c", "d")), ["c", "d"]),
-        ("confirm", Chosen("", ("no",), " a loss "), "no: a loss"),
-        ("confirm", Chosen("", ("yes",), "a loss"), "yes"),
-        ("phrase", Chosen("", ("rotate, image",)), "rotate, image"),
+        ("single", SubmittedAnswer("b"), "b"),
+        ("single", SubmittedAnswer("", ("c",)), "c"),
+        ("multiple", SubmittedAnswer("a; b"), ["a", "b"]),
+        ("multiple", SubmittedAnswer("", ("c", "d")), ["c", "d"]),
+        ("confirm", SubmittedAnswer("", ("no",), " a loss "), "no: a loss"),
+        ("confirm", SubmittedAnswer("", ("yes",), "a loss"), "yes"),
+        ("phrase", SubmittedAnswer("", ("rotate, image",)), "rotate, image"),
     ],
 )
-def test_a_form_stands_for_one_answer(kind: str, chosen: Chosen, answer: object) -> None:
-    assert chosen_answer(Facet("facet", kind), chosen, ["b", ["a", "b"]]) == answer
+def test_a_form_stands_for_one_answer(kind: str, chosen: SubmittedAnswer, answer: object) -> None:
+    assert read_submitted_answer(Facet("facet", kind), chosen, ["b", ["a", "b"]]) == answer
 
 
-@pytest.mark.parametrize("chosen", [Chosen(), Chosen("", (" ",)), Chosen("a", ("b",))])
-def test_a_form_with_no_answer_or_two_is_refused(chosen: Chosen) -> None:
+@pytest.mark.parametrize("chosen", [SubmittedAnswer(), SubmittedAnswer("", (" ",)), SubmittedAnswer("a", ("b",))])
+def test_a_form_with_no_answer_or_two_is_refused(chosen: SubmittedAnswer) -> None:
     with pytest.raises(InputError, match="chosen"):
-        chosen_answer(Facet("facet", "single"), chosen, ["a"])
+        read_submitted_answer(Facet("facet", "single"), chosen, ["a"])
 
 
 def test_the_tie_breaker_sees_answers_and_nothing_of_those_who_gave_them(study: Study) -> None:
@@ -363,11 +363,11 @@ def test_the_tie_breaker_sees_answers_and_nothing_of_those_who_gave_them(study: 
 
 def test_a_tie_breaker_answers_once_and_comes_to_the_next_case(study: Study) -> None:
     for item in ITEMS[:2]:
-        answer_tie(study, "main", "tie-breaker", item, "", Chosen("keep"), "why", settling=False, key=item)
-    again = answer_tie(study, "main", "tie-breaker", ITEMS[0], "", Chosen("keep"), "why", settling=False, key=ITEMS[0])
+        answer_tie(study, "main", "tie-breaker", item, "", SubmittedAnswer("keep"), "why", settling=False, key=item)
+    again = answer_tie(study, "main", "tie-breaker", ITEMS[0], "", SubmittedAnswer("keep"), "why", settling=False, key=ITEMS[0])
     assert again, "sent twice with the same key it is one answer"
     with pytest.raises(StateError, match="stays as it is"):
-        answer_tie(study, "main", "tie-breaker", ITEMS[0], "", Chosen("keep"), "", settling=False, key="other")
+        answer_tie(study, "main", "tie-breaker", ITEMS[0], "", SubmittedAnswer("keep"), "", settling=False, key="other")
     tie = tie_of(study, "main", "tie-breaker")
     assert tie is not None
     assert tie.item == ITEMS[2]
@@ -381,12 +381,12 @@ def test_a_tie_breaker_answers_once_and_comes_to_the_next_case(study: Study) -> 
 def test_where_the_tie_breaker_decides_alone_an_answer_settles(tmp_path: Path) -> None:
     study = differing(tmp_path / "study", settle="tie-breaker", cases=1)
     look(study, FIRST)
-    assert case_of(study, "main", FIRST, ITEMS[0], "", ALL).ways == ()
+    assert build_case(study, "main", FIRST, ITEMS[0], "", ALL).ways == ()
     tie = tie_of(study, "main", "tie-breaker")
     assert tie is not None
     assert tie.must_settle
-    answer_tie(study, "main", "tie-breaker", ITEMS[0], "", Chosen("keep"), "it works", settling=False, key="k")
-    outcome = case_of(study, "main", FIRST, ITEMS[0], "", ALL).outcome
+    answer_tie(study, "main", "tie-breaker", ITEMS[0], "", SubmittedAnswer("keep"), "it works", settling=False, key="k")
+    outcome = build_case(study, "main", FIRST, ITEMS[0], "", ALL).outcome
     assert outcome is not None
     assert (outcome.label, outcome.how, outcome.who, outcome.reason) == (
         "keep", "by the tie-breaker", "tie-breaker", "it works",
@@ -396,16 +396,16 @@ def test_where_the_tie_breaker_decides_alone_an_answer_settles(tmp_path: Path) -
 def test_where_raters_discuss_a_tie_breaker_may_comment_or_settle(tmp_path: Path) -> None:
     study = differing(tmp_path / "study", settle="discussion", cases=2)
     for item, settling in zip(ITEMS[:2], (False, True), strict=True):
-        answer_tie(study, "main", "tie-breaker", item, "", Chosen("keep"), "", settling=settling, key=item)
+        answer_tie(study, "main", "tie-breaker", item, "", SubmittedAnswer("keep"), "", settling=settling, key=item)
     assert [row.is_settled for row in ties_of(study, "main", "tie-breaker").rows] == [False, True]
     look(study, FIRST)
-    assert case_of(study, "main", FIRST, ITEMS[0], "", ALL).steps == ()
+    assert build_case(study, "main", FIRST, ITEMS[0], "", ALL).steps == ()
 
 
 def test_a_closed_round_waits_for_its_raters_without_a_number_until_they_looked(study: Study) -> None:
     def waits(name: str) -> list[tuple[str, bool, int, int]]:
         with open_coding(study) as coding:
-            return [(one.part, one.looked, one.done, one.items) for one in waiting_for(coding.state, name)]
+            return [(one.part, one.looked, one.done, one.items) for one in list_pending_tasks(coding.state, name)]
 
     assert waits("rater-1") == [("discuss", False, 0, 0)]
     assert waits("tie-breaker") == [("break ties", True, 0, 3)]
@@ -420,7 +420,7 @@ def test_a_closed_round_waits_for_its_raters_without_a_number_until_they_looked(
 
 def test_a_round_whose_ties_are_broken_by_one_person_does_not_wait_for_its_raters(tmp_path: Path) -> None:
     with open_coding(differing(tmp_path / "study", settle="tie-breaker")) as coding:
-        assert waiting_for(coding.state, "rater-1") == []
+        assert list_pending_tasks(coding.state, "rater-1") == []
 
 
 @pytest.mark.parametrize(
@@ -434,4 +434,4 @@ def test_a_round_whose_ties_are_broken_by_one_person_does_not_wait_for_its_rater
     ],
 )
 def test_a_deadline_is_said_as_one_says_it(deadline: str, words: tuple[str, bool]) -> None:
-    assert in_time(deadline, datetime(2026, 3, 1, 12, tzinfo=UTC)) == words
+    assert describe_deadline(deadline, datetime(2026, 3, 1, 12, tzinfo=UTC)) == words

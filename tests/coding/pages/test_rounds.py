@@ -10,9 +10,9 @@ from tests.support.small_study import small_study
 from quaestor.base.errors import StateError
 from quaestor.coding.codebook import import_codebook
 from quaestor.coding.pages.rounds import round_log, round_overview, rounds_overview
-from quaestor.coding.rating_files import asking, decisions_file, look, rate, ratings_file
+from quaestor.coding.rating_files import find_view_consent, build_decisions_file, record_consented_view, rate, build_ratings_file
 from quaestor.coding.round_acts import (
-    all_rounds,
+    list_rounds,
     close_by_name,
     next_set_by_name,
     open_by_name,
@@ -20,7 +20,7 @@ from quaestor.coding.round_acts import (
     replace_by_name,
     waive_by_name,
 )
-from quaestor.coding.round_setup import add_round, preview_of_study
+from quaestor.coding.round_setup import add_round, preview_planned_round
 from quaestor.coding.session import CodingSession, open_coding
 from quaestor.study.folder import Study, open_study
 
@@ -45,7 +45,7 @@ def rated(coding: CodingSession, name: str, rater: str, most: int = 99, seconds:
 
 
 def missing(coding: CodingSession) -> dict[str, int]:
-    return {one["round"]: one["missing"] for one in all_rounds(coding)}
+    return {one["round"]: one["missing"] for one in list_rounds(coding)}
 
 
 def overviews(coding: CodingSession) -> dict[str, int]:
@@ -95,7 +95,7 @@ def test_what_can_be_done_is_what_the_library_lets_be_done(study: Study) -> None
         assert acts("pilot") == ("waive", "reopen")
         waive_by_name(coding, "pilot", None, "small")
         assert acts("pilot") == ("reopen",)
-        look(coding, "pilot", "rater-1")
+        record_consented_view(coding, "pilot", "rater-1")
         assert acts("pilot") == ("reopen as not blind",)
         open_by_name(coding, "phrases", None)
         rated(coding, "phrases", "rater-1")
@@ -114,14 +114,14 @@ def test_a_preview_is_what_opening_fixes(study: Study) -> None:
     }
     add_round(study, wanted)
     study = open_study(study.root)
-    found = preview_of_study(study, "half")
-    assert (found.items, found.shared, found.codebook, found.pace, found.hindrance) == (12, 6, 1, None, "")
+    found = preview_planned_round(study, "half")
+    assert (found.items, found.shared, found.codebook, found.pace, found.obstacle) == (12, 6, 1, None, "")
     assert [(share.rater, share.items, share.hours) for share in found.shares] == [("a", 9, None), ("b", 9, None)]
     with open_coding(study) as coding:
         open_by_name(coding, "pilot", None)
         rated(coding, "pilot", "rater-1", 3, seconds=40)
         rated(coding, "pilot", "rater-2", 1, seconds=100)
-    found = preview_of_study(study, "half")
+    found = preview_planned_round(study, "half")
     assert (found.pace, found.like) == (40, ("pilot",))
     assert found.shares[0].hours == pytest.approx(9 * 40 / 3600)
     opened = open_by_name(study, "half", None)
@@ -134,7 +134,7 @@ def test_a_preview_is_what_opening_fixes(study: Study) -> None:
      ("triplets", "keeps, which is not settled yet")],
 )  # fmt: skip
 def test_a_preview_says_why_a_round_cannot_open_yet(study: Study, name: str, words: str) -> None:
-    assert words in preview_of_study(study, name).hindrance
+    assert words in preview_planned_round(study, name).obstacle
 
 
 def test_the_log_tells_what_happened_and_nothing_of_what_was_said(study: Study) -> None:
@@ -158,24 +158,24 @@ def test_a_file_is_what_the_command_line_exports_and_asks_before_a_first_look(st
         open_by_name(coding, "pilot", None)
         rated(coding, "pilot", "rater-2")
         rated(coding, "pilot", "rater-1", 1)
-        own = ratings_file(coding, "pilot", "rater-1").content.decode()
+        own = build_ratings_file(coding, "pilot", "rater-1").content.decode()
         assert "rater-1" in own
         assert "rater-2" not in own
-        assert asking(coding, "pilot", "rater-1") is None
+        assert find_view_consent(coding, "pilot", "rater-1") is None
         before = coding.state.head
-        told = asking(coding, "pilot", "lead")
+        told = find_view_consent(coding, "pilot", "lead")
         assert told is not None
         assert told.is_open
         assert coding.state.head == before
-        look(coding, "pilot", "lead")
-        look(coding, "pilot", "lead")
+        record_consented_view(coding, "pilot", "lead")
+        record_consented_view(coding, "pilot", "lead")
         assert coding.state.head == before + 1
-        assert asking(coding, "pilot", "lead") is None
-        assert ratings_file(coding, "pilot", "lead").content.decode().count("rater-2") == 4
+        assert find_view_consent(coding, "pilot", "lead") is None
+        assert build_ratings_file(coding, "pilot", "lead").content.decode().count("rater-2") == 4
         with pytest.raises(StateError, match="has no part in"):
-            asking(coding, "pilot", "stranger")
+            find_view_consent(coding, "pilot", "stranger")
         with pytest.raises(StateError, match="rates in 'pilot' and sees"):
-            decisions_file(coding, "pilot", "rater-1")
+            build_decisions_file(coding, "pilot", "rater-1")
 
 
 def test_a_memo_that_looks_like_a_formula_is_text_in_a_file(study: Study) -> None:
@@ -183,6 +183,6 @@ def test_a_memo_that_looks_like_a_formula_is_text_in_a_file(study: Study) -> Non
         open_by_name(coding, "pilot", None)
         item = coding.state.round("pilot").plan.items[0]
         rate(coding, "pilot", "rater-1", item, {"relevance": "keep"}, memo="=1+1", seconds=2)
-        text = ratings_file(coding, "pilot", "rater-1").content.decode()
+        text = build_ratings_file(coding, "pilot", "rater-1").content.decode()
         assert "'=1+1" in text
-        assert ratings_file(coding, "pilot", "rater-1", "xlsx").content.startswith(b"PK")
+        assert build_ratings_file(coding, "pilot", "rater-1", "xlsx").content.startswith(b"PK")

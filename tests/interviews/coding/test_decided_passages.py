@@ -20,11 +20,11 @@ from tests.support.small_interviews import TALK
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.table_files import ExportTable, write_table
-from quaestor.coding.agreement import round_agreement
+from quaestor.coding.agreement import compute_round_agreement
 from quaestor.coding.codebook import change_codebook
 from quaestor.coding.disagreements import settle_agreed, settle_item
 from quaestor.coding.model.decisions import list_differing
-from quaestor.coding.pages.disagreements import look_at_disagreements
+from quaestor.coding.pages.disagreements import record_disagreements_view
 from quaestor.coding.rating_files import export_ratings, import_ratings, rate
 from quaestor.coding.round_acts import close_by_name, open_by_name
 from quaestor.coding.round_setup import add_round
@@ -94,7 +94,7 @@ def test_a_round_closes_without_the_turns_of_who_withdrew(tmp_path: Path) -> Non
     close_by_name(study, ROUND, None)
     with open_coding(study) as coding:
         assert coding.state.round(ROUND).incomplete == ""
-        assert round_agreement(coding.state, ROUND, "themes").n == 2
+        assert compute_round_agreement(coding.state, ROUND, "themes").n == 2
 
 
 def test_what_raters_agree_on_is_decided_with_the_stretches_of_both(settled: Study) -> None:
@@ -151,7 +151,7 @@ def test_an_interview_is_coded_when_every_turn_is_decided_and_no_round_is_left(s
     assert step()[1:] == ("every turn is rated: close themes", "round", ROUND)
     close_by_name(study, ROUND, None)
     assert step()[1:] == ("settle themes", "disagreements", ROUND), "the lead has not looked at its ratings"
-    look_at_disagreements(study, ROUND, Viewer("lead", Role.LEAD))
+    record_disagreements_view(study, ROUND, Viewer("lead", Role.LEAD))
     assert step()[1:] == ("2 turns not decided in themes", "disagreements", ROUND)
     settle_agreed(study, ROUND, None)
     assert step()[1:] == ("1 turn not decided in themes", "disagreements", ROUND)
@@ -374,7 +374,7 @@ def test_agreement_compares_the_sets_of_codes_and_each_code_by_itself(study: Stu
     with interviews_of(study) as interviews:
         by_turn = agreement_by_code(interviews, ROUND)
         by_answer = agreement_by_code(interviews, ROUND, "answer")
-        overall = round_agreement(interviews.coding.state, ROUND, "themes")
+        overall = compute_round_agreement(interviews.coding.state, ROUND, "themes")
     assert (by_turn.overall.n, by_turn.overall.percent.value, overall.percent.value) == (2, 0.5, 0.5)
     told = {code: (found.percent.value, found.kappa.value) for code, _, found in by_turn.codes}
     assert told["practice/data"] == (1.0, 1.0)
@@ -426,7 +426,7 @@ def test_two_raters_who_code_nothing_agree(study: Study) -> None:
     code_all(study, {"rater-1": {}, "rater-2": {}})
     close_by_name(study, ROUND, None)
     with open_coding(study) as coding:
-        assert round_agreement(coding.state, ROUND, "themes").percent.value == 1.0
+        assert compute_round_agreement(coding.state, ROUND, "themes").percent.value == 1.0
     assert settle_agreed(study, ROUND, None) == 2
 
 

@@ -11,7 +11,7 @@ from markdown_it import MarkdownIt
 from tests.support.small_interviews import a_study, with_interview, with_participant
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.coding.rating_files import OtherStudy
+from quaestor.coding.rating_files import WrongStudy
 from quaestor.interviews.conduct.acts import LONGEST, Stamp, mark, move_clock, take_note, tick
 from quaestor.interviews.conduct.conversation_state import Conversation, conversation
 from quaestor.interviews.conduct.desk_sheet import desk_sheet, since, stops_of
@@ -260,7 +260,7 @@ def test_what_cannot_be_is_refused_in_a_sentence(held: Held) -> None:
         held.clock(1, "stop")
     with pytest.raises(InputError, match="no section"):
         held.clock(1, "section", "nowhere")
-    with pytest.raises(OtherStudy):
+    with pytest.raises(WrongStudy):
         take_note(held.interviews, "P1", Stamp("lead", opened="elsewhere"), "x", "stages")
     take_note(held.interviews, "P1", held.at(1), "half a pair: \ud83d \x00", "stages")
     assert held.told.notes[0].text == "half a pair: \N{REPLACEMENT CHARACTER}"

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tests.support.coded_interviews import ROUND, code_all, coded_study, copy_of, interviews_of, stretch
 
 from quaestor.base.errors import StateError
-from quaestor.coding.pages.disputed_answers import Opinion, Question, Voice, mask_question
+from quaestor.coding.pages.disputed_answers import DisputedAnswer, DisputeQuestion, AnswerSource, mask_question
 from quaestor.coding.round_acts import close_by_name
 from quaestor.evidence.item_texts import ItemText, mask_item_text, read_item_texts
 from quaestor.interviews.coding.acts import (
@@ -135,8 +135,8 @@ def test_who_settles_or_breaks_a_tie_reads_no_known_name(study: Study) -> None:
     with interviews_of(study) as room:
         for shown, form in FORMS.items():
             add_name(room, "other", [form], shown)
-        opinion = Opinion(json.dumps([told]), "", voices=(Voice("rater-1", memo="of Wexla"),))
-        asked = Question("themes", "stretches", "", (opinion,), ())
+        opinion = DisputedAnswer(json.dumps([told]), "", voices=(AnswerSource("rater-1", memo="of Wexla"),))
+        asked = DisputeQuestion("themes", "stretches", "", (opinion,), ())
         (one,) = mask_question(asked, ITEM, room.coding.state.history.latest, text_mask(room)).opinions
         assert [(quote.words, quote.more) for quote in one.quotes] == [("[a] [e]", ("what: [a]", "[d] again"))]
         assert one.voices[0].memo == "of [d]"

@@ -18,7 +18,7 @@ from tests.support.coded_interviews import ROUND, code_all, coded_study, copy_of
 from tests.support.killing import killed, moments
 from tests.support.small_interviews import SMALL, a_study, with_interview, with_transcript
 
-from quaestor.coding.agreement import round_agreement
+from quaestor.coding.agreement import compute_round_agreement
 from quaestor.coding.model.records import read_passages
 from quaestor.coding.rating_files import rate
 from quaestor.coding.round_acts import close_by_name
@@ -102,7 +102,7 @@ def everything_kept(study: Study) -> list[str]:
         with room.file._file.reading() as reading:
             found += [text for (text,) in reading.execute("SELECT text FROM texts")]
             acts = [act for (act,) in reading.execute("SELECT DISTINCT act FROM words")]
-        found += [room.file.words.of(act) for act in acts]
+        found += [room.file.words.read_texts(act) for act in acts]
     return [json.dumps(one, ensure_ascii=False) for one in found]
 
 
@@ -181,7 +181,7 @@ def test_codes_of_others_keep_their_words_and_agreement_stays_the_same(study: St
         with open_coding(study) as coding:
             rate(coding, ROUND, "rater-2", "P2/00005", {"themes": code})
         close_by_name(study, ROUND, None)
-        before = round_agreement(room.coding.state, ROUND, "themes")
+        before = compute_round_agreement(room.coding.state, ROUND, "themes")
         withdraw(room, "P1")
     stored = on_record(study, "rater-2", "P2/00005")
     with open_interviews(study) as room:
@@ -190,7 +190,7 @@ def test_codes_of_others_keep_their_words_and_agreement_stays_the_same(study: St
         (first,) = on_record(study, "rater-1", "P2/00001")
         assert first["memo"] == "as P1 has it"
         assert (first["start"], first["end"]) == (45, 61)
-        assert round_agreement(room.coding.state, ROUND, "themes") == before
+        assert compute_round_agreement(room.coding.state, ROUND, "themes") == before
 
 
 def test_a_second_withdrawal_changes_nothing_more(study: Study, room: Interviews) -> None:

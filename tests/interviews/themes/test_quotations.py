@@ -15,8 +15,8 @@ from tests.support.themed_interviews import themed_study
 from quaestor.base.errors import InputError, StateError
 from quaestor.coding.disagreements import settle_agreed
 from quaestor.coding.model.state import State
-from quaestor.coding.pages.disagreements import Filter, case_of, listing_of, settle_case
-from quaestor.coding.pages.disputed_answers import Chosen
+from quaestor.coding.pages.disagreements import DisagreementFilter, build_case, list_disagreements_page, settle_case
+from quaestor.coding.pages.disputed_answers import SubmittedAnswer
 from quaestor.coding.rating_files import rate
 from quaestor.coding.round_acts import close_by_name
 from quaestor.coding.session import open_coding
@@ -260,14 +260,14 @@ def test_raters_who_say_different_things_of_a_code_are_told_apart_and_can_settle
     assert shown(table(found, "defects"))["crash-1"][:2] == ["raters differ: High or LOW", "export"]
     assert "nobody has decided" in importance.notes[0]
     assert found.unsettled == 0, "about the codes they agree"
-    everything = Filter()
-    assert [one.item for one in listing_of(study, ROUND, lead, everything).in_words] == [item]
-    case = case_of(study, ROUND, lead, item, "themes", everything)
+    everything = DisagreementFilter()
+    assert [one.item for one in list_disagreements_page(study, ROUND, lead, everything).in_words] == [item]
+    case = build_case(study, ROUND, lead, item, "themes", everything)
     assert (case.in_words, case.ways, case.question.others) == (True, (("discussion", "by discussion"),), ())
-    chosen = Chosen(case.question.opinions[0].value)
+    chosen = SubmittedAnswer(case.question.opinions[0].value)
     settle_case(study, ROUND, lead, item, "themes", chosen, "discussion", "", seen=len(case.outcomes), key="")
-    assert listing_of(study, ROUND, lead, everything).in_words == ()
-    assert not case_of(study, ROUND, lead, item, "themes", everything).in_words
+    assert list_disagreements_page(study, ROUND, lead, everything).in_words == ()
+    assert not build_case(study, ROUND, lead, item, "themes", everything).in_words
     with open_interviews(study) as interviews:
         after = table(themes_of(interviews), "defects-importance")
     assert [one.title for one in after.columns][:2] == ["low", "High"]

@@ -15,7 +15,7 @@ from quaestor.coding.codebook import change_codebook, import_codebook
 from quaestor.coding.model.decisions import build_decision_act, build_agreed_act
 from quaestor.coding.model.ratings import build_rating_act
 from quaestor.coding.model.rounds import build_close_act
-from quaestor.coding.round_acts import open_named
+from quaestor.coding.round_acts import open_round
 from quaestor.coding.session import CodingSession, open_coding
 from quaestor.evidence.funnel import run_funnel
 from quaestor.evidence.ingest import ingest_source
@@ -160,7 +160,7 @@ def study(tmp_path: Path) -> Study:
 
 def rated(study: Study, answers: dict[str, dict[str, object]], *, close: bool = True) -> None:
     with open_coding(study) as coding:
-        open_named(coding, "codes", coding.lead)
+        open_round(coding, "codes", coding.lead)
         for rater in ("rater-1", "rater-2"):
             for item, given in answers.items():
                 _rate(coding, rater, item, given)

@@ -15,22 +15,22 @@ from quaestor.render.figures.discrepancy import draw_discrepancy
 from quaestor.render.figures.forest import draw_forest
 from quaestor.render.figures.heat_map import draw_heat_map
 from quaestor.render.figures.popularity_difficulty import draw_popularity_difficulty
-from quaestor.render.figures.records import Column, Estimate, Figure, Place, Series, SetCurve
+from quaestor.render.figures.records import ShareColumn, ForestEstimate, Figure, TaxonomyPoint, YearSeries, SetCurve
 
 _SETTER = re.compile(r"""alt\.\w+\("[^()]*\)\s*\.\w+\(""")
 """`alt.X(…).scale(…)`: such setters keep what they make on the class, where another thread finds it."""
 
 
 def forest(at: int) -> Figure:
-    return draw_forest([Estimate("pilot", 0.5 - at / 3, 0.3 - at / 3, 0.7, 10 + at)] * (at + 1))
+    return draw_forest([ForestEstimate("pilot", 0.5 - at / 3, 0.3 - at / 3, 0.7, 10 + at)] * (at + 1))
 
 
 def heat_map(at: int) -> Figure:
-    return draw_heat_map(["one", "two", "three"][: at + 1], [Column("A", 3, (0.1, 0.2, 0.7)[: at + 1])])
+    return draw_heat_map(["one", "two", "three"][: at + 1], [ShareColumn("A", 3, (0.1, 0.2, 0.7)[: at + 1])])
 
 
 def by_year(at: int) -> Figure:
-    return draw_by_year([2010, 2011 + at], [Series("A", (1, 10 ** (at + 1)))])
+    return draw_by_year([2010, 2011 + at], [YearSeries("A", (1, 10 ** (at + 1)))])
 
 
 def discrepancy(at: int) -> Figure:
@@ -38,7 +38,7 @@ def discrepancy(at: int) -> Figure:
 
 
 def popularity(at: int) -> Figure:
-    places = [Place("A", str(one), one, 10.0 ** (one + at), 0.1 * one) for one in (1, 2, 3)]
+    places = [TaxonomyPoint("A", str(one), one, 10.0 ** (one + at), 0.1 * one) for one in (1, 2, 3)]
     return draw_popularity_difficulty(places, median_views=100.0, median_days=0.2)
 
 

@@ -11,22 +11,22 @@ import pytest
 from tests.support.drawings import assert_text_inside
 
 from quaestor.render.figures.discrepancy import draw_round_curves
-from quaestor.render.figures.export import svg_of, write_svg
+from quaestor.render.figures.export import render_svg, write_svg
 from quaestor.render.figures.forest import draw_forest
 from quaestor.render.figures.funnel import draw_funnel
-from quaestor.render.figures.records import Estimate, Kept, SetCurve
+from quaestor.render.figures.records import ForestEstimate, FunnelStep, SetCurve
 
 SVG = "{http://www.w3.org/2000/svg}"
 ROWS = [
-    Estimate("<b>κ</b> & more", 0.5, 0.25, 0.75, 40),
-    Estimate("below chance", -0.3, -0.5, -0.1, 40),
-    Estimate("nothing", None, None, None, 0, reason="nobody rated"),
+    ForestEstimate("<b>κ</b> & more", 0.5, 0.25, 0.75, 40),
+    ForestEstimate("below chance", -0.3, -0.5, -0.1, 40),
+    ForestEstimate("nothing", None, None, None, 0, reason="nobody rated"),
 ]
 SETS = [SetCurve(1, 24, 0.79, 0.75), SetCurve(2, 24, 0.5, 0.25), SetCurve(3, 25, 0.0, 0.0)]
 
 
 def forest() -> str:
-    return svg_of(draw_forest(ROWS, name="overall", title="All <i>", threshold=0.5, narrow=True))
+    return render_svg(draw_forest(ROWS, name="overall", title="All <i>", threshold=0.5, narrow=True))
 
 
 def texts(svg: str) -> list[str]:
@@ -64,7 +64,7 @@ def test_a_narrow_forest_is_legible_on_a_phone() -> None:
 
 
 def test_each_set_is_a_point_and_the_curves_fall_on_the_page() -> None:
-    svg = svg_of(draw_round_curves(SETS, "phrases", simulated=False))
+    svg = render_svg(draw_round_curves(SETS, "phrases", simulated=False))
     drawn = ElementTree.fromstring(svg)
     curves = [one for one in drawn.iter(f"{SVG}path") if one.get("stroke") in ("#7a1f2b", "#255b72")]
     lines = [one for one in curves if one.get("d", "").count("L") == 2]
@@ -76,9 +76,9 @@ def test_each_set_is_a_point_and_the_curves_fall_on_the_page() -> None:
 
 
 def test_simulated_raters_and_lost_blindness_are_named_in_the_drawing() -> None:
-    drawn = texts(svg_of(draw_round_curves(SETS, "phrases", simulated=True, blindness="not blind")))
+    drawn = texts(render_svg(draw_round_curves(SETS, "phrases", simulated=True, blindness="not blind")))
     assert "phrases: sets of phrases (simulated raters, not blind)" in drawn
-    assert not any("simulated" in text for text in texts(svg_of(draw_round_curves(SETS, "phrases", simulated=False))))
+    assert not any("simulated" in text for text in texts(render_svg(draw_round_curves(SETS, "phrases", simulated=False))))
 
 
 def test_a_round_without_a_finished_set_and_a_hostile_name_still_make_a_drawing(tmp_path: Path) -> None:
@@ -88,9 +88,9 @@ def test_a_round_without_a_finished_set_and_a_hostile_name_still_make_a_drawing(
 
 
 def test_a_funnel_says_which_steps_are_still_to_be_decided_and_what_its_evidence_is() -> None:
-    steps = [Kept("everything in posts", 1000), Kept("answered", 0)]
+    steps = [FunnelStep("everything in posts", 1000), FunnelStep("answered", 0)]
     figure = draw_funnel(steps, pending=["kept by two raters"], note="synthetic evidence <b>")
-    svg = svg_of(figure)
+    svg = render_svg(figure)
     assert {"kept by two raters", "still to be decided", "synthetic evidence <b>"} <= set(texts(svg))
     assert_text_inside(svg)
     assert "kept by two raters: still to be decided." in figure.alt
@@ -99,7 +99,7 @@ def test_a_funnel_says_which_steps_are_still_to_be_decided_and_what_its_evidence
 
 def test_every_colour_of_a_figure_at_the_desk_follows_the_page() -> None:
     desk = (resources.files("quaestor.web") / "static" / "desk.css").read_text("utf-8")
-    for svg in (forest(), svg_of(draw_round_curves(SETS, "phrases", simulated=True))):
+    for svg in (forest(), render_svg(draw_round_curves(SETS, "phrases", simulated=True))):
         drawn = ElementTree.fromstring(svg)
         for mark in drawn.iter():
             for channel in ("fill", "stroke"):

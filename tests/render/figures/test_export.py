@@ -17,7 +17,7 @@ import altair as alt
 import pytest
 from tests.support.drawings import SVG, assert_text_inside
 
-from quaestor.render.figures.export import cleaned, pdf_of, svg_of, write_figure
+from quaestor.render.figures.export import clean_svg, render_pdf, render_svg, write_figure
 from quaestor.render.figures.records import Figure
 
 NAMES = (
@@ -59,8 +59,8 @@ def test_a_fresh_process_writes_the_same_bytes(written: Path, tmp_path: Path) ->
 
 
 def test_the_same_process_draws_the_same_page_again(drawn: dict[str, str], figures: dict[str, Figure]) -> None:
-    assert svg_of(figures["process"]) == drawn["process"]
-    assert len({pdf_of(drawn["popularity-difficulty"]) for _ in range(8)}) == 1
+    assert render_svg(figures["process"]) == drawn["process"]
+    assert len({render_pdf(drawn["popularity-difficulty"]) for _ in range(8)}) == 1
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -123,5 +123,5 @@ def test_the_page_is_a_whole_document_with_its_font(name: str, written: Path) ->
 
 
 def test_a_drawing_with_style_attributes_loses_them_not_what_they_say() -> None:
-    drawn = cleaned('<svg width="1"><g id="clip0" style="fill: red; stroke:none" aria-hidden="true"/></svg>', "funnel")
+    drawn = clean_svg('<svg width="1"><g id="clip0" style="fill: red; stroke:none" aria-hidden="true"/></svg>', "funnel")
     assert drawn == '<svg width="1"><g id="funnel-clip0" fill="red" stroke="none"/></svg>'

@@ -11,25 +11,25 @@ from tests.support.drawings import assert_text_inside
 
 from quaestor.render.figures.by_year import draw_by_year
 from quaestor.render.figures.discrepancy import draw_discrepancy
-from quaestor.render.figures.export import pdf_of, svg_of
+from quaestor.render.figures.export import render_pdf, render_svg
 from quaestor.render.figures.forest import draw_forest
 from quaestor.render.figures.funnel import draw_funnel
 from quaestor.render.figures.heat_map import draw_heat_map
 from quaestor.render.figures.popularity_difficulty import draw_popularity_difficulty
 from quaestor.render.figures.process import draw_process
 from quaestor.render.figures.records import (
-    Column,
-    Estimate,
+    ShareColumn,
+    ForestEstimate,
     Figure,
-    Kept,
-    Part,
-    Place,
-    Series,
+    FunnelStep,
+    TaxonomyPart,
+    TaxonomyPoint,
+    YearSeries,
     SetCurve,
-    Share,
-    Stage,
-    Step,
-    Trend,
+    YearShare,
+    ProcessStage,
+    ProcessStep,
+    TrendLine,
 )
 from quaestor.render.figures.treemap import draw_treemap
 from quaestor.render.figures.trend import draw_trend
@@ -81,17 +81,17 @@ def test_the_words_of_a_figure_tell_its_key_numbers(name: str, figures: dict[str
 
 
 EMPTY: dict[str, Callable[[], Figure]] = {
-    "process": lambda: draw_process([Stage("nothing in it", ())]),
+    "process": lambda: draw_process([ProcessStage("nothing in it", ())]),
     "funnel": lambda: draw_funnel([]),
     "by-year": lambda: draw_by_year([], []),
-    "treemap": lambda: draw_treemap([Part("phase", "object", 0)]),
+    "treemap": lambda: draw_treemap([TaxonomyPart("phase", "object", 0)]),
     "heat-map": lambda: draw_heat_map([], []),
     "popularity": lambda: draw_popularity_difficulty(
-        [Place("phase", "object", 1, None, 2.0)], median_views=None, median_days=None
+        [TaxonomyPoint("phase", "object", 1, None, 2.0)], median_views=None, median_days=None
     ),
     "discrepancy": lambda: draw_discrepancy([]),
     "forest": lambda: draw_forest([]),
-    "trend": lambda: draw_trend([Trend("phase", ())]),
+    "trend": lambda: draw_trend([TrendLine("phase", ())]),
 }
 
 
@@ -99,52 +99,52 @@ EMPTY: dict[str, Callable[[], Figure]] = {
 def test_without_data_a_figure_says_so(name: str) -> None:
     figure = EMPTY[name]()
     assert re.search(r"\b(no|not?hing)\b", figure.alt)
-    texts = _texts(svg_of(figure))
+    texts = _texts(render_svg(figure))
     assert len(texts) == 1
     assert texts[0] in figure.alt
 
 
 ODD: dict[str, Callable[[], Figure]] = {
-    "one step": lambda: draw_process([Stage("Only", (Step("this"),))]),
-    "seven stages of long steps": lambda: draw_process([Stage(LONG, (Step(LONG, 10**12, LONG), Step(HOSTILE)))] * 7),
-    "a funnel of zeros": lambda: draw_funnel([Kept("all", 0), Kept("kept", 0)]),
-    "a funnel that keeps everything": lambda: draw_funnel([Kept(LONG, 10**9), Kept(HOSTILE, 10**9), Kept("one", 1)]),
-    "one year": lambda: draw_by_year([2020], [Series("PyTorch", (7,))]),
-    "a year of nothing": lambda: draw_by_year([2020, 2021], [Series("PyTorch", (0, 0))]),
-    "twelve frameworks": lambda: draw_by_year(YEARS, [Series(f"{LONG} {at}", (at,) * 16) for at in range(12)]),
-    "one object": lambda: draw_treemap([Part("phase", "object", 1, 0.0)]),
-    "objects without a value": lambda: draw_treemap([Part("phase", LONG, 10), Part(HOSTILE, "small", 1)]),
-    "objects with zero days": lambda: draw_treemap([Part("phase", "a", 5, 0.0), Part("phase", "b", 4, 3.0)]),
-    "a hundred phases": lambda: draw_treemap([Part(f"{LONG} {at}", f"o{at}", 1 + at, at) for at in range(100)]),
-    "one cell": lambda: draw_heat_map(["phase"], [Column("PyTorch", 0, (None,))]),
-    "twelve long columns": lambda: draw_heat_map([LONG, HOSTILE], [Column(LONG, 10**7, (1.0, 0.0))] * 12),
-    "one place": lambda: draw_popularity_difficulty([Place("p", "o", 1, 5.0, 5.0)], median_views=5.0, median_days=5.0),
+    "one step": lambda: draw_process([ProcessStage("Only", (ProcessStep("this"),))]),
+    "seven stages of long steps": lambda: draw_process([ProcessStage(LONG, (ProcessStep(LONG, 10**12, LONG), ProcessStep(HOSTILE)))] * 7),
+    "a funnel of zeros": lambda: draw_funnel([FunnelStep("all", 0), FunnelStep("kept", 0)]),
+    "a funnel that keeps everything": lambda: draw_funnel([FunnelStep(LONG, 10**9), FunnelStep(HOSTILE, 10**9), FunnelStep("one", 1)]),
+    "one year": lambda: draw_by_year([2020], [YearSeries("PyTorch", (7,))]),
+    "a year of nothing": lambda: draw_by_year([2020, 2021], [YearSeries("PyTorch", (0, 0))]),
+    "twelve frameworks": lambda: draw_by_year(YEARS, [YearSeries(f"{LONG} {at}", (at,) * 16) for at in range(12)]),
+    "one object": lambda: draw_treemap([TaxonomyPart("phase", "object", 1, 0.0)]),
+    "objects without a value": lambda: draw_treemap([TaxonomyPart("phase", LONG, 10), TaxonomyPart(HOSTILE, "small", 1)]),
+    "objects with zero days": lambda: draw_treemap([TaxonomyPart("phase", "a", 5, 0.0), TaxonomyPart("phase", "b", 4, 3.0)]),
+    "a hundred phases": lambda: draw_treemap([TaxonomyPart(f"{LONG} {at}", f"o{at}", 1 + at, at) for at in range(100)]),
+    "one cell": lambda: draw_heat_map(["phase"], [ShareColumn("PyTorch", 0, (None,))]),
+    "twelve long columns": lambda: draw_heat_map([LONG, HOSTILE], [ShareColumn(LONG, 10**7, (1.0, 0.0))] * 12),
+    "one place": lambda: draw_popularity_difficulty([TaxonomyPoint("p", "o", 1, 5.0, 5.0)], median_views=5.0, median_days=5.0),
     "zeros on log axes": lambda: draw_popularity_difficulty(
-        [Place("p", "never seen", 0, 0.0, 0.0), Place("q", LONG, 9, 1e6, 400.0)], median_views=0.0, median_days=0.0
+        [TaxonomyPoint("p", "never seen", 0, 0.0, 0.0), TaxonomyPoint("q", LONG, 9, 1e6, 400.0)], median_views=0.0, median_days=0.0
     ),
-    "only zeros": lambda: draw_popularity_difficulty([Place("p", "o", 1, 0, 0)], median_views=None, median_days=None),
+    "only zeros": lambda: draw_popularity_difficulty([TaxonomyPoint("p", "o", 1, 0, 0)], median_views=None, median_days=None),
     "twelve phases": lambda: draw_popularity_difficulty(
-        [Place(f"{LONG} {at}", HOSTILE, 5, 10.0, 1.0) for at in range(12)], median_views=10.0, median_days=1.0
+        [TaxonomyPoint(f"{LONG} {at}", HOSTILE, 5, 10.0, 1.0) for at in range(12)], median_views=10.0, median_days=1.0
     ),
     "one set": lambda: draw_discrepancy([SetCurve(1, 24, 0.5, 1.0)]),
     "sets that agree": lambda: draw_discrepancy([SetCurve(1, 24, 0.0, 0.0), SetCurve(2, 24, 0.0, 0.0)]),
-    "nothing defined": lambda: draw_forest([Estimate(LONG, None, None, None, 0, reason=LONG * 2)]),
-    "below chance": lambda: draw_forest([Estimate("x", -0.9, -1.0, -0.5, 10**9, LONG)], threshold=1.0),
-    "without an interval": lambda: draw_forest([Estimate(HOSTILE, 1.0, None, None, 1)], statistic=LONG[:60]),
-    "one year of a trend": lambda: draw_trend([Trend(LONG, (Share(2020, 1.0, 0.2, 1.0, 1),), LONG)]),
-    "twelve trends": lambda: draw_trend([Trend("t", (Share(2020, 0, 0, 0, 1), Share(2024, 0, 0, 0.1, 1)))] * 12),
-    "a trend without posts": lambda: draw_trend([Trend("none", ()), Trend("some", (Share(2020, 0.5, 0.4, 0.6, 9),))]),
+    "nothing defined": lambda: draw_forest([ForestEstimate(LONG, None, None, None, 0, reason=LONG * 2)]),
+    "below chance": lambda: draw_forest([ForestEstimate("x", -0.9, -1.0, -0.5, 10**9, LONG)], threshold=1.0),
+    "without an interval": lambda: draw_forest([ForestEstimate(HOSTILE, 1.0, None, None, 1)], statistic=LONG[:60]),
+    "one year of a trend": lambda: draw_trend([TrendLine(LONG, (YearShare(2020, 1.0, 0.2, 1.0, 1),), LONG)]),
+    "twelve trends": lambda: draw_trend([TrendLine("t", (YearShare(2020, 0, 0, 0, 1), YearShare(2024, 0, 0, 0.1, 1)))] * 12),
+    "a trend without posts": lambda: draw_trend([TrendLine("none", ()), TrendLine("some", (YearShare(2020, 0.5, 0.4, 0.6, 9),))]),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("case", ODD)
 def test_odd_data_is_drawn_whole(case: str) -> None:
     figure = ODD[case]()
-    svg = svg_of(figure)
+    svg = render_svg(figure)
     assert_text_inside(svg)
     assert "NaN" not in svg
     assert "<script" not in svg
-    assert pdf_of(svg).startswith(b"%PDF")
+    assert render_pdf(svg).startswith(b"%PDF")
 
 
 def test_every_phase_has_its_own_mark_and_every_line_its_own_dash(drawn: dict[str, str]) -> None:
@@ -155,7 +155,7 @@ def test_every_phase_has_its_own_mark_and_every_line_its_own_dash(drawn: dict[st
 
 
 def test_a_cell_is_darker_where_its_share_is_larger() -> None:
-    svg = svg_of(draw_heat_map(["a", "b"], [Column("x", 10, (0.9, 0.1))]))
+    svg = render_svg(draw_heat_map(["a", "b"], [ShareColumn("x", 10, (0.9, 0.1))]))
     first, second = re.findall(r'<path[^>]*fill="(#[0-9a-f]{6})"[^>]*stroke="#ffffff"', svg)[:2]
     assert int(first[1:3], 16) < int(second[1:3], 16)
 
@@ -168,7 +168,7 @@ def test_a_name_in_the_treemap_stands_only_where_it_fits(figures: dict[str, Figu
 
 def test_several_figures_of_one_kind_can_stand_in_one_page() -> None:
     pages = [
-        svg_of(draw_forest([Estimate("x", 0.5, 0.4, 0.6, 9)], name=name)) for name in ("forest-pilot", "forest-main")
+        render_svg(draw_forest([ForestEstimate("x", 0.5, 0.4, 0.6, 9)], name=name)) for name in ("forest-pilot", "forest-main")
     ]
     ids = [one for page in pages for one in re.findall(r'\bid="([^"]*)"', page)]
     assert len(ids) == len(set(ids))

@@ -10,26 +10,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.drawings import assert_text_inside
 
-from quaestor.render.figures.code_grid import draw_code_map, draw_together, shaded
-from quaestor.render.figures.export import svg_of, write_figure
+from quaestor.render.figures.code_grid import draw_code_map, draw_co_occurrence, choose_shade
+from quaestor.render.figures.export import render_svg, write_figure
 from quaestor.render.figures.look import contrast, luminance
-from quaestor.render.figures.records import Accumulated, Counted, Figure
+from quaestor.render.figures.records import SaturationPoint, CodeCounts, Figure
 from quaestor.render.figures.saturation import draw_saturation
 
 LONG = "a code with a name that nobody would choose because it does not end where names usually end"
 HOSTILE = "</text><script>alert('1')</script> & \"\x00\ud800{{datum.x}}"
 
 
-def curve(n: int, name: str = "P{}") -> list[Accumulated]:
-    return [Accumulated(name.format(at), n - at, at * n, at * n * 0.9, at * n * 0.7, n * n) for at in range(1, n + 1)]
+def curve(n: int, name: str = "P{}") -> list[SaturationPoint]:
+    return [SaturationPoint(name.format(at), n - at, at * n, at * n * 0.9, at * n * 0.7, n * n) for at in range(1, n + 1)]
 
 
 def drawn() -> list[Figure]:
-    several = [Counted(f"theme {at % 3}", f"code {at}", (at, 0, at % 2)) for at in range(1, 9)]
+    several = [CodeCounts(f"theme {at % 3}", f"code {at}", (at, 0, at % 2)) for at in range(1, 9)]
     return [
         draw_saturation(curve(6), stops=["A rule: reached."]),
         draw_code_map(["P1", "P2", "P3"], several),
-        draw_together(["data", "time", "shapes"], [[3, 2, 0], [2, 4, 1], [0, 1, 2]]),
+        draw_co_occurrence(["data", "time", "shapes"], [[3, 2, 0], [2, 4, 1], [0, 1, 2]]),
     ]
 
 
@@ -42,7 +42,7 @@ def test_each_figure_says_its_numbers_in_words() -> None:
     assert "code 1 by 2" in grid.alt
     assert half.alt.endswith("most often: data and time in 2 and time and shapes in 1.")
     for figure, words in ((curves, "36 codes in all"), (grid, "theme 2"), (half, "shapes")):
-        assert words in "".join(ElementTree.fromstring(svg_of(figure)).itertext())
+        assert words in "".join(ElementTree.fromstring(render_svg(figure)).itertext())
 
 
 def turned(color: str) -> str:
@@ -54,16 +54,16 @@ def turned(color: str) -> str:
 
 @given(st.floats(0, 1), st.floats(0, 1))
 def test_a_count_can_be_read_in_its_cell_on_a_light_page_and_on_a_dark_one(one: float, other: float) -> None:
-    fill, ink = shaded(one)
+    fill, ink = choose_shade(one)
     assert contrast(fill, ink) >= 4.5
     assert contrast(turned(fill), turned(ink)) >= 4.5
     low, high = sorted((one, other))
-    assert luminance(shaded(low)[0]) >= luminance(shaded(high)[0])
+    assert luminance(choose_shade(low)[0]) >= luminance(choose_shade(high)[0])
 
 
 def test_a_dark_page_turns_the_maps_over() -> None:
     """The report leaves drawings with black letters as they are."""
-    assert not any('fill="#000000"' in svg_of(figure) for figure in drawn())
+    assert not any('fill="#000000"' in render_svg(figure) for figure in drawn())
 
 
 @pytest.mark.parametrize(
@@ -72,27 +72,27 @@ def test_a_dark_page_turns_the_maps_over() -> None:
         *drawn(),
         draw_saturation(curve(1)),
         draw_saturation(curve(60, LONG + " {}")),
-        draw_saturation([Accumulated(HOSTILE, 0, 0, 0.0, 0.0, 0.0)]),
-        draw_code_map(["P"] * 40, [Counted(LONG, LONG, (1,) * 40), Counted("", HOSTILE, (0,) * 40)]),
-        draw_together([LONG, HOSTILE, *"abcdefghijkl"], [[1] * 14] * 14),
+        draw_saturation([SaturationPoint(HOSTILE, 0, 0, 0.0, 0.0, 0.0)]),
+        draw_code_map(["P"] * 40, [CodeCounts(LONG, LONG, (1,) * 40), CodeCounts("", HOSTILE, (0,) * 40)]),
+        draw_co_occurrence([LONG, HOSTILE, *"abcdefghijkl"], [[1] * 14] * 14),
     ],
     ids=lambda figure: figure.name,
 )  # fmt: skip
 def test_nothing_leaves_a_figure_whatever_codes_are_called(figure: Figure) -> None:
-    assert_text_inside(svg_of(figure))
-    assert "<script" not in svg_of(figure)
+    assert_text_inside(render_svg(figure))
+    assert "<script" not in render_svg(figure)
     width, height = figure.size
-    assert f'width="{width}" height="{height}"' in svg_of(figure)[:200], "a page can keep its room"
+    assert f'width="{width}" height="{height}"' in render_svg(figure)[:200], "a page can keep its room"
 
 
 def test_where_there_is_nothing_yet_a_figure_says_so() -> None:
     assert "no interview has been coded yet" in draw_saturation([]).alt
     assert "no interview has been coded yet" in draw_code_map([], []).alt
-    assert "no two codes occur in the same turn yet" in draw_together(["a", "b"], [[1, 0], [0, 1]]).alt
+    assert "no two codes occur in the same turn yet" in draw_co_occurrence(["a", "b"], [[1, 0], [0, 1]]).alt
 
 
 def test_the_same_figure_gives_the_same_bytes(tmp_path: Path) -> None:
     first = {path.name: path.read_bytes() for one in drawn() for path in write_figure(one, tmp_path / "first")}
-    svg_of.cache_clear()
+    render_svg.cache_clear()
     again = {path.name: path.read_bytes() for one in drawn() for path in write_figure(one, tmp_path / "again")}
     assert first == again

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quaestor.render.figures.canvas import spread
+from quaestor.render.figures.canvas import spread_positions
 from quaestor.render.figures.popularity_difficulty import Label, Spot, place_labels
 from quaestor.render.figures.treemap import Rectangle
 
 
 @given(st.lists(st.floats(0, 300), max_size=15), st.floats(1, 40))
 def test_spread_places_keep_their_order_their_gap_and_their_room(wanted: list[float], gap: float) -> None:
-    places = spread(wanted, gap, 0, 300)
+    places = spread_positions(wanted, gap, 0, 300)
     kept = min(gap, 300 / max(len(wanted) - 1, 1))
     assert all(-1e-6 <= place <= 300 + 1e-6 for place in places)
     for one, other in itertools.pairwise(sorted(places)):
@@ -26,7 +26,7 @@ def test_spread_places_keep_their_order_their_gap_and_their_room(wanted: list[fl
 
 
 def test_places_far_enough_apart_stay_where_they_are() -> None:
-    assert spread([10, 200, 90], 20, 0, 300) == [10, 200, 90]
+    assert spread_positions([10, 200, 90], 20, 0, 300) == [10, 200, 90]
 
 
 POINTS = st.lists(st.tuples(st.floats(0, 500), st.floats(0, 400), st.floats(2, 20), st.floats(10, 120)), max_size=25)

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.support.drawings import assert_text_inside
 
-from quaestor.render.figures.choices import Choice, draw_choices
-from quaestor.render.figures.export import svg_of, write_figure
-from quaestor.render.figures.likert import ScaleRow, colors_of, draw_likert, likert_size, middle_of, pieces_of
+from quaestor.render.figures.choices import ChoiceBar, draw_choices
+from quaestor.render.figures.export import render_svg, write_figure
+from quaestor.render.figures.likert import ScaleRow, choose_colors, draw_likert, likert_size, find_middle, split_bars
 from quaestor.render.figures.look import luminance
 from quaestor.render.figures.records import Figure
 
@@ -71,7 +71,7 @@ def test_unequal_bases_missing_levels_and_rows_without_answers_stand_beside_each
         "many": [("Disagree", -0.4, 0.0), ("Agree", 0.0, 0.6)],
         "one": [("Disagree", -1.0, 0.0)],
     }
-    svg = svg_of(figure)
+    svg = render_svg(figure)
     for words in ("n = 50,000", "n = 1", "n = 0", "nobody has answered this", *FIVE):
         assert words in svg
     assert "one (n = 1): Strongly disagree 0%, Disagree 100.0%" in figure.alt
@@ -80,7 +80,7 @@ def test_unequal_bases_missing_levels_and_rows_without_answers_stand_beside_each
 
 def test_groups_stand_under_their_heading_once() -> None:
     rows = [ScaleRow(label, (1, 1, 1, 1), group) for group in ("Crashes", "Speed") for label in ("PRO", "normal")]
-    svg = svg_of(draw_likert(FOUR, rows))
+    svg = render_svg(draw_likert(FOUR, rows))
     assert svg.count(">Crashes<") == svg.count(">Speed<") == 1
     assert svg.count(">PRO<") == 2
     assert_text_inside(svg)
@@ -108,7 +108,7 @@ def test_its_size_is_known_without_drawing_and_everything_stands_in_it(rows: lis
     steps = (*FOUR[:3], LONG)
     figure = draw_likert(steps, rows, narrow=narrow)
     assert is_as_large_as_told(figure, likert_size(steps, rows, narrow=narrow))
-    assert_text_inside(svg_of(figure), 300 if narrow else 760)
+    assert_text_inside(render_svg(figure), 300 if narrow else 760)
 
 
 def test_on_a_phone_a_label_stands_above_its_bar_with_the_whole_width_for_both() -> None:
@@ -127,15 +127,15 @@ def test_on_a_phone_a_label_stands_above_its_bar_with_the_whole_width_for_both()
 @pytest.mark.parametrize("rows", [[], [ScaleRow("a", (0, 0, 0, 0))]], ids=["no row", "no answer"])
 def test_without_answers_it_is_a_sentence(rows: list[ScaleRow]) -> None:
     figure = draw_likert(FOUR, rows, title="How often")
-    assert "nobody has answered this yet" in svg_of(figure)
+    assert "nobody has answered this yet" in render_svg(figure)
     assert bars(figure) == {} if "datasets" in figure.spec else True
 
 
 def test_long_labels_stay_inside() -> None:
     rows = [ScaleRow(f"{LONG}{at}", (1, 2, 3, 4, 5), f"{LONG} group") for at in range(2)]
-    assert_text_inside(svg_of(draw_likert([f"{LONG}{at}" for at in range(5)], rows, centre=2)))
-    choice = Choice(LONG, 12_345, 0.5, 0.4, 0.6)
-    assert_text_inside(svg_of(draw_choices([choice, Choice("b", 0, 0.0, 0.0, 0.1)], 24_690)))
+    assert_text_inside(render_svg(draw_likert([f"{LONG}{at}" for at in range(5)], rows, centre=2)))
+    choice = ChoiceBar(LONG, 12_345, 0.5, 0.4, 0.6)
+    assert_text_inside(render_svg(draw_choices([choice, ChoiceBar("b", 0, 0.0, 0.0, 0.1)], 24_690)))
 
 
 @settings(max_examples=150, deadline=None)
@@ -148,9 +148,9 @@ def test_long_labels_stay_inside() -> None:
 )
 def test_every_bar_is_a_whole_without_gaps(rows: list[list[int]], centre: int | None, stacked: bool) -> None:
     steps = len(rows[0])
-    middle = middle_of(steps, None if centre is None else min(centre, steps - 1))
-    pieces = pieces_of([ScaleRow("", tuple(row)) for row in rows], middle, stacked=stacked)
-    assert len(colors_of(steps, middle)) == steps
+    middle = find_middle(steps, None if centre is None else min(centre, steps - 1))
+    pieces = split_bars([ScaleRow("", tuple(row)) for row in rows], middle, stacked=stacked)
+    assert len(choose_colors(steps, middle)) == steps
     for at, row in enumerate(rows):
         here = [piece for piece in pieces if piece.row == at]
         assert [piece.step for piece in here] == [step for step, count in enumerate(row) if count]
@@ -164,10 +164,10 @@ def test_every_bar_is_a_whole_without_gaps(rows: list[list[int]], centre: int | 
 
 
 def test_steps_grow_darker_toward_both_ends() -> None:
-    light = [luminance(color) for color in colors_of(7, 3.5)]
+    light = [luminance(color) for color in choose_colors(7, 3.5)]
     assert light[:3] == sorted(light[:3])
     assert light[4:] == sorted(light[4:], reverse=True)
-    assert len(set(colors_of(7, 3.5))) == 7
+    assert len(set(choose_colors(7, 3.5))) == 7
 
 
 def test_the_same_answers_give_the_same_bytes(tmp_path: Path) -> None:
@@ -183,7 +183,7 @@ def test_figures_that_are_drawn_at_the_same_time_are_not_mixed_up() -> None:
 
     def drawn(at: int) -> Figure:
         if at % 3 == 0:
-            return draw_choices([Choice("a", at, 0.2, 0.1, 0.3)], 100)
+            return draw_choices([ChoiceBar("a", at, 0.2, 0.1, 0.3)], 100)
         return draw_likert(FOUR, rows, stacked=at % 3 == 1)
 
     expected = [drawn(at).spec for at in range(3)]

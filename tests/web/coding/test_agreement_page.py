@@ -22,7 +22,7 @@ from tests.support.desk import browser as visitor
 from tests.support.rated_study import TELLING, rated_study
 from tests.support.windows import assert_for_everyone, complaints_of, serving, session_after
 
-from quaestor.coding.confusion import MOST_CODES, Named, matrix_of
+from quaestor.coding.confusion import MOST_CODES, CodeLabel, build_matrix
 from quaestor.coding.model.ratings import list_labels
 from quaestor.coding.pages.agreement import in_words
 from quaestor.coding.session import open_coding
@@ -238,12 +238,12 @@ def test_what_a_round_does_not_have_is_refused_in_a_sentence(lead: TestClient, q
 
 def test_of_many_codes_the_confused_ones_are_shown_and_the_file_has_all(reading: TestClient) -> None:
     codes = tuple(f"code-{number:02}" for number in range(30))
-    names = {code: Named(code, code) for code in codes}
+    names = {code: CodeLabel(code, code) for code in codes}
     cells = (*((code, code, 9) for code in codes), ("code-03", "code-21", 4), ("code-29", "code-00", 1))
-    shown = matrix_of(Confusion("one", "other", codes, cells), names)
+    shown = build_matrix(Confusion("one", "other", codes, cells), names)
     assert (len(shown.codes), shown.of) == (MOST_CODES, 30)
     assert {"code-00", "code-03", "code-21", "code-29"} <= {code.label for code in shown.codes}
-    heats = {(cell.first.label, cell.second.label): cell.heat for row in shown.rows for cell in row if cell.n}
+    heats = {(cell.first.label, cell.second.label): cell.shade for row in shown.rows for cell in row if cell.n}
     assert (heats["code-03", "code-21"], heats["code-29", "code-00"]) == (5, 2)
     whole = list(csv.reader(io.StringIO(reading.get("/rounds/phases/confusion.csv?facet=phase").text)))
     assert sum(int(number) for row in whole[1:] for number in row[1:]) == 24

@@ -15,7 +15,7 @@ from tests.support.desk import HERE, QUICK, closing_app, csrf_in, invited, post,
 from tests.support.small_study import ITEMS, small_study
 from tests.support.windows import assert_for_everyone, complaints_of, serving, session_after
 
-from quaestor.coding.codebook import change_codebook, codebook_at, import_codebook
+from quaestor.coding.codebook import change_codebook, read_codebook_version, import_codebook
 from quaestor.coding.model.decisions import build_published_act
 from quaestor.coding.round_acts import open_by_name
 from quaestor.coding.session import open_coding
@@ -57,7 +57,7 @@ def lead(app: Starlette, study: Study) -> TestClient:
 
 
 def version(study: Study) -> int:
-    return codebook_at(study, None).version
+    return read_codebook_version(study, None).version
 
 
 def preview(lead: TestClient, page: str = "/codebook/history", **fields: str) -> str:
@@ -108,12 +108,12 @@ def test_a_merge_shows_what_it_moves_is_made_and_is_undone(lead: TestClient, stu
     assert version(study) == before
     status, where, _ = confirm(lead, page)
     assert (status, where) == (303, "/codebook/code?code=training%2Flayer")
-    assert codebook_at(study, None).codes["training/loss"].into == "training/layer"
+    assert read_codebook_version(study, None).codes["training/loss"].into == "training/layer"
     assert "merged into" in lead.get("/codebook/code?code=training/loss").text
     undoing = preview(lead, act="undo", version=str(before + 1))
     assert re.search(r"3&nbsp;decided</td><td>model training › layer</td><td>model training › loss</td>", undoing)
     assert confirm(lead, undoing)[:2] == (303, "/codebook/history")
-    assert codebook_at(study, None).codes["training/loss"].active
+    assert read_codebook_version(study, None).codes["training/loss"].active
     history = lead.get("/codebook/history").text
     assert "Undo change" in history
     assert "undone</span>" in history
@@ -127,9 +127,9 @@ def test_a_codebook_that_changed_meanwhile_stops_the_act_and_shows_what_it_would
     status, _, again = confirm(lead, page)
     assert status == 409
     assert "The codebook has changed since you looked" in again
-    assert codebook_at(study, None).codes["setting"].name == "model setting"
+    assert read_codebook_version(study, None).codes["setting"].name == "model setting"
     assert confirm(lead, again)[0] == 303
-    assert codebook_at(study, None).codes["setting"].name == "layout"
+    assert read_codebook_version(study, None).codes["setting"].name == "layout"
     confirm(lead, preview(lead, act="rename", code="setting", name="model setting"))
     confirm(lead, preview(lead, act="rename", code="training", name="model training"))
 
@@ -157,7 +157,7 @@ def test_every_act_of_the_command_line_can_be_made_here(lead: TestClient, study:
     done(act="facet", id="group", title="What is done", levels="group")
     done(act="add", name="make new", facet="group")
     done(act="add", name="Custom head", parent="setting", examples="one\ntwo", **{"across.group": "make-new"})
-    head = codebook_at(study, None).codes["setting/custom-head"]
+    head = read_codebook_version(study, None).codes["setting/custom-head"]
     assert (head.examples, head.across, head.parent) == (("one", "two"), {"group": "make-new"}, "setting")
     done(act="redefine", code=head.id, definition="What sits on top.", key="h", colour="#4269d0", examples="one\ntwo")
     done(act="move", code=head.id, parent="training")
@@ -172,14 +172,14 @@ def test_every_act_of_the_command_line_can_be_made_here(lead: TestClient, study:
     for name, value in re.findall(r'name="([^"]+)" value="([^"]*)"', form[: form.index("</form>")]):
         sent.setdefault(name, []).append(value)
     assert lead.post("/codebook/acts", data=sent, headers={"origin": HERE}).status_code == 303
-    book = codebook_at(study, None)
+    book = read_codebook_version(study, None)
     rule = book.codes[head.id].split
     assert rule is not None
     assert (rule.otherwise, dict(rule.items)) == ("n", {ITEMS[0]: "training/wide"})
     assert rule.rules == (("phase", "training", "training/wide"),)
     assert book.codes["n"].definition == "thin"
     done(act="retire", code="n")
-    assert codebook_at(study, None).codes["n"].status == "retired"
+    assert read_codebook_version(study, None).codes["n"].status == "retired"
 
 
 def test_the_file_can_be_taken_away_and_two_versions_compared(lead: TestClient) -> None:
@@ -302,7 +302,7 @@ def test_a_lead_merges_and_undoes_by_keyboard_and_a_second_tab_is_told(
     press(page, "button", "Do it")
     page.wait_for_url("**/codebook/history")
     expect(page.locator(f"#change-{before + 1}")).to_contain_text("undone")
-    assert codebook_at(study, None).codes["training/loss"].active
+    assert read_codebook_version(study, None).codes["training/loss"].active
     context.close()
 
 

@@ -13,7 +13,7 @@ from tests.support.small_study import small_study
 from tests.support.windows import Server, session_after
 
 from quaestor.coding.rating_files import export_ratings
-from quaestor.coding.round_acts import close_by_name, items_for, open_by_name
+from quaestor.coding.round_acts import close_by_name, list_rater_items, open_by_name
 from quaestor.coding.session import open_coding
 from quaestor.people.roles import Role
 from quaestor.study.folder import Study
@@ -108,7 +108,7 @@ def test_queue_journal_and_export_agree_after_a_cut_in_the_middle_of_a_round(
     context = seated(browser, server, study, "rater-1")
     page = at_desk(context, server)
     said: dict[str, list[str]] = {}
-    items = [one["item"] for one in items_for(study, "pilot", "rater-1", left_only=True)]
+    items = [one["item"] for one in list_rater_items(study, "pilot", "rater-1", left_only=True)]
     for number, item in enumerate(items[:-1]):
         if number == 1:
             all_saved(page)

@@ -18,7 +18,7 @@ from tests.support.windows import assert_for_everyone, complaints_of, serving, s
 
 from quaestor.coding.codebook import import_codebook
 from quaestor.coding.disagreements import settle_agreed
-from quaestor.coding.pages.phrase_set import phrase_set
+from quaestor.coding.pages.phrase_set import build_phrase_set
 from quaestor.coding.phrases import begin_comparing, unify_words
 from quaestor.coding.rating_files import rate
 from quaestor.coding.round_acts import close_by_name, next_set_by_name, open_by_name
@@ -152,7 +152,7 @@ def test_a_click_makes_words_one_and_the_set_goes_on(app: Starlette, both: Study
 def test_every_way_that_is_offered_is_one_the_library_takes(both: Study) -> None:
     with open_coding(both) as coding:
         begin_comparing(coding, "phrases", "rater-1")
-        found = phrase_set(coding, "phrases", "rater-1")
+        found = build_phrase_set(coding, "phrases", "rater-1")
         ways = [way for side in found.sides for way in side.ways]
         assert {(way.part, way.rule) for way in ways} == {
             (part, rule) for part in ("verb", "object") for rule in ("same meaning", "hypernym")

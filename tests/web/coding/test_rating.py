@@ -15,9 +15,9 @@ from tests.support.small_study import small_study
 from tests.support.windows import assert_for_everyone, complaints_of, serving, session_after
 
 from quaestor.coding.codebook import import_codebook
-from quaestor.coding.rating import try_one
+from quaestor.coding.rating import try_practice
 from quaestor.coding.rating_files import rate
-from quaestor.coding.round_acts import items_for, open_by_name
+from quaestor.coding.round_acts import list_rater_items, open_by_name
 from quaestor.coding.session import open_coding
 from quaestor.people.credentials import Passwords
 from quaestor.people.roles import Role
@@ -57,7 +57,7 @@ def rater(app: Starlette, study: Study) -> TestClient:
 
 
 def left(study: Study, rater: str = "rater-1") -> list[str]:
-    return [row["item"] for row in items_for(study, "pilot", rater, left_only=True)]
+    return [row["item"] for row in list_rater_items(study, "pilot", rater, left_only=True)]
 
 
 def said(study: Study, rater: str = "rater-1") -> dict[str, object]:
@@ -238,7 +238,7 @@ def test_practice_comes_first_counts_for_nothing_and_is_answered_at_once(tmp_pat
         assert "It asks how." in answer.text
         assert said(study) == {}
         assert "it counts for nothing" not in opened.get("/rounds/pilot/rate").text
-        assert try_one(study, "pilot", "rater-2", "forum/question/1", {"relevance": "exclude: crash"}) == {
+        assert try_practice(study, "pilot", "rater-2", "forum/question/1", {"relevance": "exclude: crash"}) == {
             "item": "forum/question/1", "right": {"relevance": False}, "answers": {"relevance": "keep"},
             "feedback": "It asks how.", "left": 0,
         }  # fmt: skip

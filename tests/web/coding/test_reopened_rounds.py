@@ -14,7 +14,7 @@ from tests.support.desk import QUICK, browser, closing_app, invited, join, post
 from tests.support.small_study import ITEMS, small_study
 
 from quaestor.base.errors import StateError
-from quaestor.coding.agreement_access import agreement_of_rounds
+from quaestor.coding.agreement_access import compute_rounds_agreement
 from quaestor.coding.codebook import import_codebook
 from quaestor.coding.rating_files import rate
 from quaestor.coding.round_acts import close_by_name, open_by_name, reopen_by_name
@@ -122,7 +122,7 @@ def test_once_the_lead_has_looked_the_round_reopens_only_as_not_blind_and_its_re
     assert "Not blind: reopened after ratings had been seen" in lead.get("/rounds/main").text
     give(study, "rater-1", "keep")
     close_by_name(study, "main", None)
-    (result,) = agreement_of_rounds(study, "main", ["relevance"])
+    (result,) = compute_rounds_agreement(study, "main", ["relevance"])
     assert result.about["blindness"] == "not blind: reopened after ratings had been seen"
     assert "not blind" in result.title
     assert "not blind" in lead.get("/rounds/main/agreement").text.casefold()

@@ -14,8 +14,8 @@ from tests.support.desk import QUICK, browser, closing_app, invited, join, post
 from tests.support.small_interviews import GUIDE
 
 from quaestor.coding.disagreements import comment_on_item, settle_agreed, settle_item
-from quaestor.coding.pages.disagreements import look_at_disagreements
-from quaestor.coding.rating_files import note_view, rate
+from quaestor.coding.pages.disagreements import record_disagreements_view
+from quaestor.coding.rating_files import record_view, rate
 from quaestor.coding.round_acts import close_by_name, open_by_name
 from quaestor.coding.round_setup import add_round
 from quaestor.coding.session import open_coding
@@ -110,7 +110,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
                 rate(coding, PHRASES, rater, item, {"phrase": f"match, {NAME if item == ITEM else 'shape'}"})
     close_by_name(study, PHRASES, None)
     with open_coding(study) as coding:
-        note_view(coding, PHRASES, "rater-1")
+        record_view(coding, PHRASES, "rater-1")
     first = [stretch(0, 24, "shapes")]
     second = [stretch(0, 40, "indicator", memo=f"the {NAME}", fields={"what": NAME}), stretch(41, 60)]
     code_all(study, {"rater-1": {ITEM: first}, "rater-2": {ITEM: second}})
@@ -119,7 +119,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
     close_by_name(study, ROUND, None)
     settle_agreed(study, ROUND, None)
     for rater in ("rater-1", "rater-2"):
-        look_at_disagreements(study, ROUND, Viewer(rater, Role.RATER))
+        record_disagreements_view(study, ROUND, Viewer(rater, Role.RATER))
     comment_on_item(study, ROUND, "rater-2", ITEM, None, f"I go by the {NAME}.")
     for reason in (f"It is the {NAME}.", f"It still is the {NAME}."):
         settle_item(study, ROUND, "rater-2", ITEM, "themes", second, "discussion", reason)

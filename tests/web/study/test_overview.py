@@ -15,9 +15,9 @@ from tests.support.themed_interviews import themed_study
 
 from quaestor.base.errors import QuaestorError, StateError
 from quaestor.coding import agreement_cache as worked_out
-from quaestor.coding.agreement import round_agreement
-from quaestor.coding.agreement_access import look_at, note_look
-from quaestor.coding.agreement_cache import agreement_now
+from quaestor.coding.agreement import compute_round_agreement
+from quaestor.coding.agreement_access import find_access, record_agreement_view
+from quaestor.coding.agreement_cache import find_agreement
 from quaestor.coding.model.phrases import build_reread_act
 from quaestor.coding.model.ratings import count_hours, list_labels, list_slot_labels
 from quaestor.coding.model.rounds import count_left_by_rater, list_missing, build_replace_act
@@ -104,10 +104,10 @@ def test_counts_of_what_is_left_stay_right_through_sets_rereading_and_a_new_rate
 def test_the_lead_sees_the_agreement_that_the_command_line_tells_of_closed_rounds(coding: CodingSession) -> None:
     for name in ("pilot", "phases", "topics"):
         assert line(coding, name).reached is None, "the look goes on record, so it is asked for"
-        note_look(coding, name, "lead")
+        record_agreement_view(coding, name, "lead")
         found = line(coding, name).reached
         assert found is not None
-        told = round_agreement(coding.state, name, coding.state.round(name).plan.measured)
+        told = compute_round_agreement(coding.state, name, coding.state.round(name).plan.measured)
         assert found.value == f"{told.kappa.value:.3f}"
         assert found.interval == f"{told.kappa.low:.3f} to {told.kappa.high:.3f}"
         assert (found.band, found.n) == (told.band, told.n)
@@ -119,21 +119,21 @@ def test_an_open_blind_round_is_looked_at_by_saying_so_and_looking_takes_the_sea
     later = line(coding, "later")
     assert (later.look.may, later.reached) == ("ask", None)  # type: ignore[union-attr]
     assert coding.state.head == before  # a page that is opened records nothing
-    note_look(coding, "later", "lead")
+    record_agreement_view(coding, "later", "lead")
     assert coding.state.round("later").unblinded == ["lead"]
     assert line(coding, "later").reached is not None
     with pytest.raises(StateError, match="would not rate blind"):
         replace_by_name(coding, "later", "lead", "rater-1", "lead", "")
     coding.act(lambda state: build_replace_act(state, "phrases", "lead", "rater-1", "lead"))
-    assert look_at(coding.state, "phrases", "lead", "lead").may == "not yet"
+    assert find_access(coding.state, "phrases", "lead", "lead").may == "not yet"
 
 
 def test_a_lead_who_rates_in_a_round_is_told_nothing_of_it_until_it_is_closed(coding: CodingSession) -> None:
     own = line(coding, "own")
     assert own.reached is None
-    assert own.look.words == "You rate in this round: agreement can be seen when it is closed."  # type: ignore[union-attr]
+    assert own.look.message == "You rate in this round: agreement can be seen when it is closed."  # type: ignore[union-attr]
     with pytest.raises(StateError, match="when it is closed"):
-        note_look(coding, "own", "lead")
+        record_agreement_view(coding, "own", "lead")
     told = [(act.who, act.what) for act in seen(coding).latest]
     assert ("You", "rated 3 items in own") in told
     assert not [what for who, what in told if who != "You" and what.endswith("in own")]
@@ -244,12 +244,12 @@ def test_a_large_round_is_worked_out_beside_the_page_and_then_kept(
     coding: CodingSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(worked_out, "LARGE", 10)
-    assert agreement_now(coding, "phases", "phase", wait=False) is None
+    assert find_agreement(coding, "phases", "phase", wait=False) is None
     finish(coding)
-    found = agreement_now(coding, "phases", "phase", wait=False)
+    found = find_agreement(coding, "phases", "phase", wait=False)
     assert found is not None
-    assert found.agreement == round_agreement(coding.state, "phases", "phase")
-    assert agreement_now(coding, "phases", "phase", wait=False) is found
+    assert found.agreement == compute_round_agreement(coding.state, "phases", "phase")
+    assert find_agreement(coding, "phases", "phase", wait=False) is found
 
 
 def test_a_large_open_round_is_shown_as_it_was_until_it_has_grown_enough(
@@ -257,21 +257,21 @@ def test_a_large_open_round_is_shown_as_it_was_until_it_has_grown_enough(
 ) -> None:
     monkeypatch.setattr(worked_out, "LARGE", 10)
     monkeypatch.setattr(worked_out, "_SHARE", 0.05)  # of 44 ratings: two more are not worth the work, three are
-    note_look(coding, "later", "lead")
-    first = agreement_now(coding, "later", "relevance")
+    record_agreement_view(coding, "later", "lead")
+    first = find_agreement(coding, "later", "relevance")
     items = coding.state.round("later").plan.items
     for more, item in enumerate(items[20:22], start=1):
         rate(coding, "later", "rater-2", item, {"relevance": "keep"})
-        assert agreement_now(coding, "later", "relevance", wait=False) is first
+        assert find_agreement(coding, "later", "relevance", wait=False) is first
         finish(coding)
         assert line(coding, "later").reached.more == more  # type: ignore[union-attr]
     rate(coding, "later", "rater-2", items[22], {"relevance": "keep"})
-    assert agreement_now(coding, "later", "relevance", wait=False) is first
+    assert find_agreement(coding, "later", "relevance", wait=False) is first
     finish(coding)
-    again = agreement_now(coding, "later", "relevance", wait=False)
+    again = find_agreement(coding, "later", "relevance", wait=False)
     assert again is not None
     assert again.ratings == 47
-    assert again.agreement == round_agreement(coding.state, "later", "relevance")
+    assert again.agreement == compute_round_agreement(coding.state, "later", "relevance")
     finish(coding)
 
 
@@ -294,7 +294,7 @@ def test_a_round_read_piece_by_piece_is_the_round_of_one_moment(coding: CodingSe
 
 
 def test_another_page_of_ratings_changes_what_is_shown_at_once(coding: CodingSession) -> None:
-    note_look(coding, "later", "lead")
+    record_agreement_view(coding, "later", "lead")
     before = line(coding, "later").reached
     rate_now(coding, "later", lambda dice, place, rater: {"relevance": "keep"}, random.Random(1))
     after = line(coding, "later").reached

@@ -14,8 +14,8 @@ from tests.support.desk import NAMES, QUICK, closing_app, csrf_in, invited, join
 from tests.support.desk import browser as visitor
 from tests.support.rated_study import TELLING, rated_study, unrated_study
 
-from quaestor.coding.agreement import round_agreement
-from quaestor.coding.agreement_access import note_look
+from quaestor.coding.agreement import compute_round_agreement
+from quaestor.coding.agreement_access import record_agreement_view
 from quaestor.coding.session import open_coding
 from quaestor.people.credentials import Passwords
 from quaestor.people.roles import Role
@@ -28,7 +28,7 @@ from quaestor.web.app import make_app
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     study = rated_study(tmp_path_factory.mktemp("start") / "study", items=24)
     with open_coding(study) as coding:
-        note_look(coding, "phases", "lead")
+        record_agreement_view(coding, "phases", "lead")
     return study.root
 
 
@@ -60,7 +60,7 @@ def test_the_lead_sees_each_round_with_its_raters_and_the_agreement_of_the_close
 ) -> None:
     page = pages[Role.LEAD]
     with open_coding(open_study(made)) as coding:
-        kappa = round_agreement(coding.state, "phases", "phase").kappa
+        kappa = compute_round_agreement(coding.state, "phases", "phase").kappa
     phases = section(page, "phases")
     assert f"<strong>{kappa.value:.3f}</strong>" in phases
     assert f"{kappa.low:.3f} to {kappa.high:.3f}" in phases

@@ -69,13 +69,13 @@ def agreement(
 
         quaestor agreement --ratings ratings.csv --facet topics --separator ";" --json
     """
-    from quaestor.coding.agreement import RatingsFile, agreement_of_file, to_json
-    from quaestor.coding.agreement_access import agreement_of_rounds
+    from quaestor.coding.agreement import RatingsFile, compute_file_agreement, to_json
+    from quaestor.coding.agreement_access import compute_rounds_agreement
 
     if ratings is None:
         if against and round_ is None:
             raise InputError("--against needs --round: name the drift round too")
-        rounds = agreement_of_rounds(
+        rounds = compute_rounds_agreement(
             chosen_study(study), round_, facet or [],
             version=version, level=level or "", against=against or "", actor=actor,
         )  # fmt: skip
@@ -85,7 +85,7 @@ def agreement(
         raise InputError("--round and --ratings exclude each other: give one of them")
     if separator == "":
         raise InputError('--separator is empty: give the text between the codes in a cell, such as ";"')
-    agreements = agreement_of_file(
+    agreements = compute_file_agreement(
         RatingsFile(ratings, item, rater, separator),
         facet or [],
         scale=scale,

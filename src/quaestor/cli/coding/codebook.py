@@ -70,15 +70,15 @@ def show(
     from rich.markup import escape
     from rich.tree import Tree
 
-    from quaestor.coding.codebook import codebook_at, codes_json, save_codebook
+    from quaestor.coding.codebook import read_codebook_version, codebook_to_json, save_codebook
 
-    book = codebook_at(chosen_study(study), version)
+    book = read_codebook_version(chosen_study(study), version)
     if out is not None:
         save_codebook(book, out)
         say(f"Version {book.version} written to {out}")
         return
     if json:
-        print_json(codes_json(book))
+        print_json(codebook_to_json(book))
         return
     if facet is not None and facet not in book.facets:
         raise InputError(f"there is no facet {facet!r}, allowed: {', '.join(book.facets) or 'none yet'}")
@@ -102,9 +102,9 @@ def log(study: StudyOption = None, json: JsonOption = False) -> None:
     """List every change with its number, author and time."""
     from rich.markup import escape
 
-    from quaestor.coding.codebook import changes
+    from quaestor.coding.codebook import list_changes
 
-    entries = changes(chosen_study(study))
+    entries = list_changes(chosen_study(study))
     if json:
         print_json(entries)
         return
@@ -132,9 +132,9 @@ def diff(
 
     from rich.markup import escape
 
-    from quaestor.coding.codebook import codebook_differences
+    from quaestor.coding.codebook import compare_codebook_versions
 
-    differences = codebook_differences(chosen_study(study), before, after)
+    differences = compare_codebook_versions(chosen_study(study), before, after)
     if json:
         print_json([asdict(difference) for difference in differences])
         return
@@ -282,7 +282,7 @@ def split(
 
     Example: quaestor codebook split model-training/loss --part a="custom loss" --part b="plain loss" --otherwise b
     """
-    from quaestor.coding.codebook import split_items
+    from quaestor.coding.codebook import read_split_items
 
     parts = [{"id": code, "name": name} for code, name in named_values(part, "ID=name").items()]
     rules = []
@@ -293,7 +293,7 @@ def split(
         rules.append(dict(zip(("facet", "answer", "part"), (piece.strip() for piece in pieces), strict=True)))
     payload = {
         "code": code, "parts": parts, "rules": rules, "otherwise": otherwise,
-        "items": split_items(items) if items else {},
+        "items": read_split_items(items) if items else {},
     }  # fmt: skip
     _change(study, actor, "codebook.split", payload, json)
 

@@ -42,9 +42,11 @@ def list_disagreements(
     """
     from rich.markup import escape
 
-    from quaestor.coding.disagreements import disagreements_of
+    from quaestor.coding.disagreements import list_disagreement_rows
 
-    disagreements = disagreements_of(chosen_study(study), name, actor, open_only=open_only, item=item, answer=answer)
+    disagreements = list_disagreement_rows(
+        chosen_study(study), name, actor, open_only=open_only, item=item, answer=answer
+    )
     if json:
         print_json(disagreements)
         return
@@ -160,9 +162,9 @@ def export_file(
 
     Example: quaestor decisions export refinement --out decisions.csv
     """
-    from quaestor.coding.rating_files import decisions_of
+    from quaestor.coding.rating_files import read_decisions
 
-    write_rows("decisions", decisions_of(chosen_study(study), name, actor), out, json)
+    write_rows("decisions", read_decisions(chosen_study(study), name, actor), out, json)
 
 
 @group.command("import")

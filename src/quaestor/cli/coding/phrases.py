@@ -36,9 +36,9 @@ def words(
     """
     from rich.markup import escape
 
-    from quaestor.coding.phrases import words_of
+    from quaestor.coding.phrases import list_words
 
-    word_rows = words_of(chosen_study(study), name, part, actor)
+    word_rows = list_words(chosen_study(study), name, part, actor)
     if json:
         print_json(word_rows)
         return
@@ -86,9 +86,9 @@ def reread(
 
     Example: quaestor phrases reread phrases stackoverflow/question/34454721
     """
-    from quaestor.coding.phrases import ask_reread
+    from quaestor.coding.phrases import request_reread
 
-    ask_reread(chosen_study(study), name, actor, item)
+    request_reread(chosen_study(study), name, actor, item)
     if json:
         print_json({"recorded": True})
     else:
@@ -103,9 +103,9 @@ def curves(name: RoundArgument, actor: ActorOption = None, study: StudyOption = 
     """
     from dataclasses import asdict
 
-    from quaestor.coding.phrases import curves_of
+    from quaestor.coding.phrases import draw_curves
 
-    points, drawing = curves_of(chosen_study(study), name, actor)
+    points, drawing = draw_curves(chosen_study(study), name, actor)
     if json:
         print_json([asdict(point) for point in points])
         return
@@ -137,7 +137,7 @@ def objects(
 
     from rich.markup import escape
 
-    from quaestor.coding.phrases import adopt_objects, proposed_objects
+    from quaestor.coding.phrases import adopt_objects, list_proposed_objects
 
     opened = chosen_study(study)
     if adopt:
@@ -147,7 +147,7 @@ def objects(
         else:
             say(f"The codebook is now at version {version}")
         return
-    proposals = proposed_objects(opened, name, phases, at_least, actor)
+    proposals = list_proposed_objects(opened, name, phases, at_least, actor)
     if json:
         print_json([asdict(proposal) for proposal in proposals])
         return

@@ -34,9 +34,9 @@ def next_item(name: RoundArgument, actor: RaterOption, study: StudyOption = None
     """
     from rich.markup import escape
 
-    from quaestor.coding.rating import next_for
+    from quaestor.coding.rating import build_next_item
 
-    shown = next_for(chosen_study(study), name, actor)
+    shown = build_next_item(chosen_study(study), name, actor)
     if json:
         print_json(shown)
         return
@@ -79,9 +79,9 @@ def give(
 
     Example: quaestor ratings give pilot stackoverflow/question/34454721 relevance=keep --as rater-1
     """
-    from quaestor.coding.rating import give_one
+    from quaestor.coding.rating import record_rating
 
-    done = give_one(
+    done = record_rating(
         chosen_study(study), name, actor, item, named_values(answer, "FACET=ANSWER"),
         unsure=tuple(unsure or ()), memo=memo, seconds=seconds, key=key,
     )  # fmt: skip
@@ -106,9 +106,9 @@ def practise(
 
     Example: quaestor ratings practise pilot stackoverflow/question/34454721 relevance=keep --as rater-1
     """
-    from quaestor.coding.rating import try_one
+    from quaestor.coding.rating import try_practice
 
-    done = try_one(chosen_study(study), name, actor, item, named_values(answer, "FACET=ANSWER"))
+    done = try_practice(chosen_study(study), name, actor, item, named_values(answer, "FACET=ANSWER"))
     if json:
         print_json(done)
         return
@@ -137,9 +137,9 @@ def import_file(
     with open_coding(chosen_study(study)) as coding:
         done = import_ratings(coding, name, file, rater)
     if json:
-        print_json({"given": done.given, "known": done.known})
+        print_json({"given": done.added, "known": done.known})
     else:
-        say(f"{number(done.given)} ratings imported, {number(done.known)} were known already")
+        say(f"{number(done.added)} ratings imported, {number(done.known)} were known already")
 
 
 @group.command("export")

@@ -43,9 +43,9 @@ def list_rounds(study: StudyOption = None, json: JsonOption = False) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    from quaestor.coding.round_acts import all_rounds
+    from quaestor.coding.round_acts import list_rounds
 
-    summaries = all_rounds(chosen_study(study))
+    summaries = list_rounds(chosen_study(study))
     if json:
         print_json(summaries)
         return
@@ -204,9 +204,9 @@ def items(
 
     Example: quaestor round items pilot --as rater-1 --left
     """
-    from quaestor.coding.round_acts import items_for
+    from quaestor.coding.round_acts import list_rater_items
 
-    rater_items = items_for(chosen_study(study), name, actor, left_only=left)
+    rater_items = list_rater_items(chosen_study(study), name, actor, left_only=left)
     if json:
         print_json(rater_items)
         return
@@ -273,7 +273,7 @@ def add(
     from datetime import datetime
 
     from quaestor.base.clock import parse_utc
-    from quaestor.coding.round_setup import add_round, preview_of_study
+    from quaestor.coding.round_setup import add_round, preview_planned_round
     from quaestor.study.folder import open_study
 
     item_source: dict[str, Any] = {
@@ -288,15 +288,15 @@ def add(
     }  # fmt: skip
     opened = chosen_study(study)
     round_settings = add_round(opened, {key: value for key, value in settings.items() if value is not None}, actor)
-    preview = preview_of_study(open_study(opened.root), round_settings.round)
+    preview = preview_planned_round(open_study(opened.root), round_settings.round)
     if json:
         print_json({"round": round_settings.round, **asdict(preview)})
         return
     shares = ", ".join(f"{share.rater} {number(share.items)}" for share in preview.shares)
     say(f"{round_settings.round} is in study.toml" + (f": {number(preview.items)} items, {shares}" if shares else ""))
     say(
-        f"It cannot be opened yet: {preview.hindrance}"
-        if preview.hindrance
+        f"It cannot be opened yet: {preview.obstacle}"
+        if preview.obstacle
         else f"Next: quaestor round open {round_settings.round}"
     )
 

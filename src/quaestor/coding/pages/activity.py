@@ -28,7 +28,7 @@ def _act_kinds() -> Mapping[str, ActKind]:
 
 
 @dataclass(frozen=True)
-class Done:
+class ActivityLine:
     """What somebody did, one or several times in a row."""
 
     who: str
@@ -42,7 +42,7 @@ class _Run:
     times: int = 1
 
 
-def latest_acts(sight: Visibility, most: int = MOST) -> list[Done]:
+def list_latest_acts(sight: Visibility, most: int = MOST) -> list[ActivityLine]:
     """The last acts as far as the viewer may know of them, the newest first.
 
     Ratings of one rater that nothing but other ratings came between are told as one, and so are decisions about
@@ -56,7 +56,7 @@ def latest_acts(sight: Visibility, most: int = MOST) -> list[Done]:
         described = _act_kinds().get(act.kind)
         if described is None or not described.is_joined:
             joined = {}
-        if described is None or not _may_know(sight, act):
+        if described is None or not _is_visible(sight, act):
             continue
         known = joined.get((act.kind, act.actor, act.round, act.survey))
         if known is not None:
@@ -66,10 +66,10 @@ def latest_acts(sight: Visibility, most: int = MOST) -> list[Done]:
         runs.append(run)
         if described.is_joined:
             joined[act.kind, act.actor, act.round, act.survey] = run
-    return [Done(_who(sight, run.last), _what(run), run.last.time) for run in runs[:most]]
+    return [ActivityLine(_name_actor(sight, run.last), _describe_run(run), run.last.time) for run in runs[:most]]
 
 
-def _may_know(sight: Visibility, act: ActSummary) -> bool:
+def _is_visible(sight: Visibility, act: ActSummary) -> bool:
     """Who rates in an open blind round is told nothing of what the others do in it."""
     round_state = sight.state.rounds.get(act.round)
     if round_state is None or act.kind not in _RATED or act.actor == sight.viewer.name:
@@ -77,21 +77,21 @@ def _may_know(sight: Visibility, act: ActSummary) -> bool:
     return not (round_state.status == OPEN and round_state.plan.blind and round_state.slot_of(sight.viewer.name))
 
 
-def called(sight: Visibility, round_: str, actor: str) -> str:
+def name_person(sight: Visibility, round_: str, actor: str) -> str:
     """How somebody is called where it is told that they acted, not what they said."""
     return actor if sight.viewer.sees_names and actor != sight.viewer.name else sight.name_actor(round_, actor)
 
 
-def _who(sight: Visibility, act: ActSummary) -> str:
+def _name_actor(sight: Visibility, act: ActSummary) -> str:
     if actor := _act_kinds()[act.kind].actor:
         return actor
     if act.actor == sight.viewer.name:
         return "You"
-    found = called(sight, act.round, act.actor)
+    found = name_person(sight, act.round, act.actor)
     return f"The {found}" if found in ("lead", "tie-breaker") and not sight.viewer.sees_names else found
 
 
-def _what(run: _Run) -> str:
+def _describe_run(run: _Run) -> str:
     act, described = run.last, _act_kinds()[run.last.kind]
     count = run.times if described.is_joined else act.count
     return described.describe(round=act.round, survey=act.survey, count=count)
@@ -101,7 +101,7 @@ RATE, BREAK_TIES, DISCUSS = "rate", "break ties", "discuss"
 
 
 @dataclass(frozen=True)
-class Waiting:
+class PendingTask:
     """A round in which somebody has something left to do."""
 
     round: str
@@ -123,7 +123,7 @@ class Waiting:
         return self.items - self.done
 
 
-def waiting_for(state: State, name: str, clock: Clock = now) -> list[Waiting]:
+def list_pending_tasks(state: State, name: str, clock: Clock = now) -> list[PendingTask]:
     """The rounds in which somebody has something to do, those with the nearest deadline first."""
     moment = clock()
     found = []
@@ -134,34 +134,34 @@ def waiting_for(state: State, name: str, clock: Clock = now) -> list[Waiting]:
         if round_state.status == OPEN and round_state.slot_of(name) is not None:
             place = build_rater_position(state, plan.round, name)
             done, total = place.progress.done, len(place.progress)
-            until, is_late = in_time(round_state.deadline, moment)
+            until, is_late = describe_deadline(round_state.deadline, moment)
             found.append(
-                Waiting(
+                PendingTask(
                     plan.round, plan.kind, RATE, done, total, round_state.deadline, place.set, place.sets, until, is_late
                 )
             )  # fmt: skip
         if round_state.status == CLOSED and plan.tie_breaker == name and plan.settle in ("tie-breaker", "two-step"):
             cases = list_disagreements(state, plan.round)
             done = sum(case.decision is not None or case.tie_comment is not None for case in cases)
-            found.append(Waiting(plan.round, plan.kind, BREAK_TIES, done, len(cases)))
+            found.append(PendingTask(plan.round, plan.kind, BREAK_TIES, done, len(cases)))
         if round_state.status == CLOSED and round_state.slot_of(name) is not None and plan.settle != "tie-breaker":
-            found.append(_discussion(state, round_state, name))
+            found.append(_build_discussion(state, round_state, name))
     waits = (one for one in found if one.left or not one.looked)
     return sorted(
         waits, key=lambda wait: (wait.deadline or "9", (RATE, BREAK_TIES, DISCUSS).index(wait.part), wait.round)
     )
 
 
-def _discussion(state: State, round_state: RoundState, name: str) -> Waiting:
+def _build_discussion(state: State, round_state: RoundState, name: str) -> PendingTask:
     """How many cases there are would tell a rater of a round that may still open again how others rated."""
     plan = round_state.plan
     if build_unblind_act(state, plan.round, name) is not None:
-        return Waiting(plan.round, plan.kind, DISCUSS, 0, 0, looked=False)
+        return PendingTask(plan.round, plan.kind, DISCUSS, 0, 0, looked=False)
     cases = list_disagreements(state, plan.round)
-    return Waiting(plan.round, plan.kind, DISCUSS, sum(case.decision is not None for case in cases), len(cases))
+    return PendingTask(plan.round, plan.kind, DISCUSS, sum(case.decision is not None for case in cases), len(cases))
 
 
-def in_time(deadline: str, moment: datetime) -> tuple[str, bool]:
+def describe_deadline(deadline: str, moment: datetime) -> tuple[str, bool]:
     """A deadline as one says it, and whether it is over."""
     if not deadline:
         return "", False

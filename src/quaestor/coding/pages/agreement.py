@@ -7,9 +7,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from quaestor.base.errors import InputError
-from quaestor.coding.agreement import asked_of
-from quaestor.coding.agreement_access import RoundAgreement, facets_compared, require_look, seen
-from quaestor.coding.confusion import Matrix, Named, matrix_of, named
+from quaestor.coding.agreement import find_facet_scale
+from quaestor.coding.agreement_access import (
+    RoundAgreement,
+    list_comparable_facets,
+    require_agreement_access,
+    find_visible_agreement,
+)
+from quaestor.coding.confusion import ConfusionMatrix, CodeLabel, build_matrix, build_label
 from quaestor.coding.model.facet_kinds.phrase import PhraseKind
 from quaestor.coding.model.phrases import build_curves
 from quaestor.coding.model.records import Facet
@@ -18,9 +23,9 @@ from quaestor.coding.session import CodingSession
 from quaestor.measures.agreement.statistics import Statistic, list_shown_estimates
 from quaestor.measures.records import Agreement, CodeAgreement, Estimate
 from quaestor.render.figures.discrepancy import draw_round_curves
-from quaestor.render.figures.export import svg_of
+from quaestor.render.figures.export import render_svg
 from quaestor.render.figures.forest import draw_forest
-from quaestor.render.figures.records import Estimate as Drawn
+from quaestor.render.figures.records import ForestEstimate as Drawn
 from quaestor.render.figures.records import SetCurve
 from quaestor.render.number_format import decimal
 
@@ -54,7 +59,7 @@ class Measure:
 class CodeRow:
     """One code against the rest."""
 
-    code: Named
+    code: CodeLabel
     n_any: int
     n_all: int
     agreed: str
@@ -68,8 +73,8 @@ class CodeRow:
 class PairRow:
     """Two codes that are taken for one another."""
 
-    first: Named
-    second: Named
+    first: CodeLabel
+    second: CodeLabel
     n: int
 
 
@@ -93,7 +98,7 @@ class AgreementView:
     codes: tuple[CodeRow, ...] = ()
     forest: str = ""
     codes_forest: str = ""
-    matrix: Matrix | None = None
+    matrix: ConfusionMatrix | None = None
     confused: tuple[PairRow, ...] = ()
     curves: tuple[SetCurve, ...] = ()
     curves_drawn: str = ""
@@ -102,20 +107,20 @@ class AgreementView:
 def agreement_view(coding: CodingSession, name: str, actor: str, asked: Asked, *, wait: bool = False) -> AgreementView:
     """For those who have looked; a large round is shown as it was worked out last."""
     with coding.locked_state() as state:
-        one = require_look(coding, name, actor)
+        one = require_agreement_access(coding, name, actor)
         facet = _facet(state, one, asked.facet)
         asked = Asked(facet.id, asked.level, asked.version)
         book = state.history.at(one.plan.codebook if asked.version is None else asked.version)
         levels = book.facets[facet.codes].levels if facet.codes in book.facets else ()
         sets = _curves(one) if facet.kind == PhraseKind.name else ()
         empty = AgreementView(
-            name, tuple(facets_compared(one)), levels, _newest(state, facet), asked, facet.question
+            name, tuple(list_comparable_facets(one)), levels, _newest(state, facet), asked, facet.question
         )  # fmt: skip
-    found = seen(coding, name, actor, facet.id, version=asked.version, level=asked.level, wait=wait)
+    found = find_visible_agreement(coding, name, actor, facet.id, version=asked.version, level=asked.level, wait=wait)
     if found is None:
         return empty
     result, worked = found
-    names = {label: named(label, facet, book) for label in _labels(result.agreement)}
+    names = {label: build_label(label, facet, book) for label in _labels(result.agreement)}
     return replace(
         empty,
         result=result,
@@ -126,23 +131,23 @@ def agreement_view(coding: CodingSession, name: str, actor: str, asked: Asked, *
         codes=tuple(_code(code, names) for code in result.agreement.codes),
         forest=_forest(result),
         codes_forest=_codes_forest(result.agreement, names),
-        matrix=matrix_of(result.agreement.confusion, names) if result.agreement.confusion else None,
+        matrix=build_matrix(result.agreement.confusion, names) if result.agreement.confusion else None,
         confused=tuple(
             PairRow(names[pair.codes[0]], names[pair.codes[1]], pair.n) for pair in result.agreement.confused
         ),
         curves=sets,
-        curves_drawn=svg_of(draw_round_curves(sets, name, simulated=result.simulated, blindness=result.blindness))
+        curves_drawn=render_svg(draw_round_curves(sets, name, simulated=result.simulated, blindness=result.blindness))
         if sets
         else "",
     )
 
 
 def _facet(state: State, round_state: RoundState, wanted: str) -> Facet:
-    compared = facets_compared(round_state)
+    compared = list_comparable_facets(round_state)
     if not wanted and not compared:
         raise InputError(f"the round {round_state.plan.round!r} asks for free text alone, which raters cannot agree on")
     if wanted:
-        asked_of(state, round_state.plan.round, wanted)
+        find_facet_scale(state, round_state.plan.round, wanted)
     return round_state.plan.facet(
         wanted or (round_state.plan.measured if round_state.plan.measured in compared else compared[0])
     )
@@ -205,7 +210,7 @@ def interval_in_words(estimate: Estimate, *, share: bool = False) -> str:
     return f"{in_words(estimate.low, share=share)} to {in_words(estimate.high, share=share)}"
 
 
-def _code(code: CodeAgreement, names: Mapping[str, Named]) -> CodeRow:
+def _code(code: CodeAgreement, names: Mapping[str, CodeLabel]) -> CodeRow:
     return CodeRow(
         names[code.code],
         code.n_any,
@@ -227,10 +232,10 @@ def _forest(result: RoundAgreement) -> str:
     figure = draw_forest(
         rows, statistic="Agreement", threshold=result.threshold, name="overall", title="Agreement overall", narrow=True
     )
-    return svg_of(figure)
+    return render_svg(figure)
 
 
-def _codes_forest(agreement: Agreement, names: Mapping[str, Named]) -> str:
+def _codes_forest(agreement: Agreement, names: Mapping[str, CodeLabel]) -> str:
     """The codes that were used most, in the order of the table."""
     used: Sequence[CodeAgreement] = sorted(agreement.codes, key=lambda code: -code.n_any)[:_MOST_DRAWN]
     drawn = [code for code in agreement.codes if code in used]
@@ -242,7 +247,7 @@ def _codes_forest(agreement: Agreement, names: Mapping[str, Named]) -> str:
     if not rows:
         return ""
     title = "κ of each code against the rest"
-    return svg_of(draw_forest(rows, statistic=title, name="codes", title=title, narrow=True))
+    return render_svg(draw_forest(rows, statistic=title, name="codes", title=title, narrow=True))
 
 
 def csv_rows(round_agreements: Sequence[RoundAgreement]) -> list[dict[str, Any]]:

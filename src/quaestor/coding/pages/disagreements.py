@@ -25,19 +25,26 @@ from quaestor.coding.model.facet_kinds.passages import is_passages
 from quaestor.coding.model.records import Codebook, Decision, Disagreement, Facet
 from quaestor.coding.model.state import CLOSED, RaterSlot, RoundState, State
 from quaestor.coding.model.views import list_visible_disagreements, needs_consent
-from quaestor.coding.pages.disputed_answers import Chosen, Question, Voice, chosen_answer, mask_question, question_of
-from quaestor.coding.rating_files import note_view
+from quaestor.coding.pages.disputed_answers import (
+    SubmittedAnswer,
+    DisputeQuestion,
+    AnswerSource,
+    read_submitted_answer,
+    mask_question,
+    build_question,
+)
+from quaestor.coding.rating_files import record_view
 from quaestor.coding.session import CodingSession, Where, open_coding, require_lead
 from quaestor.coding.visibility import Visibility, Viewer
 from quaestor.study.contributions import TextMask
 from quaestor.study.folder import Study
 
-_WAYS = {DISCUSSION: "by discussion", TOGETHER: "together with the tie-breaker", TIE_BREAKER: "by the tie-breaker"}
+_METHODS = {DISCUSSION: "by discussion", TOGETHER: "together with the tie-breaker", TIE_BREAKER: "by the tie-breaker"}
 _ALONE, _TWO_STEP = "tie-breaker", "two-step"
 
 
 @dataclass(frozen=True)
-class Filter:
+class DisagreementFilter:
     """Which disagreements are wanted: the open ones, those where somebody said something."""
 
     open_only: bool = False
@@ -45,7 +52,7 @@ class Filter:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class CaseOutcome:
     """How a case was settled."""
 
     label: str
@@ -57,7 +64,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Row:
+class DisagreementRow:
     """One disagreement in the list; the answers stand in the order of the seats."""
 
     item: str
@@ -66,11 +73,11 @@ class Row:
     comments: int
     awaits_tie_breaker: bool
     tie_answer: str
-    outcome: Outcome | None
+    outcome: CaseOutcome | None
 
 
 @dataclass(frozen=True)
-class Remark:
+class CaseRemark:
     """Something said about a case; the tie-breaker's comment also says an answer."""
 
     who: str
@@ -81,7 +88,7 @@ class Remark:
 
 
 @dataclass(frozen=True)
-class Step:
+class SettlementStep:
     """One step on the way to a decision, and who it is awaited from."""
 
     words: str
@@ -89,7 +96,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Teller:
+class CaseFormatter:
     """Tells one viewer of one round; names stand in nothing it tells where the viewer may not read them."""
 
     state: State
@@ -110,16 +117,16 @@ class Teller:
     def seat(self, seat: RaterSlot) -> str:
         return " then ".join(self.sight.name_actor(self._round, rater) for rater in seat.raters)
 
-    def is_wanted(self, case: Disagreement, wanted: Filter) -> bool:
+    def is_wanted(self, case: Disagreement, wanted: DisagreementFilter) -> bool:
         if wanted.open_only and is_settled(case):
             return False
         part = wanted.answer.casefold()
         said = (tell(case.facet, answer) for _, answer in case.answers for tell in (self.asked_for, self.words))
         return not part or any(part in form.casefold() for form in said)
 
-    def row(self, case: Disagreement) -> Row:
+    def row(self, case: Disagreement) -> DisagreementRow:
         said = {rater: self.words(case.facet, answer) for rater, answer in case.answers}
-        return Row(
+        return DisagreementRow(
             case.item,
             case.facet,
             tuple(next((said[rater] for rater in seat.raters if rater in said), "") for seat in self.one.slots),
@@ -129,44 +136,44 @@ class Teller:
             self._outcome(case.decision) if case.decision else None,
         )
 
-    def outcomes(self, case: Disagreement) -> tuple[Outcome, ...]:
+    def outcomes(self, case: Disagreement) -> tuple[CaseOutcome, ...]:
         """Every decision on a case; the one that holds comes last."""
         return tuple(self._outcome(decision) for decision in self.one.decisions.get((case.item, case.facet), ()))
 
-    def _outcome(self, decision: Decision) -> Outcome:
-        return Outcome(
+    def _outcome(self, decision: Decision) -> CaseOutcome:
+        return CaseOutcome(
             self.words(decision.facet, decision.answer),
-            _WAYS.get(decision.how, decision.how),
+            _METHODS.get(decision.how, decision.how),
             self.sight.name_actor(self._round, decision.actor),
             decision.time,
-            self.sight.text(self._round, decision.reason),
+            self.sight.mask_people(self._round, decision.reason),
             decision.simulated,
         )
 
-    def question(self, case: Disagreement) -> Question:
+    def question(self, case: Disagreement) -> DisputeQuestion:
         """The answers side by side, each with those who gave it and what the codebook says of it."""
         facet = self.one.plan.facet(case.facet)
-        given: list[tuple[object, Voice | None]] = []
+        given: list[tuple[object, AnswerSource | None]] = []
         for rater, answer in case.answers:
             rating = self.one.current(rater, case.item)
             who = self.sight.name_actor(self._round, rater)
-            memo = self.sight.text(self._round, rating.memo) if rating else ""
+            memo = self.sight.mask_people(self._round, rating.memo) if rating else ""
             unsure, simulated = (facet.id in rating.unsure, rating.simulated) if rating else (False, False)
-            given.append((answer, Voice(who, unsure, memo, simulated)))
+            given.append((answer, AnswerSource(who, unsure, memo, simulated)))
         if case.tie_comment is not None:
             who = self.sight.name_actor(self._round, case.tie_comment.actor)
-            given.append((case.tie_comment.answer, Voice(who, simulated=case.tie_comment.simulated)))
+            given.append((case.tie_comment.answer, AnswerSource(who, simulated=case.tie_comment.simulated)))
         proposed = self.one.plan.proposals.get(case.item, {}) if find_kind(facet).confirms_proposal else {}
-        found = question_of(facet, self.state.history.at(self.one.plan.codebook), given, proposed)
+        found = build_question(facet, self.state.history.at(self.one.plan.codebook), given, proposed)
         return replace(found, others=()) if case.words_only else found
 
-    def remarks(self, case: Disagreement) -> tuple[Remark, ...]:
+    def remarks(self, case: Disagreement) -> tuple[CaseRemark, ...]:
         """The discussion in order of time, the tie-breaker's comment where it came."""
         said = [*case.comments, *([case.tie_comment] if case.tie_comment else [])]
         return tuple(
-            Remark(
+            CaseRemark(
                 self.sight.name_actor(self._round, one.actor),
-                self.sight.text(self._round, one.text),
+                self.sight.mask_people(self._round, one.text),
                 one.time,
                 self.words(case.facet, one.answer) if one is case.tie_comment else "",
                 one is case.tie_comment,
@@ -185,22 +192,22 @@ class Teller:
             ways = [way for way in ways if way == TOGETHER]
         if case.tie_comment is None:
             ways = [way for way in ways if way != TOGETHER]
-        return tuple((way, _WAYS[way]) for way in sorted(ways, key=lambda way: way != TOGETHER))
+        return tuple((way, _METHODS[way]) for way in sorted(ways, key=lambda way: way != TOGETHER))
 
-    def steps(self, case: Disagreement) -> tuple[Step, ...]:
+    def steps(self, case: Disagreement) -> tuple[SettlementStep, ...]:
         """What is awaited from whom; nothing where those who rated simply talk it over."""
         if self.one.plan.settle not in (_ALONE, _TWO_STEP) or case.words_only:
             return ()
         answered, is_settled = case.tie_comment is not None, case.decision is not None
         answer = "The tie-breaker answers without knowing who said what"
         if self.one.plan.settle == _ALONE:
-            return (Step(f"{answer}, and that settles it", "done" if is_settled else "now"),)
+            return (SettlementStep(f"{answer}, and that settles it", "done" if is_settled else "now"),)
         if is_settled and not answered:
-            return (Step("The raters settled it by discussion", "done"),)
+            return (SettlementStep("The raters settled it by discussion", "done"),)
         return (
-            Step("The raters discuss it, and may settle it", "done" if answered else "now"),
-            Step(answer, "done" if answered else "now"),
-            Step("All decide together", "done" if is_settled else "now" if answered else "to come"),
+            SettlementStep("The raters discuss it, and may settle it", "done" if answered else "now"),
+            SettlementStep(answer, "done" if answered else "now"),
+            SettlementStep("All decide together", "done" if is_settled else "now" if answered else "to come"),
         )
 
 
@@ -209,13 +216,13 @@ Key = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class Listing:
+class DisagreementList:
     """The disagreements of a round and how far they are settled."""
 
     round: str
     people: tuple[str, ...]
     facets: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[DisagreementRow, ...]
     said: tuple[tuple[str, str], ...]
     """The answers in dispute with their words, to choose from."""
     settled: int
@@ -225,7 +232,7 @@ class Listing:
     is_lead: bool
     following: tuple[str, ...]
     """What comes next, a sentence each, once all is settled."""
-    in_words: tuple[Row, ...] = ()
+    in_words: tuple[DisagreementRow, ...] = ()
     """Where raters gave the same codes and say different things of them, and nobody has settled that."""
 
 
@@ -235,11 +242,11 @@ class Case:
 
     round: str
     item: str
-    question: Question
-    remarks: tuple[Remark, ...]
-    outcomes: tuple[Outcome, ...]
+    question: DisputeQuestion
+    remarks: tuple[CaseRemark, ...]
+    outcomes: tuple[CaseOutcome, ...]
     ways: tuple[tuple[str, str], ...]
-    steps: tuple[Step, ...]
+    steps: tuple[SettlementStep, ...]
     before: Key | None
     after: Key | None
     settled: int
@@ -248,12 +255,12 @@ class Case:
     """Whether the raters gave the same codes and what they say of them is not settled yet."""
 
     @property
-    def outcome(self) -> Outcome | None:
+    def outcome(self) -> CaseOutcome | None:
         """How it was settled, where it is."""
         return self.outcomes[-1] if self.outcomes else None
 
 
-def has_desk_without_names(where: Where, name: str, viewer: Viewer) -> bool:
+def is_active_tie_breaker(where: Where, name: str, viewer: Viewer) -> bool:
     """Whether somebody breaks the ties of a round in which some are left."""
     with open_coding(where) as coding:
         one = coding.state.round(name)
@@ -262,28 +269,28 @@ def has_desk_without_names(where: Where, name: str, viewer: Viewer) -> bool:
         )
 
 
-def is_asked_first(where: Where, name: str, viewer: Viewer) -> bool:
+def needs_view_consent(where: Where, name: str, viewer: Viewer) -> bool:
     """Whether somebody would see for the first time what the others said, which is theirs to say; else they may now."""
     with open_coding(where) as coding:
         list_visible_disagreements(coding.state, name, viewer.name, coding.lead)
         return needs_consent(coding.state, name, viewer.name)
 
 
-def look_at_disagreements(where: Where, name: str, viewer: Viewer) -> None:
+def record_disagreements_view(where: Where, name: str, viewer: Viewer) -> None:
     """Put on record that somebody now sees the disagreements of a closed round, where they may."""
     with open_coding(where) as coding:
         list_visible_disagreements(coding.state, name, viewer.name, coding.lead)
-        note_view(coding, name, viewer.name)
+        record_view(coding, name, viewer.name)
 
 
-def listing_of(where: Where, name: str, viewer: Viewer, wanted: Filter) -> Listing:
+def list_disagreements_page(where: Where, name: str, viewer: Viewer, wanted: DisagreementFilter) -> DisagreementList:
     """The disagreements that are wanted, for those who need not say first that they look."""
     with open_coding(where) as coding:
-        found, teller = _looked_at(coding, name, viewer)
+        found, teller = _open_cases(coding, name, viewer)
         given = [(case.facet, answer) for case in found for _, answer in case.answers]
         said = {teller.asked_for(*one): teller.words(*one) for one in given}
         left = [(case.item, case.facet) for case in found if case.decision is None]
-        return Listing(
+        return DisagreementList(
             name,
             tuple(teller.seat(seat) for seat in teller.one.slots),
             tuple(facet.id for facet in teller.one.plan.facets),
@@ -294,21 +301,27 @@ def listing_of(where: Where, name: str, viewer: Viewer, wanted: Filter) -> Listi
             left[0] if left else None,
             count_undecided_agreements(teller.state, name),
             viewer.name == coding.lead,
-            () if left else following(coding.study, teller.state, name),
+            () if left else list_next_steps(coding.study, teller.state, name),
             tuple(teller.row(case) for case in list_word_differences(teller.state, name) if not is_settled(case)),
         )
 
 
-def case_of(
-    where: Where, name: str, viewer: Viewer, item: str, facet: str, wanted: Filter, mask: TextMask | None = None
+def build_case(
+    where: Where,
+    name: str,
+    viewer: Viewer,
+    item: str,
+    facet: str,
+    wanted: DisagreementFilter,
+    mask: TextMask | None = None,
 ) -> Case:
     """Returns one disagreement without known names, and the open ones before and after it."""
     with open_coding(where) as coding:
-        found, teller = _looked_at(coding, name, viewer)
-        place = _place_of(found, item, facet)
+        found, teller = _open_cases(coding, name, viewer)
+        place = _find_position(found, item, facet)
         if place is None:
             found = list_word_differences(teller.state, name)
-            place = _place_of(found, item, facet)
+            place = _find_position(found, item, facet)
         if place is None:
             raise InputError(f"The raters of {name!r} do not differ on {item!r}: choose a case from the list.")
         case = found[place]
@@ -333,10 +346,10 @@ def case_of(
             len(found),
             case.words_only and not is_settled(case),
         )
-    return _masked(shown, book, mask) if mask else shown  # not under the lock: looking for names takes a while
+    return _mask_case(shown, book, mask) if mask else shown  # not under the lock: looking for names takes a while
 
 
-def _masked(case: Case, book: Codebook, mask: TextMask) -> Case:
+def _mask_case(case: Case, book: Codebook, mask: TextMask) -> Case:
     remarks = (replace(remark, text=mask.mask(remark.text), answer=mask.mask(remark.answer)) for remark in case.remarks)
     outcomes = (
         replace(outcome, label=mask.mask(outcome.label), reason=mask.mask(outcome.reason)) for outcome in case.outcomes
@@ -345,7 +358,7 @@ def _masked(case: Case, book: Codebook, mask: TextMask) -> Case:
     return replace(case, question=question, remarks=tuple(remarks), outcomes=tuple(outcomes))
 
 
-def _place_of(disagreements: Sequence[Disagreement], item: str, facet: str) -> int | None:
+def _find_position(disagreements: Sequence[Disagreement], item: str, facet: str) -> int | None:
     return next((at for at, one in enumerate(disagreements) if one.item == item and facet in ("", one.facet)), None)
 
 
@@ -355,7 +368,7 @@ def settle_case(
     viewer: Viewer,
     item: str,
     facet: str,
-    chosen: Chosen,
+    chosen: SubmittedAnswer,
     how: str,
     reason: str,
     *,
@@ -364,20 +377,20 @@ def settle_case(
 ) -> int:
     """Settle a case as a form says; the number of the act."""
     with open_coding(where) as coding:
-        _require_looked(coding, name, viewer)
+        _require_recorded_view(coding, name, viewer)
         one = coding.state.round(name)
-        asked = facet_of(one, facet)
+        asked = find_facet(one, facet)
         answers = [answer for _, answer in list_answers(one, item, asked.id)]
         tie_comment = one.tie_comments.get((item, asked.id))
         answers += [tie_comment.answer] if tie_comment is not None else []
-        answer = chosen_answer(asked, chosen, answers)
+        answer = read_submitted_answer(asked, chosen, answers)
         return settle_item(coding, name, viewer.name, item, asked.id, answer, how, reason, seen=seen, key=key)
 
 
 def comment_case(where: Where, name: str, viewer: Viewer, item: str, facet: str, text: str, *, key: str) -> int:
     """Say something about a case; the number of the act."""
     with open_coding(where) as coding:
-        _require_looked(coding, name, viewer)
+        _require_recorded_view(coding, name, viewer)
         return comment_on_item(coding, name, viewer.name, item, facet, text, key=key)
 
 
@@ -385,17 +398,17 @@ def settle_all_agreed(where: Where, name: str, viewer: Viewer) -> int:
     """Put on record what all raters agree on; how many decisions that made."""
     with open_coding(where) as coding:
         require_lead(coding, viewer.name, "put on record what raters agree on")
-        _require_looked(coding, name, viewer)
+        _require_recorded_view(coding, name, viewer)
         return settle_agreed(coding, name, viewer.name)
 
 
-def without_names(where: Where, name: str, viewer: Viewer, words: str) -> str:
+def mask_names(where: Where, name: str, viewer: Viewer, words: str) -> str:
     """A sentence about a round, with no name in it that the viewer may not read."""
     with open_coding(where) as coding:
-        return Visibility(coding.state, coding.lead, viewer).text(name, words)
+        return Visibility(coding.state, coding.lead, viewer).mask_people(name, words)
 
 
-def following(study: Study, state: State, name: str) -> tuple[str, ...]:
+def list_next_steps(study: Study, state: State, name: str) -> tuple[str, ...]:
     """What the decisions of a round are waited for."""
     left = count_undecided_agreements(state, name)
     agreed = [f"{left:,} answers on which all raters agree are to be put on record by the lead."] if left else []
@@ -412,7 +425,7 @@ def following(study: Study, state: State, name: str) -> tuple[str, ...]:
     return (*agreed, *steps, *rounds)
 
 
-def facet_of(round_state: RoundState, facet: str) -> Facet:
+def find_facet(round_state: RoundState, facet: str) -> Facet:
     """A facet of a round; the only one need not be named."""
     if not facet and len(round_state.plan.facets) == 1:
         return round_state.plan.facets[0]
@@ -422,17 +435,17 @@ def facet_of(round_state: RoundState, facet: str) -> Facet:
     return found
 
 
-def _looked_at(coding: CodingSession, name: str, viewer: Viewer) -> tuple[list[Disagreement], Teller]:
+def _open_cases(coding: CodingSession, name: str, viewer: Viewer) -> tuple[list[Disagreement], CaseFormatter]:
     state = coding.state
     disagreements = list_visible_disagreements(state, name, viewer.name, coding.lead)
-    _require_looked(coding, name, viewer)
-    return disagreements, Teller(state, Visibility(state, coding.lead, viewer), state.round(name))
+    _require_recorded_view(coding, name, viewer)
+    return disagreements, CaseFormatter(state, Visibility(state, coding.lead, viewer), state.round(name))
 
 
-def _require_looked(coding: CodingSession, name: str, viewer: Viewer) -> None:
+def _require_recorded_view(coding: CodingSession, name: str, viewer: Viewer) -> None:
     """Refuse those who have to agree first that their look goes on record; record the look of everybody else."""
     if coding.state.round(name).status != CLOSED:
         return
     if needs_consent(coding.state, name, viewer.name):
         raise StateError(f"The disagreements of {name!r} are seen by those who say so: open their page and look.")
-    note_view(coding, name, viewer.name)
+    record_view(coding, name, viewer.name)

@@ -17,11 +17,11 @@ from quaestor.coding.model.records import CANNOT_JUDGE, Codebook, Facet, read_pa
 from quaestor.study.contributions import TextMask
 
 _KEYS = "123456789"
-_SENT = "said-"
+_DIGEST_PREFIX = "said-"
 
 
 @dataclass(frozen=True)
-class Voice:
+class AnswerSource:
     """One who gave an answer, as the viewer may know them."""
 
     who: str
@@ -31,7 +31,7 @@ class Voice:
 
 
 @dataclass(frozen=True)
-class Meaning:
+class CodeMeaning:
     """What the codebook says of one code."""
 
     name: str
@@ -56,20 +56,20 @@ class Quote:
 
 
 @dataclass(frozen=True)
-class Opinion:
+class DisputedAnswer:
     """One answer that was given, who gave it, and the key that chooses it; none where nobody can decide that."""
 
     value: str
     label: str
     key: str = ""
-    voices: tuple[Voice, ...] = ()
-    meanings: tuple[Meaning, ...] = ()
+    voices: tuple[AnswerSource, ...] = ()
+    meanings: tuple[CodeMeaning, ...] = ()
     quotes: tuple[Quote, ...] = ()
     """Of an answer that codes stretches: the words of each."""
 
 
 @dataclass(frozen=True)
-class Chosen:
+class SubmittedAnswer:
     """What somebody chose in a form: an answer in dispute, or others in its place."""
 
     answer: str = ""
@@ -78,13 +78,13 @@ class Chosen:
 
 
 @dataclass(frozen=True)
-class Question:
+class DisputeQuestion:
     """What a case is about, the answers in dispute and the others there are."""
 
     facet: str
     kind: str
     question: str
-    opinions: tuple[Opinion, ...]
+    opinions: tuple[DisputedAnswer, ...]
     others: tuple[AnswerChoice, ...]
     proposed: tuple[tuple[str, str], ...] = ()
     """Of something to confirm: what was proposed."""
@@ -95,32 +95,32 @@ class Question:
         return any(meaning.is_told for opinion in self.opinions for meaning in opinion.meanings)
 
 
-def question_of(
+def build_question(
     facet: Facet,
     book: Codebook,
-    given: Iterable[tuple[Any, Voice | None]],
+    given: Iterable[tuple[Any, AnswerSource | None]],
     proposed: Mapping[str, str],
     *,
     judging: bool = False,
-) -> Question:
+) -> DisputeQuestion:
     """A case's question: equal answers stand once, in the order in which they come.
 
     With `judging`, that one cannot judge may be chosen too: a comment can say so, a decision cannot.
     """
     answers: dict[str, Any] = {}
-    voices: dict[str, list[Voice]] = {}
+    voices: dict[str, list[AnswerSource]] = {}
     for answer, voice in given:
         value = write_cell(facet, answer)
         answers.setdefault(value, answer)
         voices.setdefault(value, []).extend([voice] if voice else [])
     keys = iter(_KEYS)
     opinions = tuple(
-        Opinion(
+        DisputedAnswer(
             value,
             name_answer(facet, book, answer),
             "" if answer == CANNOT_JUDGE else next(keys, ""),
             tuple(voices[value]),
-            meanings_of(facet, book, answer),
+            list_meanings(facet, book, answer),
         )
         for value, answer in answers.items()
     )
@@ -128,12 +128,12 @@ def question_of(
     others = [choice for choice in alternatives if choice.value not in answers]
     if judging:
         others.append(AnswerChoice(CANNOT_JUDGE, CANNOT_JUDGE))
-    return Question(
+    return DisputeQuestion(
         facet.id, facet.kind, facet.question or facet.id, opinions, tuple(others), tuple(sorted(proposed.items()))
     )
 
 
-def mask_question(question: Question, item: str, book: Codebook, mask: TextMask) -> Question:
+def mask_question(question: DisputeQuestion, item: str, book: Codebook, mask: TextMask) -> DisputeQuestion:
     """Returns a question without known names, with the words of every coded passage that still exist.
 
     A form sends back a digest for an answer that contains words of raters, never the words themselves.
@@ -143,18 +143,18 @@ def mask_question(question: Question, item: str, book: Codebook, mask: TextMask)
     return replace(question, opinions=opinions, proposed=proposed)
 
 
-def _mask_opinion(opinion: Opinion, item: str, book: Codebook, mask: TextMask, kind: str) -> Opinion:
+def _mask_opinion(opinion: DisputedAnswer, item: str, book: Codebook, mask: TextMask, kind: str) -> DisputedAnswer:
     has_words = opinion.value.startswith("[{") or mask.mask(opinion.value) != opinion.value
     return replace(
         opinion,
-        quotes=_quotes(opinion, item, book, mask) if kind == KIND else (),
-        value=sent_for(opinion.value) if has_words else opinion.value,
+        quotes=_list_quotes(opinion, item, book, mask) if kind == KIND else (),
+        value=build_digest(opinion.value) if has_words else opinion.value,
         label=mask.mask(opinion.label),
         voices=tuple(replace(voice, memo=mask.mask(voice.memo)) for voice in opinion.voices),
     )
 
 
-def _quotes(opinion: Opinion, item: str, book: Codebook, mask: TextMask) -> tuple[Quote, ...]:
+def _list_quotes(opinion: DisputedAnswer, item: str, book: Codebook, mask: TextMask) -> tuple[Quote, ...]:
     passages = () if opinion.value == CANNOT_JUDGE else read_passages(json.loads(opinion.value))
     words = mask.passages(item, [(passage.start, passage.end) for passage in passages])
     if words is None:
@@ -168,7 +168,7 @@ def _quotes(opinion: Opinion, item: str, book: Codebook, mask: TextMask) -> tupl
     return tuple(quotes)
 
 
-def meanings_of(facet: Facet, book: Codebook, answer: Any) -> tuple[Meaning, ...]:
+def list_meanings(facet: Facet, book: Codebook, answer: Any) -> tuple[CodeMeaning, ...]:
     """What would tell an answer from others, code by code."""
     if not facet.codes or answer == CANNOT_JUDGE:
         return ()
@@ -177,27 +177,27 @@ def meanings_of(facet: Facet, book: Codebook, answer: Any) -> tuple[Meaning, ...
         code = book.codes.get(code_id)
         if code is not None:
             group = book.path_name(code.parent) if code.parent else ""
-            found.append(Meaning(code.name, group, code.definition, code.use, code.not_, code.examples))
+            found.append(CodeMeaning(code.name, group, code.definition, code.use, code.not_, code.examples))
     return tuple(found)
 
 
-def sent_for(value: str) -> str:
+def build_digest(value: str) -> str:
     """What a form sends back in place of an answer whose words the page does not show; the same answer has the same."""
-    return _SENT + hashlib.sha256(value.encode()).hexdigest()[:32]
+    return _DIGEST_PREFIX + hashlib.sha256(value.encode()).hexdigest()[:32]
 
 
-def chosen_answer(facet: Facet, chosen: Chosen, given: Iterable[Any]) -> Any:
+def read_submitted_answer(facet: Facet, chosen: SubmittedAnswer, given: Iterable[Any]) -> Any:
     """The answer that a form stands for; one in dispute exactly as it was given. Refuses two at once, and none."""
     others = [other.strip() for other in chosen.others if other.strip()]
     if chosen.answer and others:
-        first = "one in dispute" if chosen.answer.startswith(_SENT) else repr(chosen.answer)
+        first = "one in dispute" if chosen.answer.startswith(_DIGEST_PREFIX) else repr(chosen.answer)
         raise InputError(
             f"Two answers were chosen, {first} and {'; '.join(others)!r}: clear one of them and send again."
         )
     if chosen.answer:
         cells = ((answer, write_cell(facet, answer)) for answer in given)
-        meant = next((answer for answer, cell in cells if chosen.answer in (cell, sent_for(cell))), chosen.answer)
-        if meant == chosen.answer and chosen.answer.startswith(_SENT):
+        meant = next((answer for answer, cell in cells if chosen.answer in (cell, build_digest(cell))), chosen.answer)
+        if meant == chosen.answer and chosen.answer.startswith(_DIGEST_PREFIX):
             raise InputError("The answer that was chosen has changed since this page was opened: choose again.")
         return meant
     if not others:

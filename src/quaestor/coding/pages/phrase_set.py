@@ -21,10 +21,10 @@ from quaestor.coding.model.rounds import list_missing
 from quaestor.coding.model.state import OPEN, RaterSlot, RoundState, State
 from quaestor.coding.model.views import needs_consent
 from quaestor.coding.pages.rating_sheet import Desk
-from quaestor.coding.rating_files import note_view
+from quaestor.coding.rating_files import record_view
 from quaestor.coding.session import Where, open_coding
 from quaestor.render.figures.discrepancy import draw_round_curves
-from quaestor.render.figures.export import svg_of
+from quaestor.render.figures.export import render_svg
 from quaestor.render.figures.records import SetCurve
 from quaestor.study.contributions import TextMask
 
@@ -32,7 +32,7 @@ WAIT, ASK, SEE = "wait", "ask", "see"
 
 
 @dataclass(frozen=True)
-class Said:
+class SlotPhrase:
     """The phrase of one place at the table, as it was written and as its words now are."""
 
     who: str
@@ -43,7 +43,7 @@ class Said:
 
 
 @dataclass(frozen=True)
-class Way:
+class UnifyOption:
     """A click that makes words one."""
 
     part: str
@@ -53,14 +53,14 @@ class Way:
 
 
 @dataclass(frozen=True)
-class Side:
+class PhraseComparison:
     """An item with its phrases side by side."""
 
     item: str
-    said: tuple[Said, ...]
+    said: tuple[SlotPhrase, ...]
     differs: tuple[str, ...]
     """The parts in which they differ, once the words are unified."""
-    ways: tuple[Way, ...]
+    ways: tuple[UnifyOption, ...]
 
     def words(self, part: str) -> list[str]:
         """The words that are to be made one."""
@@ -95,27 +95,29 @@ class PhraseSet:
     rates: bool
     simulated: bool = False
     blindness: str = ""
-    sides: tuple[Side, ...] = ()
+    sides: tuple[PhraseComparison, ...] = ()
     words: Mapping[str, tuple[WordCount, ...]] | None = None
     curves: tuple[SetCurve, ...] = ()
     can_unify: bool = False
     can_go_on: bool = False
 
     @property
-    def differing(self) -> list[Side]:
+    def differing(self) -> list[PhraseComparison]:
         return [side for side in self.sides if not side.is_alike]
 
     @property
-    def alike(self) -> list[Side]:
+    def alike(self) -> list[PhraseComparison]:
         return [side for side in self.sides if side.is_alike]
 
     @property
     def drawing(self) -> str:
         """Both curves as SVG, coloured by the page."""
-        return svg_of(draw_round_curves(self.curves, self.round, simulated=self.simulated, blindness=self.blindness))
+        return render_svg(
+            draw_round_curves(self.curves, self.round, simulated=self.simulated, blindness=self.blindness)
+        )
 
 
-def phrase_set(where: Where, name: str, actor: str, number: int | None = None) -> PhraseSet:
+def build_phrase_set(where: Where, name: str, actor: str, number: int | None = None) -> PhraseSet:
     """A set of a round, the present one unless another is named; what has consequences is asked for first."""
     with open_coding(where) as coding:
         state = coding.state
@@ -126,9 +128,9 @@ def phrase_set(where: Where, name: str, actor: str, number: int | None = None) -
         wanted = one.set if number is None else number
         if not 1 <= wanted <= one.set:
             raise InputError(f"there is no set {wanted} of {name!r} yet: it is at set {one.set}")
-        look, hindrance = _look(state, one, actor, wanted)
+        look, hindrance = _find_access(state, one, actor, wanted)
         if look == SEE and one.status != OPEN:
-            note_view(coding, name, actor)
+            record_view(coding, name, actor)
         found = PhraseSet(
             round=name,
             number=wanted,
@@ -137,12 +139,12 @@ def phrase_set(where: Where, name: str, actor: str, number: int | None = None) -
             status=one.status,
             look=look,
             hindrance=hindrance,
-            waiting=_waiting(one, actor) if one.status == OPEN else (),
+            waiting=_list_waiting(one, actor) if one.status == OPEN else (),
             rates=one.slot_of(actor) is not None,
             blindness=one.blindness,
             simulated=any(next(iter(rating.values()))[-1].simulated for rating in one.ratings.values() if rating),
         )
-        return _seen(one, actor, found) if look == SEE else found
+        return _add_phrases(one, actor, found) if look == SEE else found
 
 
 def mask_set(phrases: PhraseSet, mask: TextMask) -> PhraseSet:
@@ -153,7 +155,7 @@ def mask_set(phrases: PhraseSet, mask: TextMask) -> PhraseSet:
             replace(
                 side,
                 said=tuple(
-                    replace(said, written=_masked(said.written, mask), now=_masked(said.now, mask))
+                    replace(said, written=_mask_words(said.written, mask), now=_mask_words(said.now, mask))
                     for said in side.said
                 ),
                 ways=tuple(way for way in side.ways if not any(mask.find(word) for word in (*way.words, way.to))),
@@ -167,16 +169,16 @@ def mask_set(phrases: PhraseSet, mask: TextMask) -> PhraseSet:
     )
 
 
-def _masked(words: Mapping[str, str], mask: TextMask) -> dict[str, str]:
+def _mask_words(words: Mapping[str, str], mask: TextMask) -> dict[str, str]:
     return {part: mask.mask(word) for part, word in words.items()}
 
 
-def titles_of(desk: Desk, items: Sequence[str]) -> dict[str, str]:
+def read_item_titles(desk: Desk, items: Sequence[str]) -> dict[str, str]:
     """What the items are called, fetched together."""
     return {item: item_text.title for item, item_text in desk.item_texts.get(items).items()}
 
 
-def _look(state: State, round_state: RoundState, actor: str, number: int) -> tuple[str, str]:
+def _find_access(state: State, round_state: RoundState, actor: str, number: int) -> tuple[str, str]:
     """Whether somebody sees a set, is asked first because it goes on record, or waits; and for what."""
     plan = round_state.plan
     part = round_state.slot_of(actor) is not None or actor == plan.tie_breaker
@@ -191,12 +193,12 @@ def _look(state: State, round_state: RoundState, actor: str, number: int) -> tup
     return (SEE if round_state.set in round_state.compared else ASK), ""
 
 
-def _waiting(round_state: RoundState, actor: str) -> tuple[tuple[str, int], ...]:
+def _list_waiting(round_state: RoundState, actor: str) -> tuple[tuple[str, int], ...]:
     progress = [(seat, round_state.progress(seat, seat.rater)) for seat in round_state.slots]
-    return tuple((_who(round_state, seat, actor), len(own) - own.done) for seat, own in progress)
+    return tuple((_name_slot(round_state, seat, actor), len(own) - own.done) for seat, own in progress)
 
 
-def _who(round_state: RoundState, seat: RaterSlot, actor: str) -> str:
+def _name_slot(round_state: RoundState, seat: RaterSlot, actor: str) -> str:
     """How a place at the table is called before somebody: by name for a lead without one, never for a rater."""
     if actor in seat.raters:
         return "you"
@@ -207,7 +209,7 @@ def _who(round_state: RoundState, seat: RaterSlot, actor: str) -> str:
     )
 
 
-def _seen(round_state: RoundState, actor: str, phrase_set: PhraseSet) -> PhraseSet:
+def _add_phrases(round_state: RoundState, actor: str, phrase_set: PhraseSet) -> PhraseSet:
     number = phrase_set.number
     # Of a set that goes on while an earlier one is looked at, nothing may be counted.
     now = number == round_state.set
@@ -222,7 +224,9 @@ def _seen(round_state: RoundState, actor: str, phrase_set: PhraseSet) -> PhraseS
     return PhraseSet(
         **{
             **vars(phrase_set),
-            "sides": tuple(_side(round_state, actor, item, known, counts if complete else None) for item in items),
+            "sides": tuple(
+                _compare_phrases(round_state, actor, item, known, counts if complete else None) for item in items
+            ),
             "words": {
                 part: tuple(WordCount(word, count, known[part].get(word, word)) for word, count in each.most_common())
                 for part, each in counts.items()
@@ -234,13 +238,13 @@ def _seen(round_state: RoundState, actor: str, phrase_set: PhraseSet) -> PhraseS
     )
 
 
-def _side(
+def _compare_phrases(
     round_state: RoundState,
     actor: str,
     item: str,
     known: Mapping[str, Mapping[str, str]],
     counts: Mapping[str, Counter[str]] | None,
-) -> Side:
+) -> PhraseComparison:
     facet, said = find_phrase_facet(round_state).id, []
     for seat in round_state.slots:
         rating = round_state.rating_in_slot(seat, item)
@@ -248,17 +252,19 @@ def _side(
         if not seat.has(seat.raters[0], item):
             continue
         if not answer or answer == CANNOT_JUDGE:
-            said.append(Said(_who(round_state, seat, actor), {}, {}, "cannot judge" if answer else "not rated"))
+            said.append(
+                SlotPhrase(_name_slot(round_state, seat, actor), {}, {}, "cannot judge" if answer else "not rated")
+            )
             continue
         now = {part: known[part].get(answer[part], answer[part]) for part in PARTS}
-        said.append(Said(_who(round_state, seat, actor), answer, now))
+        said.append(SlotPhrase(_name_slot(round_state, seat, actor), answer, now))
     phrases = [each for each in said if each.now]
     differs = tuple(part for part in PARTS if len({phrase.now[part] for phrase in phrases}) > 1)
-    ways = tuple(way for part in differs for way in _ways(part, phrases, counts[part])) if counts else ()
-    return Side(item, tuple(said), differs, ways)
+    ways = tuple(way for part in differs for way in _list_unify_options(part, phrases, counts[part])) if counts else ()
+    return PhraseComparison(item, tuple(said), differs, ways)
 
 
-def _ways(part: str, phrases: Sequence[Said], counts: Counter[str]) -> list[Way]:
+def _list_unify_options(part: str, phrases: Sequence[SlotPhrase], counts: Counter[str]) -> list[UnifyOption]:
     """One click a rule: of words that mean the same the more frequent stays; a wider word takes a special one's place.
 
     A word that nobody wrote, since it stands for others, is named by the one that was written.
@@ -269,7 +275,7 @@ def _ways(part: str, phrases: Sequence[Said], counts: Counter[str]) -> list[Way]
     most = max(counts[word] for word in given)
     frequent = [word for word in given if word in counts and counts[word] == most]
 
-    def way(to: str, rule: str) -> Way:
-        return Way(part, tuple(name for word, name in given.items() if word != to), to, rule)
+    def way(to: str, rule: str) -> UnifyOption:
+        return UnifyOption(part, tuple(name for word, name in given.items() if word != to), to, rule)
 
     return [*(way(to, SAME_MEANING) for to in frequent), *(way(to, HYPERNYM) for to in given)]

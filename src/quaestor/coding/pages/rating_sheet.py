@@ -16,8 +16,8 @@ from quaestor.coding.model.ratings import list_untried_practice
 from quaestor.coding.model.records import CANNOT_JUDGE, Facet, Rating
 from quaestor.coding.model.state import OPEN, State
 from quaestor.coding.model.views import RaterPosition, build_rater_position, build_rater_view
-from quaestor.coding.rating import choices_of, tried
-from quaestor.coding.rating_files import Said, rating_wanted
+from quaestor.coding.rating import list_choices, record_practice
+from quaestor.coding.rating_files import NewRating, queue_rating
 from quaestor.coding.session import coding_session
 from quaestor.evidence.item_text_cache import BATCH, ItemTexts
 from quaestor.evidence.item_texts import ItemText, Prepare
@@ -30,7 +30,7 @@ _RECENT = 30
 
 
 @dataclass(frozen=True)
-class Asked:
+class SheetFacet:
     """One facet as a sheet asks it."""
 
     facet: str
@@ -45,7 +45,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Sheet:
+class RatingSheet:
     """One item to rate and all that belongs on the page; nothing of it comes from another rater."""
 
     round: str
@@ -54,7 +54,7 @@ class Sheet:
     instructions: str
     item: str
     reading: ItemText
-    asked: tuple[Asked, ...]
+    asked: tuple[SheetFacet, ...]
     memo: str
     rated: bool
     practice: bool
@@ -79,7 +79,7 @@ class Desk:
         self.coding = coding_session(study, self.journal)
         self.item_texts = ItemTexts(study, prepare, mask)
 
-    def take_study(self, study: Study) -> None:
+    def reload(self, study: Study) -> None:
         """Go on with what the study file says now."""
         self.study = self.coding.study = study
         self.item_texts.reload(study)
@@ -100,7 +100,7 @@ class Desk:
         self.coding.close()
         self.journal.close()
 
-    def sheet(self, name: str, rater: str, item: str = "") -> Sheet | None:
+    def sheet(self, name: str, rater: str, item: str = "") -> RatingSheet | None:
         """A rater's sheet: the item asked for, else the next one; None where nothing is left."""
         with self.coding.locked_state() as state:
             place = build_rater_position(state, name, rater)
@@ -110,36 +110,36 @@ class Desk:
                 return None
             if place.progress.turn_of(wanted) < 0 and wanted not in trying:
                 raise StateError(f"the item {wanted!r} is not among yours in {name!r}")
-            blank = Blanks(place).sheet(wanted, practice=wanted in trying)
+            blank = SheetBuilder(place).sheet(wanted, practice=wanted in trying)
             following = place.progress.list_from(place.progress.turn_of(wanted) + 1, BATCH)
         self.item_texts.prepare(name, place.plan.items)
         return self._with_texts([blank], following)[0]
 
-    def ahead(self, name: str, rater: str, after: str, most: int) -> list[Sheet]:
+    def ahead(self, name: str, rater: str, after: str, most: int) -> list[RatingSheet]:
         """The sheets that come after an item: what is left behind it, then what was skipped before it."""
         with self.coding.locked_state() as state:
             place = build_rater_position(state, name, rater)
             turn = place.progress.turn_of(after) + 1
             waiting = (item for item in place.progress.iterate_waiting(turn) if item != after)
             following = list(islice(waiting, max(most, BATCH)))
-            blanks = Blanks(place)
+            blanks = SheetBuilder(place)
             blank = [blanks.sheet(item) for item in following[:most]]
         return self._with_texts(blank, following[most:])
 
-    def _with_texts(self, blank: Sequence[Sheet], ahead: Sequence[str]) -> list[Sheet]:
+    def _with_texts(self, blank: Sequence[RatingSheet], ahead: Sequence[str]) -> list[RatingSheet]:
         """Sheets with what is to be read; fetched while others go on."""
         texts = self.item_texts.get([sheet.item for sheet in blank], ahead)
         return [replace(sheet, reading=texts[sheet.item]) for sheet in blank]
 
-    def rating(self, name: str, rater: str, said: Said) -> PendingAct[State]:
+    def rating(self, name: str, rater: str, said: NewRating) -> PendingAct[State]:
         """A rating to be recorded, in the line of all that wait for the disk."""
-        wanted = rating_wanted(self.coding, name, rater, said)
+        wanted = queue_rating(self.coding, name, rater, said)
         self.coding.pending.add(wanted)
         return wanted
 
     def practise(self, name: str, rater: str, item: str, answers: Mapping[str, Any]) -> dict[str, Any]:
         """Try a practice item and hear what would have been right."""
-        return tried(self.coding, name, rater, item, answers)
+        return record_practice(self.coding, name, rater, item, answers)
 
     def own_ratings(self, name: str, rater: str) -> list[Rating]:
         """What a rater has said so far, each answer as one line of text, the newest first."""
@@ -156,17 +156,17 @@ class Desk:
         return sorted(ratings, key=lambda rating: -rating.number)
 
 
-class Blanks:
+class SheetBuilder:
     """Sheets of one rater's place, on which only the text is missing."""
 
     def __init__(self, place: RaterPosition) -> None:
         self._place = place
-        self._pace = _pace(place.recent(_RECENT))
-        self._choices = {facet.id: choices_of(facet, place.codebook) for facet in place.plan.facets}
+        self._pace = _find_pace(place.recent(_RECENT))
+        self._choices = {facet.id: list_choices(facet, place.codebook) for facet in place.plan.facets}
         self._unrated = tuple(self._asked(facet, "", None) for facet in place.plan.facets)
         self._same_for_all = all(not find_kind(facet).confirms_proposal for facet in place.plan.facets)
 
-    def sheet(self, item: str, *, practice: bool = False) -> Sheet:
+    def sheet(self, item: str, *, practice: bool = False) -> RatingSheet:
         place, progress, plan = self._place, self._place.progress, self._place.plan
         turn = progress.turn_of(item)
         given = place.rating(item)
@@ -174,7 +174,7 @@ class Blanks:
             asked = self._unrated
         else:
             asked = tuple(self._asked(facet, item, given) for facet in plan.facets)
-        return Sheet(
+        return RatingSheet(
             round=plan.round,
             kind=plan.kind,
             rater=place.rater,
@@ -195,10 +195,10 @@ class Blanks:
             pace=self._pace,
         )
 
-    def _asked(self, facet: Facet, item: str, given: Rating | None) -> Asked:
+    def _asked(self, facet: Facet, item: str, given: Rating | None) -> SheetFacet:
         proposed = self._place.proposals(item) if find_kind(facet).confirms_proposal else {}
         said = given.answers.get(facet.id) if given else None
-        return Asked(
+        return SheetFacet(
             facet.id,
             facet.kind,
             facet.question,
@@ -210,7 +210,7 @@ class Blanks:
         )
 
 
-def filled_in(sheet: Sheet, answers: Mapping[str, Any], unsure: Sequence[str], memo: str) -> Sheet:
+def restore_sheet(sheet: RatingSheet, answers: Mapping[str, Any], unsure: Sequence[str], memo: str) -> RatingSheet:
     """A sheet as somebody left it: what was not taken is not typed again."""
     asked = tuple(
         replace(one, given=answers.get(one.facet, one.given), unsure=one.facet in unsure) for one in sheet.asked
@@ -218,11 +218,11 @@ def filled_in(sheet: Sheet, answers: Mapping[str, Any], unsure: Sequence[str], m
     return replace(sheet, asked=asked, memo=memo)
 
 
-def _pace(ratings: Sequence[Rating]) -> float | None:
+def _find_pace(ratings: Sequence[Rating]) -> float | None:
     spent = [rating.seconds for rating in ratings if rating.seconds > 0]
     return statistics.median(spent) if spent else None
 
 
-def fresh_key() -> str:
+def build_form_key() -> str:
     """What makes a rating sent twice one rating."""
     return new_key()

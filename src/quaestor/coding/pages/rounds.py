@@ -14,8 +14,8 @@ from quaestor.coding.model.facet_kinds.passages import Passages
 from quaestor.coding.model.facet_kinds.phrase import PhraseKind
 from quaestor.coding.model.rounds import build_reopen_act, is_complete
 from quaestor.coding.model.state import CLOSED, OPEN, RaterSlot, RoundState, State
-from quaestor.coding.round_acts import settings_of
-from quaestor.coding.round_setup import can_be_changed
+from quaestor.coding.round_acts import find_round_settings
+from quaestor.coding.round_setup import is_editable
 from quaestor.coding.session import CodingSession
 from quaestor.store.records import Act
 from quaestor.study.folder import Study
@@ -94,7 +94,11 @@ def rounds_overview(study: Study, state: State) -> list[RoundOverview]:
 
 def round_overview(study: Study, state: State, name: str) -> RoundOverview:
     round_state = state.rounds.get(name)
-    return _unopened(study, settings_of(study, name)) if round_state is None else _opened(study, state, round_state)
+    return (
+        _unopened(study, find_round_settings(study, name))
+        if round_state is None
+        else _opened(study, state, round_state)
+    )
 
 
 def _unopened(study: Study, round_settings: RoundSettings) -> RoundOverview:
@@ -105,7 +109,7 @@ def _unopened(study: Study, round_settings: RoundSettings) -> RoundOverview:
         items=0,
         facets=round_settings.facets,
         seats=tuple(SeatProgress(rater, rater, 0, 0) for rater in round_settings.raters),
-        acts=("open", "change") if can_be_changed(study, round_settings.round) else ("open",),
+        acts=("open", "change") if is_editable(study, round_settings.round) else ("open",),
         overlap=round_settings.overlap,
         blind=round_settings.blind,
         statistic=round_settings.statistic,

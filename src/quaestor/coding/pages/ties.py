@@ -5,15 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from quaestor.base.errors import InputError
-from quaestor.coding.disagreements import break_tie, tie_cases
+from quaestor.coding.disagreements import break_tie, list_recorded_tie_cases
 from quaestor.coding.model.answers import name_answer
 from quaestor.coding.model.decisions import TIE_BREAKER, is_settled_round, list_settlement_methods
 from quaestor.coding.model.facet_kinds import find_kind
 from quaestor.coding.model.records import Facet, TieCase
 from quaestor.coding.model.state import CLOSED, RoundState, State
 from quaestor.coding.model.views import list_tie_cases
-from quaestor.coding.pages.disagreements import Key, facet_of
-from quaestor.coding.pages.disputed_answers import Chosen, Question, chosen_answer, mask_question, question_of
+from quaestor.coding.pages.disagreements import Key, find_facet
+from quaestor.coding.pages.disputed_answers import (
+    SubmittedAnswer,
+    DisputeQuestion,
+    read_submitted_answer,
+    mask_question,
+    build_question,
+)
 from quaestor.coding.session import Where, open_coding
 from quaestor.study.contributions import TextMask
 
@@ -24,7 +30,7 @@ class Tie:
 
     round: str
     item: str
-    question: Question
+    question: DisputeQuestion
     answer: str
     """What the tie-breaker said, in words; empty where nothing yet."""
     text: str
@@ -64,7 +70,7 @@ class Ties:
 def ties_of(where: Where, name: str, actor: str) -> Ties:
     """The cases of a round, answered or not."""
     with open_coding(where) as coding:
-        cases = tie_cases(coding, name, actor)
+        cases = list_recorded_tie_cases(coding, name, actor)
         state = coding.state
         one = state.round(name)
         rows = tuple(_row(one, state, case) for case in cases)
@@ -78,7 +84,7 @@ def tie_of(
 ) -> Tie | None:
     """Returns a case, or else the next one to answer, without known names; None where nothing is left."""
     with open_coding(where) as coding:
-        cases = tie_cases(coding, name, actor)
+        cases = list_recorded_tie_cases(coding, name, actor)
         state = coding.state
         if item:
             place = next((at for at, case in enumerate(cases) if case.item == item and facet in ("", case.facet)), None)
@@ -100,7 +106,7 @@ def answer_tie(
     actor: str,
     item: str,
     facet: str,
-    chosen: Chosen,
+    chosen: SubmittedAnswer,
     text: str,
     *,
     settling: bool,
@@ -109,14 +115,14 @@ def answer_tie(
     """The tie-breaker's own answer on record, and with it the decision where the round leaves it to them alone."""
     with open_coding(where) as coding:
         one = coding.state.round(name)
-        asked = facet_of(one, facet)
+        asked = find_facet(one, facet)
         given = [
             answer
             for case in list_tie_cases(coding.state, name, actor)
             if (case.item, case.facet) == (item, asked.id)
             for answer in case.answers
         ]
-        answer = chosen_answer(asked, chosen, given)
+        answer = read_submitted_answer(asked, chosen, given)
         settles = settling or _must_settle(one)
         return break_tie(coding, name, actor, item, asked.id, answer, text, settling=settles, key=key)
 
@@ -151,7 +157,7 @@ def _tie(state: State, name: str, cases: list[TieCase], place: int) -> Tie:
     return Tie(
         name,
         case.item,
-        question_of(facet, state.history.at(one.plan.codebook), given, proposed, judging=not must),
+        build_question(facet, state.history.at(one.plan.codebook), given, proposed, judging=not must),
         _words(one, state, case.facet, case.comment.answer) if case.comment else "",
         case.comment.text if case.comment else "",
         case.settled,

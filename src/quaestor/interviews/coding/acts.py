@@ -17,7 +17,7 @@ from quaestor.coding.model.ratings import build_rating_act
 from quaestor.coding.model.records import Passage, read_passages
 from quaestor.coding.model.state import State
 from quaestor.coding.model.views import build_rater_position
-from quaestor.coding.rating_files import OtherStudy, Said, rated, rating_wanted
+from quaestor.coding.rating_files import WrongStudy, NewRating, build_checked_rating, queue_rating
 from quaestor.coding.session import CodingSession
 from quaestor.interviews.model.records import SpokenTurn, item_of, place_of
 from quaestor.interviews.names.masking import shown_then
@@ -74,18 +74,18 @@ def coding_wanted(
     with coding.locked_state() as state:
         facet = require_passage_facet(state.round(name).plan).id
 
-    def told(state: State) -> Said:
+    def told(state: State) -> NewRating:
         rating = state.round(name).current(rater, item)
         held = read_passages(rating.answers.get(facet)) if rating else ()
         stretches = said.stretches
         if said.before is not None:
             stretches = with_changes([_shown(turn, passage) for passage in held], said.before, stretches)
         answers = {facet: _as_recorded(turn, stretches, held)}
-        return Said(item, answers, seconds=said.seconds, key=said.key, opened=said.opened)
+        return NewRating(item, answers, seconds=said.seconds, key=said.key, opened=said.opened)
 
     if said.before is None:
         with coding.locked_state() as state:
-            return rating_wanted(coding, name, rater, told(state))
+            return queue_rating(coding, name, rater, told(state))
     before = said.before
 
     def same(state: State, known: Act) -> bool:
@@ -94,7 +94,7 @@ def coding_wanted(
         recorded = [_shown(turn, passage) for passage in read_passages(known.payload["answers"].get(facet))]
         return known.payload["round"] == name and holds_changes(recorded, before, said.stretches)
 
-    return PendingAct(lambda state: rated(state, name, rater, told(state), now), said.key, same)
+    return PendingAct(lambda state: build_checked_rating(state, name, rater, told(state), now), said.key, same)
 
 
 def differs(said: CodedAs, act: Act) -> bool:
@@ -113,7 +113,7 @@ def reading_wanted(
 
     def decide(state: State) -> list[NewAct]:
         if said.opened and said.opened != state.round(name).opened:
-            raise OtherStudy("this was read in another study")
+            raise WrongStudy("this was read in another study")
         place = build_rater_position(state, name, rater)
         facet = require_passage_facet(place.plan).id
         items = [item_of(said.interview, number) for number in range(max(said.first, 0), min(said.last + 1, spoken))]

@@ -11,7 +11,7 @@ from quaestor.coding.model.facet_kinds.passages import require_passage_facet
 from quaestor.coding.model.ratings import list_labels
 from quaestor.coding.model.records import CANNOT_JUDGE
 from quaestor.coding.model.views import require_lead_view
-from quaestor.coding.rating_files import note_view
+from quaestor.coding.rating_files import record_view
 from quaestor.interviews.model.records import SpokenTurn, Transcript, Voice
 from quaestor.interviews.repository import Interviews
 from quaestor.measures.agreement import agreement, build_rating_table, build_set_table
@@ -78,7 +78,7 @@ def agreement_by_code(
         facet = require_passage_facet(plan).id
         book = state.history.at(plan.codebook if version is None else version)
         ratings: _Labels = list_labels(state, name, facet, version)
-    note_view(coding, name, actor or coding.lead)
+    record_view(coding, name, actor or coding.lead)
     if unit == ANSWER:
         ratings = joined(ratings, segments)
     sets = [(item, rater, label if isinstance(label, frozenset) else None) for item, rater, label in ratings]

@@ -9,11 +9,17 @@ from typing import Any
 
 from quaestor.base.errors import StateError
 from quaestor.coding.model.decisions import list_answers, list_disagreements
-from quaestor.coding.model.facet_kinds.passages import list_in_vivo, split_links, find_passage_facet, require_passage_facet, merge_passages
+from quaestor.coding.model.facet_kinds.passages import (
+    list_in_vivo,
+    split_links,
+    find_passage_facet,
+    require_passage_facet,
+    merge_passages,
+)
 from quaestor.coding.model.records import CANNOT_JUDGE, WITHDRAWN, Decision, Passage, read_passages
 from quaestor.coding.model.state import CLOSED, RoundState, State
 from quaestor.coding.model.views import require_lead_view
-from quaestor.coding.rating_files import note_view
+from quaestor.coding.rating_files import record_view
 from quaestor.interviews.model.records import SpokenTurn, Transcript, place_of
 from quaestor.interviews.participants.consent import declined
 from quaestor.interviews.repository import Interviews
@@ -94,7 +100,7 @@ def coded_stretches(interviews: Interviews, rounds: Sequence[str] = (), actor: s
         round_state = require_lead_view(coding.state, name, actor or coding.lead, coding.lead)
         if round_state.status != CLOSED:
             raise StateError(f"the round {name!r} is open: what it decides can be seen when it is closed")
-        note_view(coding, name, actor or coding.lead)
+        record_view(coding, name, actor or coding.lead)
     return decided_stretches(interviews, names)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import join_with_or, sort_by_similarity
-from quaestor.coding.codebook import refuse_names_in_codebook
+from quaestor.coding.codebook import require_no_names
 from quaestor.coding.model.codebook.changes import build_code_id
 from quaestor.coding.model.facet_kinds.passages import list_in_vivo, require_passage_facet
 from quaestor.coding.model.state import CLOSED, State
@@ -116,5 +116,5 @@ def _added(state: State, name: str, new: NewCode, who: str, names: KnownNames) -
         "definition": new.definition.strip(),
     }
     book_after = state.history.preview_change("codebook.add", payload)
-    refuse_names_in_codebook(names, book, book_after)
+    require_no_names(names, book, book_after)
     return NewAct("codebook.add", who, payload, book_after.version)

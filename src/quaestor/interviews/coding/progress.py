@@ -116,7 +116,9 @@ def coding_steps(interviews: Interviews) -> dict[str, CodingStep]:
     coding = interviews.coding
     with coding.locked_state() as state:
         sight = Visibility(state, coding.lead, Viewer(coding.lead, Role.LEAD))
-        unseen = {name: is_settled_round(state, name) for name in coded_rounds(state) if sight.why_no_disagreements(name)}
+        unseen = {
+            name: is_settled_round(state, name) for name in coded_rounds(state) if sight.why_no_disagreements(name)
+        }
         unopened = list(_unopened(interviews, state))
         steps = {name: _step(counts, unseen, unopened) for name, counts in _counted(state).items()}
         closed = [name for name in coded_rounds(state) if state.round(name).status != OPEN]

@@ -13,7 +13,7 @@ from typing import Any
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import join_with_or, suggest
-from quaestor.coding.rating_files import OtherStudy
+from quaestor.coding.rating_files import WrongStudy
 from quaestor.interviews.conduct.conversation_state import (
     ASKED,
     CLOCK,
@@ -174,7 +174,7 @@ def _kept(
         if planned is None:
             raise StateError(f"{participant} has withdrawn: nothing can be kept about them")
         if stamp.opened not in ("", planned.key):
-            raise OtherStudy(f"this was written in another interview that is called {name} too")
+            raise WrongStudy(f"this was written in another interview that is called {name} too")
         sent = next((entry for entry in known if stamp.key and entry.key == stamp.key), None)
         if sent is not None:
             same = (sent.kind, sent.actor) == (kind, stamp.actor)

@@ -1,4 +1,4 @@
-"""What a person says to the names that were found in transcripts: replaced, no name at all, or no other left."""
+"""Records what the lead decides about names found in transcripts: replace, not a name, or no other names left."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PLACE = re.compile(r"(?P<at>(?P<interview>P\d{1,9}(?:-\d{1,9})?)/\d{1,9}:\d{1,9
 
 
 def answer(interviews: Interviews, places: Iterable[str], confirmed: bool, actor: str | None = None) -> int:
-    """Replace the names at these places, or say that they are none; how many it were."""
+    """Replaces the names at these places, or records that they are not names; returns how many places it answered."""
     lead = require_lead(interviews.coding, actor, "confirm which names are replaced")
     by_interview: dict[str, set[str]] = {}
     for place in places:
@@ -40,9 +40,9 @@ def answer_all(
     doubtful: bool = False,
     actor: str | None = None,
 ) -> int:
-    """The same of all open places, of a transcript or of a name; doubtful ones only where that is said.
+    """Answers all open places of a transcript or of a name; doubtful ones only if `doubtful` is set.
 
-    A name that several have is replaced only where one of them is named and doubtful ones are meant too.
+    A name shared by several people is replaced only if `name` says whose it is and `doubtful` is set.
     """
     lead = require_lead(interviews.coding, actor, "confirm which names are replaced")
     chosen = [proposal for proposal in proposals(interviews, interview, name, OPEN, lead) if proposal.sure or doubtful]
@@ -52,17 +52,17 @@ def answer_all(
 
 
 def looked_through(interviews: Interviews, interview: str, actor: str | None = None) -> None:
-    """Put on record that the lead has read a transcript for names, and that there are no others in it."""
-    lead = require_lead(interviews.coding, actor, "say that a transcript holds no other names")
+    """Records that the lead has read a transcript for names and that no others are left in it."""
+    lead = require_lead(interviews.coding, actor, "mark a transcript as read for names")
     talk = interviews.transcript(interview)
     if any(place.state == OPEN for place in places_in(interviews, talk)):
-        raise InputError(f"places of {interview} are still open: answer them first")
+        raise InputError(f"{interview} still has open places: answer them first")
     interviews.file.add(NewEntry(LOOKED, lead, {}, talk.participant, interview, interviews.now()))
 
 
 def show_as(interviews: Interviews, name: str, shown: str, actor: str | None = None) -> KnownName:
-    """Other words for a name, in the places too where it has been replaced."""
-    lead = require_lead(interviews.coding, actor, "say which names are replaced")
+    """Changes what is shown instead of a name, also where it has already been replaced."""
+    lead = require_lead(interviews.coding, actor, "choose which names are replaced")
     changed_name = change_name(interviews, name, shown=shown, actor=lead)
     for talk in interviews.transcripts():
         turns = [
@@ -82,20 +82,20 @@ def show_as(interviews: Interviews, name: str, shown: str, actor: str | None = N
 
 
 def _meant(proposals: Sequence[Proposal], place: str) -> Proposal:
-    """What is called so: an open place before one that is answered, and no guess where several are open there."""
+    """Finds the proposal at a place, open ones first; raises InputError if several open ones share it."""
     _, at, name = _parsed(place)
     matches = [proposal for proposal in proposals if proposal.at == at and name in ("", proposal.name)]
     matches = [proposal for proposal in matches if proposal.state == OPEN] or matches
     if not matches:
-        raise InputError(f"nothing is found at {place} any more: look again")
+        raise InputError(f"there is no name at {place} any more: reload the list")
     if len(matches) > 1:
         whose = join_with_or(proposal.shown for proposal in matches)
-        raise InputError(f"what stands at {at} is the name of {whose}: say which, as in {at}={matches[0].name}")
+        raise InputError(f"the words at {at} are the name of {whose}: choose one, as in {at}={matches[0].name}")
     return matches[0]
 
 
 def _record(interviews: Interviews, chosen: Sequence[Proposal], confirmed: bool, lead: str) -> int:
-    """Put answers on record; of a place that is said to be several names the first counts. How many places it were."""
+    """Records answers and returns the number of places; if a place has several names, the first counts."""
     if confirmed:
         chosen = list({proposal.at: proposal for proposal in reversed(chosen)}.values())[::-1]
     names = {name.id: name for name in reversed(all_names(interviews))}
@@ -114,7 +114,7 @@ def _record(interviews: Interviews, chosen: Sequence[Proposal], confirmed: bool,
 
 
 def answers_of(talk: Transcript, chosen: Iterable[Proposal], confirmed: bool) -> list[dict[str, Any]]:
-    """What is recorded where these places of a transcript are replaced, or said to be no names."""
+    """Builds the recorded answers for places of a transcript that are replaced, or that are not names."""
     answers: list[dict[str, Any]] = []
     for proposal in chosen:
         inside = [
@@ -146,8 +146,8 @@ def _write(interviews: Interviews, talk: Transcript, lead: str, said: Sequence[M
 
 
 def _parsed(place: str) -> tuple[str, str, str]:
-    """The interview, the place itself, and the name that is meant, where that is said."""
+    """Splits a place into the interview, the position, and the name, which may be empty."""
     match = _PLACE.fullmatch(place)
     if match is None:
-        raise InputError(f"{place[:60]!r} is no place in a transcript: it would be P1/00012:4-11")
+        raise InputError(f"{place[:60]!r} is not a place in a transcript: write it as P1/00012:4-11")
     return match["interview"], match["at"], match["name"] or ""

@@ -1,8 +1,8 @@
-"""The names of a participant who withdraws, erased from what others said and wrote.
+"""Erases the names of a withdrawn participant from what others said and wrote.
 
-Places in a transcript are counted in the characters of its recorded words, in the append-only journal too. So the
-recorded words keep their length: every character of a name is overwritten with a filler, in the same transaction in
-which a replacement is recorded that shows the pseudonym there. No place moves, and no code loses its words.
+Positions in a transcript are character offsets in its recorded text, also in the append-only journal. Therefore the
+recorded text keeps its length: each character of a name is overwritten with a filler, in the same transaction that
+records a replacement showing the pseudonym there. No position moves, and no coded passage loses its text.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from quaestor.store.records import canonical
 from quaestor.store.sealed_file import Entry, NewEntry, Rewriting
 
 FILLER = "█"
-"""What stands in recorded words for each character of an erased name: no letter, so that no search takes it for one."""
+"""Overwrites each character of an erased name; it is not a letter, so that no search takes it for a name."""
 
 
 @dataclass(frozen=True)
 class ErasedNames:
-    """The names of a participant, and where they are found."""
+    """The names of a participant, and the search for them."""
 
     participant: str
     names: tuple[KnownName, ...]
@@ -49,14 +49,14 @@ class ErasedNames:
         return Finder(self.names)
 
     def own_places(self, text: str) -> list[Found]:
-        """All places that are or may be one of these names."""
+        """Finds all places that are or may be one of these names."""
         candidates = self.finder.candidates(text)
         return [
             candidate for candidate in candidates if candidate.name in self.ids and not _is_ordinary(text, candidate)
         ]
 
     def find(self, text: str) -> list[Found]:
-        """What is to be replaced in a text: the names, and addresses that hold one."""
+        """Finds what must be replaced in a text: the names, and addresses that contain one."""
         own = self.own_places(text)
         if not own:
             return []
@@ -68,12 +68,12 @@ class ErasedNames:
 
 
 def names_of_participant(interviews: Interviews, participant: str) -> ErasedNames:
-    """Every name that is known to be a participant's, as long as it is known."""
+    """Returns every known name of a participant; call it before the names are erased."""
     return ErasedNames(participant, tuple(name for name in all_names(interviews) if name.participant == participant))
 
 
 def erase_names(interviews: Interviews, erased: ErasedNames, actor: str, time: str) -> bool:
-    """Erase names from other transcripts and from all that is written; whether any was found there."""
+    """Erases names from other transcripts and from all written texts; returns whether it found any."""
     if not erased.names:
         return False
     others = [name for name in all_names(interviews) if name.id not in erased.ids]
@@ -119,7 +119,7 @@ def _erase_in_transcript(
 
 
 def _is_erased(proposal: Proposal, talk: Transcript, erased: ErasedNames) -> bool:
-    """Whether a place is one of the names, or an address that holds one; not where a person said that it is none."""
+    """Whether a place is one of the names or an address that contains one, unless a person said that it is no name."""
     if proposal.state == REFUSED:
         return False
     if proposal.name in erased.ids:
@@ -130,7 +130,7 @@ def _is_erased(proposal: Proposal, talk: Transcript, erased: ErasedNames) -> boo
 
 
 def _is_ordinary(text: str, match: Found) -> bool:
-    """Whether a place is in doubt since it is a word that people say anyway: it tells nobody's name, and stays."""
+    """Whether a doubtful match is an ordinary word: it reveals nobody's name and stays."""
     return not match.sure and _is_ordinary_word(text[match.start : match.end])
 
 
@@ -145,7 +145,7 @@ def _overwritten(text: str, places: Iterable[Proposal]) -> str:
 
 
 def _new_labels(labels: Iterable[str], erased: ErasedNames) -> dict[str, str]:
-    """What speakers are called from now on whose label holds a name: no two are called the same."""
+    """Returns new labels for the speakers whose label contains a name, each of them unique."""
     known = set(labels)
     masked_labels: dict[str, str] = {}
     for label in labels:
@@ -161,7 +161,7 @@ def _new_labels(labels: Iterable[str], erased: ErasedNames) -> dict[str, str]:
 
 
 def _said_without(entry: Entry, labels: dict[str, str], erased: ErasedNames) -> dict[str, Any]:
-    """What an entry about a transcript says, with the new labels, and no name in what is shown instead of others."""
+    """Returns the content of an entry about a transcript with the new labels and without the names in replacements."""
     content = entry.said
     if entry.kind == "speaker":
         return {**content, "speaker": labels.get(content["speaker"], content["speaker"])}
@@ -174,7 +174,7 @@ def _said_without(entry: Entry, labels: dict[str, str], erased: ErasedNames) -> 
 
 
 def _replacement(talk: Transcript, chosen: Sequence[Proposal], actor: str, time: str) -> NewEntry:
-    """The pseudonym on top of what is overwritten; the key follows from the places, so that it is recorded once."""
+    """Builds the entry that shows the pseudonym; its key is a hash of the places, so that it is recorded only once."""
     content = {"places": answers_of(talk, chosen, confirmed=True)}
     key = hashlib.sha256(f"{talk.interview}\0{canonical(content, REPLACE)}".encode()).hexdigest()[:32]
     return NewEntry(REPLACE, actor, content, talk.participant, talk.interview, time, key)

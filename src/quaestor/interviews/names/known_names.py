@@ -1,7 +1,7 @@
-"""The names that a study knows and what is shown instead of them: its key, in the file of identities, for the lead.
+"""The names that a study knows and what is shown instead of them; kept in the identities file, for the lead only.
 
-Some are told by the lead; others follow from how to reach participants and from what recordings call speakers. A
-participant is always shown as their pseudonym, everybody else under words that are the same throughout the study.
+The lead adds some; others are derived from contact data and from the speaker labels of recordings. A participant is
+always shown as their pseudonym, everybody else under the same replacement throughout the study.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ _MOST_FORMS, _LONGEST, _SHORTEST = 50, 200, 2
 
 
 def names_of(interviews: Interviews, actor: str | None = None) -> list[KnownName]:
-    """Every name that is known, those that the lead told first."""
-    require_lead(interviews.coding, actor, "see whom pseudonyms stand for")
+    """Returns every known name to the lead, those that the lead added first."""
+    require_lead(interviews.coding, actor, "see the names behind pseudonyms")
     return all_names(interviews)
 
 
 def all_names(interviews: Interviews) -> list[KnownName]:
-    """The same for whatever looks for them and tells nobody."""
-    version = interviews.version()  # before it is read: what changes meanwhile is read again
+    """Returns every known name without a permission check, for code that searches texts and shows nobody the names."""
+    version = interviews.version()  # taken before reading, so that a change meanwhile is noticed and read again
 
     def gathered() -> list[KnownName]:
         return _gathered(interviews, interviews.identities.entries(), _speakers(interviews))
@@ -57,13 +57,13 @@ def all_names(interviews: Interviews) -> list[KnownName]:
 
 
 def finder_of(interviews: Interviews) -> Finder:
-    """A search for all of them."""
+    """Returns a finder for all known names, cached until the names change."""
     names = all_names(interviews)
     return interviews.remembered("finder", tuple(names), lambda: Finder(names))
 
 
 class InterviewNames:
-    """The names that a study knows, as `study.known_names` asks for them."""
+    """Masks and finds the known names of interviews for `study.known_names`."""
 
     def __init__(self, finder: Finder) -> None:
         self._finder = finder
@@ -86,8 +86,8 @@ def add_name(
     endings: Sequence[str] = (),
     actor: str | None = None,
 ) -> KnownName:
-    """A name to be replaced wherever it stands, in all the ways in which it may be written."""
-    lead = require_lead(interviews.coding, actor, "say which names are replaced")
+    """Adds a name that is replaced wherever it occurs, with all the forms in which it may be written."""
+    lead = require_lead(interviews.coding, actor, "choose which names are replaced")
     if participant:
         interviews.participant(participant)
     known = all_names(interviews)
@@ -96,7 +96,7 @@ def add_name(
         if {identity_of(form) for form in checked_forms} & {
             identity_of(form) for form in existing.forms
         } and not existing.derived:
-            raise InputError(f"this name is known already and shown as {existing.shown}: change it there")
+            raise InputError(f"this name is already known and shown as {existing.shown}: change that entry instead")
     known_name = KnownName(
         _next_id(interviews, _kind(kind), known), _kind(kind), checked_forms, "", participant, _checked_endings(endings)
     )
@@ -116,11 +116,11 @@ def change_name(
     endings: Sequence[str] | None = None,
     actor: str | None = None,
 ) -> KnownName:
-    """A name changed: what is not said stays; of what it was before nothing stays."""
-    lead = require_lead(interviews.coding, actor, "say which names are replaced")
+    """Changes a name: arguments left out stay as they are, and the earlier version of the name is not kept."""
+    lead = require_lead(interviews.coding, actor, "choose which names are replaced")
     known = name_called(interviews, name)
     if known.id in (known.participant, INTERVIEWER):
-        raise InputError(f"{known.shown} follows from contact data or from a transcript: add a name for other forms")
+        raise InputError(f"{known.shown} comes from contact data or a transcript: add a name to give it other forms")
     changed_known = replace(
         known,
         kind=known.kind if kind is None else _kind(kind),
@@ -135,41 +135,41 @@ def change_name(
 
 
 def remove_name(interviews: Interviews, name: str, actor: str | None = None) -> KnownName:
-    """A name that is none after all; places where it was replaced stay replaced."""
-    require_lead(interviews.coding, actor, "say which names are replaced")
+    """Removes a name; places where it has been replaced stay replaced."""
+    require_lead(interviews.coding, actor, "choose which names are replaced")
     known = name_called(interviews, name)
     if not interviews.identities.drop(known.participant, NAME, _about(known.id)):
         raise InputError(
-            f"{known.shown} follows from contact data or from a transcript: it is known as long as they are"
+            f"{known.shown} comes from contact data or a transcript: it cannot be removed as long as they are kept"
         )
     return known
 
 
 def name_called(interviews: Interviews, name: str) -> KnownName:
-    """A name by its id, or by what is shown instead of it."""
+    """Finds a name by its id, or by what is shown instead of it."""
     known = all_names(interviews)
     known_name = next(
         (candidate for candidate in known if name in (candidate.id, candidate.shown, candidate.shown.strip("[]"))), None
     )
     if known_name is None:
         options = suggest(name, dict.fromkeys(known_name.shown for known_name in known)) or "none yet"
-        raise InputError(f"no name is shown as {name!r}, there are: {options}")
+        raise InputError(f"no name is shown as {name!r}; known: {options}")
     return known_name
 
 
 def keep_if_new(interviews: Interviews, name: KnownName, lead: str) -> None:
-    """A name that somebody decided on keeps its words from then on, whoever else turns up."""
+    """Stores a derived name once somebody has decided on it, so that its replacement never changes afterwards."""
     if name.id not in (name.participant, INTERVIEWER) and name.derived:
         _keep(interviews, name, lead)
 
 
 def default_shown(name: KnownName) -> str:
-    """`[person 1]`, `[organisation A]`."""
+    """Returns what a name is shown as by default: `[person 1]`, `[organisation A]`."""
     return _default(name.kind, int(name.id.rpartition("-")[2]))
 
 
 def is_own_word(name: str, shown: str) -> bool:
-    """Whether what is shown instead of the name of this id are not somebody's words: they hold nobody's name."""
+    """Whether the replacement of a name is a default one, which cannot contain anybody's name."""
     kind, _, number = name.rpartition("-")
     return shown == _default(kind, int(number)) if kind in KINDS and number.isdecimal() else True
 
@@ -199,7 +199,7 @@ def _told(entry: Entry) -> KnownName:
 
 
 def _of_contact(entry: Entry) -> Iterator[KnownName]:
-    """A participant by name, and by the addresses and numbers that are theirs alone."""
+    """Yields a participant's name, and the addresses and numbers that belong to them alone."""
     who, contact = entry.participant, entry.said
     if is_searchable(contact["name"]):
         yield _derived(who, PERSON, (contact["name"],), who, who)
@@ -234,7 +234,7 @@ def _of_speakers(interviews: Interviews, known: list[KnownName], spoken: Sequenc
 
 
 def _speakers(interviews: Interviews) -> list[SpeakerName]:
-    """What recordings call people; only a new recording or another voice changes it."""
+    """Returns what recordings call people; only a new recording or a change of voice changes it."""
     entries = interviews.file.entries()
     mark = tuple(entry.number for entry in entries if entry.kind in ("transcript", "speaker"))
     return interviews.remembered("speakers", mark, lambda: names_of_speakers(interviews))
@@ -245,7 +245,7 @@ def _derived(name: str, kind: str, forms: tuple[str, ...], shown: str, participa
 
 
 def _next_id(interviews: Interviews, kind: str, known: Iterable[KnownName]) -> str:
-    """An id that no name has, and none had for which a place of a transcript was answered."""
+    """Returns an id that no name has and that no answered place of a transcript ever referred to."""
     used = {known_name.id for known_name in known}
     answered = [entry for entry in interviews.file.entries() if entry.kind == REPLACE]
     used |= {place["name"] for entry in answered for place in entry.said["places"]}
@@ -274,21 +274,21 @@ def _letters(number: int) -> str:
 
 def _kind(kind: str) -> str:
     if kind not in KINDS:
-        raise InputError(f"there is no kind of names {kind!r}, allowed: {suggest(kind, KINDS)}")
+        raise InputError(f"there is no kind of name {kind!r}; allowed: {suggest(kind, KINDS)}")
     return kind
 
 
 def _checked_forms(forms: Sequence[str]) -> tuple[str, ...]:
-    """Forms of a name; a refusal says none of them, since it may end up in a log."""
+    """Checks the forms of a name; the error messages never quote them, because they may end up in a log."""
     unique_forms = tuple(dict.fromkeys(" ".join(form.split()) for form in forms if form.strip()))
     if not unique_forms:
-        raise InputError("no name was given: give at least one form of it")
+        raise InputError("no name was given: enter at least one form of it")
     if len(unique_forms) > _MOST_FORMS or any(len(form) > _LONGEST for form in unique_forms):
-        raise InputError(f"a name has at most {_MOST_FORMS} forms of {_LONGEST} characters: give fewer or shorter ones")
+        raise InputError(f"a name may have {_MOST_FORMS} forms of {_LONGEST} characters: enter fewer or shorter ones")
     if not all(map(is_searchable, unique_forms)):
         raise InputError(
-            "a form of the name has fewer than two letters, digits or signs, or signs alone, so it cannot be searched "
-            "for: write more of it, or leave it out"
+            "a form of the name has fewer than two letters, digits or symbols, or only symbols, so it cannot be "
+            "searched for: write more of it, or leave it out"
         )
     return unique_forms
 
@@ -298,15 +298,15 @@ def _checked_endings(endings: Sequence[str]) -> tuple[str, ...]:
 
 
 def _checked_shown(shown: str, name: KnownName, known: Iterable[KnownName]) -> str:
-    """Words that may be published: they hold neither this name nor any other, and no address."""
+    """Checks that a replacement may be published: it contains neither this name nor another one, nor an address."""
     words = " ".join(shown.split())
     if len(words) > _LONGEST:
-        raise InputError(f"what is shown has {len(words)} characters: say it in at most {_LONGEST}")
+        raise InputError(f"the replacement has {len(words)} characters: use at most {_LONGEST}")
     if words and Finder([name]).names_in(words):
-        raise InputError("what is shown instead of the name holds the name itself: choose other words")
+        raise InputError("the replacement contains the name itself: choose other words")
     others = Finder(known_name for known_name in known if known_name.id != name.id)
     if words and (names := others.names_in(words)):
-        raise InputError(f"what is shown holds another known name, the one of {names[0].shown}: choose other words")
+        raise InputError(f"the replacement contains another known name, that of {names[0].shown}: choose other words")
     if words and others.sure_in(words):
-        raise InputError("what is shown holds an address or a number by which somebody is reached: choose other words")
+        raise InputError("the replacement contains an address or a telephone number: choose other words")
     return words

@@ -1,8 +1,8 @@
-"""What anybody but the lead reads of interviews: no known name stands in it, whether or not somebody confirmed it yet.
+"""Masks known names in interviews for everybody but the lead, whether or not somebody confirmed them yet.
 
-Whoever codes counts in the words that a page showed. So what a page hides before anybody confirmed it is kept beside
-the transcript, in entries that have places and what is shown there, and no name: the number of an entry tells for ever
-which words a page showed, whatever is confirmed, refused, added or removed since.
+Raters count characters in the text that a page showed. Therefore each mask that nobody has confirmed yet is recorded
+with the transcript, as an entry with positions and replacements but no name. The number of an entry identifies for
+ever the text that a page showed, whatever is confirmed, refused, added or removed later.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from quaestor.store.sealed_file import Entry, NewEntry
 
 HIDE = "hide"
 _Places = dict[tuple[int, int, int], Replacement]
-"""What is shown from where to where in which turn."""
+"""The replacements by turn, start and end."""
 
 
 @dataclass(frozen=True)
@@ -29,17 +29,17 @@ class Shown:
 
     transcript: Transcript
     seen: int
-    """Tells these very words later."""
+    """The number of the last entry: identifies exactly this text later."""
 
 
 def shown_now(interviews: Interviews, name: str) -> Shown:
-    """A transcript for those who code, worked out once for a state of it and of the names."""
+    """Returns a transcript as raters see it, cached until the transcript or the names change."""
     mark = (interviews.file.head(name), finder_of(interviews))
     return interviews.remembered(f"shown/{name}", mark, lambda: _shown(interviews, name))
 
 
 def shown_then(interviews: Interviews, name: str, seen: int = 0) -> Transcript:
-    """The same as a page showed it, whatever was said about it since; 0 for the words of now."""
+    """Returns a transcript as a page showed it at entry `seen`, or as it is shown now if that is 0."""
     now = shown_now(interviews, name)
     if seen in (0, now.seen):
         return now.transcript
@@ -47,36 +47,36 @@ def shown_then(interviews: Interviews, name: str, seen: int = 0) -> Transcript:
     def made() -> Transcript:
         entries = interviews.file.entries(about=name)
         if any(entry.kind == "transcript" and entry.number > seen for entry in entries):
-            raise StateError(f"the transcript of {name} was replaced since this page was opened: load it again")
+            raise StateError(f"the transcript of {name} has been replaced since you opened this page: reload it")
         return _at(interviews, name, [entry for entry in entries if entry.number <= seen])
 
     return interviews.remembered(f"shown then/{name}", (seen, interviews.file.head(name)), made)
 
 
 def masked(interviews: Interviews, talk: Transcript) -> Transcript:
-    """A transcript in which what surely is a name is replaced, whether or not it was confirmed."""
+    """Returns a transcript in which all certain names are replaced, confirmed or not."""
     mark = (talk, interviews.file.head(talk.interview), finder_of(interviews))
     return interviews.remembered(f"masked/{talk.interview}", mark, lambda: _without_names(interviews, talk))
 
 
 def masked_words(interviews: Interviews, text: str) -> str:
-    """Any other text for anybody but the lead."""
+    """Masks the names in a single text."""
     return masker(interviews)(text)
 
 
 def masker(interviews: Interviews) -> Callable[[str], str]:
-    """The same for many texts, for which names are looked up once."""
+    """Returns a function that masks names in many texts and looks the names up only once."""
     return InterviewNames(finder_of(interviews)).mask
 
 
 def read_by(interviews: Interviews, name: str, actor: str | None) -> Transcript:
-    """A transcript for somebody who only reads it; the lead sees what is not confirmed yet."""
+    """Returns a transcript for reading: with unconfirmed names for the lead, masked for everybody else."""
     talk = interviews.transcript(name)
     return talk if actor in (None, interviews.coding.lead) else masked(interviews, talk)
 
 
 def _shown(interviews: Interviews, name: str) -> Shown:
-    """What a page shows now; where that follows from nothing on record, it is put there first."""
+    """Returns what a page shows now, and first records any mask that is not recorded yet."""
     talk = interviews.transcript(name)
     wanted_transcript = masked(interviews, talk)
     entries = interviews.file.entries(about=name)
@@ -101,7 +101,7 @@ def _shown(interviews: Interviews, name: str) -> Shown:
 
 
 def _at(interviews: Interviews, name: str, entries: Sequence[Entry]) -> Transcript:
-    """A transcript as the first of its entries tell it: what was confirmed by then, and what was hidden besides."""
+    """Returns a transcript as its first entries define it: with what was confirmed and masked by then."""
     interview = interviews.interview(name)
     turns = spoken_turns(interviews.file.pieces(name), entries, interviews.guide_of(interview))
     hidden: dict[int, list[Replacement]] = {}
@@ -112,7 +112,7 @@ def _at(interviews: Interviews, name: str, entries: Sequence[Entry]) -> Transcri
 
 
 def _hidden(entries: Sequence[Entry]) -> _Places:
-    """The last word on what is hidden unconfirmed, but for the places that a person answered after it."""
+    """Returns the latest unconfirmed masks, except at places that a person answered afterwards."""
     hidden: _Places = {}
     for entry in since_import(entries):
         if entry.kind not in (HIDE, REPLACE):

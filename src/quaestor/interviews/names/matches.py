@@ -1,6 +1,6 @@
-"""Names found in transcripts and proposed to be replaced, with what was said to each: nothing is replaced unseen.
+"""Proposes names found in transcripts for replacement; a person confirms or refuses each one.
 
-A proposal that was refused stays refused. A name that is added later is looked for in all transcripts again.
+A refused proposal stays refused. When a name is added, all transcripts are searched again.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ LOOKED = "looked"
 _AROUND = 90
 _PSEUDONYM = re.compile(r"P\d+")
 _Place = tuple[int, int, str]
-"""Where something stands in a turn, and which name it is or would be."""
+"""Start and end in a turn, and the id of the name."""
 
 
 @dataclass(frozen=True)
 class Proposal:
-    """A place in a transcript that is a name, or may be one; for the lead alone."""
+    """A place in a transcript that is or may be a name; for the lead only."""
 
     interview: str
     turn: int
     start: int
     end: int
     name: str
-    """Its id; for what has the shape of an address, which shape."""
+    """The id of the name; for an address found by its pattern, the kind of pattern."""
     shown: str
     sure: bool
     why: str
@@ -48,42 +48,42 @@ class Proposal:
     before: str = field(repr=False, default="")
     after: str = field(repr=False, default="")
     also: tuple[str, ...] = ()
-    """What is shown for others who have the same name: nobody has said yet whose it is here."""
+    """The replacements of other people with the same name: nobody has decided yet whose it is here."""
     named: bool = False
-    """Whether it takes its name to tell it from what else was found at its place."""
+    """Whether the name must be part of the place's identifier, because several proposals share the position."""
 
     @property
     def at(self) -> str:
-        """Where it stands: `P1/00012:4-11`."""
+        """The position: `P1/00012:4-11`."""
         return f"{self.interview}/{self.turn:05d}:{self.start}-{self.end}"
 
     @property
     def place(self) -> str:
-        """What it is called by: where it stands, with its name where others are found there: `P1/00012:4-11=P2`."""
+        """The identifier: the position, plus the name if several proposals share it: `P1/00012:4-11=P2`."""
         return f"{self.at}={self.name}" if self.named else self.at
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far the names of transcripts have come."""
+    """Counts of proposals by state, for a transcript or a name."""
 
     open: int = 0
-    """Places that nobody has answered, and that are surely names."""
+    """Unanswered places that are certainly names."""
     doubtful: int = 0
-    """The same of those that may be none."""
+    """Unanswered places that may not be names."""
     confirmed: int = 0
     refused: int = 0
     looked: bool = False
-    """Whether the lead said that there are no other names in it."""
+    """Whether the lead has marked the transcript as read for other names."""
 
     @property
     def done(self) -> bool:
-        """Whether every place is answered, and the lead has read it for other names."""
+        """Whether every place is answered and the lead has read the transcript for other names."""
         return self.looked and not self.waiting
 
     @property
     def waiting(self) -> int:
-        """Places that nobody has answered."""
+        """Unanswered places."""
         return self.open + self.doubtful
 
     @property
@@ -98,10 +98,10 @@ class Progress:
 def proposals(
     interviews: Interviews, interview: str = "", name: str = "", state: str = OPEN, actor: str | None = None
 ) -> list[Proposal]:
-    """Places of one state with the words around them: in all transcripts or one, of all names or one."""
+    """Returns the proposals in one state with the words around them, in one or all transcripts, of one or all names."""
     require_lead(interviews.coding, actor, "see the names in transcripts")
     if state not in STATES:
-        raise InputError(f"there is no state {state!r} of a place: it is open, confirmed or refused")
+        raise InputError(f"there is no state {state!r} of a place: use open, confirmed or refused")
     name_id = name if name in SHOWN or not name else name_called(interviews, name).id
     chosen = [interviews.transcript(interview)] if interview else interviews.transcripts()
     places = [place for talk in chosen for place in places_in(interviews, talk)]
@@ -109,14 +109,14 @@ def proposals(
 
 
 def progress_of(interviews: Interviews, interview: str) -> Progress:
-    """How far the names of one transcript have come; it tells no name."""
+    """Counts the proposals of a transcript by state; the result contains no name."""
     places = places_in(interviews, interviews.transcript(interview))
     entries = since_import(interviews.file.entries(about=interview))
     return replace(_counted(places), looked=any(entry.kind == LOOKED for entry in entries))
 
 
 def progress_by_name(interviews: Interviews, actor: str | None = None) -> dict[str, Progress]:
-    """The same of each name, by its id, and of each shape of addresses."""
+    """Counts the proposals by state for each name id and each kind of address."""
     require_lead(interviews.coding, actor, "see the names in transcripts")
     transcripts = [place for talk in interviews.transcripts() for place in places_in(interviews, talk)]
     ids = dict.fromkeys([*(name.id for name in all_names(interviews)), *(place.name for place in transcripts)])
@@ -124,7 +124,7 @@ def progress_by_name(interviews: Interviews, actor: str | None = None) -> dict[s
 
 
 def places_in(interviews: Interviews, talk: Transcript, finder: Finder | None = None) -> list[Proposal]:
-    """Every place of a transcript with its state, in their order; of all known names, or of those of a finder."""
+    """Returns every proposal of a transcript in order, for all known names or for those of a finder."""
     entries = since_import(interviews.file.entries(about=talk.interview))
     finder = finder or finder_of(interviews)
     mark = (entries[0].number if entries else 0, finder)
@@ -141,7 +141,7 @@ def places_in(interviews: Interviews, talk: Transcript, finder: Finder | None = 
 
 
 def _refused(entries: Iterable[Entry]) -> dict[int, dict[_Place, str]]:
-    """By turn the places of which a person said that they are not that name, with what would have been shown."""
+    """Maps each turn to the places that a person said are not that name, with the replacement that was proposed."""
     refused_places: dict[int, dict[_Place, str]] = {}
     for entry in entries:
         for place in entry.said["places"] if entry.kind == REPLACE else ():
@@ -186,21 +186,21 @@ def _of_turn(
 
 
 def _of_several(proposal: Proposal, proposals: Sequence[Proposal]) -> Proposal:
-    """A place whose name several have, told as that of one of them."""
+    """Returns a proposal for a name shared by several people, as the name of one of them."""
     also = tuple(each.shown for each in proposals if each is not proposal)
     words = f"also the name of {either(also)}"
     return replace(proposal, also=also, named=True, why=words if proposal.sure else f"{proposal.why}, {words}")
 
 
 def _is_refused(match: Found, refused: Iterable[_Place]) -> bool:
-    """Whether a person said so of this name, here or of a longer place that this is part of."""
+    """Whether a person refused this name here, or at a longer place that contains this one."""
     return any(name == match.name and start <= match.start and match.end <= end for start, end, name in refused)
 
 
 def _is_outdated(replacement: Replacement, candidates: Sequence[Found]) -> bool:
-    """Whether what was replaced follows from whose voice it was, and is somebody else's name by now: it is open again.
+    """Whether a replacement follows from a speaker's voice and is somebody else's name now, so that it is open again.
 
-    Whoever turned two voices round would else leave participants who are called the interviewer.
+    Otherwise swapping two voices would leave participants shown as the interviewer.
     """
     if replacement.name != INTERVIEWER and not _PSEUDONYM.fullmatch(replacement.name):
         return False
@@ -210,7 +210,7 @@ def _is_outdated(replacement: Replacement, candidates: Sequence[Found]) -> bool:
 
 
 def _beside(match: Found, turn: SpokenTurn) -> Found | None:
-    """What a candidate would replace beside what is replaced already: nothing, itself, or all of both."""
+    """Extends a candidate by the replacements it overlaps; None if they already cover it."""
     start, end = match.start, match.end
     covered: set[int] = set()
     for replacement in turn.replacements:
@@ -245,7 +245,7 @@ def _counted(proposals: Iterable[Proposal]) -> Progress:
 
 
 def each_once(proposals: Iterable[Proposal]) -> Iterator[Proposal]:
-    """Every place once; where a name is that of several, it is shown as either of them."""
+    """Yields every place once; a name shared by several people is shown as either of them."""
     seen_places: set[str] = set()
     for proposal in proposals:
         if not proposal.also:
@@ -256,6 +256,6 @@ def each_once(proposals: Iterable[Proposal]) -> Iterator[Proposal]:
 
 
 def still_open(interviews: Interviews) -> Iterator[Proposal]:
-    """Places that surely are names and that nobody has answered, for whatever refuses because of them."""
+    """Yields unanswered places that are certainly names, for checks that refuse because of them."""
     for talk in interviews.transcripts():
         yield from each_once(place for place in places_in(interviews, talk) if place.state == OPEN and place.sure)

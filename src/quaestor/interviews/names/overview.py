@@ -1,4 +1,4 @@
-"""The names of a study on one sheet: what is known, how far each has come, and the places that wait for an answer."""
+"""All names of a study on one page: the known names, their progress, and the places that need an answer."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from quaestor.interviews.names.remaining import TRANSCRIPT, WRITTEN, Remaining, 
 from quaestor.interviews.repository import Interviews
 
 WINDOW = 40
-"""Places of a page."""
+"""Places per page."""
 
 
 @dataclass(frozen=True)
 class NameLine:
-    """One name, all that it is known by together, and how far it has come."""
+    """A name with all its entries and its progress."""
 
     id: str
     shown: str
@@ -35,21 +35,21 @@ class NameLine:
 
     @property
     def given(self) -> bool:
-        """Whether it can be changed here; what follows from contact data or a transcript is changed there."""
+        """Whether it can be changed here; a name derived from contact data or a transcript is changed there."""
         return bool(self.names) and self.id not in (self.names[0].participant, INTERVIEWER)
 
 
 @dataclass(frozen=True)
 class NamesSheet:
-    """All of it, with a page of places."""
+    """All names, with one page of places."""
 
     lines: tuple[NameLine, ...]
     transcripts: tuple[tuple[str, Progress], ...]
     places: tuple[Proposal, ...]
     of: int
-    """How many places there are in all, of those that were asked for."""
+    """The number of all matching places."""
     sure: int
-    """How many of these are surely names, each of one alone: all that can be replaced together."""
+    """How many of them are certainly the name of one person: those that can be replaced all at once."""
     page: int
     pages: int
     state: str
@@ -57,11 +57,11 @@ class NamesSheet:
     interview: str
     participants: tuple[str, ...]
     elsewhere: tuple[Remaining, ...]
-    """Known names outside transcripts."""
+    """Known names left outside transcripts."""
 
     @property
     def written(self) -> int:
-        """How many of these are in words that can be replaced."""
+        """How many of them are in texts where names can be replaced."""
         return sum(place.kind in WRITTEN for place in self.elsewhere)
 
     @property
@@ -76,7 +76,7 @@ class NamesSheet:
 
     @property
     def all_read(self) -> bool:
-        """Whether every transcript was read for names."""
+        """Whether every transcript has been read for names."""
         return all(progress.done for _, progress in self.transcripts)
 
     def line(self, name: str) -> NameLine | None:
@@ -91,7 +91,7 @@ def names_sheet(
     page: int = 1,
     actor: str | None = None,
 ) -> NamesSheet:
-    """The names and a page of their places, for the lead; a page beyond the last is the last."""
+    """Builds the names page for the lead; a page number beyond the last one gives the last page."""
     lines = name_lines(interviews, actor)
     matches = proposals(interviews, interview, name, state, actor)
     pages = max(1, -(-len(matches) // WINDOW))
@@ -112,7 +112,7 @@ def names_sheet(
 
 
 def name_lines(interviews: Interviews, actor: str | None = None) -> list[NameLine]:
-    """Every name with how far it has come; shapes of addresses after them, where some were found."""
+    """Returns every name with its progress, followed by the kinds of addresses that were found."""
     by_id: dict[str, list[KnownName]] = {}
     for known_name in names_of(interviews, actor):
         by_id.setdefault(known_name.id, []).append(known_name)

@@ -1,4 +1,4 @@
-"""Whether a known name remains anywhere that may be published: transcripts, what was written, guides, items."""
+"""Finds known names left in anything that may be published: transcripts, written texts, guides, items."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from quaestor.base.errors import StateError
-from quaestor.coding.codebook import ID, called_without_name, words_in_code
+from quaestor.coding.codebook import ID, describe_code, iterate_code_texts
 from quaestor.coding.model.facet_kinds import find_kind
 from quaestor.coding.model.facet_kinds.passages import is_passages
 from quaestor.coding.model.records import read_passages
 from quaestor.coding.model.state import RoundState, State
-from quaestor.coding.session import Where, study_of
+from quaestor.coding.session import Where, find_study
 from quaestor.deidentify.finder import Finder
 from quaestor.interviews.conduct.conversation_state import conversation
 from quaestor.interviews.free_text import is_turn
@@ -25,13 +25,13 @@ from quaestor.study.folder import Study
 NOTE, PARTICIPANT, MEMO, CODE = "note", "participant", "memo", "code"
 GUIDE, STUDY, DECIDED = "guide", "study", "decided"
 WRITTEN = (NOTE, PARTICIPANT, MEMO, GUIDE)
-"""What somebody wrote, in which `rewording` can replace names."""
+"""Kinds of written text in which `rewording` can replace names."""
 Text = tuple[str, str, str]
-"""Its kind, where it stands, and what it says."""
+"""Its kind, where it is, and the text."""
 
 
 def texts_of(interviews: Interviews, finder: Finder) -> Iterator[Text]:
-    """All of them."""
+    """Yields every text that may be published except transcripts and items."""
     yield from _notes(interviews)
     yield from guide_texts(interviews)
     yield from _in_settings(interviews.study)
@@ -41,7 +41,7 @@ def texts_of(interviews: Interviews, finder: Finder) -> Iterator[Text]:
 
 
 def guide_texts(interviews: Interviews) -> Iterator[Text]:
-    """What is read out of guides, in every version by which an interview is planned or was held."""
+    """Yields the text of every guide version by which an interview is planned or was held."""
     used = sorted({(interview.guide, interview.version) for interview in interviews.interviews()})
     for name, version in used:
         for what, words in _words_of(interviews.guide(name, version)):
@@ -60,7 +60,7 @@ def _words_of(guide: Guide) -> Iterator[tuple[str, str]]:
 
 
 def _in_settings(study: Study) -> Iterator[Text]:
-    """What study.toml says of the study and of what is published."""
+    """Yields the texts of study.toml that are published."""
     settings = study.settings
     yield STUDY, "the title of the study", settings.study.title
     yield STUDY, "the description of the study", settings.study.description
@@ -87,21 +87,21 @@ def _notes(interviews: Interviews) -> Iterator[Text]:
 
 
 def _codes(finder: Finder, state: State) -> Iterator[Text]:
-    """Codes in their words; one that another has taken the place of is published nowhere."""
+    """Yields the texts of codes; a code that was replaced by another is not published, so it is left out."""
     latest = state.history.latest
     for code in latest.codes.values():
         if state.history.find_code(code.id, latest.version, "", {}).code != code.id:
             continue
-        for what, words in words_in_code(code):
+        for what, words in iterate_code_texts(code):
             yield (
                 ID if what == ID else CODE,
-                f"the {what} of {called_without_name(InterviewNames(finder), code)}",
+                f"the {what} of {describe_code(InterviewNames(finder), code)}",
                 words,
             )
 
 
 def _beside_items(state: State) -> Iterator[Text]:
-    """What raters wrote beside turns, as it counts now, and what was decided in words about any item."""
+    """Yields the current memos and comments of raters on turns, and the texts of decisions about any item."""
     for name, round_state in state.rounds.items():
         texts = {facet.id for facet in round_state.plan.facets if find_kind(facet).is_free_text}
         yield from _rated(name, round_state)
@@ -111,7 +111,7 @@ def _beside_items(state: State) -> Iterator[Text]:
             if is_turn(round_state.plan, item):
                 yield MEMO, where, last.reason
                 yield from ((MEMO, where, words) for words in _in_answer(last.answer, facet in texts))
-            elif facet in texts:  # the journal keeps what else was written there, and nobody publishes it
+            elif facet in texts:  # other free text about these items stays in the journal and is never published
                 yield from ((DECIDED, where, words) for words in _in_answer(last.answer, True))
 
 
@@ -121,7 +121,7 @@ def _rated(name: str, round_state: RoundState) -> Iterator[Text]:
         for item, ratings in items.items():
             if not is_turn(round_state.plan, item):
                 continue
-            where = f"what {rater} wrote beside {item} in the round {name!r}"
+            where = f"what {rater} wrote about {item} in the round {name!r}"
             yield MEMO, where, ratings[-1].memo
             for facet, answer in ratings[-1].answers.items():
                 yield from ((MEMO, where, words) for words in _in_answer(answer, facet in texts))
@@ -134,7 +134,7 @@ def _discussed(name: str, round_state: RoundState) -> Iterator[Text]:
 
 
 def _in_answer(answer: object, is_text: bool) -> Iterator[str]:
-    """The words of an answer that are somebody's own: a text, a reason, and what stands beside stretches."""
+    """Yields the free text in an answer: a text, a reason, and the memos and fields of passages."""
     if isinstance(answer, str):
         yield from (answer,) if is_text else ()
     elif is_passages(answer):
@@ -148,27 +148,27 @@ __all__ = ["TRANSCRIPT", "WRITTEN", "Remaining", "refuse_names", "refuse_names_i
 
 TRANSCRIPT, SHOWN, ITEMS = "transcript", "shown", "items"
 _WITH_ADDRESSES = (SHOWN, NOTE, PARTICIPANT, MEMO)
-"""Where an address is somebody's; a definition, a guide or a title may say where it is from."""
+"""Kinds in which an address belongs to a person; a definition, a guide or a title may cite one as a source."""
 _TOLD = 3
 _WRITTEN = "replace them in what was written (page Names, or `quaestor interview names replace-written`)"
 _MENDS = {
-    TRANSCRIPT: "answer them on the page Names of the interviews",
-    SHOWN: "show something else instead of that name",
+    TRANSCRIPT: "answer them on the Names page of the interviews",
+    SHOWN: "choose another replacement for that name",
     NOTE: _WRITTEN,
     PARTICIPANT: _WRITTEN,
     MEMO: _WRITTEN,
-    GUIDE: f"take them out of the guide for interviews to come, and {_WRITTEN}",
+    GUIDE: f"remove them from the guide for future interviews, and {_WRITTEN}",
     STUDY: "change study.toml",
-    DECIDED: "decide it again in other words",
+    DECIDED: "record the decision again in other words",
     CODE: "rename or redefine the code",
-    ID: "an id stays as it is, so merge the code into a new one (`quaestor codebook merge`)",
-    ITEMS: "make the items again",
+    ID: "an id cannot change, so merge the code into a new one (`quaestor codebook merge`)",
+    ITEMS: "rebuild the items",
 }
 
 
 @dataclass(frozen=True)
 class Remaining:
-    """A place where a known name stands; the name itself is not told, only what is shown instead of it."""
+    """A place where a known name is left; it holds only the name's replacement, never the name."""
 
     kind: str
     where: str
@@ -176,7 +176,7 @@ class Remaining:
 
 
 def remaining(interviews: Interviews) -> list[Remaining]:
-    """Every place where a known name remains, and items that are older than the names."""
+    """Finds every place where a known name is left, and items that are older than the names."""
     stale = dict.fromkeys(older_items(interviews))
     mend = "older than the names: run `quaestor interview items`, `quaestor ingest turns`, `quaestor funnel`"
     return [
@@ -189,7 +189,7 @@ def remaining(interviews: Interviews) -> list[Remaining]:
 
 
 def _in_words(interviews: Interviews) -> list[Remaining]:
-    """The same of what people say and write, from which items are made."""
+    """Finds the names left in transcripts and written texts, from which items are built."""
     remainings = [
         Remaining(TRANSCRIPT, f"the turn {proposal.place.partition(':')[0]}", proposal.shown)
         for proposal in still_open(interviews)
@@ -204,20 +204,20 @@ def _in_words(interviews: Interviews) -> list[Remaining]:
 
 
 def refuse_names(where: Where) -> None:
-    """Nothing of a study is published while a known name remains in its interviews."""
-    if not interviews_path(study_of(where)).exists():
+    """Raises StateError if a known name is left anywhere in the interviews of a study."""
+    if not interviews_path(find_study(where)).exists():
         return
     with open_interviews(where) as interviews:
         _refuse(remaining(interviews))
 
 
 def refuse_names_in(interviews: Interviews) -> None:
-    """The same, for what is made of the interviews themselves, however old the items are."""
+    """Raises StateError if a known name is left in transcripts or written texts; ignores stale items."""
     _refuse(_in_words(interviews))
 
 
 def refuse_names_said(interviews: Interviews) -> None:
-    """The same, for what is made of transcripts and the questions asked in them alone."""
+    """Raises StateError if a known name is left in transcripts or in the guide questions asked in them."""
     _refuse([in_word for in_word in _in_words(interviews) if in_word.kind in (TRANSCRIPT, SHOWN, GUIDE)])
 
 
@@ -229,20 +229,20 @@ def _refuse(remainings: Sequence[Remaining]) -> None:
     places = "a known name remains" if len(remainings) == 1 else f"known names remain in {len(remainings):,} places"
     mends = ", ".join(dict.fromkeys(_MENDS[place.kind] for place in remainings))
     raise StateError(
-        f"nothing is published while {places}: {listed_places}{more}. To mend it: {mends}; "
+        f"nothing can be published while {places}: {listed_places}{more}. To fix it: {mends}; "
         "`quaestor interview names remaining` lists all"
     )
 
 
 def _shown(interviews: Interviews) -> Iterator[tuple[str, str, str]]:
-    """What is shown instead of names; where a name is known no more, what stands in transcripts."""
+    """Yields the replacements that people chose, and those in transcripts for names that are no longer known."""
     ids_by_replacement = {
         known_name.shown: known_name.id
         for known_name in all_names(interviews)
         if not is_own_word(known_name.id, known_name.shown)
     }
     for shown, name in ids_by_replacement.items():
-        yield SHOWN, f"what is shown instead of the name {name}", shown
+        yield SHOWN, f"the replacement of the name {name}", shown
     for talk in interviews.transcripts():
         theirs = [
             replacement.shown
@@ -252,4 +252,4 @@ def _shown(interviews: Interviews) -> Iterator[tuple[str, str, str]]:
         ]
         for shown in dict.fromkeys(theirs):
             if shown not in ids_by_replacement:
-                yield SHOWN, f"what is shown in the transcript {talk.interview}", shown
+                yield SHOWN, f"a replacement in the transcript {talk.interview}", shown

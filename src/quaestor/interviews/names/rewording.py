@@ -1,7 +1,7 @@
-"""Names taken out of what people wrote about interviews: notes, ticks, roles, guides, and words beside turns.
+"""Replaces names in what people wrote about interviews: notes, ticks, roles, guides, and memos on turns.
 
-A transcript keeps its recorded words and shows others. What somebody wrote is changed itself: nobody counts places in
-it, and a participant who withdraws must leave nothing behind.
+A transcript keeps its recorded words and shows others. What somebody wrote is changed itself: no code counts
+characters in it, and nothing about a withdrawn participant may stay behind.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from quaestor.interviews.repository import GUIDES, Interviews
 from quaestor.store.records import NewAct
 
 _WRITTEN = {NOTE: ("text",), MARK: ("text",), TICK: ("other",), "participant": ("role", "field")}
-"""What people write in their own words, by the kind of an entry."""
+"""The free-text fields of each kind of entry."""
 _BESIDE = {"transcript": ("left_out",)}
-"""What the file of a transcript says beside the conversation."""
+"""Text in a transcript's file that is not part of the conversation."""
 _OF_IDENTITIES = {"contact": ("more",), NAME: ("shown",)}
 Find = Callable[[str], Sequence[Found]]
 _NOT_READ = re.compile(r"(\{[^}]*\})|[^{]+")
-"""What stands in braces is for a machine."""
+"""Text in braces is for the parser, not for readers."""
 
 
 def replace_written(interviews: Interviews, actor: str | None = None) -> int:
-    """Put what is shown in the place of every known name that somebody wrote, as the lead; how many texts it changed.
+    """Replaces every known name in written texts, as the lead; returns how many texts changed.
 
-    It cannot be taken back: nothing remembers what stood there.
+    It cannot be undone: the earlier text is not kept.
     """
-    lead = require_lead(interviews.coding, actor, "take names out of what was written")
+    lead = require_lead(interviews.coding, actor, "replace names in written texts")
     finder = finder_of(interviews)
     changed = _changed(interviews, _WRITTEN, finder.sure_in) + _in_guides(interviews, finder.names_in)
     if changed:
@@ -43,7 +43,7 @@ def replace_written(interviews: Interviews, actor: str | None = None) -> int:
 
 
 def take_names_out(interviews: Interviews, find: Find) -> int:
-    """Replace the names of a participant who withdraws in all that is written, notes about other people included."""
+    """Replaces the names of a withdrawn participant in all written texts, notes about other people included."""
     identities = interviews.identities.reword(_OF_IDENTITIES, lambda text: without(text, find))
     return _changed(interviews, {**_WRITTEN, **_BESIDE}, find) + _in_guides(interviews, find) + identities
 
@@ -52,18 +52,18 @@ def _changed(interviews: Interviews, written: Mapping[str, Sequence[str]], find:
     def changed(text: str) -> str:
         return without(text, find)
 
-    return interviews.file.reword(written, changed) + interviews.file.words.change(changed)
+    return interviews.file.reword(written, changed) + interviews.file.words.replace_texts(changed)
 
 
 def without(text: str, find: Find) -> str:
-    """A text with what is shown in the place of each name that is found in it."""
+    """Returns a text in which each name that `find` finds is replaced."""
     for match in reversed(find(text)):
         text = f"{text[: match.start]}{match.shown}{text[match.end :]}"
     return text
 
 
 def _in_guides(interviews: Interviews, find: Find) -> int:
-    """The same in the versions of guides that interviews were held by: in what is read out, never in an id."""
+    """Replaces names in the text of used guide versions, but never in an id."""
 
     def changed(name: str, text: str) -> str:
         lines = text.splitlines(keepends=True)

@@ -1,4 +1,4 @@
-"""Items that were made of transcripts before a name in them was replaced: the file, the evidence, the candidates."""
+"""Finds items built from transcripts before a name in them was replaced: in files, evidence and candidates."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ _ITEM, _BODY, _QUESTION = "id", "body", "question"
 
 @dataclass(frozen=True)
 class Older:
-    """Items of an interview hold words that are replaced now."""
+    """An interview whose items contain words that are replaced now."""
 
     interview: str
     shown: str
 
 
 def older_items(interviews: Interviews) -> Iterator[Older]:
-    """In the file that evidence is made of, in evidence, and in the candidates of a funnel that reads it."""
+    """Yields stale items in the files that evidence is built from, in evidence, and in the funnel's candidates."""
     study, sources = interviews.study, list_sources_in_folder(interviews.study, FOLDER)
     for path in sorted((study.root / FOLDER).glob("*.csv")):
         columns, *rows = parse_csv(path.read_bytes().decode("utf-8"))
@@ -50,7 +50,7 @@ def older_items(interviews: Interviews) -> Iterator[Older]:
 
 
 def refuse_older_items(interviews: Interviews | None, viewer: str) -> None:
-    """Nobody but the lead looks through items that hold names which are known by now."""
+    """Raises StateError if items that a viewer other than the lead would see contain a known name."""
     if interviews is None or viewer == interviews.coding.lead or not (interviews.study.root / FOLDER).is_dir():
         return
 
@@ -59,25 +59,25 @@ def refuse_older_items(interviews: Interviews | None, viewer: str) -> None:
 
     if interviews.remembered("items with names", _mark(interviews), named):
         raise StateError(
-            "a name in these interviews is known since their items were made: they can be searched again when the lead "
-            "has made them anew with `quaestor interview items`, `quaestor ingest turns` and `quaestor funnel`"
+            "a name in these interviews became known after their items were built: search is available again once the "
+            "lead has run `quaestor interview items`, `quaestor ingest turns` and `quaestor funnel`"
         )
 
 
 def _mark(interviews: Interviews) -> object:
-    """Changes with what is known of names and transcripts, and with the files in which their words are."""
+    """Returns a stamp that changes with the names, the transcripts, and the files that contain their words."""
     return interviews.file.head(), finder_of(interviews), files_mark(interviews.study)
 
 
 def files_mark(study: Study) -> tuple[object, ...]:
-    """Changes with the files in which words of transcripts are."""
+    """Returns a stamp that changes with the files that contain words of transcripts."""
     files = [*(study.root / FOLDER).glob("*.csv"), study.funnel_folder / CANDIDATES]
     written = [path.stat().st_mtime_ns if path.exists() else 0 for path in files]
     return *written, *(evidence_stamp(study, source) for source in list_sources_in_folder(study, FOLDER))
 
 
 def _rows(path: Path, sources: Sequence[str] = ()) -> list[tuple[str, str, str]]:
-    """Ids, words and questions of the items of a table, of some of its sources or all."""
+    """Reads the ids, bodies and questions of a table's items, of some sources or all."""
     there = set(pq.read_schema(path).names)
     if not {_ITEM, _BODY} <= there:
         return []
@@ -99,7 +99,7 @@ def _older(interviews: Interviews, items: Iterable[tuple[str, str, str]]) -> Ite
 
 
 def _held(interviews: Interviews, turn: SpokenTurn | None, body: str) -> Iterator[str]:
-    """What is shown instead of the words that an older text still has."""
+    """Yields the replacements of names that a stale text still contains."""
     text = html.unescape(body)
     for replacement in turn.replacements if turn else ():
         if turn and turn.raw[replacement.start : replacement.end] in text:

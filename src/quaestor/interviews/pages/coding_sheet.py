@@ -12,7 +12,7 @@ from quaestor.coding.model.facet_kinds.passages import LONGEST_FIELD, LONGEST_ME
 from quaestor.coding.model.records import CANNOT_JUDGE, Codebook, Facet, Passage, read_passages
 from quaestor.coding.model.state import OPEN
 from quaestor.coding.model.views import RaterPosition, build_rater_position
-from quaestor.coding.rating import choices_of
+from quaestor.coding.rating import list_choices
 from quaestor.coding.session import CodingSession
 from quaestor.interviews.model.records import Guide, SpokenTurn, Transcript, Voice, clock_words, item_of, place_of
 from quaestor.interviews.names.masking import shown_now
@@ -232,7 +232,7 @@ def _window(windows: Sequence[tuple[int, int]], page: int | None, turn: int | No
 
 def coding_choices(facet: Facet, book: Codebook) -> tuple[AnswerChoice, ...]:
     """The codes by theme; those that nothing lies below get the keys first."""
-    offered = choices_of(facet, book, RESERVED)
+    offered = list_choices(facet, book, RESERVED)
     above = {book.codes[choice.value].parent for choice in offered}
     keyed = {
         choice.value: choice.key for choice in offered if choice.key and choice.key == book.codes[choice.value].key

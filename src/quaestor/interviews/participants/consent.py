@@ -1,7 +1,7 @@
-"""Consent: the agreement in its versions, who accepted or declined which of them, and the link by which they do.
+"""Consent: the versions of the consent form, who accepted or declined which one, and the personal links.
 
-The agreement is a file of the study folder. What its file says comes into force when somebody with a part in the study
-says so, or is asked for the first time by it; from then on it is a version that stays, whatever becomes of the file.
+The consent form is a file in the study folder. It takes effect when the lead says so or when the first participant is
+asked; from then on that version is kept, whatever happens to the file.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from quaestor.study.folder import Study
 ACCEPTED, DECLINED = "accepted", "declined"
 BY_LINK, ON_PAPER, SPOKEN = "by link", "on paper", "spoken"
 HOW = (ON_PAPER, SPOKEN)
-"""How somebody can agree whom nobody sent a link."""
+"""How consent can be given without a link."""
 AGREEMENT = "agreement"
 DEFAULT_FILE = "agreement.md"
 _LONGEST = 200_000
@@ -33,17 +33,17 @@ _LONGEST = 200_000
 
 @dataclass(frozen=True)
 class Consent:
-    """What a participant said to the agreement; the last word counts."""
+    """A participant's answer to the consent form; the latest one counts."""
 
     what: str = ""
-    """`accepted` or `declined`; empty where nobody knows yet."""
+    """`accepted` or `declined`; empty if not answered yet."""
     version: int | None = None
     how: str = ""
     day: str = ""
     newest: int | None = None
-    """The version that is in force."""
+    """The version in force."""
     linked: bool = False
-    """Whether a link is in their hands."""
+    """Whether they have a link."""
 
     @property
     def accepted(self) -> bool:
@@ -57,7 +57,7 @@ class Consent:
 
     @property
     def words(self) -> str:
-        """In a few words, for a list."""
+        """A short text for a list."""
         if not self.what:
             return "link made" if self.linked else "not asked"
         return f"{self.what}, version {self.version}" + (f", ask again for {self.newest}" if self.asks_again else "")
@@ -65,80 +65,80 @@ class Consent:
 
 @dataclass(frozen=True)
 class Agreement:
-    """The agreement as it is in force, and what its file says now."""
+    """The consent form in force, and the current text of its file."""
 
     file: str
     kept: KeptText | None
     text: str = ""
-    """What the file says now; empty where there is none."""
+    """The current text of the file; empty if there is none."""
 
     @property
     def changed(self) -> bool:
-        """Whether the file says something else than what is in force."""
+        """Whether the file differs from the version in force."""
         return bool(self.text) and self.kept is not None and self.text != self.kept.text
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What somebody with a link meets."""
+    """What the holder of a link sees."""
 
     participant: str
     agreement: KeptText
     consent: Consent
     answered: KeptText | None = None
-    """The version that they answered."""
+    """The version they answered."""
     has_said: bool = False
-    """Whether notes or a transcript of theirs are kept, which stay when they decline and go when they withdraw."""
+    """Whether notes or a transcript are kept, which stay if they decline and are erased if they withdraw."""
 
 
 @dataclass(frozen=True)
 class Link:
-    """A new link; the code is told once and kept nowhere."""
+    """A new link; its code is shown once and not stored."""
 
     participant: str
     code: str = field(repr=False)
 
 
 def agreement_file(study: Study) -> Path:
-    """The agreement that the guides of a study name; else `agreement.md` beside them."""
+    """Returns the consent form that the guides of a study name, or `agreement.md` next to them."""
     folder, named = study.root / "instruments", set()
     for name, path in guide_files(study).items():
         try:
             named.add(guide_from(path.read_text("utf-8-sig"), name).agreement)
         except (QuaestorError, UnicodeDecodeError):
-            continue  # `quaestor interview check` says what is wrong with it
+            continue  # `quaestor interview check` reports what is wrong with it
     files = sorted(named - {""}) or [DEFAULT_FILE]
     if len(files) > 1:
         raise InputError(
-            f"the guides in {folder} name different agreements, {join_with_or(files)}: name one in all of them"
+            f"the guides in {folder} name different consent forms, {join_with_or(files)}: name the same one in all"
         )
     if Path(files[0]).name != files[0]:
-        raise InputError(f"a guide in {folder} names the agreement {files[0]!r}: name a file beside the guide")
+        raise InputError(f"a guide in {folder} names the consent form {files[0]!r}: name a file in the guide's folder")
     return folder / files[0]
 
 
 def agreement_of(interviews: Interviews) -> Agreement:
-    """What is in force and what the file says, where there is either."""
+    """Returns the consent form: the version in force and the text of the file, as far as they exist."""
     return replace(agreement_draft(interviews.study), kept=interviews.file.texts.get(AGREEMENT))
 
 
 def agreement_draft(study: Study) -> Agreement:
-    """What the file says, of a study in which nobody takes part yet."""
+    """Returns the text of the consent form's file, for a study without participants."""
     path = agreement_file(study)
     return Agreement(f"instruments/{path.name}", None, _text(path) if path.exists() else "")
 
 
 def agreement_versions(interviews: Interviews) -> list[KeptText]:
-    """Every version that was in force, the first one first."""
+    """Returns every version that was ever in force, oldest first."""
     return interviews.file.texts.versions(AGREEMENT)
 
 
 def put_agreement_in_force(interviews: Interviews, actor: str | None = None) -> KeptText:
-    """What the file says now is what participants are asked from now on; who agreed before is asked again."""
-    lead = require_lead(interviews.coding, actor, "put an agreement in force")
+    """Puts the current text of the file in force, so that participants who agreed earlier are asked again."""
+    lead = require_lead(interviews.coding, actor, "put a consent form in force")
     path = agreement_file(interviews.study)
     if not path.exists() or not (text := _text(path)).strip():
-        raise StateError(f"there is no agreement yet: write {path.parent.name}/{path.name} in the study folder")
+        raise StateError(f"there is no consent form yet: write {path.parent.name}/{path.name} in the study folder")
     before = interviews.file.texts.get(AGREEMENT)
     kept = interviews.file.texts.add(AGREEMENT, text, interviews.today())
     if before is None or before.version != kept.version:
@@ -148,19 +148,19 @@ def put_agreement_in_force(interviews: Interviews, actor: str | None = None) -> 
 
 
 def in_force(interviews: Interviews) -> KeptText:
-    """The agreement that participants are asked; who asks for the first time puts it in force."""
+    """Returns the consent form in force; puts the first one in force if there is none."""
     return interviews.file.texts.get(AGREEMENT) or put_agreement_in_force(interviews)
 
 
 def consent_of(interviews: Interviews, participant: str) -> Consent:
-    """What somebody said to the agreement."""
+    """Returns a participant's consent."""
     interviews.participant(participant)
     newest = interviews.file.texts.get(AGREEMENT)
     return _consent(interviews.file.entries(about="", participant=participant), newest.version if newest else None)
 
 
 def consents(interviews: Interviews) -> dict[str, Consent]:
-    """The same of everybody at once."""
+    """Returns the consent of every participant."""
     newest = interviews.file.texts.get(AGREEMENT)
     by_name: dict[str, list[Entry]] = {}
     for entry in interviews.file.entries(about=""):
@@ -169,28 +169,28 @@ def consents(interviews: Interviews) -> dict[str, Consent]:
 
 
 def declined(interviews: Interviews) -> set[str]:
-    """Whose last word is no: what they said before is in no items, no table and no report."""
+    """Returns the participants who declined last: items, tables and reports leave out what they said."""
     return {name for name, consent in consents(interviews).items() if consent.what == DECLINED}
 
 
 def has_said(interviews: Interviews, participant: str) -> bool:
-    """Whether anything of an interview with somebody is kept beyond that it is planned."""
+    """Whether anything from an interview with a participant is kept beyond its plan."""
     return any(entry.about and entry.kind not in PLANS for entry in interviews.file.entries(participant=participant))
 
 
 def consent_missing(interviews: Interviews, participant: str, what: str) -> str:
-    """Why nobody may do what needs somebody's consent, as `take notes`; empty where they agreed."""
+    """Returns why an action that needs consent, such as `take notes`, is not allowed; empty if they agreed."""
     consent = consent_of(interviews, participant)
     if consent.what == DECLINED:
-        return f"{participant} declined on {consent.day}: nobody can {what} unless they agree after all"
+        return f"{participant} declined on {consent.day}: you cannot {what} unless they agree"
     if not consent.accepted:
-        remedy = f"`quaestor interview participant consent {participant} accepted` when they do, or send them a link"
-        return f"{participant} has not agreed yet, so nobody can {what}: {remedy}"
+        remedy = f"run `quaestor interview participant consent {participant} accepted` when they do, or send a link"
+        return f"{participant} has not agreed yet, so you cannot {what}: {remedy}"
     return ""
 
 
 def require_consent(interviews: Interviews, participant: str, what: str) -> Consent:
-    """What somebody agreed to; refuses to go on where they did not."""
+    """Returns a participant's consent; raises StateError if they have not agreed."""
     missing = consent_missing(interviews, participant, what)
     if missing:
         raise StateError(missing)
@@ -200,43 +200,43 @@ def require_consent(interviews: Interviews, participant: str, what: str) -> Cons
 def record_consent(
     interviews: Interviews, participant: str, what: str, how: str, actor: str = "", version: int | None = None
 ) -> Consent:
-    """Put on record what somebody said to the agreement, on paper or in words: as it is in force, or to a version."""
+    """Records a participant's answer, on paper or spoken, to the form in force or to an earlier version."""
     interviews.participant(participant)
     if what not in (ACCEPTED, DECLINED):
-        raise InputError(f"consent is {what[:40]!r}: say {ACCEPTED} or {DECLINED}")
+        raise InputError(f"{what[:40]!r} is not a valid consent: use {ACCEPTED} or {DECLINED}")
     if how not in HOW:
-        raise InputError(f"how it was given is {how[:40]!r}: say {join_with_or(HOW)}")
+        raise InputError(f"{how[:40]!r} is not a valid way to give consent: use {join_with_or(HOW)}")
     current = in_force(interviews).version
     if version is not None and not 1 <= version <= current:
-        raise InputError(f"there is no version {version} of the agreement: version {current} is in force")
+        raise InputError(f"there is no version {version} of the consent form: version {current} is in force")
     _record(interviews, participant, what, version or current, how, actor or interviews.coding.lead)
     return consent_of(interviews, participant)
 
 
 def require_shown(interviews: Interviews, version: int | None) -> None:
-    """Refuse an answer to a text that is in force no more: nobody agrees to what was not shown to them."""
+    """Raises StateError if the answered version is no longer in force: nobody agrees to a text they have not seen."""
     if version != in_force(interviews).version:
-        raise StateError("the agreement has changed since you opened this page: please read it again")
+        raise StateError("the consent form has changed since you opened this page: please read it again")
 
 
 def make_link(interviews: Interviews, participant: str, actor: str | None = None, key: str = "") -> Link:
-    """A personal link by which somebody reads the agreement, answers it, and can withdraw; an earlier one ends.
+    """Creates a personal link for reading and answering the consent form and for withdrawing; the earlier link expires.
 
-    Asked again with the same key, it ends nothing and tells nothing: the code was told once and is kept nowhere.
+    Called again with the same key it raises an error and keeps the link, because the code is not stored.
     """
-    lead = require_lead(interviews.coding, actor, "make a link for a participant")
+    lead = require_lead(interviews.coding, actor, "create a link for a participant")
     interviews.participant(participant)
     in_force(interviews)
     link = Link(participant, secrets.token_urlsafe(24))
     content = {"sha256": hash_token(link.code)}
     if key and any(entry.key == key for entry in interviews.file.entries(about="", participant=participant)):
-        raise StateError("this link was shown when it was made, and holds: make a new one only if it is lost")
+        raise StateError("this link was shown once and is still valid: create a new one only if it is lost")
     interviews.file.put(NewEntry("link", lead, content, participant, "", interviews.now(), key or new_key()))
     return link
 
 
 def asked_by(interviews: Interviews | None, code: str) -> Asked | None:
-    """What a link leads to; None where it leads nowhere, as it does after a withdrawal."""
+    """Returns what a link shows; None if it is not valid, for instance after a withdrawal."""
     sought = hash_token(code)
     for entry in interviews.file.entries(about="") if interviews else ():
         if interviews and entry.kind == "link" and entry.said["sha256"] == sought:
@@ -247,10 +247,10 @@ def asked_by(interviews: Interviews | None, code: str) -> Asked | None:
 
 
 def answer_by_link(interviews: Interviews, code: str, what: str, version: int | None) -> Consent:
-    """Accept or decline what the page showed; where it is in force no more, it is to be read anew."""
+    """Records an answer given by link; raises StateError if the form has changed since the page was opened."""
     invitee = asked_by(interviews, code)
     if invitee is None or what not in (ACCEPTED, DECLINED):
-        raise InputError("this link leads nowhere: check that it is whole")
+        raise InputError("this link is not valid: check that you copied all of it")
     require_shown(interviews, version)
     _record(interviews, invitee.participant, what, invitee.agreement.version, BY_LINK, invitee.participant)
     return consent_of(interviews, invitee.participant)
@@ -274,7 +274,7 @@ def _text(path: Path) -> str:
     try:
         text = path.read_text("utf-8-sig")
     except UnicodeDecodeError:
-        raise InputError(f"{path} is no text in UTF-8: save it as such") from None
+        raise InputError(f"{path} is not a UTF-8 text: save it as UTF-8") from None
     if len(text) > _LONGEST:
-        raise InputError(f"{path} has {len(text):,} characters: an agreement that people read is shorter")
+        raise InputError(f"{path} has {len(text):,} characters: shorten it to at most {_LONGEST:,}")
     return text

@@ -1,7 +1,7 @@
-"""Who takes part in interviews: a pseudonym from the first moment, and how to reach them in a file of its own.
+"""Participants of interviews: a pseudonym from the start, and contact data in a separate file.
 
-What is written about somebody here names nobody. Names and addresses go to the file of identities alone, are read by
-the lead alone, and stand in no message and no journal.
+What is recorded here identifies nobody. Names and addresses are kept only in the identities file, are readable only
+by the lead, and appear in no message and no journal.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _EMAIL = re.compile(r"[^\s@,;<>\"]{1,64}@[^\s@,;<>\"]{1,190}")
 
 @dataclass(frozen=True)
 class Contact:
-    """How to reach a participant; its text says nothing of it, so that it ends up in no log."""
+    """Contact data of a participant; excluded from `repr`, so that they appear in no log."""
 
     name: str = field(default="", repr=False)
     email: str = field(default="", repr=False)
@@ -48,7 +48,7 @@ def add_participant(
     synthetic: bool = False,
     key: str = "",
 ) -> Participant:
-    """Somebody new, under the next pseudonym, which nobody had before; asked again with the same key, the same one."""
+    """Adds a participant under the next unused pseudonym; the same key returns the same participant."""
     about = Participant("", _line("role", role), _years(years), _line("field", domain), synthetic)
     gone = [*interviews.file.erased(), *interviews.file.listed(), *withdrawn(interviews)]
 
@@ -68,7 +68,7 @@ def change_participant(
     domain: str | None = None,
     actor: str = "",
 ) -> Participant:
-    """What is known about somebody, corrected: what is not named stays; years as an empty text are unknown."""
+    """Changes what is known about a participant; arguments left out stay, an empty text for years means unknown."""
     now = interviews.participant(pseudonym)
     changed = Participant(
         pseudonym,
@@ -82,14 +82,14 @@ def change_participant(
 
 
 def withdrawn(interviews: Interviews) -> dict[str, str]:
-    """Who withdrew, and when, as the journal of the study has it for ever."""
+    """Returns the withdrawn participants with the time of withdrawal, from the journal."""
     with interviews.coding.locked_state() as state:
         return {act.payload["participant"]: act.time for act in state.unhandled_acts if act.kind == WITHDRAW_ACT}
 
 
 def set_contact(interviews: Interviews, pseudonym: str, contact: Contact, actor: str | None = None) -> None:
-    """How to reach somebody from now on; of what was known before nothing stays."""
-    lead = require_lead(interviews.coding, actor, "keep how to reach participants")
+    """Replaces a participant's contact data; the earlier data are not kept."""
+    lead = require_lead(interviews.coding, actor, "record contact data of participants")
     interviews.participant(pseudonym)
     content = asdict(_checked(contact))
     if not any(content.values()):
@@ -99,11 +99,11 @@ def set_contact(interviews: Interviews, pseudonym: str, contact: Contact, actor:
 
 
 def hand_over_contact(interviews: Interviews, pseudonym: str, contact: Contact, actor: str) -> None:
-    """What an interviewer was told about how to reach somebody, put beside what the lead knows; it is not read back."""
+    """Adds contact data that an interviewer received to what the lead has; the interviewer cannot read them back."""
     interviews.participant(pseudonym)
     content = {name: words for name, words in asdict(_checked(contact)).items() if words}
     if not content:
-        raise InputError("nothing was given: write an e-mail address, a telephone number, or how else to reach them")
+        raise InputError("nothing was entered: give an e-mail address, a telephone number, or another contact")
     known = _known_contact(interviews, pseudonym)
     more = [text for text in (known.more, content.get("more", "")) if text]
     merged = {**asdict(known), **content, "more": "\n".join(dict.fromkeys(more))}
@@ -111,8 +111,8 @@ def hand_over_contact(interviews: Interviews, pseudonym: str, contact: Contact, 
 
 
 def contact_of(interviews: Interviews, pseudonym: str, actor: str | None = None) -> Contact:
-    """How to reach somebody, for the lead; empty where nothing is known."""
-    require_lead(interviews.coding, actor, "see how to reach participants")
+    """Returns a participant's contact data to the lead; empty if there are none."""
+    require_lead(interviews.coding, actor, "see contact data of participants")
     interviews.participant(pseudonym)
     return _known_contact(interviews, pseudonym)
 
@@ -123,7 +123,7 @@ def _known_contact(interviews: Interviews, pseudonym: str) -> Contact:
 
 
 def reachable(interviews: Interviews) -> frozenset[str]:
-    """Of whom the lead knows how to reach them, and nothing of it."""
+    """Returns the pseudonyms of participants with contact data, but not the data."""
     return frozenset(entry.participant for entry in interviews.identities.entries(about="") if entry.kind == _CONTACT)
 
 
@@ -141,52 +141,54 @@ def _entry(interviews: Interviews, participant: Participant, actor: str, key: st
 
 
 def _line(what: str, text: str) -> str:
-    """One line of words about a participant."""
+    """Returns a text as one line; raises InputError if it is too long or has unprintable characters."""
     words = " ".join(text.split())
-    if not words.isprintable():  # a terminal would obey what stands in it
-        raise InputError(f"the {what} has characters that cannot be seen: type it anew")
+    if not words.isprintable():  # a terminal would execute control sequences
+        raise InputError(f"the {what} contains invisible characters: type it again")
     if len(words) > _LONGEST:
-        raise InputError(f"the {what} has {len(words)} characters: say it in at most {_LONGEST}")
+        raise InputError(f"the {what} has {len(words)} characters: use at most {_LONGEST}")
     return words
 
 
 def _years(years: float | None) -> float | None:
     if years is not None and not 0 <= years <= _MOST_YEARS:
-        raise InputError(f"{years:g} years of experience are given: give 0 to {_MOST_YEARS}, or leave it out")
+        raise InputError(
+            f"{years:g} is out of range for years of experience: enter 0 to {_MOST_YEARS}, or leave it out"
+        )
     return years
 
 
 def _checked(contact: Contact) -> Contact:
-    """The same, tidied; a refusal names the field and never what stands in it."""
+    """Returns tidied contact data; an error names the field and never quotes its content."""
     more = contact.more.strip()
     name, email = _line("name", contact.name), _line("e-mail address", contact.email)
     checked = Contact(name, email, _line("telephone number", contact.telephone), more)
     if checked.name and not is_searchable(checked.name):
         raise InputError(
-            "the name has fewer than two letters, digits or signs, or signs alone, so it cannot be searched for in "
+            "the name has fewer than two letters, digits or symbols, or only symbols, so it cannot be searched for in "
             "transcripts: write more of it, or leave it out"
         )
     if checked.email and not _EMAIL.fullmatch(checked.email):
-        raise InputError("the e-mail address is not written as one: give it as somebody@example.org")
+        raise InputError("this is not a valid e-mail address: write it as somebody@example.org")
     if len(more) > _LONGEST_MORE:
-        raise InputError(f"the further notes have {len(more):,} characters: keep them below {_LONGEST_MORE:,}")
+        raise InputError(f"the further notes have {len(more):,} characters: use fewer than {_LONGEST_MORE:,}")
     return checked
 
 
 def years_from(text: str) -> float | None:
-    """Years of experience as somebody typed them; none where nothing is said."""
+    """Parses years of experience as typed; None for an empty text."""
     words = text.strip().replace(",", ".")
     if not words:
         return None
     try:
         return float(words)
     except ValueError:
-        raise InputError(f"{text.strip()[:40]!r} is no number of years: write digits, such as 7") from None
+        raise InputError(f"{text.strip()[:40]!r} is not a number of years: enter digits, such as 7") from None
 
 
 def require_taking_part(interviews: Interviews | None, pseudonym: str) -> Interviews:
-    """The interviews, where somebody of that pseudonym takes part in them."""
+    """Returns the interviews if they have a participant of this pseudonym; raises an error otherwise."""
     if interviews is None:
-        raise StateError("nobody takes part in interviews yet: add a participant first")
+        raise StateError("there are no participants yet: add one first")
     interviews.participant(pseudonym)
     return interviews

@@ -7,9 +7,9 @@ import numpy as np
 from quaestor.interviews.themes.co_occurrence import saturation_of, stop_in_words
 from quaestor.interviews.themes.records import TURN, Themes, mentions, occurrences
 from quaestor.measures.co_occurrence import co_occurrence
-from quaestor.render.figures.code_grid import draw_code_map, draw_together
-from quaestor.render.figures.export import svg_of
-from quaestor.render.figures.records import Accumulated, Counted, Figure
+from quaestor.render.figures.code_grid import draw_code_map, draw_co_occurrence
+from quaestor.render.figures.export import render_svg
+from quaestor.render.figures.records import SaturationPoint, CodeCounts, Figure
 from quaestor.render.figures.saturation import draw_saturation
 
 SATURATION, CODE_MAP, TOGETHER = "saturation", "code-map", "together"
@@ -29,7 +29,7 @@ def figure_of(themes: Themes, name: str) -> Figure:
 
 def drawn(themes: Themes, name: str) -> str | None:
     """A figure as SVG, for a page; none where there is none of that name."""
-    return svg_of(figure_of(themes, name)) if name in FIGURES else None
+    return render_svg(figure_of(themes, name)) if name in FIGURES else None
 
 
 def _saturation(themes: Themes) -> Figure:
@@ -39,13 +39,13 @@ def _saturation(themes: Themes) -> Figure:
         names, saturation.new, saturation.total, saturation.expected, saturation.low, saturation.high, strict=True
     )
     return draw_saturation(
-        [Accumulated(*line) for line in lines], stops=[stop_in_words(stop) for stop in saturation.stops]
+        [SaturationPoint(*line) for line in lines], stops=[stop_in_words(stop) for stop in saturation.stops]
     )
 
 
 def _code_map(themes: Themes) -> Figure:
     rows = [
-        Counted(code.theme_name, code.name, tuple(counts))
+        CodeCounts(code.theme_name, code.name, tuple(counts))
         for code, counts in zip(themes.codes, mentions(themes).tolist(), strict=True)
     ]
     return draw_code_map(themes.participants, rows)
@@ -59,4 +59,4 @@ def _together(themes: Themes) -> Figure:
     best = np.argsort(-meets, kind="stable")[:_MOST_CODES]
     chosen = sorted(place for place in best.tolist() if meets[place])
     names = [themes.codes[place].name for place in chosen]
-    return draw_together(names, counts[np.ix_(chosen, chosen)].tolist())
+    return draw_co_occurrence(names, counts[np.ix_(chosen, chosen)].tolist())

@@ -137,7 +137,8 @@ NOTHING = (
 def has_themes(state: State) -> bool:
     """Whether a round that codes transcripts has decided anything."""
     return any(
-        state.round(name).last_decisions(require_passage_facet(state.round(name).plan).id) for name in coded_rounds(state)
+        state.round(name).last_decisions(require_passage_facet(state.round(name).plan).id)
+        for name in coded_rounds(state)
     )
 
 

@@ -19,7 +19,7 @@ from quaestor.base.files import write_atomically
 from quaestor.publication.audit.records import DIFFERS, VERDICTS, Audit, Check
 from quaestor.publication.report.records import Report
 from quaestor.render.design_tokens import ICON, TOKENS
-from quaestor.render.figures.export import svg_of, write_figure
+from quaestor.render.figures.export import render_svg, write_figure
 from quaestor.render.report_parts import MOST_LISTED, ItemColumns
 from quaestor.render.table_model import Finding, Selection, Table, Value
 from quaestor.render.tables.files import write_table
@@ -139,7 +139,7 @@ def write_report(report: Report, folder: Path, tell: Callable[[str], None]) -> N
         linked=linked,
         tables=tables,
         table=lambda table: Markup(to_html(table, item_address if linked else None)),  # noqa: S704 - escaped there
-        figure=lambda figure: Markup(svg_of(figure)),  # noqa: S704 - drawn here
+        figure=lambda figure: Markup(render_svg(figure)),  # noqa: S704 - drawn here
         value_address=_value_address if linked else None,
     )
     write_atomically(folder / "index.html", page.encode("utf-8"))

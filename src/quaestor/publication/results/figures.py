@@ -20,17 +20,17 @@ from quaestor.render.figures.heat_map import draw_heat_map
 from quaestor.render.figures.popularity_difficulty import draw_popularity_difficulty
 from quaestor.render.figures.process import draw_process
 from quaestor.render.figures.records import (
-    Column,
-    Estimate,
+    ShareColumn,
+    ForestEstimate,
     Figure,
-    Kept,
-    Part,
-    Place,
-    Series,
-    Share,
-    Stage,
-    Step,
-    Trend,
+    FunnelStep,
+    TaxonomyPart,
+    TaxonomyPoint,
+    YearSeries,
+    YearShare,
+    ProcessStage,
+    ProcessStep,
+    TrendLine,
 )
 from quaestor.render.figures.treemap import draw_treemap
 from quaestor.render.figures.trend import draw_trend
@@ -42,52 +42,54 @@ def process_figure(computed: Computed) -> Figure:
     """The steps of the study with their counts: collect, code, measure."""
     stages = []
     if computed.funnel is not None:
-        steps = [Step(step.step, step.kept, "posts") for step in computed.funnel.steps]
+        steps = [ProcessStep(step.step, step.kept, "posts") for step in computed.funnel.steps]
         first = computed.funnel.steps[0].entered if computed.funnel.steps else None
-        stages.append(Stage("Collect", (Step("all questions of the source", first, "posts"), *steps)))
+        stages.append(ProcessStage("Collect", (ProcessStep("all questions of the source", first, "posts"), *steps)))
     rounds = _round_steps(computed)
     if rounds:
-        stages.append(Stage("Code", tuple(rounds)))
+        stages.append(ProcessStage("Code", tuple(rounds)))
     if computed.results is not None:
-        stages.append(Stage("Measure", tuple(_measure_steps(computed, computed.results))))
+        stages.append(ProcessStage("Measure", tuple(_measure_steps(computed, computed.results))))
     return draw_process(stages)
 
 
-def _round_steps(computed: Computed) -> list[Step]:
+def _round_steps(computed: Computed) -> list[ProcessStep]:
     state = computed.state
     if state is None:
         return []
     steps = [
-        Step(f"{name}, {len(round_state.slots)} raters", len(round_state.plan.items), "items")
+        ProcessStep(f"{name}, {len(round_state.slots)} raters", len(round_state.plan.items), "items")
         for name, round_state in state.rounds.items()
     ]
     for name, decisions in state.published.items():
-        steps.append(Step(f"published decisions: {name}", len({item for item, _ in decisions}), "items"))
+        steps.append(ProcessStep(f"published decisions: {name}", len({item for item, _ in decisions}), "items"))
     return steps
 
 
-def _measure_steps(computed: Computed, results: Results) -> Iterator[Step]:
-    yield Step("decided items", len(results.decided), "items")
+def _measure_steps(computed: Computed, results: Results) -> Iterator[ProcessStep]:
+    yield ProcessStep("decided items", len(results.decided), "items")
     tree = results.coded.book.facets[computed.study.settings.results.tree]
     for level in tree.levels:
         codes = results.decided.get_attribute(level).codes
-        yield Step(f"{level} codes in use", len(np.unique(codes[codes != NONE])), "codes")
-    yield Step("tables", len(computed.study.settings.tables), "")
+        yield ProcessStep(f"{level} codes in use", len(np.unique(codes[codes != NONE])), "codes")
+    yield ProcessStep("tables", len(computed.study.settings.tables), "")
     if computed.study.settings.findings:
-        yield Step("findings", len(computed.study.settings.findings), "")
+        yield ProcessStep("findings", len(computed.study.settings.findings), "")
 
 
 def funnel_figure(computed: Computed) -> Figure | None:
     if computed.funnel is None or not computed.funnel.steps:
         return None
     steps = computed.funnel.steps
-    return draw_funnel([Kept("all questions", steps[0].entered), *(Kept(step.step, step.kept) for step in steps)])
+    return draw_funnel(
+        [FunnelStep("all questions", steps[0].entered), *(FunnelStep(step.step, step.kept) for step in steps)]
+    )
 
 
 def forest_figure(computed: Computed) -> Figure | None:
     """The agreement of every closed round on every facet."""
     rows = [
-        Estimate(
+        ForestEstimate(
             f"{name}: {agreement.facet}",
             agreement.kappa.value, agreement.kappa.low, agreement.kappa.high, agreement.n, agreement.band, agreement.kappa.undefined,
         )
@@ -112,7 +114,7 @@ def by_year_figure(computed: Computed, results: Results) -> Figure | None:
         return None
     attribute, years = results.decided.get_attribute(name), results.decided.get_attribute(YEAR)
     counts = count_pairs(attribute.codes, len(attribute.keys), years.codes, len(years.keys))
-    series = [Series(title, tuple(row.tolist())) for title, row in zip(attribute.titles, counts, strict=True)]
+    series = [YearSeries(title, tuple(row.tolist())) for title, row in zip(attribute.titles, counts, strict=True)]
     return draw_by_year([int(year) for year in years.keys], series, title=f"Posts by year and {name}")
 
 
@@ -122,7 +124,7 @@ def treemap_figure(computed: Computed, results: Results) -> Figure | None:
         return None
     return draw_treemap(
         [
-            Part(phase, name, posts, days)
+            TaxonomyPart(phase, name, posts, days)
             for phase, name, posts, _, days in _objects(computed, results, levels[0], levels[1])
             if posts
         ]
@@ -150,7 +152,7 @@ def heat_map_figure(computed: Computed, results: Results) -> Figure | None:
     counts = count_pairs(rows.codes, len(rows.keys), columns.codes, len(columns.keys))
     bases = counts.sum(axis=0)
     points = [
-        Column(title, int(base), tuple(count / base if base else None for count in column.tolist()))
+        ShareColumn(title, int(base), tuple(count / base if base else None for count in column.tolist()))
         for title, base, column in zip(columns.titles, bases.tolist(), counts.T, strict=True)
     ]
     return draw_heat_map(rows.titles, points, title=f"Share of each {heat_map[0]} among the posts of a {heat_map[1]}")
@@ -161,7 +163,7 @@ def popularity_figure(computed: Computed, results: Results) -> Figure | None:
     if len(levels) < 2:
         return None
     seed = computed.study.settings.study.seed
-    places = [Place(*values) for values in _objects(computed, results, levels[0], levels[1]) if values[2]]
+    places = [TaxonomyPoint(*values) for values in _objects(computed, results, levels[0], levels[1]) if values[2]]
     views, days = (summary(results.decided.get_numbers(name), seed).median for name in (_VIEWS, _DAYS))
     return draw_popularity_difficulty(places, median_views=views, median_days=days)
 
@@ -179,9 +181,9 @@ def trend_figure(computed: Computed, results: Results) -> Figure | None:
         shares = yearly_shares(when, (attribute.codes == place)[dated])
         trend_test = trend(shares)
         points = tuple(
-            Share(share.year, share.share, share.low, share.high, share.of)
+            YearShare(share.year, share.share, share.low, share.high, share.of)
             for share in shares
             if share.share is not None and share.low is not None and share.high is not None
         )
-        trends.append(Trend(title, points, trend_test.direction))
+        trends.append(TrendLine(title, points, trend_test.direction))
     return draw_trend(trends, title=f"Share of each {level} by year with 95% intervals")

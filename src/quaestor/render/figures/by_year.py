@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import altair as alt
 
-from quaestor.render.figures.canvas import Canvas, Frame, chart, nothing, spread
+from quaestor.render.figures.canvas import Canvas, Frame, chart, draw_empty, spread_positions
 from quaestor.render.figures.look import (
     DASHES,
     LINE,
@@ -19,14 +19,14 @@ from quaestor.render.figures.look import (
     round_steps,
     text_width,
 )
-from quaestor.render.figures.records import Figure, Series
+from quaestor.render.figures.records import Figure, YearSeries
 
 _LABEL, _MOST_LABELS = 17, 7
 
 
 def draw_by_year(
     years: Sequence[int],
-    series: Sequence[Series],
+    series: Sequence[YearSeries],
     *,
     unit: str = "posts",
     name: str = "by-year",
@@ -34,7 +34,7 @@ def draw_by_year(
 ) -> Figure:
     """The peak of each line carries its count, the end its name and its sum."""
     if not years or not series:
-        return nothing(name, title, f"there are no {unit} with a year yet")
+        return draw_empty(name, title, f"there are no {unit} with a year yet")
     labels = [f"{one.name}, {count(sum(one.counts))} in all" for one in series]
     right = min(round(max(map(text_width, labels))) + 48, 300)
     frame = Frame(74, 26, right, 44, max(310, _LABEL * (len(series) + 1)))
@@ -47,8 +47,8 @@ def draw_by_year(
     return frame.figure(name, title, _words(years, series, unit), canvas, layers)
 
 
-def _line(years: Sequence[int], one: Series, at: int, steps: Sequence[float], unit: str) -> alt.Chart:
-    values = [{"year": year, "count": number} for year, number in zip(years, one.counts, strict=True)]
+def _line(years: Sequence[int], year_series: YearSeries, at: int, steps: Sequence[float], unit: str) -> alt.Chart:
+    values = [{"year": year, "count": number} for year, number in zip(years, year_series.counts, strict=True)]
     color, shape = SERIES[at % len(SERIES)], SHAPES[at % len(SHAPES)]
     every = -(-len(years) // 12)
     domain = [years[0], years[-1]] if len(years) > 1 else [years[0] - 1, years[0] + 1]
@@ -70,9 +70,11 @@ def _line(years: Sequence[int], one: Series, at: int, steps: Sequence[float], un
     return drawn
 
 
-def _name_the_ends(canvas: Canvas, frame: Frame, series: Sequence[Series], labels: Sequence[str], top: float) -> None:
+def _name_the_ends(
+    canvas: Canvas, frame: Frame, series: Sequence[YearSeries], labels: Sequence[str], top: float
+) -> None:
     ends = [frame.height * (1 - one.counts[-1] / top) for one in series]
-    places = spread(ends, _LABEL, 0, frame.height)
+    places = spread_positions(ends, _LABEL, 0, frame.height)
     x = frame.width if len(series[0].counts) > 1 else frame.width / 2
     for at, (label, end, place) in enumerate(zip(labels, ends, places, strict=True)):
         canvas.lines([[(x + 8, end), (frame.width + 20, place), (frame.width + 24, place)]], LINE)
@@ -81,7 +83,9 @@ def _name_the_ends(canvas: Canvas, frame: Frame, series: Sequence[Series], label
         canvas.text(frame.width + 41, place, fitted(label, frame.right - 43))
 
 
-def _name_the_peaks(canvas: Canvas, frame: Frame, years: Sequence[int], series: Sequence[Series], top: float) -> None:
+def _name_the_peaks(
+    canvas: Canvas, frame: Frame, years: Sequence[int], series: Sequence[YearSeries], top: float
+) -> None:
     """One number a line, left out where it would stand on another."""
     taken: list[tuple[float, float]] = []
     for one in series:
@@ -93,7 +97,7 @@ def _name_the_peaks(canvas: Canvas, frame: Frame, years: Sequence[int], series: 
             taken.append((x, y))
 
 
-def _words(years: Sequence[int], series: Sequence[Series], unit: str) -> str:
+def _words(years: Sequence[int], series: Sequence[YearSeries], unit: str) -> str:
     told = []
     for one in series:
         most = max(one.counts, default=0)

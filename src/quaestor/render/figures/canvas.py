@@ -138,7 +138,7 @@ class Frame:
         )
         spec = _styled(drawing)
         spec["layer"] = [*spec["layer"], *canvas.layers()]
-        return Figure(name, printable(title), printable(words), printable(spec))
+        return Figure(name, remove_unprintable(title), remove_unprintable(words), remove_unprintable(spec))
 
 
 def _styled(drawing: alt.LayerChart) -> dict[str, Any]:
@@ -164,16 +164,16 @@ def _styled(drawing: alt.LayerChart) -> dict[str, Any]:
     return spec
 
 
-def printable(value: Any) -> Any:
+def remove_unprintable(value: Any) -> Any:
     """The same value without characters that no XML can hold: the converter ends the whole process at the first one."""
     if isinstance(value, str):
         return _UNPRINTABLE.sub("", value)
     if isinstance(value, dict):
-        return {key: printable(one) for key, one in value.items()}
-    return [printable(one) for one in value] if isinstance(value, list) else value
+        return {key: remove_unprintable(one) for key, one in value.items()}
+    return [remove_unprintable(one) for one in value] if isinstance(value, list) else value
 
 
-def nothing(name: str, title: str, reason: str, whole: int = WIDTH) -> Figure:
+def draw_empty(name: str, title: str, reason: str, whole: int = WIDTH) -> Figure:
     """A figure that says that there is nothing to draw, and why."""
     frame = Frame(20, 20, 20, 20, EMPTY - 40, whole)
     canvas = Canvas()
@@ -185,7 +185,7 @@ def nothing(name: str, title: str, reason: str, whole: int = WIDTH) -> Figure:
     return frame.figure(name, title, f"{title}: {reason}.", canvas)
 
 
-def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
+def spread_positions(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
     """Places as near as possible to the wanted ones, in the same order, none nearer to the next than the gap."""
     order = sorted(range(len(wanted)), key=lambda index: wanted[index])
     gap = min(gap, (high - low) / max(len(order) - 1, 1))

@@ -8,7 +8,7 @@ from typing import Any
 
 import altair as alt
 
-from quaestor.render.figures.canvas import Canvas, Frame, chart, nothing
+from quaestor.render.figures.canvas import Canvas, Frame, chart, draw_empty
 from quaestor.render.figures.look import (
     ACCENT,
     GRID,
@@ -28,7 +28,7 @@ _MOST_LABEL, _LINES, _LINE, _BAR, _GAP, _RIGHT = 260, 3, 15, 20, 12, 120
 
 
 @dataclass(frozen=True)
-class Choice:
+class ChoiceBar:
     """One option: how many chose it, their share with its interval; no share where nobody answered."""
 
     label: str
@@ -39,7 +39,7 @@ class Choice:
 
 
 def draw_choices(
-    choices: Sequence[Choice],
+    choices: Sequence[ChoiceBar],
     base: int,
     *,
     note: str = "",
@@ -48,23 +48,25 @@ def draw_choices(
 ) -> Figure:
     """In the order of the questionnaire; thin lines are 95% intervals, and the axis says what the whole is."""
     if not choices or not base:
-        return nothing(name, title, "nobody has answered this yet")
-    left = min(round(max(text_width(one.label) for one in choices)) + 26, _MOST_LABEL)
-    labels = [wrapped(one.label, left - 22, _LINES) for one in choices]
+        return draw_empty(name, title, "nobody has answered this yet")
+    left = min(round(max(text_width(choice.label) for choice in choices)) + 26, _MOST_LABEL)
+    labels = [wrapped(choice.label, left - 22, _LINES) for choice in choices]
     tall = [max(_LINE * len(lines), _BAR) + _GAP for lines in labels]
     middles = [sum(tall[:at]) + tall[at] / 2 for at in range(len(tall))]
     frame = Frame(left, 14, _RIGHT, 50, sum(tall))
     canvas = Canvas()
     values: list[dict[str, Any]] = []
-    for one, lines, middle in zip(choices, labels, middles, strict=True):
+    for choice, lines, middle in zip(choices, labels, middles, strict=True):
         for at, words in enumerate(lines):
             canvas.text(-12, middle + _LINE * (at - (len(lines) - 1) / 2), words, align="right")
-        canvas.text(frame.width + 14, middle, count(one.count), bold=True)
-        beside = 14 + text_width(count(one.count), bold=True) + 8
-        canvas.text(frame.width + beside, middle, percent(one.share or 0.0), color=MUTED, size=SMALL)
+        canvas.text(frame.width + 14, middle, count(choice.count), bold=True)
+        beside = 14 + text_width(count(choice.count), bold=True) + 8
+        canvas.text(frame.width + beside, middle, percent(choice.share or 0.0), color=MUTED, size=SMALL)
         edges = {"top": middle - _BAR / 2, "bottom": middle + _BAR / 2, "middle": middle}
-        values.append({"label": one.label, "share": one.share or 0.0, "low": one.low, "high": one.high, **edges})
-    most = max((one.high if one.high is not None else one.share or 0.0) for one in choices)
+        values.append(
+            {"label": choice.label, "share": choice.share or 0.0, "low": choice.low, "high": choice.high, **edges}
+        )
+    most = max((choice.high if choice.high is not None else choice.share or 0.0) for choice in choices)
     words = f"share of the {count(base)} who answered{', ' + note if note else ''}"
     return frame.figure(name, title, _words(choices, base, note), canvas, _marks(values, most, words))
 
@@ -76,11 +78,11 @@ def _marks(values: list[dict[str, Any]], most: float, words: str) -> list[alt.Ch
     # By keywords: Altair's setters (`alt.X(…).scale(…)`) mix up figures that are drawn at the same time.
     scale = alt.Scale(domain=[0, end], nice=False, clamp=True)
     across, interval = (alt.X(field, scale=scale, axis=axis) for field in ("share:Q", "low:Q"))
-    bars = chart([{**one, "zero": 0} for one in values]).mark_rect(color=ACCENT, opacity=0.6)
-    known = [one for one in values if one["low"] is not None and one["high"] is not None]
+    bars = chart([{**value, "zero": 0} for value in values]).mark_rect(color=ACCENT, opacity=0.6)
+    known = [value for value in values if value["low"] is not None and value["high"] is not None]
     whiskers = chart(known).mark_rule(color=INK, strokeWidth=1.5, opacity=0.75)
     top, middle = (alt.Y(field, scale=None, axis=None) for field in ("top:Q", "middle:Q"))
-    base_line = chart([{"share": 0, "top": 0, "bottom": max(one["bottom"] for one in values)}])
+    base_line = chart([{"share": 0, "top": 0, "bottom": max(value["bottom"] for value in values)}])
     return [
         bars.encode(x=across, x2="zero:Q", y=top, y2="bottom:Q"),
         whiskers.encode(x=interval, x2="high:Q", y=middle),
@@ -88,12 +90,12 @@ def _marks(values: list[dict[str, Any]], most: float, words: str) -> list[alt.Ch
     ]
 
 
-def _words(choices: Sequence[Choice], base: int, note: str) -> str:
+def _words(choices: Sequence[ChoiceBar], base: int, note: str) -> str:
     told = []
-    for one in choices:
-        known = one.low is not None and one.high is not None
-        interval = f", 95% interval {one.low:.1%} to {one.high:.1%}" if known else ""
-        told.append(f"{one.label}: {count(one.count)} ({percent(one.share or 0.0)}{interval})")
+    for choice in choices:
+        known = choice.low is not None and choice.high is not None
+        interval = f", 95% interval {choice.low:.1%} to {choice.high:.1%}" if known else ""
+        told.append(f"{choice.label}: {count(choice.count)} ({percent(choice.share or 0.0)}{interval})")
     return f"A bar for each of {len(choices)} options, of {count(base)} who answered{', ' + note if note else ''}. " + (
         "; ".join(told) + "."
     )

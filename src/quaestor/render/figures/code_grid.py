@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from quaestor.render.figures.canvas import Canvas, Frame, nothing
+from quaestor.render.figures.canvas import Canvas, Frame, draw_empty
 from quaestor.render.figures.look import INK, PAPER, SMALL, WASH, count, fitted, listed, shade, text_width, wrapped
-from quaestor.render.figures.records import Counted, Figure
+from quaestor.render.figures.records import CodeCounts, Figure
 
 _ROW, _HEADING, _MOST_LABEL, _GAP = 24, 28, 230, 1
 _WIDEST = 64
@@ -17,14 +17,14 @@ _DARKEST = 4
 
 def draw_code_map(
     columns: Sequence[str],
-    rows: Sequence[Counted],
+    rows: Sequence[CodeCounts],
     *,
     name: str = "code-map",
     title: str = "Mentions of each code by participant",
 ) -> Figure:
     """Rows stand under their themes; a participant who never mentions a code has an empty cell."""
     if not rows or not columns:
-        return nothing(name, title, "no interview has been coded yet")
+        return draw_empty(name, title, "no interview has been coded yet")
     groups = list(dict.fromkeys(row.group for row in rows))
     left = min(round(max(text_width(row.name) for row in rows)) + 26, _MOST_LABEL)
     frame = Frame(left, 34, 16, 12, _ROW * len(rows) + _HEADING * len(groups))
@@ -39,7 +39,7 @@ def draw_code_map(
     for group in groups:
         canvas.text(12 - left, y + _HEADING - 10, fitted(group, left + width * len(columns) - 20, bold=True), bold=True)
         y += _HEADING
-        for row in (one for one in rows if one.group == group):
+        for row in (row for row in rows if row.group == group):
             canvas.text(-12, y + _ROW / 2, fitted(row.name, left - 22), color=INK, align="right")
             for at, number in enumerate(row.counts):
                 boxes.append(_cell(canvas, width * at, y, width, number, most))
@@ -49,13 +49,13 @@ def draw_code_map(
 
 
 def _cell(canvas: Canvas, x: float, y: float, width: float, number: int, most: int) -> dict[str, object]:
-    fill, ink = shaded(number / max(most, _DARKEST)) if number else (WASH, INK)
+    fill, ink = choose_shade(number / max(most, _DARKEST)) if number else (WASH, INK)
     if number:
         canvas.text(x + width / 2, y + _ROW / 2, count(number), color=ink, size=SMALL, align="center")
     return {"x": x + _GAP, "y": y + _GAP, "x2": x + width - _GAP, "y2": y + _ROW - _GAP, "fill": fill, "stroke": PAPER}
 
 
-def shaded(part: float) -> tuple[str, str]:
+def choose_shade(part: float) -> tuple[str, str]:
     """The fill of a cell and the ink on it, from light to dark as `part` goes from 0 to 1.
 
     Shades in the middle are left out: a dark page turns the drawing over, and no ink could be read on them there.
@@ -63,7 +63,7 @@ def shaded(part: float) -> tuple[str, str]:
     return (shade(0.14 + 0.28 * part), INK) if part < 0.5 else (shade(0.56 + 0.88 * (part - 0.5)), PAPER)
 
 
-def draw_together(
+def draw_co_occurrence(
     codes: Sequence[str],
     counts: Sequence[Sequence[int]],
     *,
@@ -72,7 +72,7 @@ def draw_together(
 ) -> Figure:
     """The lower half of the square; on its diagonal stand the names."""
     if len(codes) < 2 or not any(counts[at][to] for at in range(len(codes)) for to in range(at)):
-        return nothing(name, title, "no two codes occur in the same turn yet")
+        return draw_empty(name, title, "no two codes occur in the same turn yet")
     left = min(round(max(text_width(code) for code in codes)) + 26, _MOST_LABEL)
     frame = Frame(left, 20, _SLANTED, 14, _ROW * len(codes))
     width = frame.width / len(codes)
@@ -89,7 +89,7 @@ def draw_together(
     return frame.figure(name, title, _together_words(codes, counts), canvas)
 
 
-def _map_words(columns: Sequence[str], rows: Sequence[Counted]) -> str:
+def _map_words(columns: Sequence[str], rows: Sequence[CodeCounts]) -> str:
     ranked = sorted(rows, key=lambda row: -sum(number > 0 for number in row.counts))[:5]
     told = [f"{row.name} by {sum(number > 0 for number in row.counts)}" for row in ranked]
     return (

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import altair as alt
 
-from quaestor.render.figures.canvas import Canvas, Frame, chart, nothing, spread
+from quaestor.render.figures.canvas import Canvas, Frame, chart, draw_empty, spread_positions
 from quaestor.render.figures.look import ACCENT, DASHES, LINE, MUTED, SERIES, count, fitted, percent, round_steps
 from quaestor.render.figures.records import Figure, SetCurve
 from quaestor.render.tables.layout import safe_name
@@ -27,16 +27,16 @@ def draw_discrepancy(
 ) -> Figure:
     """The share of phrases in each set on which the raters differ, and of those that no earlier set holds."""
     if not sets:
-        return nothing(name, title, "no set has been compared yet")
+        return draw_empty(name, title, "no set has been compared yet")
     frame = Frame(72, 44 if note else 22, _BESIDE, 50, 290)
-    steps = round_steps(max(max(one.discrepancy, one.incompatibility) for one in sets))
+    steps = round_steps(max(max(group.discrepancy, group.incompatibility) for group in sets))
     first, last = sets[0].set, sets[-1].set
     domain = [first, last] if last > first else [first - 1, first + 1]
     layers = [_curve(sets, key, color, dash, steps, domain) for _, key, color, dash in _CURVES]
     canvas = Canvas()
     ends = [frame.height * (1 - getattr(sets[-1], key) / steps[-1]) for _, key, _, _ in _CURVES]
     x = frame.width if last > first else frame.width / 2
-    places = spread(ends, 34, 8, frame.height - 16)
+    places = spread_positions(ends, 34, 8, frame.height - 16)
     for (label, key, color, dash), end, place in zip(_CURVES, ends, places, strict=True):
         canvas.lines([[(x + 5, end), (frame.width + 16, place), (frame.width + 20, place)]], LINE)
         canvas.lines([[(frame.width + 24, place), (frame.width + 46, place)]], color, width=2, dash=dash)
@@ -56,7 +56,7 @@ def draw_round_curves(sets: Sequence[SetCurve], round_name: str, *, simulated: b
 def _curve(
     sets: Sequence[SetCurve], key: str, color: str, dash: Sequence[int], steps: Sequence[float], domain: Sequence[int]
 ) -> alt.Chart:
-    values = [{"set": one.set, "share": round(getattr(one, key), 6)} for one in sets]
+    values = [{"set": group.set, "share": round(getattr(group, key), 6)} for group in sets]
     last = sets[-1].set
     steps_across = round_steps(last, 8, whole=True)
     marks = sorted({sets[0].set, *(int(step) for step in steps_across if sets[0].set < step <= last)})
@@ -83,11 +83,11 @@ def _curve(
 
 def _words(sets: Sequence[SetCurve]) -> str:
     first, last = sets[0], sets[-1]
-    items = sum(one.items for one in sets)
+    items = sum(group.items for group in sets)
     if len(sets) == 1:
         ending = f"In set {first.set} they are {percent(first.discrepancy)} and {percent(first.incompatibility)}."
     else:
-        closed = next((one.set for one in sets if _closed_from(sets, one.set)), None)
+        closed = next((group.set for group in sets if _closed_from(sets, group.set)), None)
         ending = (
             f"From set {first.set} to set {last.set} discrepancy goes from {percent(first.discrepancy)} to "
             f"{percent(last.discrepancy)} and incompatibility from {percent(first.incompatibility)} to "
@@ -102,4 +102,4 @@ def _words(sets: Sequence[SetCurve]) -> str:
 
 
 def _closed_from(sets: Sequence[SetCurve], number: int) -> bool:
-    return all(one.discrepancy == one.incompatibility == 0 for one in sets if one.set >= number)
+    return all(group.discrepancy == group.incompatibility == 0 for group in sets if group.set >= number)

@@ -24,7 +24,7 @@ _VERSION = b"%PDF-1.5"  # nothing newer is used, and pdfLaTeX warns of anything 
 _STREAM, _END = b">>\nstream\n", b"\nendobj\n"
 
 
-def pdf_of(svg: str) -> bytes:
+def render_pdf(svg: str) -> bytes:
     """The drawing as a page of PDF with its text as text."""
     return _numbered_by_mention(vl_convert.svg_to_pdf(svg))
 
@@ -105,10 +105,10 @@ def load_drawing() -> None:
 
 
 @lru_cache(maxsize=64)
-def svg_of(figure: Figure) -> str:
+def render_svg(figure: Figure) -> str:
     """The figure for a page: speaks by its title and text alone, without style attributes, its ids its own."""
     drawn = vl_convert.vegalite_to_svg(dict(figure.spec), vl_version=_VEGA_LITE)
-    drawn = cleaned(drawn, figure.name)
+    drawn = clean_svg(drawn, figure.name)
     title, text = f"{figure.name}-title", f"{figure.name}-text"
     words = f'<title id="{title}">{escape(figure.title)}</title><desc id="{text}">{escape(figure.alt)}</desc>'
     opening = _OPENING.match(drawn)
@@ -117,7 +117,7 @@ def svg_of(figure: Figure) -> str:
     return f"{drawn[: end - 1]} {spoken}>{words}{drawn[end:]}\n"
 
 
-def cleaned(svg: str, name: str) -> str:
+def clean_svg(svg: str, name: str) -> str:
     """Without roles and labels of single marks, without inline styles, and with ids that begin with the name."""
     return _NAMED.sub(f"{name}-", _STYLE.sub(_as_attributes, _SPOKEN.sub("", svg)))
 
@@ -125,8 +125,8 @@ def cleaned(svg: str, name: str) -> str:
 def write_figure(figure: Figure, folder: Path) -> list[Path]:
     """The figure as SVG, PDF and PNG, each whole or not there; the same figure gives the same bytes."""
     folder.mkdir(parents=True, exist_ok=True)
-    svg = svg_of(figure)
-    contents = {"svg": svg.encode("utf-8"), "pdf": pdf_of(svg), "png": vl_convert.svg_to_png(svg, scale=_SCALE)}
+    svg = render_svg(figure)
+    contents = {"svg": svg.encode("utf-8"), "pdf": render_pdf(svg), "png": vl_convert.svg_to_png(svg, scale=_SCALE)}
     paths = []
     for ending, content in contents.items():
         path = folder / f"{figure.name}.{ending}"
@@ -138,7 +138,7 @@ def write_figure(figure: Figure, folder: Path) -> list[Path]:
 def write_svg(figure: Figure, folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{figure.name}.svg"
-    write_atomically(path, svg_of(figure).encode("utf-8"))
+    write_atomically(path, render_svg(figure).encode("utf-8"))
     return path
 
 

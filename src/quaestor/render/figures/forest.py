@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import altair as alt
 
-from quaestor.render.figures.canvas import Canvas, Frame, chart, nothing
+from quaestor.render.figures.canvas import Canvas, Frame, chart, draw_empty
 from quaestor.render.figures.look import (
     ACCENT,
     GRID,
@@ -20,7 +20,7 @@ from quaestor.render.figures.look import (
     text_width,
     wrapped,
 )
-from quaestor.render.figures.records import Estimate, Figure
+from quaestor.render.figures.records import ForestEstimate, Figure
 
 _ROW, _MOST_LABEL, _RIGHT = 34, 230, 226
 _NARROW, _NARROW_ROW, _NARROW_SIDE = 360, 46, 14
@@ -29,7 +29,7 @@ _BANDS = (0.2, 0.4, 0.6, 0.8)
 
 
 def draw_forest(
-    rows: Sequence[Estimate],
+    rows: Sequence[ForestEstimate],
     *,
     statistic: str = "Cohen's kappa",
     threshold: float | None = None,
@@ -39,7 +39,7 @@ def draw_forest(
 ) -> Figure:
     """Reference lines part the usual bands; a threshold, where there is one, is a marked line of its own."""
     if not rows:
-        return nothing(name, title, "no round has an agreement yet", _NARROW if narrow else WIDTH)
+        return draw_empty(name, title, "no round has an agreement yet", _NARROW if narrow else WIDTH)
     if narrow:
         top = 12 if threshold is None else 30
         frame = Frame(_NARROW_SIDE, top, _NARROW_SIDE, 46, _NARROW_ROW * len(rows), _NARROW)
@@ -67,7 +67,7 @@ def draw_forest(
     return frame.figure(name, title, _words(rows, statistic, threshold), canvas, layers)
 
 
-def _marks(rows: Sequence[Estimate], places: Sequence[float], least: float, statistic: str) -> list[alt.Chart]:
+def _marks(rows: Sequence[ForestEstimate], places: Sequence[float], least: float, statistic: str) -> list[alt.Chart]:
     domain = [least, 1.0]
     ticks = [tick for tick in (-1.0, -0.5, 0.0, *_BANDS, 1.0) if tick >= least]
     axis = alt.Axis(values=ticks, format="~g", title=statistic, gridColor=GRID, domain=False)
@@ -86,13 +86,13 @@ def _marks(rows: Sequence[Estimate], places: Sequence[float], least: float, stat
     return [frame, interval, point.encode(x=estimate, y=down)]
 
 
-def _write_above(canvas: Canvas, row: Estimate, frame: Frame, y: float) -> None:
+def _write_above(canvas: Canvas, row: ForestEstimate, frame: Frame, y: float) -> None:
     value = "undefined" if row.estimate is None else f"{row.estimate:.2f}"
     canvas.text(0, y - 17, fitted(row.label, frame.width - text_width(value, bold=True) - 8), halo=True)
     canvas.text(frame.width, y - 17, value, bold=True, align="right", halo=True)
 
 
-def _write_beside(canvas: Canvas, row: Estimate, frame: Frame, y: float) -> None:
+def _write_beside(canvas: Canvas, row: ForestEstimate, frame: Frame, y: float) -> None:
     canvas.text(-18, y, fitted(row.label, frame.left - 30), align="right")
     end = frame.width + frame.right - 16
     canvas.text(end, y, count(row.n), size=SMALL, align="right")
@@ -110,7 +110,7 @@ def _write_beside(canvas: Canvas, row: Estimate, frame: Frame, y: float) -> None
     canvas.text(frame.width + 16, y + 8, fitted(row.band, width, SMALL), color=MUTED, size=SMALL)
 
 
-def _words(rows: Sequence[Estimate], statistic: str, threshold: float | None) -> str:
+def _words(rows: Sequence[ForestEstimate], statistic: str, threshold: float | None) -> str:
     told = []
     for row in rows:
         if row.estimate is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from quaestor.render.figures.canvas import Canvas, Frame, nothing
+from quaestor.render.figures.canvas import Canvas, Frame, draw_empty
 from quaestor.render.figures.look import (
     ACCENT,
     INK,
@@ -19,13 +19,13 @@ from quaestor.render.figures.look import (
     text_width,
     wrapped,
 )
-from quaestor.render.figures.records import Figure, Kept
+from quaestor.render.figures.records import Figure, FunnelStep
 
 _LABEL, _ROW, _BAR, _LEAST_PENDING = 200, 58, 30, 40
 
 
 def draw_funnel(
-    steps: Sequence[Kept],
+    steps: Sequence[FunnelStep],
     *,
     unit: str = "posts",
     name: str = "funnel",
@@ -38,7 +38,7 @@ def draw_funnel(
     Pending steps are still to be decided; a note says what a reader must know of the evidence.
     """
     if not steps:
-        return nothing(name, title, "the funnel has no step yet")
+        return draw_empty(name, title, "the funnel has no step yet")
     below = 24 if note else 0
     frame = Frame(16, 12, 16, 12, _ROW * (len(steps) + len(pending) - 1) + _BAR + 4 + below)
     most = max(step.count for step in steps)
@@ -83,7 +83,7 @@ def _write_title(canvas: Canvas, title: str, middle: float) -> None:
         canvas.text(_LABEL - 14, middle + (at - (len(lines) - 1) / 2) * 15, words, align="right")
 
 
-def _room(steps: Sequence[Kept], most: int, width: float) -> float:
+def _room(steps: Sequence[FunnelStep], most: int, width: float) -> float:
     """How long the longest bar can be so that the words beside every bar still fit."""
     beside = [text_width(count(steps[0].count), 14, bold=True)]
     beside += [text_width(_loss(step.count, before.count), SMALL) for before, step in pairwise(steps)]
@@ -96,7 +96,7 @@ def _loss(kept: int, before: int) -> str:
     return f"{percent(kept / before)} kept, {count(before - kept)} left out" if before else "nothing came in"
 
 
-def _words(steps: Sequence[Kept], unit: str) -> str:
+def _words(steps: Sequence[FunnelStep], unit: str) -> str:
     told = [f"{steps[0].title}: {count(steps[0].count)} {unit}"]
     told += [
         f"{step.title}: {count(step.count)} ({_loss(step.count, before.count)})" for before, step in pairwise(steps)

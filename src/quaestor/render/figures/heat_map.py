@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import altair as alt
 
-from quaestor.render.figures.canvas import Canvas, Frame, chart, nothing
+from quaestor.render.figures.canvas import Canvas, Frame, chart, draw_empty
 from quaestor.render.figures.look import (
     INK,
     MUTED,
@@ -20,21 +20,21 @@ from quaestor.render.figures.look import (
     text_width,
     wrapped,
 )
-from quaestor.render.figures.records import Column, Figure
+from quaestor.render.figures.records import ShareColumn, Figure
 
 _ROW, _HEAD, _MOST_LABEL = 38, 62, 220
 
 
 def draw_heat_map(
     rows: Sequence[str],
-    columns: Sequence[Column],
+    columns: Sequence[ShareColumn],
     *,
     name: str = "heat-map",
     title: str = "Share of each phase among the posts of a framework",
 ) -> Figure:
     """A share that is not known is a dash on white, never a zero."""
     if not rows or not columns:
-        return nothing(name, title, "there is no share to compare yet")
+        return draw_empty(name, title, "there is no share to compare yet")
     left = min(round(max(map(text_width, rows))) + 30, _MOST_LABEL)
     frame = Frame(left, _HEAD, 16, 14, _ROW * len(rows))
     most = max((share for column in columns for share in column.shares if share is not None), default=0.0)
@@ -67,7 +67,7 @@ def draw_heat_map(
     return frame.figure(name, title, _words(rows, columns), canvas, [cells])
 
 
-def _words(rows: Sequence[str], columns: Sequence[Column]) -> str:
+def _words(rows: Sequence[str], columns: Sequence[ShareColumn]) -> str:
     told = []
     for column in columns:
         known = [(share, row) for row, share in zip(rows, column.shares, strict=True) if share is not None]

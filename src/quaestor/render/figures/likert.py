@@ -15,7 +15,7 @@ from typing import Any
 
 import altair as alt
 
-from quaestor.render.figures.canvas import EMPTY, Canvas, Frame, chart, nothing
+from quaestor.render.figures.canvas import EMPTY, Canvas, Frame, chart, draw_empty
 from quaestor.render.figures.look import (
     INK,
     MUTED,
@@ -53,7 +53,7 @@ class ScaleRow:
 
 
 @dataclass(frozen=True)
-class Piece:
+class BarSegment:
     """One step of one bar: from where to where, as shares right of the middle line."""
 
     row: int
@@ -81,9 +81,9 @@ def draw_likert(
     `narrow` is for a phone: each label stands above its bar.
     """
     if not _is_drawn(steps, rows):
-        return nothing(name, title, "nobody has answered this yet", NARROW if narrow else WIDTH)
-    pieces = pieces_of(rows, middle_of(len(steps), centre), stacked=stacked)
-    colors = _shades(len(steps)) if stacked else colors_of(len(steps), middle_of(len(steps), centre))
+        return draw_empty(name, title, "nobody has answered this yet", NARROW if narrow else WIDTH)
+    pieces = split_bars(rows, find_middle(len(steps), centre), stacked=stacked)
+    colors = _shades(len(steps)) if stacked else choose_colors(len(steps), find_middle(len(steps), centre))
     layout = _layout(steps, rows, narrow=narrow)
     frame, tops = layout.frame, layout.tops
     canvas = Canvas()
@@ -128,12 +128,12 @@ def _is_drawn(steps: Sequence[str], rows: Sequence[ScaleRow]) -> bool:
     return bool(steps) and any(row.base for row in rows)
 
 
-def middle_of(steps: int, centre: int | None) -> float:
+def find_middle(steps: int, centre: int | None) -> float:
     """Where the line goes, in steps from the low end: 2.5 is through the third of five, 2 between two and two."""
     return steps / 2 if centre is None else centre + 0.5
 
 
-def pieces_of(rows: Sequence[ScaleRow], middle: float, *, stacked: bool = False) -> list[Piece]:
+def split_bars(rows: Sequence[ScaleRow], middle: float, *, stacked: bool = False) -> list[BarSegment]:
     """Every step that somebody chose, as a part of its bar; the parts of a bar are 100 % together."""
     found = []
     for at, row in enumerate(rows):
@@ -147,11 +147,11 @@ def pieces_of(rows: Sequence[ScaleRow], middle: float, *, stacked: bool = False)
         origin = 0.0 if stacked else before
         for step, (start, end) in enumerate(pairwise(ends)):
             if end > start:
-                found.append(Piece(at, step, (start - origin) / row.base, (end - origin) / row.base))
+                found.append(BarSegment(at, step, (start - origin) / row.base, (end - origin) / row.base))
     return found
 
 
-def colors_of(steps: int, middle: float) -> list[str]:
+def choose_colors(steps: int, middle: float) -> list[str]:
     """Two hues that grow lighter toward the middle, grey in it."""
     low, high = math.floor(middle), steps - math.ceil(middle)
     between = [CENTRE] if middle != low else []
@@ -173,7 +173,7 @@ def _between(one: str, other: str, part: float) -> str:
     return "#" + "".join(f"{round(low + (high - low) * part):02x}" for low, high in pairs)
 
 
-def _domain(pieces: Sequence[Piece], *, stacked: bool) -> tuple[float, float]:
+def _domain(pieces: Sequence[BarSegment], *, stacked: bool) -> tuple[float, float]:
     """As far as the longest bars reach on either side, to the next tenth; a side that nobody is on takes no room."""
     if stacked:
         return 0.0, 1.0

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import altair as alt
 
-from quaestor.render.figures.canvas import Canvas, Frame, Values, chart, nothing
+from quaestor.render.figures.canvas import Canvas, Frame, Values, chart, draw_empty
 from quaestor.render.figures.look import (
     LINE,
     MUTED,
@@ -22,7 +22,7 @@ from quaestor.render.figures.look import (
     quantity,
     text_width,
 )
-from quaestor.render.figures.records import Figure, Place
+from quaestor.render.figures.records import Figure, TaxonomyPoint
 from quaestor.render.figures.treemap import Rectangle
 
 
@@ -98,10 +98,10 @@ class Spot:
 
 
 def place_labels(
-    labels: Sequence[Label], taken: Sequence[Rectangle], room: Rectangle, *, height: float = 13.0
+    labels: Sequence[Label], rectangles: Sequence[Rectangle], room: Rectangle, *, height: float = 13.0
 ) -> list[Spot]:
     """The most important first: a later label gives way, and is left out where no place is free."""
-    occupied = list(taken)
+    occupied = list(rectangles)
     spots = []
     for label in labels:
         for spot, box in _candidates(label, height):
@@ -142,16 +142,16 @@ def _inside(box: Rectangle, room: Rectangle) -> bool:
     return across and room.y <= box.y and box.y + box.height <= room.y + room.height
 
 
-def _overlap(one: Rectangle, other: Rectangle) -> bool:
-    across = min(one.x + one.width, other.x + other.width) - max(one.x, other.x)
-    return across > 0 and min(one.y + one.height, other.y + other.height) - max(one.y, other.y) > 0
+def _overlap(rectangle: Rectangle, other: Rectangle) -> bool:
+    across = min(rectangle.x + rectangle.width, other.x + other.width) - max(rectangle.x, other.x)
+    return across > 0 and min(rectangle.y + rectangle.height, other.y + other.height) - max(rectangle.y, other.y) > 0
 
 
 _NOTABLE, _LARGEST, _LEAST = 8, 1200.0, 80.0
 
 
 def draw_popularity_difficulty(
-    places: Sequence[Place],
+    places: Sequence[TaxonomyPoint],
     *,
     median_views: float | None,
     median_days: float | None,
@@ -163,7 +163,7 @@ def draw_popularity_difficulty(
         _Known(place, place.views, place.days) for place in places if place.views is not None and place.days is not None
     ]
     if not known:
-        return nothing(name, title, "no object has both views and days yet")
+        return draw_empty(name, title, "no object has both views and days yet")
     phases = list(dict.fromkeys(place.phase for place in places))
     legend_rows = -(-len(phases) // 4)
     frame = Frame(76, 64 + 20 * legend_rows, 40, 52, 480)
@@ -181,26 +181,26 @@ def draw_popularity_difficulty(
 
 @dataclass(frozen=True)
 class _Known:
-    place: Place
+    place: TaxonomyPoint
     views: float
     days: float
 
 
 def _point(
-    one: _Known, across: LogAxis, up: LogAxis, frame: Frame, most: int, phases: Sequence[str]
+    known: _Known, across: LogAxis, up: LogAxis, frame: Frame, most: int, phases: Sequence[str]
 ) -> dict[str, object]:
-    kind = phases.index(one.place.phase)
+    kind = phases.index(known.place.phase)
     return {
-        "object": one.place.name,
-        "phase": one.place.phase,
-        "posts": one.place.posts,
-        "views": one.views,
-        "days": one.days,
-        "across": round(across.at(one.views), 6),
-        "up": round(up.at(one.days), 6),
-        "x": round(frame.width * across.part(one.views), 2),
-        "y": round(frame.height * (1 - up.part(one.days)), 2),
-        "size": round(_size(one.place.posts, most), 2),
+        "object": known.place.name,
+        "phase": known.place.phase,
+        "posts": known.place.posts,
+        "views": known.views,
+        "days": known.days,
+        "across": round(across.at(known.views), 6),
+        "up": round(up.at(known.days), 6),
+        "x": round(frame.width * across.part(known.views), 2),
+        "y": round(frame.height * (1 - up.part(known.days)), 2),
+        "size": round(_size(known.place.posts, most), 2),
         "color": SERIES[kind % len(SERIES)],
         "shape": SHAPES[kind % len(SHAPES)],
     }
@@ -310,7 +310,7 @@ def _labels(canvas: Canvas, frame: Frame, points: Values, known: Sequence[_Known
 
 
 def _words(
-    places: Sequence[Place], known: Sequence[_Known], median_views: float | None, median_days: float | None
+    places: Sequence[TaxonomyPoint], known: Sequence[_Known], median_views: float | None, median_days: float | None
 ) -> str:
     hardest, seen = max(known, key=lambda one: one.days), max(known, key=lambda one: one.views)
     words = (

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from quaestor.render.figures.canvas import Canvas, Frame, nothing
+from quaestor.render.figures.canvas import Canvas, Frame, draw_empty
 from quaestor.render.figures.look import ACCENT, LINE, MUTED, NORMAL, WASH, count, fitted, wrapped
-from quaestor.render.figures.records import Figure, Stage, Step
+from quaestor.render.figures.records import Figure, ProcessStage, ProcessStep
 
 _ACROSS, _GUTTER, _MARGIN = 3, 44, 16
 _HEAD, _PAD, _ROW, _ARROW, _BELOW, _STEM = 26, 10, 16, 30, 52, 26
 
 
 def draw_process(
-    stages: Sequence[Stage], *, name: str = "process", title: str = "The steps of the study and what came out of each"
+    stages: Sequence[ProcessStage],
+    *,
+    name: str = "process",
+    title: str = "The steps of the study and what came out of each",
 ) -> Figure:
     """Boxes for steps and arrows with counts; a step without a count has a bare arrow."""
     stages = [stage for stage in stages if stage.steps]
     if not stages:
-        return nothing(name, title, "no step has been declared yet")
+        return draw_empty(name, title, "no step has been declared yet")
     across = min(len(stages), _ACROSS)
     frame = Frame(_MARGIN, 14, _MARGIN, 14, 0)
     width = (frame.width - _GUTTER * (across - 1)) / across
@@ -42,18 +45,18 @@ def draw_process(
     return frame.figure(name, title, _words(stages), canvas)
 
 
-def _heading(stage: Stage, width: float) -> tuple[str, ...]:
+def _heading(stage: ProcessStage, width: float) -> tuple[str, ...]:
     return wrapped(stage.title, width - 22, 2, 14, bold=True)
 
 
-def _head(canvas: Canvas, stage: Stage, number: int, x: float, top: float, first: float, width: float) -> None:
+def _head(canvas: Canvas, stage: ProcessStage, number: int, x: float, top: float, first: float, width: float) -> None:
     canvas.text(x, top + 8, f"{number}", color=ACCENT, size=15, bold=True)
     for at, words in enumerate(_heading(stage, width)):
         canvas.text(x + 18, top + 8 + at * 17, words, size=14, bold=True)
     canvas.lines([[(x, first - 14), (x + width, first - 14)]], ACCENT, width=1.5)
 
 
-def _column(canvas: Canvas, stage: Stage, x: float, y: float, width: float) -> float:
+def _column(canvas: Canvas, stage: ProcessStage, x: float, y: float, width: float) -> float:
     """The boxes of one stage from `y` on; the answer is where the last one ends."""
     for at, step in enumerate(stage.steps):
         rows = _rows(step, width)
@@ -71,17 +74,17 @@ def _column(canvas: Canvas, stage: Stage, x: float, y: float, width: float) -> f
     return y
 
 
-def _rows(step: Step, width: float) -> tuple[str, ...]:
+def _rows(step: ProcessStep, width: float) -> tuple[str, ...]:
     return wrapped(step.text, width - 24, 4, NORMAL)
 
 
-def _outcome(canvas: Canvas, step: Step, x: float, y: float, width: float) -> None:
+def _outcome(canvas: Canvas, step: ProcessStep, x: float, y: float, width: float) -> None:
     if step.count is not None:
         words = fitted(f"{count(step.count)} {step.unit}".strip(), width - _STEM - 10, bold=True)
         canvas.text(x + _STEM + 10, y + _ARROW / 2 - 1, words, color=ACCENT, bold=True)
 
 
-def _lead_over(canvas: Canvas, following: Stage, x: float, width: float, first: float, bottom: float) -> None:
+def _lead_over(canvas: Canvas, following: ProcessStage, x: float, width: float, first: float, bottom: float) -> None:
     """The arrow from below the last box of a stage into the first box of the next."""
     start, corner = x - _GUTTER - width + _STEM, x - _GUTTER / 2
     entry = first + (len(_rows(following.steps[0], width)) * _ROW + 2 * _PAD) / 2
@@ -98,7 +101,7 @@ def _arrow(canvas: Canvas, path: list[tuple[float, float]]) -> None:
     canvas.areas([head], MUTED)
 
 
-def _words(stages: Sequence[Stage]) -> str:
+def _words(stages: Sequence[ProcessStage]) -> str:
     told = []
     for number, stage in enumerate(stages, start=1):
         steps = [

@@ -29,7 +29,7 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Step:
+class ProcessStep:
     """One thing that was done, and how many came out of it."""
 
     text: str
@@ -38,15 +38,15 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Stage:
+class ProcessStage:
     """Steps of a study under one heading."""
 
     title: str
-    steps: tuple[Step, ...]
+    steps: tuple[ProcessStep, ...]
 
 
 @dataclass(frozen=True)
-class Kept:
+class FunnelStep:
     """A step of the funnel and how many it kept."""
 
     title: str
@@ -54,7 +54,7 @@ class Kept:
 
 
 @dataclass(frozen=True)
-class Series:
+class YearSeries:
     """Counts under one name, in the order of the years they belong to."""
 
     name: str
@@ -62,7 +62,7 @@ class Series:
 
 
 @dataclass(frozen=True)
-class Part:
+class TaxonomyPart:
     """An object of the taxonomy: its posts are its size, its value, where there is one, its shade."""
 
     phase: str
@@ -72,7 +72,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Column:
+class ShareColumn:
     """A column of the heat map: one share a row, of `base` items."""
 
     name: str
@@ -81,7 +81,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Place:
+class TaxonomyPoint:
     """An object of the taxonomy on the map of popularity and difficulty."""
 
     phase: str
@@ -92,7 +92,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Estimate:
+class ForestEstimate:
     """A row of the forest plot; without an estimate, the reason why there is none."""
 
     label: str
@@ -115,7 +115,7 @@ class SetCurve:
 
 
 @dataclass(frozen=True)
-class Share:
+class YearShare:
     """A share in one year with its interval."""
 
     year: int
@@ -126,16 +126,16 @@ class Share:
 
 
 @dataclass(frozen=True)
-class Trend:
+class TrendLine:
     """Shares over the years under one name, with a word on their direction."""
 
     name: str
-    shares: tuple[Share, ...]
+    shares: tuple[YearShare, ...]
     note: str = ""
 
 
 @dataclass(frozen=True)
-class Accumulated:
+class SaturationPoint:
     """An interview: how many codes it adds, how many there are then, and how many so many interviews usually give."""
 
     name: str
@@ -147,7 +147,7 @@ class Accumulated:
 
 
 @dataclass(frozen=True)
-class Counted:
+class CodeCounts:
     """A code with a count for each participant, under the theme it belongs to."""
 
     group: str

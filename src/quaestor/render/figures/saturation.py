@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from quaestor.render.figures.canvas import Canvas, Frame, nothing, spread
+from quaestor.render.figures.canvas import Canvas, Frame, draw_empty, spread_positions
 from quaestor.render.figures.look import (
     ACCENT,
     DASHES,
@@ -18,14 +18,14 @@ from quaestor.render.figures.look import (
     listed,
     round_steps,
 )
-from quaestor.render.figures.records import Accumulated, Figure
+from quaestor.render.figures.records import SaturationPoint, Figure
 
 _HEIGHT, _BESIDE, _MOST_NAMED = 290, 150, 24
 _BAND, _BAR = "#efdeda", "#d6c9b4"
 
 
 def draw_saturation(
-    interviews: Sequence[Accumulated],
+    interviews: Sequence[SaturationPoint],
     *,
     stops: Sequence[str] = (),
     name: str = "saturation",
@@ -33,19 +33,19 @@ def draw_saturation(
 ) -> Figure:
     """The line and the band meet at the last interview: whatever their order, all of them give the same codes."""
     if not interviews:
-        return nothing(name, title, "no interview has been coded yet")
+        return draw_empty(name, title, "no interview has been coded yet")
     frame = Frame(56, 36, _BESIDE, 52, _HEIGHT)
-    steps = round_steps(max(1.0, interviews[-1].total, *(one.high for one in interviews)), whole=True)
+    steps = round_steps(max(1.0, interviews[-1].total, *(interview.high for interview in interviews)), whole=True)
     canvas = Canvas()
     plot = _Plot(frame, len(interviews), steps[-1])
     _axes(canvas, plot, interviews, steps)
-    upper = [(plot.x(at), plot.y(one.high)) for at, one in enumerate(interviews)]
-    lower = [(plot.x(at), plot.y(one.low)) for at, one in enumerate(interviews)]
+    upper = [(plot.x(at), plot.y(interview.high)) for at, interview in enumerate(interviews)]
+    lower = [(plot.x(at), plot.y(interview.low)) for at, interview in enumerate(interviews)]
     canvas.areas([[*upper, *reversed(lower)]], _BAND)
     _bars(canvas, plot, interviews)
-    expected = [(plot.x(at), plot.y(one.expected)) for at, one in enumerate(interviews)]
+    expected = [(plot.x(at), plot.y(interview.expected)) for at, interview in enumerate(interviews)]
     canvas.lines([expected], MUTED, width=1.5, dash=DASHES[1])
-    total = [(plot.x(at), plot.y(one.total)) for at, one in enumerate(interviews)]
+    total = [(plot.x(at), plot.y(interview.total)) for at, interview in enumerate(interviews)]
     canvas.lines([total], ACCENT, width=2)
     canvas.symbols([{"x": x, "y": y, "shape": "circle", "fill": ACCENT} for x, y in total], size=34)
     _legend(canvas, frame, plot, interviews)
@@ -66,38 +66,38 @@ class _Plot:
         return self.frame.height * (1 - codes / self.most)
 
 
-def _axes(canvas: Canvas, plot: _Plot, interviews: Sequence[Accumulated], steps: Sequence[float]) -> None:
+def _axes(canvas: Canvas, plot: _Plot, interviews: Sequence[SaturationPoint], steps: Sequence[float]) -> None:
     width, bottom = plot.frame.width, plot.frame.height
     canvas.lines([[(0, plot.y(step)), (width, plot.y(step))] for step in steps[1:]], GRID)
     canvas.lines([[(0, bottom), (width, bottom)]], LINE)
     for step in steps:
         canvas.text(-10, plot.y(step), f"{step:g}", color=MUTED, size=SMALL, align="right")
     every = -(-len(interviews) // _MOST_NAMED)
-    for at, one in enumerate(interviews):
+    for at, interview in enumerate(interviews):
         if at % every == 0:
-            label = fitted(one.name, plot.step * every - 3, SMALL)
+            label = fitted(interview.name, plot.step * every - 3, SMALL)
             canvas.text(plot.x(at), bottom + 15, label, color=MUTED, size=SMALL, align="center")
     canvas.text(width / 2, bottom + 38, "interviews, in the order in which they were held", align="center")
     canvas.text(-34, -22, "codes", color=INK)
 
 
-def _bars(canvas: Canvas, plot: _Plot, interviews: Sequence[Accumulated]) -> None:
+def _bars(canvas: Canvas, plot: _Plot, interviews: Sequence[SaturationPoint]) -> None:
     half = min(plot.step * 0.28, 22)
     boxes = []
-    for at, one in enumerate(interviews):
-        x, y = plot.x(at), plot.y(one.new)
-        if one.new:
+    for at, interview in enumerate(interviews):
+        x, y = plot.x(at), plot.y(interview.new)
+        if interview.new:
             box = {"x": x - half, "y": y, "x2": x + half, "y2": plot.frame.height, "fill": _BAR, "stroke": _BAR}
             boxes.append(box)
         if plot.step > 18:
-            canvas.text(x, y - 9, count(one.new), size=SMALL, align="center", halo=True)
+            canvas.text(x, y - 9, count(interview.new), size=SMALL, align="center", halo=True)
     canvas.boxes(boxes)
 
 
-def _legend(canvas: Canvas, frame: Frame, plot: _Plot, interviews: Sequence[Accumulated]) -> None:
+def _legend(canvas: Canvas, frame: Frame, plot: _Plot, interviews: Sequence[SaturationPoint]) -> None:
     last = interviews[-1]
     ends = [plot.y(last.total), plot.y(last.expected) + 30, plot.y(last.total) + 62, plot.y(last.new)]
-    places = spread(ends, 30, 6, frame.height - 4)
+    places = spread_positions(ends, 30, 6, frame.height - 4)
     x = frame.width + 12
     canvas.lines([[(x, places[0]), (x + 20, places[0])]], ACCENT, width=2)
     canvas.text(x + 26, places[0], f"{count(last.total)} codes in all", bold=True)
@@ -110,8 +110,8 @@ def _legend(canvas: Canvas, frame: Frame, plot: _Plot, interviews: Sequence[Accu
     canvas.text(x + 26, places[3], "new codes")
 
 
-def _words(interviews: Sequence[Accumulated], stops: Sequence[str]) -> str:
-    new = listed([f"{one.name} {count(one.new)}" for one in interviews])
+def _words(interviews: Sequence[SaturationPoint], stops: Sequence[str]) -> str:
+    new = listed([f"{interview.name} {count(interview.new)}" for interview in interviews])
     several = "interview" if len(interviews) == 1 else "interviews"
     said = f"{count(interviews[-1].total)} codes in {len(interviews)} {several}. New codes: {new}."
     return " ".join([said, *stops])

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
 from quaestor.base.errors import InputError
-from quaestor.render.figures.canvas import Canvas, Frame, Values, nothing
+from quaestor.render.figures.canvas import Canvas, Frame, Values, draw_empty
 from quaestor.render.figures.look import (
     LINE,
     MUTED,
@@ -24,7 +24,7 @@ from quaestor.render.figures.look import (
     text_width,
     wrapped,
 )
-from quaestor.render.figures.records import Figure, Part
+from quaestor.render.figures.records import Figure, TaxonomyPart
 
 
 @dataclass(frozen=True)
@@ -176,7 +176,7 @@ _HEIGHT, _HEAD = 500, 19
 
 
 def draw_treemap(
-    parts: Sequence[Part],
+    parts: Sequence[TaxonomyPart],
     *,
     measure: str = "median days to the accepted answer",
     unit: str = "posts",
@@ -184,12 +184,12 @@ def draw_treemap(
     title: str = "The taxonomy of issues by posts and difficulty",
 ) -> Figure:
     """Names stand only where they fit; the words of the figure name the largest of every phase."""
-    phases: dict[str, list[Part]] = {}
+    phases: dict[str, list[TaxonomyPart]] = {}
     for part in parts:
         if part.posts > 0:
             phases.setdefault(part.phase, []).append(part)
     if not phases:
-        return nothing(name, title, f"no {unit} have been placed in the taxonomy yet")
+        return draw_empty(name, title, f"no {unit} have been placed in the taxonomy yet")
     scale = Shades.over([part.value for of_phase in phases.values() for part in of_phase])
     frame = Frame(16, 52 if scale.known else 14, 16, 14, _HEIGHT)
     canvas = Canvas()
@@ -232,7 +232,7 @@ def _head(canvas: Canvas, phase: str, total: int, room: Rectangle) -> None:
     canvas.text(end, room.y + _HEAD / 2 + 1, number, size=SMALL, color=MUTED, align="right")
 
 
-def _label(canvas: Canvas, part: Part, tile: Rectangle, fill: str) -> None:
+def _label(canvas: Canvas, part: TaxonomyPart, tile: Rectangle, fill: str) -> None:
     """The name in up to three lines and the count below it, or what of it fits without cutting a word."""
     for size, margin in ((SMALL, 5), (TINY, 3)):
         room = tile.inset(margin, margin - 1, margin - 1, margin - 2)
@@ -247,7 +247,7 @@ def _label(canvas: Canvas, part: Part, tile: Rectangle, fill: str) -> None:
         return
 
 
-def _words(phases: dict[str, list[Part]], measure: str, unit: str) -> str:
+def _words(phases: dict[str, list[TaxonomyPart]], measure: str, unit: str) -> str:
     total = sum(part.posts for of_phase in phases.values() for part in of_phase)
     told = []
     for phase, of_phase in phases.items():

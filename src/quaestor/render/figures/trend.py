@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from quaestor.render.figures.canvas import Canvas, Frame, nothing
+from quaestor.render.figures.canvas import Canvas, Frame, draw_empty
 from quaestor.render.figures.look import ACCENT, GRID, LINE, MUTED, SMALL, fitted, percent, round_steps
-from quaestor.render.figures.records import Figure, Share, Trend
+from quaestor.render.figures.records import Figure, YearShare, TrendLine
 
 _ACROSS, _HEIGHT, _GAP, _BETWEEN = 3, 110, 58, 76
 _BAND = "#e3c6c1"
 
 
 def draw_trend(
-    trends: Sequence[Trend],
+    trends: Sequence[TrendLine],
     *,
     name: str = "trend",
     title: str = "Share of each phase by year with 95% intervals",
@@ -22,7 +22,7 @@ def draw_trend(
     """Panels share both scales, so that heights can be compared; a missing year stays a gap on the axis."""
     years = sorted({share.year for trend in trends for share in trend.shares})
     if not years:
-        return nothing(name, title, "there is no share with a year yet")
+        return draw_empty(name, title, "there is no share with a year yet")
     across = min(len(trends), _ACROSS)
     down = -(-len(trends) // across)
     frame = Frame(52, 48, 56, 30, down * _HEIGHT + (down - 1) * _BETWEEN)
@@ -63,7 +63,7 @@ class _Panel:
         for year in sorted({years[0], years[-1]}):
             canvas.text(self.x(year), self.y(0) + 14, str(year), color=MUTED, size=SMALL, align="center")
 
-    def draw(self, canvas: Canvas, trend: Trend) -> None:
+    def draw(self, canvas: Canvas, trend: TrendLine) -> None:
         canvas.text(self.left, self.top - 32, fitted(trend.name, self.width + 40, bold=True), bold=True)
         canvas.text(self.left, self.top - 16, fitted(trend.note, self.width + 40, SMALL), color=MUTED, size=SMALL)
         if not trend.shares:
@@ -79,7 +79,7 @@ class _Panel:
         end = shares[-1]
         canvas.text(self.x(end.year) + 7, self.y(end.share), percent(end.share), size=SMALL, bold=True, halo=True)
 
-    def _band(self, canvas: Canvas, shares: Sequence[Share]) -> None:
+    def _band(self, canvas: Canvas, shares: Sequence[YearShare]) -> None:
         if len(shares) == 1:
             x = self.x(shares[0].year)
             canvas.lines([[(x, self.y(shares[0].low)), (x, self.y(shares[0].high))]], _BAND, width=7)
@@ -89,7 +89,7 @@ class _Panel:
         canvas.areas([[*upper, *lower]], _BAND)
 
 
-def _words(trends: Sequence[Trend], years: Sequence[int]) -> str:
+def _words(trends: Sequence[TrendLine], years: Sequence[int]) -> str:
     told = []
     for trend in trends:
         if not trend.shares:
@@ -104,5 +104,5 @@ def _words(trends: Sequence[Trend], years: Sequence[int]) -> str:
     return f"Small panels of shares by year, {span}, with 95% intervals as bands. " + "; ".join(told) + "."
 
 
-def _year(share: Share) -> int:
+def _year(share: YearShare) -> int:
     return share.year

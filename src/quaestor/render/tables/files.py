@@ -16,18 +16,18 @@ from quaestor.render.tables.latex import to_latex
 from quaestor.render.tables.layout import (
     NO_ITEMS,
     Link,
-    address_of,
-    called,
+    build_address,
+    table_label,
     data_counts,
     data_name,
     data_text,
-    filled_groups,
-    marks,
+    list_groups,
+    join_marks,
     one_line,
     part_value,
     printable,
     safe_name,
-    together,
+    join_parts,
 )
 from quaestor.render.tables.workbook import to_xlsx
 
@@ -110,7 +110,7 @@ _IN_ADDRESS = {"(": "%28", ")": "%29", "*": "%2A", "[": "%5B", "]": "%5D", "&": 
 def to_markdown(table: Table, link: Link | None = None) -> str:
     """The table between its title and its notes."""
     lines = [_line(_headings(table)), _line(_alignments(table)), *_body(table, link)]
-    blocks = [f"**{_text(called(table))}.** {_text(table.title)}".rstrip(), "\n".join(lines)]
+    blocks = [f"**{_text(table_label(table))}.** {_text(table.title)}".rstrip(), "\n".join(lines)]
     blocks += [f"<sup>{_text(mark)}</sup> {_text(text)}".rstrip() for mark, text in table.footnotes.items()]
     blocks += [_paragraph(note) for note in table.notes if one_line(note)]
     return "\n\n".join(blocks) + "\n"
@@ -130,7 +130,10 @@ def _line(cells: list[str]) -> str:
 
 
 def _headings(table: Table) -> list[str]:
-    return [_text(table.stub), *(_text(": ".join(filter(None, (one.spanner, one.title)))) for one in table.columns)]
+    return [
+        _text(table.stub),
+        *(_text(": ".join(filter(None, (column.spanner, column.title)))) for column in table.columns),
+    ]
 
 
 def _alignments(table: Table) -> list[str]:
@@ -139,7 +142,7 @@ def _alignments(table: Table) -> list[str]:
 
 def _body(table: Table, link: Link | None) -> Iterator[str]:
     empty = [""] * len(table.columns)
-    for group in filled_groups(table):
+    for group in list_groups(table):
         if title := _text(group.title):
             yield _line([f"**{title}**", *empty])
         if not group.rows:
@@ -150,13 +153,13 @@ def _body(table: Table, link: Link | None) -> Iterator[str]:
 
 
 def _cell(table: Table, row: Row, column: Column, cell: Cell, link: Link | None) -> str:
-    texts = [_text(part) for part in together(map(one_line, cell.parts))]
-    if address := address_of(table, row.key, column, cell, link):
+    texts = [_text(part) for part in join_parts(map(one_line, cell.parts))]
+    if address := build_address(table, row.key, column, cell, link):
         texts[0] = f"[{texts[0]}]({''.join(_IN_ADDRESS.get(sign, sign) for sign in address)})"
     return _finished(" ".join(texts), row, cell.notes)
 
 
 def _finished(text: str, row: Row, notes: tuple[str, ...]) -> str:
     strong = f"**{text}**" if row.total and text else text
-    found = marks(notes)
+    found = join_marks(notes)
     return f"{strong}<sup>{_text(found)}</sup>" if found else strong

@@ -14,17 +14,17 @@ from quaestor.render.table_model import Cell, Column, Row, Table
 from quaestor.render.tables.layout import (
     NO_ITEMS,
     Link,
-    address_of,
-    called,
+    build_address,
+    table_label,
     caption,
-    filled_groups,
+    list_groups,
     has_spanners,
-    marks,
+    join_marks,
     one_line,
     part_counts,
     part_text,
     safe_name,
-    spans,
+    group_columns,
 )
 
 STYLE = Path(__file__).with_name("tables.css")
@@ -42,7 +42,7 @@ def to_html(table: Table, link: Link | None = None) -> str:
     return "\n".join(
         [
             f'<figure class="table" id="{name}">',
-            f'<figcaption id="{name}-title"><span class="called">{_text(called(table))}.</span> '
+            f'<figcaption id="{name}-title"><span class="called">{_text(table_label(table))}.</span> '
             f'<span dir="auto">{_text(table.title)}</span></figcaption>',
             f'<div class="scroll" tabindex="0" role="region" aria-labelledby="{name}-title">',
             f'<table aria-labelledby="{name}-title">',
@@ -65,7 +65,7 @@ def html_page(table: Table, link: Link | None = None) -> str:
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{_text(caption(table))}</title>\n<style>\n{style}</style>\n</head>\n"
-        f'<body class="table-page">\n<main>\n<h1>{_text(called(table))}</h1>\n'
+        f'<body class="table-page">\n<main>\n<h1>{_text(table_label(table))}</h1>\n'
         f"{to_html(table, link)}</main>\n</body>\n</html>\n"
     )
 
@@ -75,13 +75,13 @@ def _text(text: str) -> str:
 
 
 def _marked(text: str, notes: tuple[str, ...]) -> str:
-    found = marks(notes)
+    found = join_marks(notes)
     return f"{text}<sup>{escape(found)}</sup>" if found else text
 
 
 def _column_groups(table: Table) -> Iterator[str]:
     yield "<colgroup><col></colgroup>"
-    for span in spans(table):
+    for span in group_columns(table):
         if span.title:
             yield f'<colgroup span="{len(span.columns)}"></colgroup>'
         else:
@@ -92,7 +92,7 @@ def _heading(table: Table) -> Iterator[str]:
     """One row of headings, or two where columns have a spanner."""
     deep = ' rowspan="2"' if has_spanners(table) else ""
     first, second = [_title(table.stub, ' class="stub"' + deep)], []
-    for span in spans(table):
+    for span in group_columns(table):
         if not span.title:
             first += [_column_title(column, deep) for column in span.columns]
             continue
@@ -115,7 +115,7 @@ def _title(title: str, attributes: str) -> str:
 
 def _body(table: Table, link: Link | None) -> Iterator[str]:
     width, widths = len(table.columns) + 1, _part_widths(table)
-    for group in filled_groups(table):
+    for group in list_groups(table):
         title = _text(group.title)
         yield '<tbody class="titled">' if title else "<tbody>"
         if title:
@@ -137,7 +137,7 @@ def _row(table: Table, row: Row, widths: _Widths, link: Link | None) -> str:
     title = _marked(_text(row.title), row.notes)
     cells = [f'<th scope="row" dir="auto">{title}</th>' if title else "<td></td>"]
     for column, cell, parts in zip(table.columns, row.cells, widths, strict=True):
-        cells.append(_cell(column, cell, parts, address_of(table, row.key, column, cell, link)))
+        cells.append(_cell(column, cell, parts, build_address(table, row.key, column, cell, link)))
     kind = ' class="total"' if row.total else ""
     return f"<tr{kind}>{''.join(cells)}</tr>"
 

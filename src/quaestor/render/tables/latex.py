@@ -13,16 +13,16 @@ from quaestor.render.table_model import Cell, Column, Group, Row, Table
 from quaestor.render.tables.layout import (
     NO_ITEMS,
     Link,
-    address_of,
-    filled_groups,
+    build_address,
+    list_groups,
     has_spanners,
-    marks,
+    join_marks,
     one_line,
     part_counts,
     part_text,
     safe_name,
-    spans,
-    together,
+    group_columns,
+    join_parts,
 )
 
 LINES_OF_A_PAGE = 45
@@ -36,21 +36,21 @@ _SIZES = ((100, r"\small"), (115, r"\footnotesize"), (132, r"\scriptsize"))
 """Characters of a line that fit at a size."""
 
 
-def subcolumns(table: Table) -> list[int]:
+def count_subcolumns(table: Table) -> list[int]:
     """Numbers with several parts get a column for each, so that all of them line up."""
     return [count if column.numeric else 1 for column, count in zip(table.columns, part_counts(table), strict=True)]
 
 
-def column_kinds(table: Table) -> str:
+def build_column_spec(table: Table) -> str:
     """What the columns are to LaTeX; the outer edges end where the rules end."""
     shares = _shares(table)
     kinds = [_kind(shares[0])]
-    for column, count, share in zip(table.columns, subcolumns(table), shares[1:], strict=True):
+    for column, count, share in zip(table.columns, count_subcolumns(table), shares[1:], strict=True):
         kinds.append("r" + r"@{\enspace}r" * (count - 1) if column.numeric else _kind(share))
     return f"@{{}}{''.join(kinds)}@{{}}"
 
 
-def lines_of(table: Table) -> int:
+def count_lines(table: Table) -> int:
     """About how many lines the table takes, with texts that are broken and notes below."""
     shares = _shares(table)
     headings = sum(bool(group.title) for group in table.groups)
@@ -58,7 +58,7 @@ def lines_of(table: Table) -> int:
     return headings + sum(_lines(row, shares) for row in table.rows()) + sum(map(_lines_of_note, below))
 
 
-def type_size(table: Table) -> str:
+def choose_type_size(table: Table) -> str:
     """The largest type in which a table that runs over pages fits between the margins."""
     characters = min(_longest(row.title for row in table.rows()), _LONG_TITLE) + 2
     for place, column in enumerate(table.columns):
@@ -81,7 +81,7 @@ def _shares(table: Table) -> list[float]:
     long = [
         not column.numeric and _longest(_texts(table, place)) > _LONG_TEXT for place, column in enumerate(table.columns)
     ]
-    free = 1 - (_STUB if long_stub else _NATURAL_STUB) - _PER_NUMBER * (sum(subcolumns(table)) - sum(long))
+    free = 1 - (_STUB if long_stub else _NATURAL_STUB) - _PER_NUMBER * (sum(count_subcolumns(table)) - sum(long))
     share = round(min(max(free / (sum(long) or 1), _LEAST), _MOST), 2)
     # Where no column has long texts, what they leave is the stub's.
     stub = round(_STUB if any(long) else min(max(_STUB, _STUB + free - _SPARE), _WIDEST_STUB), 2)
@@ -225,7 +225,7 @@ _PREAMBLE = r"""\documentclass[a4paper]{article}
 
 def to_latex(table: Table, link: Link | None = None) -> str:
     r"""The table, to be taken into a document with \input; that document numbers it."""
-    made = _long_table(table, link) if lines_of(table) > LINES_OF_A_PAGE else _table(table, link)
+    made = _long_table(table, link) if count_lines(table) > LINES_OF_A_PAGE else _table(table, link)
     return "\n".join([rf"% Needs \usepackage{{{','.join(PACKAGES)}}}", *made, ""])
 
 
@@ -244,7 +244,7 @@ def _table(table: Table, link: Link | None) -> Iterator[str]:
     yield rf"\caption{{{latex_text(table.title)}}}"
     yield rf"\label{{tab:{safe_name(table.id)}}}"
     yield r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"
-    yield rf"\begin{{tabular}}{{{column_kinds(table)}}}"
+    yield rf"\begin{{tabular}}{{{build_column_spec(table)}}}"
     yield from [r"\toprule", *_heading(table), r"\midrule", *_body(table, link), r"\bottomrule"]
     yield r"\end{tabular}}"
     yield from _below(table)
@@ -252,10 +252,10 @@ def _table(table: Table, link: Link | None) -> Iterator[str]:
 
 
 def _long_table(table: Table, link: Link | None) -> Iterator[str]:
-    width = 1 + sum(subcolumns(table))
+    width = 1 + sum(count_subcolumns(table))
     again = rf"\multicolumn{{{width}}}{{@{{}}l@{{}}}}{{\tablename~\thetable{{}} (continued)}} \\ \addlinespace"
-    yield rf"{{{type_size(table)}"
-    yield rf"\begin{{longtable}}{{{column_kinds(table)}}}"
+    yield rf"{{{choose_type_size(table)}"
+    yield rf"\begin{{longtable}}{{{build_column_spec(table)}}}"
     yield rf"\caption{{{latex_text(table.title)}}}\label{{tab:{safe_name(table.id)}}}\\"
     yield from [r"\toprule", *_heading(table), r"\midrule", r"\endfirsthead"]
     yield from [again, r"\toprule", *_heading(table), r"\midrule", r"\endhead"]
@@ -267,10 +267,10 @@ def _long_table(table: Table, link: Link | None) -> Iterator[str]:
 
 
 def _heading(table: Table) -> Iterator[str]:
-    counts = subcolumns(table)
+    counts = count_subcolumns(table)
     if has_spanners(table):
         over, rules, place, widths = [""], [], 2, iter(counts)
-        for span in spans(table):
+        for span in group_columns(table):
             width = sum(islice(widths, len(span.columns)))
             end = _EDGE if place + width - 2 == sum(counts) else ""
             over.append(_across(width, "c" + end, latex_text(span.title)))
@@ -306,8 +306,8 @@ def _across(width: int, side: str, text: str) -> str:
 
 
 def _body(table: Table, link: Link | None) -> Iterator[str]:
-    width = 1 + sum(subcolumns(table))
-    for number, group in enumerate(filled_groups(table)):
+    width = 1 + sum(count_subcolumns(table))
+    for number, group in enumerate(list_groups(table)):
         title = latex_text(group.title)
         if number and (title or not (group.rows and group.rows[0].total)):
             yield r"\addlinespace"
@@ -325,8 +325,8 @@ def _rows(table: Table, group: Group, link: Link | None, *, ruled: bool) -> Iter
             yield r"\midrule"
         ruled = not row.total
         cells = [indent + _finished(latex_text(row.title), row, _raised(row.notes))]
-        for column, cell, count in zip(table.columns, row.cells, subcolumns(table), strict=True):
-            cells += _parts(row, column, cell, count, address_of(table, row.key, column, cell, link))
+        for column, cell, count in zip(table.columns, row.cells, count_subcolumns(table), strict=True):
+            cells += _parts(row, column, cell, count, build_address(table, row.key, column, cell, link))
         yield rf"{' & '.join(cells)} \\"
 
 
@@ -334,7 +334,7 @@ def _parts(row: Row, column: Column, cell: Cell, count: int, address: str) -> li
     """The cell's columns: its parts side by side where they are numbers, else in one line."""
     texts = [part_text(cell, number) for number in range(count)]
     if not column.numeric:
-        texts = list(together(map(one_line, cell.parts))) or [""]
+        texts = list(join_parts(map(one_line, cell.parts))) or [""]
     shown = [latex_text(text) for text in texts]
     if address:
         first = next(number for number, text in enumerate(shown) if text)
@@ -347,7 +347,7 @@ def _parts(row: Row, column: Column, cell: Cell, count: int, address: str) -> li
 
 
 def _raised(notes: tuple[str, ...]) -> str:
-    found = marks(notes)
+    found = join_marks(notes)
     return rf"\textsuperscript{{{latex_text(found)}}}" if found else ""
 
 

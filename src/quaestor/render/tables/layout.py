@@ -43,10 +43,10 @@ def one_line(text: str) -> str:
 
 def caption(table: Table) -> str:
     """`Table 3. Posts by year`."""
-    return f"{called(table)}. {one_line(table.title)}"
+    return f"{table_label(table)}. {one_line(table.title)}"
 
 
-def called(table: Table) -> str:
+def table_label(table: Table) -> str:
     return f"Table {one_line(table.id)}"
 
 
@@ -64,14 +64,14 @@ def safe_address(address: str) -> str:
     return quote(address, safe=_ADDRESS_CHARACTERS, errors="replace").replace("~", "%7E")
 
 
-def address_of(table: Table, row: str, column: Column, cell: Cell, link: Link | None) -> str:
+def build_address(table: Table, row: str, column: Column, cell: Cell, link: Link | None) -> str:
     """Where the items behind a cell are; empty where there are none to show."""
     if link is None or cell.selection is None or not any(map(one_line, cell.parts)):
         return ""
     return safe_address(link(table.id, row, column.key))
 
 
-def spans(table: Table) -> list[Span]:
+def group_columns(table: Table) -> list[Span]:
     """The columns in order, neighbours that name the same spanner together."""
     return [Span(one_line(title), tuple(columns)) for title, columns in groupby(table.columns, key=_spanner)]
 
@@ -81,10 +81,10 @@ def _spanner(column: Column) -> str:
 
 
 def has_spanners(table: Table) -> bool:
-    return any(span.title for span in spans(table))
+    return any(span.title for span in group_columns(table))
 
 
-def filled_groups(table: Table) -> tuple[Group, ...]:
+def list_groups(table: Table) -> tuple[Group, ...]:
     """The groups, and for a table without any a nameless empty one, so that it still says it has no items."""
     return table.groups or (Group("", ()),)
 
@@ -132,12 +132,12 @@ def data_text(column: Column, cell: Cell, number: int) -> str:
     return printed[number] if len(printed) == len(column.numbers) else f"{value:.15g}"
 
 
-def together(texts: Iterable[str]) -> Iterator[str]:
+def join_parts(texts: Iterable[str]) -> Iterator[str]:
     """Parts in one line of text: what follows the first stands in parentheses, as in `328 (20.3%)`."""
     for number, text in enumerate(filter(None, texts)):
         yield text if number == 0 or text.startswith(("(", "[")) else f"({text})"
 
 
-def marks(notes: tuple[str, ...]) -> str:
+def join_marks(notes: tuple[str, ...]) -> str:
     """The marks of footnotes at one place."""
     return ",".join(filter(None, map(one_line, notes)))

@@ -19,18 +19,18 @@ from quaestor.render.table_model import Cell, Column, Number, Row, Table
 from quaestor.render.tables.layout import (
     NO_ITEMS,
     Link,
-    address_of,
-    called,
+    build_address,
+    table_label,
     caption,
     data_counts,
     data_name,
     data_text,
-    filled_groups,
+    list_groups,
     has_spanners,
-    marks,
+    join_marks,
     one_line,
     part_value,
-    spans,
+    group_columns,
 )
 
 _ALWAYS = datetime(1980, 1, 1, tzinfo=UTC)
@@ -56,7 +56,7 @@ def to_xlsx(tables: Iterable[Table], link: Link | None = None) -> bytes:
 
 def _sheet_name(table: Table, taken: set[str]) -> str:
     """A name that spreadsheets allow and no other sheet has, whatever the case of its letters."""
-    name = _FORBIDDEN.sub("-", called(table)).strip("'")
+    name = _FORBIDDEN.sub("-", table_label(table)).strip("'")
     number, one = 1, name[:_LONGEST_NAME].strip("' ")
     while one.casefold() in taken:
         number += 1
@@ -80,7 +80,7 @@ class _Sheet:
         self._line = 2
         self._heading()
         self._sheet.freeze_panes(self._line, 1)
-        for group in filled_groups(self._table):
+        for group in list_groups(self._table):
             if one_line(group.title):
                 self._text(0, group.title, italic=True, font_color="#5f5b53")
                 self._line += 1
@@ -106,7 +106,7 @@ class _Sheet:
         """Spanners, titles and, where cells have several parts, the names of the parts."""
         if has_spanners(self._table):
             counts, place = iter(self._counts), 1
-            for span in spans(self._table):
+            for span in group_columns(self._table):
                 width = sum(islice(counts, len(span.columns)))
                 if span.title:
                     self._across(place, width, span.title, bold=True, align="center", bottom=1)
@@ -140,11 +140,11 @@ class _Sheet:
 
     def _row(self, row: Row, indent: int) -> None:
         look: dict[str, Any] = {"bold": True, "top": 1} if row.total else {}
-        mark = marks(row.notes)
+        mark = join_marks(row.notes)
         self._text(0, f"{one_line(row.title)} {mark}".strip(), **look, **({"indent": indent} if indent else {}))
         place = 1
         for column, cell, count in zip(self._table.columns, row.cells, self._counts, strict=True):
-            self._cell(place, column, cell, count, look, address_of(self._table, row.key, column, cell, self._link))
+            self._cell(place, column, cell, count, look, build_address(self._table, row.key, column, cell, self._link))
             place += count
         self._line += 1
 
@@ -152,7 +152,7 @@ class _Sheet:
         last = max((number for number in range(count) if data_text(column, cell, number)), default=0)
         for number in range(count):
             text, value = data_text(column, cell, number), part_value(cell, number)
-            mark = marks(cell.notes) if number == last else ""
+            mark = join_marks(cell.notes) if number == last else ""
             properties = {**look, "align": _side(column)}
             if text and address:
                 self._open(place + number, address)
@@ -223,14 +223,14 @@ def _shape(value: Number, text: str) -> list[str]:
     # Spreadsheets know fifteen digits and round a half away from zero.
     known = abs(Decimal(f"{value:.15g}")) * scale
     rounded = known.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP)
-    said = Decimal(text.replace(",", "").strip("-−%"))
+    decimal = Decimal(text.replace(",", "").strip("-−%"))
     below_zero = value < 0 and rounded != 0
-    if rounded != said or below_zero != bool(printed["sign"]) or (value < 0) != below_zero:
+    if rounded != decimal or below_zero != bool(printed["sign"]) or (value < 0) != below_zero:
         return []
     whole = printed["whole"]
     if len(whole) > 1 and whole[0] == "0":
         return []
-    digits = "0" if said >= 1000 and "," not in whole else "#,##0"
+    digits = "0" if decimal >= 1000 and "," not in whole else "#,##0"
     shape = f"{digits}{'.' + '0' * places if places else ''}{printed['percent']}"
     return [shape, f'"−"{shape}'] if printed["sign"] == "−" else [shape]
 

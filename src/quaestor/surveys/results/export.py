@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from quaestor.base.files import write_atomically
-from quaestor.render.figures.export import svg_of, write_figure
+from quaestor.render.figures.export import render_svg, write_figure
 from quaestor.render.tables.files import write_table
 from quaestor.surveys.invitations import response_rates
 from quaestor.surveys.lifecycle import Surveys
@@ -67,7 +67,7 @@ def svg_of_question(results: Results, name: str, *, narrow: bool = False) -> str
     """Returns the figure of a question as SVG; None where it has none."""
     result = results.question(name)
     figure = kind_of(result.question).draw(result, results.groups, narrow=narrow) if result is not None else None
-    return svg_of(figure) if figure is not None else None
+    return render_svg(figure) if figure is not None else None
 
 
 def write_results(surveys: Surveys, results: Results, folder: Path) -> list[Path]:

@@ -15,7 +15,7 @@ from typing import Any
 
 from quaestor.base.errors import InputError
 from quaestor.base.files import write_atomically
-from quaestor.store.act_texts import check_plain_texts, erase_texts, owners_in
+from quaestor.store.act_texts import require_valid_texts, erase_texts, list_owners
 from quaestor.surveys.model.records import Response, ResponseStatus
 
 
@@ -122,7 +122,7 @@ def check_answers(copy: sqlite3.Connection) -> None:
             raise ValueError(f"the answers of the response {response.id!r} are none")
         if not all(isinstance(page, str) for page in response.sent):
             raise ValueError(f"the pages of the response {response.id!r} are none")
-    check_plain_texts(copy)
+    require_valid_texts(copy)
 
 
 def erasures_in(answers: sqlite3.Connection) -> list[Erasure]:
@@ -143,7 +143,7 @@ def leave_out(copy: sqlite3.Connection, known: Sequence[Erasure]) -> int:
     for name in names:
         _remove(copy, name)
     # A backup may hold what was written about a response that it does not hold any more.
-    for owner in owners_in(copy):
+    for owner in list_owners(copy):
         if hashed(owner) in gone:
             erase_texts(copy, owner)
     return len(names)

@@ -13,8 +13,14 @@ from quaestor.base.errors import InputError, QuaestorError
 from quaestor.base.names import parse_whole_number
 from quaestor.base.table_files import FILE_FORMATS, Cell, format_csv
 from quaestor.coding.agreement import to_json
-from quaestor.coding.agreement_access import Look, RoundAgreement, all_seen, look_at, note_look
-from quaestor.coding.confusion import confused_items, matrix_rows
+from quaestor.coding.agreement_access import (
+    AgreementAccess,
+    RoundAgreement,
+    list_visible_agreements,
+    find_access,
+    record_agreement_view,
+)
+from quaestor.coding.confusion import list_confused_items, build_matrix_rows
 from quaestor.coding.pages.agreement import AgreementView, Asked, agreement_view, csv_rows
 from quaestor.coding.session import CodingSession
 from quaestor.web.error_pages import refusal_status
@@ -57,18 +63,18 @@ class AgreementPages(Pages):
         name, who = request.path_params["name"], visitor(request).name
         coding = self._coding
         try:
-            await self.work(lambda: note_look(coding, name, who))
+            await self.work(lambda: record_agreement_view(coding, name, who))
         except QuaestorError as error:
             look = await self.work(lambda: self._look(name, who))
             return self._asked_first(request, name, look, str(error), refusal_status(error))
         return self.go(request, "agreement", name=name)
 
-    def _look(self, name: str, who: str) -> Look:
+    def _look(self, name: str, who: str) -> AgreementAccess:
         with self._coding.locked_state() as state:
-            return look_at(state, name, who, self._coding.lead)
+            return find_access(state, name, who, self._coding.lead)
 
     def _asked_first(
-        self, request: Request, name: str, look: Look, refused: str = "", status: int | None = None
+        self, request: Request, name: str, look: AgreementAccess, refused: str = "", status: int | None = None
     ) -> Response:
         context = {"round": name, "look": look, "refused": refused}
         return self.page(request, "agreement_asked.html", context, status or (200 if look.may == "ask" else 409))
@@ -81,7 +87,7 @@ class AgreementPages(Pages):
         page = page_asked(request)
         desk = self.opened.desk
         items = await self.work(
-            lambda: confused_items(
+            lambda: list_confused_items(
                 desk.coding, desk.item_texts, name, who, selection.facet, first, second,
                 either=either, version=selection.version, level=selection.level, limit=_PAGE, offset=(page - 1) * _PAGE,
                 mask=self.opened.text_mask,
@@ -123,14 +129,14 @@ class AgreementPages(Pages):
         ]
         if len(tables) != 1:
             raise InputError("a table of who said what is made for one facet and two raters: name the facet")
-        return await self.work(lambda: _csv(matrix_rows(tables[0]), _saved(request, "confusion", "csv")))
+        return await self.work(lambda: _csv(build_matrix_rows(tables[0]), _saved(request, "confusion", "csv")))
 
     async def _all(self, request: Request) -> list[RoundAgreement]:
         name, who, selection = request.path_params["name"], visitor(request).name, _asked(request)
         coding = self._coding
         facets = [selection.facet] if selection.facet else []
         return await self.work(
-            lambda: all_seen(coding, name, who, facets, version=selection.version, level=selection.level)
+            lambda: list_visible_agreements(coding, name, who, facets, version=selection.version, level=selection.level)
         )
 
 

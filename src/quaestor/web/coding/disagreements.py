@@ -14,18 +14,18 @@ from starlette.routing import BaseRoute, Route
 from quaestor.base.errors import QuaestorError
 from quaestor.base.names import parse_whole_number
 from quaestor.coding.pages.disagreements import (
-    Filter,
-    case_of,
+    DisagreementFilter,
+    build_case,
     comment_case,
-    has_desk_without_names,
-    is_asked_first,
-    listing_of,
-    look_at_disagreements,
+    is_active_tie_breaker,
+    needs_view_consent,
+    list_disagreements_page,
+    record_disagreements_view,
     settle_all_agreed,
     settle_case,
-    without_names,
+    mask_names,
 )
-from quaestor.coding.pages.disputed_answers import Chosen
+from quaestor.coding.pages.disputed_answers import SubmittedAnswer
 from quaestor.coding.pages.ties import Tie, answer_tie, tie_of, ties_of
 from quaestor.coding.session import CodingSession
 from quaestor.coding.visibility import Viewer
@@ -54,7 +54,7 @@ class CasePages(Pages):
 
     async def words(self, name: str, who: Viewer, error: QuaestorError) -> str:
         """Why something was refused, with no name in it that the viewer may not read."""
-        return await self.work(lambda: without_names(self.coding, name, who, str(error)))
+        return await self.work(lambda: mask_names(self.coding, name, who, str(error)))
 
 
 def viewer(request: Request) -> Viewer:
@@ -67,8 +67,8 @@ def query_of(**fields: str) -> str:
     return urlencode({name: value for name, value in fields.items() if value})
 
 
-def chosen_in(form: Fields) -> Chosen:
-    return Chosen(one_of(form, "answer"), tuple(form.get("other", ())), one_of(form, "instead"))
+def chosen_in(form: Fields) -> SubmittedAnswer:
+    return SubmittedAnswer(one_of(form, "answer"), tuple(form.get("other", ())), one_of(form, "instead"))
 
 
 def typed_in(form: Fields) -> dict[str, Any]:
@@ -105,12 +105,12 @@ class SettlingPages(CasePages):
         A tie-breaker is led to the desk without names.
         """
         name, who, query = request.path_params["name"], viewer(request), request.query_params
-        if await self.work(lambda: has_desk_without_names(self.coding, name, who)):
+        if await self.work(lambda: is_active_tie_breaker(self.coding, name, who)):
             return self.go(request, "ties", name=name)
         if request.method == "POST":
-            await self.work(lambda: look_at_disagreements(self.coding, name, who))
+            await self.work(lambda: record_disagreements_view(self.coding, name, who))
             return self.go(request, "disagreements", request.url.query, name=name)
-        if await self.work(lambda: is_asked_first(self.coding, name, who)):
+        if await self.work(lambda: needs_view_consent(self.coding, name, who)):
             return self.page(request, "disagreements_asked.html", {"round": name})
         if query.get("item"):
             return await self._case(request, query["item"], query.get("facet", ""))
@@ -118,7 +118,7 @@ class SettlingPages(CasePages):
 
     async def _list(self, request: Request, refused: str = "", status: int = 200) -> Response:
         name, who, filters = request.path_params["name"], viewer(request), _filter(request.query_params)
-        listing = await self.work(lambda: listing_of(self.coding, name, who, filters))
+        listing = await self.work(lambda: list_disagreements_page(self.coding, name, who, filters))
         rows, place = page_of(request, listing.rows)
         readings = await self.readings([row.item for row in rows])
         context = {
@@ -137,7 +137,7 @@ class SettlingPages(CasePages):
     ) -> Response:
         name, who, query = request.path_params["name"], viewer(request), request.query_params
         filters = _filter(query) if typed is None else _filter_in(typed)
-        case = await self.work(lambda: case_of(self.coding, name, who, item, facet, filters, self.opened.text_mask))
+        case = await self.work(lambda: build_case(self.coding, name, who, item, facet, filters, self.opened.text_mask))
         near = [key[0] for key in (case.after, case.before) if key]
         context = {
             "case": case,
@@ -169,7 +169,7 @@ class SettlingPages(CasePages):
         item, facet, filters = one_of(form, "item"), one_of(form, "facet"), _filter_in(form)
         try:
             await self.work(lambda: self._settle(name, who, item, facet, form))
-            case = await self.work(lambda: case_of(self.coding, name, who, item, facet, filters))
+            case = await self.work(lambda: build_case(self.coding, name, who, item, facet, filters))
         except QuaestorError as error:
             return await self._refused(request, error, form)
         going = {"open": "1" if filters.open_only else "", "answer": filters.answer, "last": item}
@@ -202,13 +202,13 @@ class SettlingPages(CasePages):
         )
 
 
-def _filter(query: QueryParams) -> Filter:
-    return Filter(bool(query.get("open")), query.get("answer", "").strip()[:200])
+def _filter(query: QueryParams) -> DisagreementFilter:
+    return DisagreementFilter(bool(query.get("open")), query.get("answer", "").strip()[:200])
 
 
-def _filter_in(form: Fields) -> Filter:
+def _filter_in(form: Fields) -> DisagreementFilter:
     """What a form carries along of the list it came from."""
-    return Filter(bool(one_of(form, "open")), one_of(form, "wanted")[:200])
+    return DisagreementFilter(bool(one_of(form, "open")), one_of(form, "wanted")[:200])
 
 
 class TiePages(CasePages):

@@ -12,8 +12,8 @@ from starlette.routing import BaseRoute, Route
 
 from quaestor.base.errors import InputError, QuaestorError
 from quaestor.base.names import parse_whole_number
-from quaestor.coding.pages.phrase_set import SEE, mask_set, phrase_set, titles_of
-from quaestor.coding.phrases import adopt_objects, ask_reread, begin_comparing, objects_by_round, unify_words
+from quaestor.coding.pages.phrase_set import SEE, mask_set, build_phrase_set, read_item_titles
+from quaestor.coding.phrases import adopt_objects, request_reread, begin_comparing, list_objects_by_round, unify_words
 from quaestor.coding.round_acts import next_set_by_name
 from quaestor.web.error_pages import refusal_status
 from quaestor.web.page import Pages, visitor
@@ -42,7 +42,7 @@ class PhrasePages(Pages):
 
     def _context(self, name: str, who: str, number: int | None) -> dict[str, Any]:
         desk = self.opened.desk
-        phrases = phrase_set(desk.coding, name, who, number)
+        phrases = build_phrase_set(desk.coding, name, who, number)
         if phrases.look != SEE:
             return {"found": phrases}
         if who != desk.coding.lead:
@@ -52,9 +52,9 @@ class PhrasePages(Pages):
             "found": phrases,
             "differing": differing,
             "alike": alike,
-            "titles": titles_of(desk, [side.item for side in (*differing, *alike)]),
+            "titles": read_item_titles(desk, [side.item for side in (*differing, *alike)]),
             "drawing": Markup(phrases.drawing) if len(phrases.curves) > 1 else "",  # noqa: S704 - its words are escaped
-            "objects": objects_by_round(desk.coding, name, who),
+            "objects": list_objects_by_round(desk.coding, name, who),
         }
 
     async def act(self, request: Request) -> Response:
@@ -80,7 +80,7 @@ class PhrasePages(Pages):
                 texts = [values.get(key, "").strip() for key in ("to", "rule", "reason")]
                 unify_words(where, name, who, values.get("part", ""), words, *texts)
             case "reread":
-                ask_reread(where, name, who, values.get("item", ""))
+                request_reread(where, name, who, values.get("item", ""))
             case "next set":
                 next_set_by_name(where, name, who)
             case "adopt":

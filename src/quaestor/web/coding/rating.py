@@ -20,9 +20,9 @@ from starlette.templating import Jinja2Templates
 from quaestor.base.errors import QuaestorError, TemporarilyUnavailable
 from quaestor.base.names import parse_whole_number
 from quaestor.coding.model.facet_kinds import FACET_KINDS
-from quaestor.coding.pages.rating_sheet import Asked, Desk, Sheet, filled_in
+from quaestor.coding.pages.rating_sheet import SheetFacet, Desk, RatingSheet, restore_sheet
 from quaestor.coding.rating import codes_passages
-from quaestor.coding.rating_files import OtherStudy, Said
+from quaestor.coding.rating_files import WrongStudy, NewRating
 from quaestor.interviews.model.records import place_of
 from quaestor.web.coding.disagreements import page_of
 from quaestor.web.page import Pages, visitor
@@ -110,7 +110,7 @@ class RatingPages(Pages):
                 feedback = await self.work(lambda: self._desk.practise(name, who, sent["item"], sent["answers"]))
                 return JSONResponse(feedback) if by_script else self._feedback(request, name, sent, feedback)
             await self._save(name, who, sent)
-        except OtherStudy as error:
+        except WrongStudy as error:
             return JSONResponse({"refused": str(error)}, status_code=409)
         except TemporarilyUnavailable:
             if by_script:  # the rating is all right, and waits in the browser
@@ -129,7 +129,7 @@ class RatingPages(Pages):
         sheet = await self.work(lambda: self._desk.sheet(name, visitor(request).name, sent["item"]))
         if sheet is None:
             return self.page(request, "all_rated.html", {"round": name, "refused": why}, status)
-        typed = filled_in(sheet, sent["answers"], sent["unsure"], sent["memo"])
+        typed = restore_sheet(sheet, sent["answers"], sent["unsure"], sent["memo"])
         return self.page(request, "rate.html", {"sheet": typed, "refused": why}, status)
 
     async def _save(self, name: str, who: str, sent: dict[str, Any]) -> None:
@@ -138,7 +138,7 @@ class RatingPages(Pages):
         if desk is None:
             desk = await self.work(lambda: self._desk)
         details = {field: sent[field] for field in ("memo", "seconds", "key", "opened")}
-        pending = desk.rating(name, who, Said(sent["item"], sent["answers"], tuple(sent["unsure"]), **details))
+        pending = desk.rating(name, who, NewRating(sent["item"], sent["answers"], tuple(sent["unsure"]), **details))
         await desk.coding.pending.wait(pending, self.save)
         pending.result()  # raises what it was refused with
 
@@ -206,12 +206,12 @@ def _one(form: Mapping[str, Sequence[str]], name: str) -> str:
     return form.get(name, ("",))[0]
 
 
-def chosen_values(question: Asked) -> tuple[str, ...]:
+def chosen_values(question: SheetFacet) -> tuple[str, ...]:
     """The values of a facet that were chosen before, as the sheet's boxes name them."""
     return () if question.given is None else FACET_KINDS[question.kind].chosen_values(question.given)
 
 
-def left_in_words(sheet: Sheet) -> str:
+def left_in_words(sheet: RatingSheet) -> str:
     """How long the rest will take at the rater's own pace."""
     left = sheet.total - sheet.done
     if sheet.pace is None or not left:
@@ -231,10 +231,10 @@ class Facets:
         self._environment = environment
         self._known = lru_cache(_KEPT)(self._rendered)
 
-    def __call__(self, questions: tuple[Asked, ...]) -> Markup:
+    def __call__(self, questions: tuple[SheetFacet, ...]) -> Markup:
         unanswered = all(question.given is None and not question.unsure for question in questions)
         return self._known(questions) if unanswered else self._rendered(questions)
 
-    def _rendered(self, questions: tuple[Asked, ...]) -> Markup:
+    def _rendered(self, questions: tuple[SheetFacet, ...]) -> Markup:
         html = self._environment.get_template("facets.html").render(asked_here=questions)
         return Markup(html)  # noqa: S704 - made by a template that escapes

@@ -17,17 +17,24 @@ from quaestor.base.clock import parse_utc
 from quaestor.base.errors import InputError, QuaestorError, StateError
 from quaestor.coding import round_acts
 from quaestor.coding.pages.rounds import NOT_OPENED, RoundOverview, round_log, round_overview, rounds_overview
-from quaestor.coding.rating_files import RoundFile, asking, decisions_file, look, ratings_file, why_no_files
-from quaestor.coding.round_acts import settings_of
+from quaestor.coding.rating_files import (
+    RoundFile,
+    find_view_consent,
+    build_decisions_file,
+    record_consented_view,
+    build_ratings_file,
+    explain_no_files,
+)
+from quaestor.coding.round_acts import find_round_settings
 from quaestor.coding.round_setup import (
-    Preview,
+    RoundPreview,
     add_round,
     change_round,
     preview_round,
     remove_round,
-    round_choices,
-    study_with,
-    wanted_of,
+    list_round_choices,
+    preview_study,
+    read_round_settings,
 )
 from quaestor.coding.session import CodingSession
 from quaestor.web.error_pages import is_unavailable, refusal_status
@@ -153,7 +160,7 @@ class RoundPages(Pages):
 
     async def _rounds(self, request: Request, status: int = 200, **more: Any) -> Response:
         rounds = await self.work(self._all)
-        people = await self.work(lambda: round_choices(self.opened.study).people)
+        people = await self.work(lambda: list_round_choices(self.opened.study).people)
         context = {"rounds": rounds, "people": people, "typed": {}, **more}
         return self.page(request, "rounds.html", context, status)
 
@@ -171,22 +178,22 @@ class RoundPages(Pages):
         study, coding = self.opened.study, self.opened.coding_if_any
         with self.opened.locked_state() as state:
             overview = round_overview(study, state, name)
-            why = why_no_files(state, name, who, study.settings.study.lead) if overview.status != NOT_OPENED else ""
+            why = explain_no_files(state, name, who, study.settings.study.lead) if overview.status != NOT_OPENED else ""
         fixed = overview.status != NOT_OPENED
-        preview = None if fixed else preview_round(study, coding, settings_of(study, name))
+        preview = None if fixed else preview_round(study, coding, find_round_settings(study, name))
         return {
             "one": overview,
             "preview": preview,
             "log": round_log(coding, name) if coding and fixed else [],
             "why_no_files": why,
-            "people": round_choices(study).people,
+            "people": list_round_choices(study).people,
         }
 
     async def new(self, request: Request) -> Response:
         """The form of a new round, or of one that was added here and may still be changed."""
         if request.method != "POST":
             changed = request.query_params.get("change", "")
-            typed = typed_of(wanted_of(self.opened.study, changed)) if changed else NEW
+            typed = typed_of(read_round_settings(self.opened.study, changed)) if changed else NEW
             return await self._form(request, typed, changed)
         typed = fields_in(await request.body())
         changed = typed.get("change", [""])[0]
@@ -202,17 +209,17 @@ class RoundPages(Pages):
         return self.go(request, "round", name=name)
 
     async def _form(self, request: Request, typed: Typed, changed: str, status: int = 200, **more: Any) -> Response:
-        choices = await self.work(lambda: round_choices(self.opened.study, changed))
+        choices = await self.work(lambda: list_round_choices(self.opened.study, changed))
         context = {"choices": choices, "form": Shown(typed), "change": changed, "preview": None, **more}
         return self.page(request, "round_new.html", context, status)
 
     def _wanted(self, typed: Typed, changed: str) -> dict[str, Any]:
-        before = wanted_of(self.opened.study, changed) if changed else {}
+        before = read_round_settings(self.opened.study, changed) if changed else {}
         return {**{key: before[key] for key in _KEPT if key in before}, **wanted_by(typed)}
 
-    def _preview(self, typed: Typed, changed: str) -> Preview:
+    def _preview(self, typed: Typed, changed: str) -> RoundPreview:
         study, settings = self.opened.study, self._wanted(typed, changed)
-        would_be, round_settings = study_with(study, settings, instead_of=changed)
+        would_be, round_settings = preview_study(study, settings, instead_of=changed)
         return preview_round(would_be, self.opened.coding_if_any, round_settings)
 
     def _put(self, typed: Typed, changed: str, who: str) -> str:
@@ -262,10 +269,10 @@ class RoundPages(Pages):
 
     async def ratings(self, request: Request) -> Response:
         """The ratings a visitor may see; who would see those of others for the first time is asked first."""
-        return await self._file(request, "ratings", ratings_file)
+        return await self._file(request, "ratings", build_ratings_file)
 
     async def decisions(self, request: Request) -> Response:
-        return await self._file(request, "decisions", decisions_file)
+        return await self._file(request, "decisions", build_decisions_file)
 
     async def _file(self, request: Request, what: str, make: MakeFile) -> Response:
         name, form, who = request.path_params["name"], request.path_params["form"], visitor(request).name
@@ -273,8 +280,8 @@ class RoundPages(Pages):
         if coding is None:
             raise StateError(f"the round {name!r} has not been opened: nobody has rated in it")
         if request.method == "POST":
-            await self.work(lambda: look(coding, name, who))
-        question = await self.work(lambda: asking(coding, name, who))
+            await self.work(lambda: record_consented_view(coding, name, who))
+        question = await self.work(lambda: find_view_consent(coding, name, who))
         if question is not None:
             return self.page(request, "look.html", {"round": name, "what": what, "asked": question})
         file = await self.work(lambda: make(coding, name, who, form))

@@ -22,7 +22,7 @@ from quaestor.base.errors import InputError, QuaestorError, TemporarilyUnavailab
 from quaestor.base.names import parse_whole_number
 from quaestor.coding.model.state import State
 from quaestor.coding.rating import codes_passages, require_passages
-from quaestor.coding.rating_files import OtherStudy
+from quaestor.coding.rating_files import WrongStudy
 from quaestor.interviews.coding.acts import (
     CodedAs,
     ReadTo,
@@ -127,7 +127,7 @@ class CodingPages(Pages):
             return JSONResponse({"refused": f"this was coded by {rater!r}"}, status_code=409)
         try:
             acts = await self._recorded(request, sent)
-        except OtherStudy as error:
+        except WrongStudy as error:
             return JSONResponse({"refused": str(error)}, status_code=409)
         except TemporarilyUnavailable:  # it is all right, and waits in the browser
             return JSONResponse({"later": _LATER}, status_code=503)

@@ -12,7 +12,7 @@ from starlette.routing import BaseRoute, Route
 
 from quaestor.base.errors import InputError, QuaestorError, StateError, TemporarilyUnavailable
 from quaestor.base.names import parse_whole_number
-from quaestor.coding.rating_files import OtherStudy
+from quaestor.coding.rating_files import WrongStudy
 from quaestor.interviews.conduct.acts import LONGEST, OTHER, Stamp, StepSent, carry_out, move_clock, take_step
 from quaestor.interviews.conduct.desk_sheet import clock_json, desk_sheet, since
 from quaestor.interviews.conduct.protocol import protocol, protocol_markdown
@@ -78,7 +78,7 @@ class ConductPages(Pages):
         stamp = Stamp(who, act["key"], act["when"], str(act.get("opened", "")))
         try:
             entry = await self.work(lambda: carry_out(self._room(), name, stamp, act))
-        except OtherStudy as error:
+        except WrongStudy as error:
             return JSONResponse({"refused": str(error)}, status_code=409)
         except TemporarilyUnavailable:  # it is all right, and waits in the browser
             return JSONResponse({"later": _LATER}, status_code=503)

@@ -11,12 +11,12 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from quaestor.base.errors import QuaestorError, StateError
-from quaestor.coding.agreement_access import Look, beside_threshold, facets_compared, look_at
-from quaestor.coding.agreement_cache import WorkedOut, agreement_now
+from quaestor.coding.agreement_access import AgreementAccess, compare_to_threshold, list_comparable_facets, find_access
+from quaestor.coding.agreement_cache import CachedAgreement, find_agreement
 from quaestor.coding.model.rounds import count_left_by_rater
 from quaestor.coding.model.state import CLOSED, RoundState, RaterSlot, State
 from quaestor.coding.model.views import require_lead_view
-from quaestor.coding.pages.activity import Done, Waiting, called, latest_acts, waiting_for
+from quaestor.coding.pages.activity import ActivityLine, PendingTask, name_person, list_latest_acts, list_pending_tasks
 from quaestor.coding.pages.agreement import measure_of
 from quaestor.coding.session import CodingSession
 from quaestor.coding.visibility import Visibility, Viewer
@@ -90,7 +90,7 @@ class RoundLine:
     hours: float | None = None
     measured: str = ""
     """The facet whose agreement is reported; none where there is nothing to agree on, or the viewer sees none."""
-    look: Look | None = None
+    look: AgreementAccess | None = None
     reached: Reached | None = None
 
 
@@ -105,8 +105,8 @@ class Overview:
     funnel: FunnelResult | None
     holds: bool
     rounds: tuple[RoundLine, ...]
-    waiting: tuple[Waiting, ...]
-    latest: tuple[Done, ...]
+    waiting: tuple[PendingTask, ...]
+    latest: tuple[ActivityLine, ...]
     surveys: tuple[SurveyStatus, ...] = ()
     has_funnel: bool = True
     """Whether there is a funnel to show, or one is to be planned; a study that only asks people has none."""
@@ -128,15 +128,15 @@ def overview(
         RoundLine(round_state.round, round_state.kind, NOT_OPENED, seats=_planned(round_state, viewer))
         for round_state in study.settings.rounds
     ]
-    waiting: list[Waiting] = []
-    latest: list[Done] = []
+    waiting: list[PendingTask] = []
+    latest: list[ActivityLine] = []
     publishable = False
     if coding is not None:
         with coding.locked_state() as state:
             sight = Visibility(state, coding.lead, viewer)
             opened = {name: _line(sight, round_state) for name, round_state in state.rounds.items()}
-            waiting = waiting_for(state, viewer.name)
-            latest = latest_acts(sight)
+            waiting = list_pending_tasks(state, viewer.name)
+            latest = list_latest_acts(sight)
             publishable = report_can_be_made(study, state)
         planned = [opened.pop(round_state.round, round_state) for round_state in rounds]
         rounds = [_with_agreement(coding, line) for line in (*planned, *opened.values())]
@@ -205,7 +205,7 @@ def _line(sight: Visibility, round_state: RoundState) -> RoundLine:
     plan = round_state.plan
     timed = round_state.status == CLOSED or _may_time(sight, round_state)
     hours = sum(round_state.seconds.values()) / 3600 if timed else None
-    compared = facets_compared(round_state)
+    compared = list_comparable_facets(round_state)
     measured = plan.measured if plan.measured in compared else next(iter(compared), "")
     return RoundLine(
         plan.round,
@@ -240,35 +240,35 @@ def _may_time(sight: Visibility, round_state: RoundState) -> bool:
 
 
 def _seated(sight: Visibility, round_state: RoundState, seat: RaterSlot, timed: bool) -> Seated:
-    who = " then ".join(called(sight, round_state.plan.round, rater) for rater in seat.raters)
+    who = " then ".join(name_person(sight, round_state.plan.round, rater) for rater in seat.raters)
     spent = sum(round_state.seconds.get(rater, 0.0) for rater in seat.raters) / 3600
     return Seated(who, round_state.rated_by(seat), len(seat.items[0]), spent if timed and spent else None)
 
 
-def _look(sight: Visibility, round_state: RoundState, measured: str) -> Look | None:
+def _look(sight: Visibility, round_state: RoundState, measured: str) -> AgreementAccess | None:
     if not measured or not round_state.rating_count:
         return None
     if sight.viewer.role is Role.LEAD:
-        return look_at(sight.state, round_state.plan.round, sight.viewer.name, sight.lead)
-    return None if sight.why_no_ratings(round_state.plan.round) else Look("now")
+        return find_access(sight.state, round_state.plan.round, sight.viewer.name, sight.lead)
+    return None if sight.why_no_ratings(round_state.plan.round) else AgreementAccess("now")
 
 
 def _with_agreement(coding: CodingSession, line: RoundLine) -> RoundLine:
     if line.look is None or line.look.may != "now":
         return line
     try:
-        agreement = agreement_now(coding, line.round, line.measured, wait=False)
+        agreement = find_agreement(coding, line.round, line.measured, wait=False)
     except QuaestorError as refusal:
-        return replace(line, look=Look("not yet", f"Agreement cannot be told: {refusal}."))
+        return replace(line, look=AgreementAccess("not yet", f"Agreement cannot be told: {refusal}."))
     if agreement is None:
         return line
     with coding.locked_state() as state:
         return replace(line, reached=_reached(state, line, agreement))
 
 
-def _reached(state: State, line: RoundLine, worked_out: WorkedOut) -> Reached:
+def _reached(state: State, line: RoundLine, worked_out: CachedAgreement) -> Reached:
     round_state = state.round(line.round)
-    result = beside_threshold(round_state, worked_out.agreement, as_fixed=True)
+    result = compare_to_threshold(round_state, worked_out.agreement, as_fixed=True)
     name = round_state.plan.statistic
     measure = measure_of(worked_out.agreement, STATISTICS[name], worked_out.agreement.estimates[name])
     return Reached(
@@ -322,9 +322,9 @@ class StudyPages(Pages):
             return None
         return interviews_at_a_glance(self.opened.latest, self.opened.interviews_if_any, who.can(Permission.LEAD))
 
-    def _waiting(self, name: str) -> list[Waiting]:
+    def _waiting(self, name: str) -> list[PendingTask]:
         with self.opened.locked_state() as state:
-            return waiting_for(state, name)
+            return list_pending_tasks(state, name)
 
 
 def _next_link(request: Request, following: Next | None) -> str:

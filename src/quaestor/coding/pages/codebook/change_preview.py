@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from quaestor.coding.codebook import refuse_rules_that_fit_nothing
+from quaestor.coding.codebook import require_usable_rules
 from quaestor.coding.model.codebook.history import History
 from quaestor.coding.model.state import CLOSED, OPEN, State
 from quaestor.coding.pages.codebook.change_log import Compared, compared, told
@@ -86,7 +86,7 @@ def preview_change(where: Where, kind: str, payload: Mapping[str, Any], viewer: 
         state = coding.state
         sight = Visibility(state, coding.lead, viewer or Viewer(coding.lead, Role.LEAD))
         book = state.history.preview_change(kind, payload)
-        refuse_rules_that_fit_nothing(state, kind, payload)
+        require_usable_rules(state, kind, payload)
         decided = [name for name in (*state.rounds, *state.published) if not sight.why_no_decisions(name)]
         rated = [
             name

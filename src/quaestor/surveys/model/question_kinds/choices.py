@@ -241,9 +241,9 @@ class SingleChoice(QuestionKind):
         return tuple(columns), (Group("", tuple(rows)),)
 
     def draw(self, result: QuestionResult, groups: Groups | None, *, narrow: bool = False) -> Figure | None:
-        from quaestor.render.figures.choices import Choice, draw_choices
+        from quaestor.render.figures.choices import ChoiceBar, draw_choices
 
-        lines = [Choice(line.label, line.share.count, line.share.value, line.share.low, line.share.high)
+        lines = [ChoiceBar(line.label, line.share.count, line.share.value, line.share.low, line.share.high)
                  for line in result.rows[0].lines]  # fmt: skip
         note = "several could be chosen" if self.has_several_choices else ""
         return draw_choices(lines, result.base, note=note, name=result.question.id, title=result.question.text)

@@ -150,13 +150,13 @@ class Number(QuestionKind):
         return _COLUMNS, (Group("", tuple(rows)),)
 
     def draw(self, result: QuestionResult, groups: Groups | None, *, narrow: bool = False) -> Figure | None:
-        from quaestor.render.figures.choices import Choice, draw_choices
+        from quaestor.render.figures.choices import ChoiceBar, draw_choices
 
         if result.numbers is None:
             return None
         question = result.question
         unit = f" {question.unit}" if question.unit else ""
-        bars = [Choice(f"{label}{unit}", share.count, share.value, share.low, share.high)
+        bars = [ChoiceBar(f"{label}{unit}", share.count, share.value, share.low, share.high)
                 for label, share in result.numbers.bars]  # fmt: skip
         return draw_choices(bars, result.base, name=question.id, title=question.text)
 
