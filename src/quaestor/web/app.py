@@ -23,7 +23,7 @@ from starlette.templating import Jinja2Templates
 from quaestor import __version__
 from quaestor.base.clock import Clock, now
 from quaestor.base.errors import QuaestorError
-from quaestor.coding.pages.codebook.browser import CodebookRoom
+from quaestor.coding.pages.codebook.browser import CodebookBrowser
 from quaestor.coding.pages.rating_sheet import build_form_key
 from quaestor.interviews.overview import has_interviews
 from quaestor.people.credentials import Passwords, hash_token
@@ -170,7 +170,7 @@ def _pages(
     warm: Callable[[], None],
 ) -> list[Pages]:
     """Every page there is, one object a subject."""
-    codebook = CodebookRoom(opened)
+    codebook = CodebookBrowser(opened)
     return [
         RatingPages(opened, renderer, warm),  # asked for most often, so found first
         CodingPages(opened, renderer),

@@ -9,7 +9,7 @@ from tests.support.small_study import small_study
 
 from quaestor.base.errors import StateError
 from quaestor.coding.codebook import import_codebook
-from quaestor.coding.pages.rounds import round_log, round_overview, rounds_overview
+from quaestor.coding.pages.rounds import round_log, build_round_overview, list_rounds
 from quaestor.coding.rating_files import find_view_consent, build_decisions_file, record_consented_view, rate, build_ratings_file
 from quaestor.coding.round_acts import (
     list_rounds,
@@ -49,7 +49,7 @@ def missing(coding: CodingSession) -> dict[str, int]:
 
 
 def overviews(coding: CodingSession) -> dict[str, int]:
-    return {one.round: one.missing for one in rounds_overview(coding.study, coding.state)}
+    return {one.round: one.missing for one in list_rounds(coding.study, coding.state)}
 
 
 def test_what_is_missing_is_what_the_library_counts_at_every_step(study: Study) -> None:
@@ -67,7 +67,7 @@ def test_what_is_missing_is_what_the_library_counts_at_every_step(study: Study) 
             rate(coding, "pilot", "rater-3", item, {"relevance": "keep"})
         rated(coding, "phrases", "rater-2")
         assert overviews(coding) == missing(coding)
-        seats = round_overview(study, coding.state, "pilot").seats
+        seats = build_round_overview(study, coding.state, "pilot").seats
         assert [(seat.label, seat.done, seat.total) for seat in seats] == [
             ("rater-1 then rater-3", 4, 4),
             ("rater-2", 0, 4),
@@ -82,15 +82,15 @@ def test_what_can_be_done_is_what_the_library_lets_be_done(study: Study) -> None
     with open_coding(study) as coding:
 
         def acts(name: str) -> tuple[str, ...]:
-            return round_overview(study, coding.state, name).acts
+            return build_round_overview(study, coding.state, name).acts
 
         assert acts("pilot") == ("open",)
         open_by_name(coding, "pilot", None)
         assert acts("pilot") == ("close", "deadline", "replace")
-        assert not round_overview(study, coding.state, "pilot").complete
+        assert not build_round_overview(study, coding.state, "pilot").complete
         for rater in ("rater-1", "rater-2"):
             rated(coding, "pilot", rater)
-        assert round_overview(study, coding.state, "pilot").complete
+        assert build_round_overview(study, coding.state, "pilot").complete
         close_by_name(coding, "pilot", None)
         assert acts("pilot") == ("waive", "reopen")
         waive_by_name(coding, "pilot", None, "small")

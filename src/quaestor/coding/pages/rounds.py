@@ -25,7 +25,7 @@ NOT_OPENED = "not opened"
 
 
 @dataclass(frozen=True)
-class SeatProgress:
+class SlotProgress:
     """One place at the table: who sits there, and how much of what may be rated now is rated."""
 
     rater: str
@@ -47,7 +47,7 @@ class RoundOverview:
     status: str  # not opened, open, closed
     items: int
     facets: tuple[str, ...]
-    seats: tuple[SeatProgress, ...]
+    seats: tuple[SlotProgress, ...]
     acts: tuple[str, ...]
     """What the lead can do now: open, change, close, next set, deadline, replace, waive, reopen (as not blind), make
     final."""
@@ -86,13 +86,13 @@ class RoundOverview:
         return sum(seat.left for seat in self.seats)
 
 
-def rounds_overview(study: Study, state: State) -> list[RoundOverview]:
+def list_rounds(study: Study, state: State) -> list[RoundOverview]:
     """The rounds of the study file in its order, then those the journal alone knows."""
     named = [round_state.round for round_state in study.settings.rounds]
-    return [round_overview(study, state, name) for name in [*named, *(set(state.rounds) - set(named))]]
+    return [build_round_overview(study, state, name) for name in [*named, *(set(state.rounds) - set(named))]]
 
 
-def round_overview(study: Study, state: State, name: str) -> RoundOverview:
+def build_round_overview(study: Study, state: State, name: str) -> RoundOverview:
     round_state = state.rounds.get(name)
     return (
         _unopened(study, find_round_settings(study, name))

@@ -17,8 +17,8 @@ from quaestor.base.errors import InputError, QuaestorError
 from quaestor.base.names import parse_whole_number
 from quaestor.coding.codebook import CodebookChanged, change_codebook, import_codebook
 from quaestor.coding.model.records import Codebook
-from quaestor.coding.pages.codebook.browser import CodebookRoom
-from quaestor.coding.pages.codebook.change_form import ACTS, described, filled, text_in
+from quaestor.coding.pages.codebook.browser import CodebookBrowser
+from quaestor.coding.pages.codebook.change_form import ACTS, read_change, build_form, read_text
 from quaestor.coding.visibility import Viewer
 from quaestor.people.roles import Permission
 from quaestor.web.error_pages import is_unavailable
@@ -31,7 +31,7 @@ from quaestor.web.study_session import KeptOpen
 class CodebookPages(Pages):
     """What everybody signed in may read of the codebook."""
 
-    def __init__(self, opened: KeptOpen, templates: Jinja2Templates, room: CodebookRoom) -> None:
+    def __init__(self, opened: KeptOpen, templates: Jinja2Templates, room: CodebookBrowser) -> None:
         super().__init__(opened, templates)
         self._room = room
         environment: Environment = templates.env
@@ -117,7 +117,7 @@ _OURS = ("csrf", "at")
 class CodebookActs(Pages):
     """What the lead does; nothing is done before it was shown what it moves, and from which version."""
 
-    def __init__(self, opened: KeptOpen, templates: Jinja2Templates, room: CodebookRoom) -> None:
+    def __init__(self, opened: KeptOpen, templates: Jinja2Templates, room: CodebookBrowser) -> None:
         super().__init__(opened, templates)
         self._room = room
 
@@ -131,7 +131,7 @@ class CodebookActs(Pages):
     async def change(self, request: Request) -> Response:
         """The form of an act, filled with what is known."""
         fields = {name: request.query_params.getlist(name) for name in request.query_params}
-        if text_in(fields, "act") not in ACTS:
+        if read_text(fields, "act") not in ACTS:
             return self.go(request, "codebook")
         book = await self.work(lambda: self._room.book(viewer(request)))
         return await self.work(lambda: self._form(request, fields, book))
@@ -144,12 +144,12 @@ class CodebookActs(Pages):
     async def act(self, request: Request) -> Response:
         """The act, on the version it was looked at from; where that is gone, what it would move now."""
         fields = fields_in(await request.body())
-        who, act = visitor(request).name, text_in(fields, "act")
+        who, act = visitor(request).name, read_text(fields, "act")
         try:
             if act == "import":
                 await self.work(lambda: import_codebook(self.opened.coding, None, who))
                 return self.go(request, "codebook")
-            kind, payload = await self.work(lambda: described(fields, self._filled_on(fields)))
+            kind, payload = await self.work(lambda: read_change(fields, self._filled_on(fields)))
             at = _version(fields, "at")
             await self.work(lambda: change_codebook(self.opened.coding, kind, payload, who, at))
         except CodebookChanged as error:
@@ -168,7 +168,7 @@ class CodebookActs(Pages):
         who = viewer(request)
         book = await self.work(lambda: self._room.book(who))
         try:
-            kind, payload = await self.work(lambda: described(fields, self._filled_on(fields)))
+            kind, payload = await self.work(lambda: read_change(fields, self._filled_on(fields)))
             preview = await self.work(lambda: self._room.preview(who, kind, payload))
         except QuaestorError as error:
             return self._form(request, fields, book, str(error), status if refused else 422)
@@ -176,7 +176,7 @@ class CodebookActs(Pages):
         titles = await self.work(lambda: self._room.titles(items)) if items else {}
         context = {
             "preview": preview,
-            "form": filled(fields, book),
+            "form": build_form(fields, book),
             "fields": [(name, value) for name, values in fields.items() if name not in _OURS for value in values],
             "titles": titles,
             "refused": refused,
@@ -184,7 +184,7 @@ class CodebookActs(Pages):
         return self.page(request, "codebook_preview.html", context, status if refused else 200)
 
     def _form(self, request: Request, fields: Fields, book: Codebook, refused: str = "", status: int = 200) -> Response:
-        context = {"form": filled(fields, book), "refused": refused}
+        context = {"form": build_form(fields, book), "refused": refused}
         return self.page(request, "codebook_change.html", context, status)
 
     def _filled_on(self, fields: Fields) -> Codebook:
@@ -195,7 +195,7 @@ class CodebookActs(Pages):
 
 
 def _version(fields: Fields, name: str) -> int | None:
-    text = text_in(fields, name)
+    text = read_text(fields, name)
     if not text:
         return None
     number = parse_whole_number(text)

@@ -16,7 +16,7 @@ from starlette.routing import BaseRoute, NoMatchFound, Route
 from quaestor.base.clock import parse_utc
 from quaestor.base.errors import InputError, QuaestorError, StateError
 from quaestor.coding import round_acts
-from quaestor.coding.pages.rounds import NOT_OPENED, RoundOverview, round_log, round_overview, rounds_overview
+from quaestor.coding.pages.rounds import NOT_OPENED, RoundOverview, round_log, build_round_overview, list_rounds
 from quaestor.coding.rating_files import (
     RoundFile,
     find_view_consent,
@@ -166,7 +166,7 @@ class RoundPages(Pages):
 
     def _all(self) -> list[RoundOverview]:
         with self.opened.locked_state() as state:
-            return rounds_overview(self.opened.study, state)
+            return list_rounds(self.opened.study, state)
 
     async def _round(self, request: Request, name: str, status: int = 200, **more: Any) -> Response:
         who = visitor(request).name
@@ -177,7 +177,7 @@ class RoundPages(Pages):
     def _one(self, name: str, who: str) -> dict[str, Any]:
         study, coding = self.opened.study, self.opened.coding_if_any
         with self.opened.locked_state() as state:
-            overview = round_overview(study, state, name)
+            overview = build_round_overview(study, state, name)
             why = explain_no_files(state, name, who, study.settings.study.lead) if overview.status != NOT_OPENED else ""
         fixed = overview.status != NOT_OPENED
         preview = None if fixed else preview_round(study, coding, find_round_settings(study, name))

@@ -18,8 +18,8 @@ from quaestor.coding.model.ratings import build_rating_act, list_labels
 from quaestor.coding.model.records import CANNOT_JUDGE, Codebook, Facet, RoundPlan
 from quaestor.coding.model.rounds import build_close_act, build_open_act
 from quaestor.coding.model.state import State
-from quaestor.coding.pages.codebook.browser import book_seen, counted, last_version, trees_of, why_no_counts
-from quaestor.coding.pages.codebook.change_form import described
+from quaestor.coding.pages.codebook.browser import find_visible_book, list_counted_rounds, find_last_version, build_trees, explain_no_counts
+from quaestor.coding.pages.codebook.change_form import read_change
 from quaestor.coding.pages.codebook.change_log import ChangeLog, compared, told_apart
 from quaestor.coding.pages.codebook.change_preview import DECIDED, RATED, preview_change
 from quaestor.coding.pages.codebook.code_detail import count_items, taken_out
@@ -224,27 +224,27 @@ def sight(coding: CodingSession, viewer: Viewer) -> Visibility:
 def test_who_rates_in_an_open_round_sees_no_counts_and_no_newer_codes(coding: CodingSession) -> None:
     with_rounds(coding, random.Random(3))
     change_codebook(coding, "codebook.add", {"id": "new", "facet": "issue", "name": "a new code"})
-    assert "you rate in second" in why_no_counts(sight(coding, RATER))
-    assert counted(sight(coding, RATER)) == []
-    assert last_version(sight(coding, RATER)) == 1
-    assert "new" not in book_seen(sight(coding, RATER)).codes
+    assert "you rate in second" in explain_no_counts(sight(coding, RATER))
+    assert list_counted_rounds(sight(coding, RATER)) == []
+    assert find_last_version(sight(coding, RATER)) == 1
+    assert "new" not in find_visible_book(sight(coding, RATER)).codes
     with pytest.raises(StateError, match="you rate under version 1"):
-        book_seen(sight(coding, RATER), 2)
+        find_visible_book(sight(coding, RATER), 2)
     idle = Viewer("rater-2", Role.RATER)
-    assert why_no_counts(sight(coding, idle)) == ""
-    assert counted(sight(coding, idle)) == ["printed"], "the first round has disagreements that nobody settled"
-    assert "new" in book_seen(sight(coding, idle)).codes
-    assert counted(sight(coding, LEAD)) == ["first", "printed"]
+    assert explain_no_counts(sight(coding, idle)) == ""
+    assert list_counted_rounds(sight(coding, idle)) == ["printed"], "the first round has disagreements that nobody settled"
+    assert "new" in find_visible_book(sight(coding, idle)).codes
+    assert list_counted_rounds(sight(coding, LEAD)) == ["first", "printed"]
 
 
 def test_a_tie_breaker_sees_no_counts_before_the_ties_are_broken(coding: CodingSession) -> None:
     breaker = Viewer("tie-breaker", Role.TIE_BREAKER)
     begin_round(coding, "first", (OBJECT,), ("rater-1", "rater-2"), tie_breaker="tie-breaker", settle="tie-breaker")
-    assert "you break the ties of first" in why_no_counts(sight(coding, breaker))
+    assert "you break the ties of first" in explain_no_counts(sight(coding, breaker))
     rate_at_once(coding, "first", [("rater-1", item, {"object": "training"}) for item in ITEMS])
     rate_at_once(coding, "first", [("rater-2", item, {"object": "setting"}) for item in ITEMS])
     coding.act(lambda state: build_close_act(state, "first", "lead"))
-    assert "when all of them are settled" in why_no_counts(sight(coding, breaker))
+    assert "when all of them are settled" in explain_no_counts(sight(coding, breaker))
 
 
 def test_a_lead_who_rated_is_shown_nothing_of_that_round_before_it_is_on_record(coding: CodingSession) -> None:
@@ -257,7 +257,7 @@ def test_a_lead_who_rated_is_shown_nothing_of_that_round_before_it_is_on_record(
     after = preview_change(coding, "codebook.retire", {"code": "training/loss"}, LEAD)
     assert after.moves == ()
     assert [name for name, _ in after.unseen] == ["first"]
-    assert counted(sight(coding, LEAD)) == []
+    assert list_counted_rounds(sight(coding, LEAD)) == []
 
 
 def test_items_are_counted_under_the_version_shown_with_all_that_stands_below(coding: CodingSession) -> None:
@@ -301,14 +301,14 @@ def test_every_change_is_told_with_the_names_of_its_time(coding: CodingSession) 
 
 def test_a_search_finds_names_definitions_and_examples_with_what_they_stand_below(coding: CodingSession) -> None:
     book = coding.state.history.latest
-    issue, group = trees_of(book, "FREEZE")
+    issue, group = build_trees(book, "FREEZE")
     assert (issue.found, group.found) == (1, 0)
     (branch,) = issue.branches
     (layer,) = branch.branches
     assert (branch.code.id, branch.found, layer.code.id, layer.label) == ("setting", False, "setting/layer", "example")
     assert layer.says == (("freeze", True), (" a layer", False))
-    assert [tree.found for tree in trees_of(book, "loss layer")] == [0, 0], "all words must be there"
-    assert [tree.facet.id for tree in trees_of(book, facet="group")] == ["group"]
+    assert [tree.found for tree in build_trees(book, "loss layer")] == [0, 0], "all words must be there"
+    assert [tree.facet.id for tree in build_trees(book, facet="group")] == ["group"]
 
 
 def test_two_versions_are_told_apart_word_by_word(coding: CodingSession) -> None:
@@ -331,7 +331,7 @@ def test_a_form_says_only_what_is_new_so_that_two_can_redefine_different_parts(c
         "examples": ["freeze a layer"],
     }
     change_codebook(coding, "codebook.redefine", {"code": "setting/layer", "examples": ["another"]})
-    kind, payload = described(fields, first)
+    kind, payload = read_change(fields, first)
     assert (kind, payload) == ("codebook.redefine", {"code": "setting/layer", "use": "It has weights."})
     change_codebook(coding, kind, payload)
     layer = coding.state.history.latest.codes["setting/layer"]

@@ -27,7 +27,7 @@ from quaestor.study.contributions import TextMask
 from quaestor.study.folder import Study
 
 
-def why_no_counts(sight: Visibility) -> str:
+def explain_no_counts(sight: Visibility) -> str:
     """Why a viewer sees no counts at all; empty where they do.
 
     A lead who rates sees those of the rounds that `counted` names, since a codebook cannot be kept without them.
@@ -35,7 +35,7 @@ def why_no_counts(sight: Visibility) -> str:
     if sight.viewer.role is Role.LEAD:
         return ""
     for round_state in sight.state.rounds.values():
-        if _rates(round_state, sight.viewer.name):
+        if _is_rating(round_state, sight.viewer.name):
             return f"you rate in {round_state.plan.round}: how often each code was chosen is shown when that round is closed"
         if round_state.plan.tie_breaker == sight.viewer.name and not (
             round_state.status == CLOSED and is_settled_round(sight.state, round_state.plan.round)
@@ -44,9 +44,9 @@ def why_no_counts(sight: Visibility) -> str:
     return ""
 
 
-def counted(sight: Visibility) -> list[str]:
+def list_counted_rounds(sight: Visibility) -> list[str]:
     """The rounds, and the published decisions, whose final answers a viewer sees counted."""
-    if why_no_counts(sight):
+    if explain_no_counts(sight):
         return []
     state = sight.state
     if sight.viewer.role in (Role.RATER, Role.TIE_BREAKER):
@@ -55,7 +55,7 @@ def counted(sight: Visibility) -> list[str]:
     return [name for name in (*state.rounds, *state.published) if not sight.why_no_decisions(name)]
 
 
-def last_version(sight: Visibility) -> int:
+def find_last_version(sight: Visibility) -> int:
     """The last version a viewer may see: raters keep to that of their open rounds, so that no new code reaches them."""
     latest = sight.state.history.latest.version
     if sight.viewer.role is Role.LEAD:
@@ -63,14 +63,14 @@ def last_version(sight: Visibility) -> int:
     frozen = [
         round_state.plan.codebook
         for round_state in sight.state.rounds.values()
-        if _rates(round_state, sight.viewer.name)
+        if _is_rating(round_state, sight.viewer.name)
     ]
     return max(frozen) if frozen else latest
 
 
-def book_seen(sight: Visibility, version: int | None = None) -> Codebook:
+def find_visible_book(sight: Visibility, version: int | None = None) -> Codebook:
     """A version of the codebook, by default the last one the viewer may see."""
-    last = last_version(sight)
+    last = find_last_version(sight)
     if version is not None and last < version < len(sight.state.history.versions):
         raise StateError(
             f"you rate under version {last} of the codebook: later ones are shown when the round is closed"
@@ -78,7 +78,7 @@ def book_seen(sight: Visibility, version: int | None = None) -> Codebook:
     return sight.state.history.at(last if version is None else version)
 
 
-def _rates(round_state: RoundState, name: str) -> bool:
+def _is_rating(round_state: RoundState, name: str) -> bool:
     return round_state.status == OPEN and round_state.slot_of(name) is not None
 
 
@@ -109,7 +109,7 @@ class Tree:
     branches: tuple[Branch, ...]
 
 
-def trees_of(book: Codebook, query: str = "", facet: str = "") -> tuple[Tree, ...]:
+def build_trees(book: Codebook, query: str = "", facet: str = "") -> tuple[Tree, ...]:
     """The facets, or one of them; with a query, the codes that have all of its words and what they stand below."""
     words = query.casefold().split()
     below: dict[tuple[str, str], list[Code]] = {}
@@ -118,24 +118,24 @@ def trees_of(book: Codebook, query: str = "", facet: str = "") -> tuple[Tree, ..
             below.setdefault((code.facet, code.parent), []).append(code)
 
     def grow(tree: str, parent: str) -> tuple[Branch, ...]:
-        grown = (_branch(code, words, grow(tree, code.id)) for code in below.get((tree, parent), ()))
+        grown = (_build_branch(code, words, grow(tree, code.id)) for code in below.get((tree, parent), ()))
         return tuple(branch for branch in grown if branch.found or branch.branches or not words)
 
     trees = []
     for one in book.facets.values():
         if facet in ("", one.id):
             branches = grow(one.id, "")
-            trees.append(Tree(one, len(book.active(one.id)), sum(map(_found, branches)), branches))
+            trees.append(Tree(one, len(book.active(one.id)), sum(map(_count_matches, branches)), branches))
     return tuple(trees)
 
 
-def _branch(code: Code, words: Sequence[str], branches: tuple[Branch, ...]) -> Branch:
-    whole = " ".join(text for _, text in _texts(code)).casefold()
+def _build_branch(code: Code, words: Sequence[str], branches: tuple[Branch, ...]) -> Branch:
+    whole = " ".join(text for _, text in _list_texts(code)).casefold()
     found = bool(words) and all(word in whole for word in words)
-    label, says = "", _shortened(code.definition)
+    label, says = "", _shorten(code.definition)
     if found and not any(word in f"{code.name} {code.definition}".casefold() for word in words):
         label, says = next(
-            (label, text) for label, text in _texts(code) if any(word in text.casefold() for word in words)
+            (label, text) for label, text in _list_texts(code) if any(word in text.casefold() for word in words)
         )
     elif found:
         says = code.definition
@@ -143,28 +143,28 @@ def _branch(code: Code, words: Sequence[str], branches: tuple[Branch, ...]) -> B
     return Branch(code, shown(code.name, words), shown(says, words), label, found, branches)
 
 
-def _texts(code: Code) -> list[tuple[str, str]]:
+def _list_texts(code: Code) -> list[tuple[str, str]]:
     """All that a search looks at."""
     examples = [("example", example) for example in code.examples]
     told = [("", code.name), ("", code.definition), ("use", code.use), ("not", code.not_), *examples, ("id", code.id)]
     return [(label, text) for label, text in told if text]
 
 
-def _shortened(text: str) -> str:
+def _shorten(text: str) -> str:
     if len(text) <= _SHORT:
         return text
     return f"{text[:_SHORT].rsplit(' ', 1)[0]} …"
 
 
-def _found(branch: Branch) -> int:
-    return branch.found + sum(map(_found, branch.branches))
+def _count_matches(branch: Branch) -> int:
+    return branch.found + sum(map(_count_matches, branch.branches))
 
 
 _KEPT = 8
 
 
 @dataclass(frozen=True)
-class Shown:
+class VisibleCodebook:
     """A version of the codebook as one viewer sees it."""
 
     book: Codebook
@@ -175,10 +175,10 @@ class Shown:
 
 
 @dataclass(frozen=True)
-class Looked:
+class CodebookTree:
     """The tree of codes, or of those that answer a search."""
 
-    shown: Shown
+    shown: VisibleCodebook
     trees: tuple[Tree, ...]
     found: int
     gone: tuple[Code, ...]
@@ -201,7 +201,7 @@ class OpenStudy(Protocol):
     def locked_state(self) -> AbstractContextManager[State]: ...
 
 
-class CodebookRoom:
+class CodebookBrowser:
     """What people see of a codebook; safe for many threads."""
 
     def __init__(self, opened: OpenStudy) -> None:
@@ -210,28 +210,28 @@ class CodebookRoom:
         self._lock = threading.Lock()
         self._counted: OrderedDict[object, Counts] = OrderedDict()
 
-    def shown(self, viewer: Viewer, version: int | None = None) -> Shown:
+    def shown(self, viewer: Viewer, version: int | None = None) -> VisibleCodebook:
         with self._opened.locked_state() as state:
             sight = Visibility(state, self._opened.study.settings.study.lead, viewer)
-            book = book_seen(sight, version)
-            last = last_version(sight)
-            why = why_no_counts(sight)
-            material = None if why else taken_out(state, decided=counted(sight))
-        return Shown(book, last, self._counts(material, book) if material else None, why)
+            book = find_visible_book(sight, version)
+            last = find_last_version(sight)
+            why = explain_no_counts(sight)
+            material = None if why else taken_out(state, decided=list_counted_rounds(sight))
+        return VisibleCodebook(book, last, self._counts(material, book) if material else None, why)
 
     def book(self, viewer: Viewer) -> Codebook:
         """The last version the viewer may see, with nothing counted."""
         with self._opened.locked_state() as state:
-            return book_seen(Visibility(state, self._opened.study.settings.study.lead, viewer))
+            return find_visible_book(Visibility(state, self._opened.study.settings.study.lead, viewer))
 
-    def look(self, viewer: Viewer, version: int | None = None, query: str = "", facet: str = "") -> Looked:
+    def look(self, viewer: Viewer, version: int | None = None, query: str = "", facet: str = "") -> CodebookTree:
         shown = self.shown(viewer, version)
-        trees = trees_of(shown.book, query, facet)
+        trees = build_trees(shown.book, query, facet)
         gone = tuple(code for code in shown.book.codes.values() if not code.active)
         file = self._opened.study.root / CODEBOOK_FILE
-        return Looked(shown, trees, sum(tree.found for tree in trees), gone, file.is_file())
+        return CodebookTree(shown, trees, sum(tree.found for tree in trees), gone, file.is_file())
 
-    def code(self, viewer: Viewer, name: str, version: int | None = None) -> tuple[Shown, CodePage]:
+    def code(self, viewer: Viewer, name: str, version: int | None = None) -> tuple[VisibleCodebook, CodePage]:
         shown = self.shown(viewer, version)
         return shown, code_page(shown.book, name, self.changes(viewer), shown.counts)
 
@@ -246,14 +246,14 @@ class CodebookRoom:
         """Two versions; by default the last one the viewer may see, and the one before it."""
         with self._opened.locked_state() as state:
             sight = Visibility(state, self._opened.study.settings.study.lead, viewer)
-            new = book_seen(sight, after)
-            old = book_seen(sight, max(0, new.version - 1) if before is None else before)
+            new = find_visible_book(sight, after)
+            old = find_visible_book(sight, max(0, new.version - 1) if before is None else before)
         return old.version, new.version, compared(old, new)
 
     def file(self, viewer: Viewer, version: int | None = None) -> str:
         """A version as the file that `quaestor codebook import` reads."""
         with self._opened.locked_state() as state:
-            book = book_seen(Visibility(state, self._opened.study.settings.study.lead, viewer), version)
+            book = find_visible_book(Visibility(state, self._opened.study.settings.study.lead, viewer), version)
         return write_codebook(book)
 
     def preview(self, viewer: Viewer, kind: str, payload: Mapping[str, Any]) -> Preview:
@@ -265,7 +265,7 @@ class CodebookRoom:
 
     def _history(self, viewer: Viewer) -> History:
         with self._opened.locked_state() as state:
-            last = last_version(Visibility(state, self._opened.study.settings.study.lead, viewer))
+            last = find_last_version(Visibility(state, self._opened.study.settings.study.lead, viewer))
             return History(state.history.changes[:last], state.history.versions[: last + 1])
 
     def _counts(self, material: Material, book: Codebook) -> Counts:

@@ -16,96 +16,96 @@ ACTS = ("facet", "add", "rename", "redefine", "merge", "split", "move", "retire"
 _TEXTS = ("definition", "use", "not", "colour", "key")
 
 
-def described(fields: Fields, book: Codebook) -> tuple[str, dict[str, Any]]:
+def read_change(fields: Fields, book: Codebook) -> tuple[str, dict[str, Any]]:
     """The kind and the payload of the act that a form describes; `book` is the version it was filled in on."""
-    act = text_in(fields, "act")
+    act = read_text(fields, "act")
     if act not in ACTS:
         raise InputError(f"there is no act {act!r}, allowed: {suggest(act, ACTS)}")
     return f"codebook.{act}", _DESCRIBED[act](fields, book)
 
 
-def text_in(fields: Fields, name: str) -> str:
+def read_text(fields: Fields, name: str) -> str:
     """A field without the space around it; empty where the form has none."""
     return fields.get(name, ("",))[0].strip()
 
 
-def lines(fields: Fields, name: str) -> list[str]:
-    return [line.strip() for line in text_in(fields, name).splitlines() if line.strip()]
+def read_lines(fields: Fields, name: str) -> list[str]:
+    return [line.strip() for line in read_text(fields, name).splitlines() if line.strip()]
 
 
 def _facet(fields: Fields, book: Codebook) -> dict[str, Any]:
-    levels = [level.strip() for level in text_in(fields, "levels").split(",") if level.strip()]
-    return {"id": text_in(fields, "id"), "title": text_in(fields, "title"), "levels": levels or ["code"]}
+    levels = [level.strip() for level in read_text(fields, "levels").split(",") if level.strip()]
+    return {"id": read_text(fields, "id"), "title": read_text(fields, "title"), "levels": levels or ["code"]}
 
 
 def _add(fields: Fields, book: Codebook) -> dict[str, Any]:
-    parent = text_in(fields, "parent")
+    parent = read_text(fields, "parent")
     above = book.codes.get(parent)
-    facet = above.facet if above else text_in(fields, "facet") or next(iter(book.facets), "")
-    name = _needed(fields, "name", "the new code has no name: give it one")
+    facet = above.facet if above else read_text(fields, "facet") or next(iter(book.facets), "")
+    name = _require_text(fields, "name", "the new code has no name: give it one")
     payload = {
-        "id": text_in(fields, "id") or build_code_id(name, parent, book),
+        "id": read_text(fields, "id") or build_code_id(name, parent, book),
         "facet": facet,
         "parent": parent,
         "name": name,
     }
-    payload |= _told(fields, book)
+    payload |= _read_definition(fields, book)
     return {name: value for name, value in payload.items() if value}
 
 
 def _rename(fields: Fields, book: Codebook) -> dict[str, Any]:
-    return {"code": _code(fields), "name": _needed(fields, "name", "the code needs a name: write the new one")}
+    return {"code": _require_code(fields), "name": _require_text(fields, "name", "the code needs a name: write the new one")}
 
 
 def _redefine(fields: Fields, book: Codebook) -> dict[str, Any]:
     """Only what differs from what stood in the form: what somebody else changed meanwhile stays changed."""
-    code = book.codes.get(_code(fields))
-    before = told_of(code) if code else {}
-    changed = {name: value for name, value in _told(fields, book).items() if value != _as_sent(before.get(name))}
+    code = book.codes.get(_require_code(fields))
+    before = describe_code(code) if code else {}
+    changed = {name: value for name, value in _read_definition(fields, book).items() if value != _normalise_text(before.get(name))}
     if not changed:
         raise InputError("nothing is new here: change the definition, the examples or what else is to be different")
-    return {"code": _code(fields), **changed}
+    return {"code": _require_code(fields), **changed}
 
 
 def _merge(fields: Fields, book: Codebook) -> dict[str, Any]:
-    into = _needed(fields, "into", "say which code takes the place: choose one")
-    codes = list(dict.fromkeys([_code(fields), *(code for code in fields.get("codes", ()) if code)]))
+    into = _require_text(fields, "into", "say which code takes the place: choose one")
+    codes = list(dict.fromkeys([_require_code(fields), *(code for code in fields.get("codes", ()) if code)]))
     return {"codes": codes, "into": into}
 
 
 def _split(fields: Fields, book: Codebook) -> dict[str, Any]:
-    code = _code(fields)
+    code = _require_code(fields)
     parent = book.codes[code].parent if code in book.codes else ""
     parts, otherwise = [], ""
     for row, name in enumerate(fields.get("part.name", ())):
         if not name.strip():
             continue
-        given = {label: _row(fields, f"part.{label}", row) for label in ("id", "definition")}
+        given = {label: _read_row(fields, f"part.{label}", row) for label in ("id", "definition")}
         part = {"id": given["id"] or build_code_id(name, parent, book), "name": name.strip()}
         parts.append(part | ({"definition": given["definition"]} if given["definition"] else {}))
-        if text_in(fields, "otherwise") == str(row):
+        if read_text(fields, "otherwise") == str(row):
             otherwise = part["id"]
     if not otherwise:
         raise InputError("say which part takes the rest: choose it beside the part's name")
     ids = {part["name"].casefold(): part["id"] for part in parts}
     rules = [
         dict(zip(("facet", "answer", "part"), (*pieces[:2], ids.get(pieces[2].casefold(), pieces[2])), strict=True))
-        for pieces in _cut(fields, "rules", "=", 3, "facet = answer = part")
+        for pieces in _split_lines(fields, "rules", "=", 3, "facet = answer = part")
     ]
-    items = {item: ids.get(part.casefold(), part) for item, part in _cut(fields, "items", ",", 2, "item, part")}
+    items = {item: ids.get(part.casefold(), part) for item, part in _split_lines(fields, "items", ",", 2, "item, part")}
     return {"code": code, "parts": parts, "rules": rules, "items": items, "otherwise": otherwise}
 
 
 def _move(fields: Fields, book: Codebook) -> dict[str, Any]:
-    return {"code": _code(fields), "parent": text_in(fields, "parent")}
+    return {"code": _require_code(fields), "parent": read_text(fields, "parent")}
 
 
 def _retire(fields: Fields, book: Codebook) -> dict[str, Any]:
-    return {"code": _code(fields)}
+    return {"code": _require_code(fields)}
 
 
 def _undo(fields: Fields, book: Codebook) -> dict[str, Any]:
-    text = text_in(fields, "version")
+    text = read_text(fields, "version")
     version = parse_whole_number(text)
     if version is None:
         raise InputError(f"the change to undo is {text[:60]!r}: name it by its number in the history")
@@ -125,43 +125,43 @@ _DESCRIBED: dict[str, Callable[[Fields, Codebook], dict[str, Any]]] = {
 }
 
 
-def told_of(code: Code) -> dict[str, Any]:
+def describe_code(code: Code) -> dict[str, Any]:
     """What a code says about itself, as an act that redefines it would."""
     texts = {name: getattr(code, "not_" if name == "not" else name) for name in _TEXTS}
     return texts | {"examples": list(code.examples), "across": dict(code.across)}
 
 
-def _told(fields: Fields, book: Codebook) -> dict[str, Any]:
-    texts: dict[str, Any] = {name: _as_sent(text_in(fields, name)) for name in _TEXTS}
-    across = {facet: code for facet in book.facets if (code := text_in(fields, f"across.{facet}"))}
-    return texts | {"examples": lines(fields, "examples"), "across": across}
+def _read_definition(fields: Fields, book: Codebook) -> dict[str, Any]:
+    texts: dict[str, Any] = {name: _normalise_text(read_text(fields, name)) for name in _TEXTS}
+    across = {facet: code for facet in book.facets if (code := read_text(fields, f"across.{facet}"))}
+    return texts | {"examples": read_lines(fields, "examples"), "across": across}
 
 
-def _as_sent(value: Any) -> Any:
+def _normalise_text(value: Any) -> Any:
     """A text as it comes back from a form in which nobody touched it."""
     return value.replace("\r\n", "\n").strip() if isinstance(value, str) else value
 
 
-def _code(fields: Fields) -> str:
-    return _needed(fields, "code", "no code is named: choose one in the codebook")
+def _require_code(fields: Fields) -> str:
+    return _require_text(fields, "code", "no code is named: choose one in the codebook")
 
 
-def _needed(fields: Fields, name: str, words: str) -> str:
-    text = text_in(fields, name)
+def _require_text(fields: Fields, name: str, words: str) -> str:
+    text = read_text(fields, name)
     if not text:
         raise InputError(words)
     return text
 
 
-def _row(fields: Fields, name: str, row: int) -> str:
+def _read_row(fields: Fields, name: str, row: int) -> str:
     field = fields.get(name, ())
     return field[row].strip() if row < len(field) else ""
 
 
-def _cut(fields: Fields, name: str, mark: str, pieces: int, form: str) -> list[list[str]]:
+def _split_lines(fields: Fields, name: str, mark: str, pieces: int, form: str) -> list[list[str]]:
     """Lines of a fixed number of pieces; ids of items may hold the mark, parts do not."""
     found = []
-    for line in lines(fields, name):
+    for line in read_lines(fields, name):
         parts = [part.strip() for part in line.rsplit(mark, pieces - 1)]
         if len(parts) < pieces or not all(parts):
             raise InputError(f"{name} has the line {line!r}: write each as {form}")
@@ -185,7 +185,7 @@ _ABOUT_A_CODE = ("rename", "redefine", "merge", "split", "move", "retire")
 
 
 @dataclass(frozen=True)
-class Choice:
+class CodeOption:
     """A code that can be chosen."""
 
     id: str
@@ -194,11 +194,11 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Across:
+class AcrossOptions:
     """Another facet, and the code in it that goes along."""
 
     facet: CodeFacet
-    choices: tuple[Choice, ...]
+    choices: tuple[CodeOption, ...]
 
 
 @dataclass(frozen=True)
@@ -212,7 +212,7 @@ class PartRow:
 
 
 @dataclass(frozen=True)
-class Form:
+class ChangeForm:
     """An act to fill in, on one version of the codebook."""
 
     act: str
@@ -222,25 +222,25 @@ class Form:
     version: int
     """The version it is filled in on."""
     values: Mapping[str, str]
-    parents: tuple[Choice, ...] = ()
-    targets: tuple[Choice, ...] = ()
-    also: tuple[Choice, ...] = ()
-    across: tuple[Across, ...] = ()
+    parents: tuple[CodeOption, ...] = ()
+    targets: tuple[CodeOption, ...] = ()
+    also: tuple[CodeOption, ...] = ()
+    across: tuple[AcrossOptions, ...] = ()
     facets: tuple[CodeFacet, ...] = ()
     rows: tuple[PartRow, ...] = ()
 
 
-def filled(fields: Fields, book: Codebook) -> Form:
+def build_form(fields: Fields, book: Codebook) -> ChangeForm:
     """The form with what was typed already, and with what the code says where nothing was."""
-    act, name = text_in(fields, "act"), text_in(fields, "code")
+    act, name = read_text(fields, "act"), read_text(fields, "code")
     code = book.codes.get(name)
     if code is None and act in _ABOUT_A_CODE:
         options = join_with_or(sort_by_similarity(name, book.codes)[:3]) or "none yet"
         raise StateError(f"there is no code {name!r} in the codebook, nearest: {options}")
-    version = parse_whole_number(text_in(fields, "from"))
-    values = {**_known(act, code), **{name: text_in(fields, name) for name in fields}}
+    version = parse_whole_number(read_text(fields, "from"))
+    values = {**_known(act, code), **{name: read_text(fields, name) for name in fields}}
     across = {facet.id: values.get(f"across.{facet.id}", "") for facet in book.facets.values()}
-    return Form(
+    return ChangeForm(
         act=act,
         title=_TITLES.get(act, act),
         code=code if act in _ABOUT_A_CODE else None,
@@ -268,13 +268,13 @@ def _known(act: str, code: Code | None) -> dict[str, str]:
         return {"parent": code.parent}
     if act != "redefine":
         return {}
-    told = told_of(code)
+    told = describe_code(code)
     texts = {name: value for name, value in told.items() if isinstance(value, str)}
     across = {f"across.{facet}": other for facet, other in code.across.items()}
     return {**texts, "examples": "\n".join(code.examples), **across}
 
 
-def _parents(act: str, code: Code | None, book: Codebook, chosen: str) -> Iterable[Choice]:
+def _parents(act: str, code: Code | None, book: Codebook, chosen: str) -> Iterable[CodeOption]:
     """The codes below which a new or a moved code can stand."""
     if act not in ("add", "move"):
         return
@@ -282,23 +282,23 @@ def _parents(act: str, code: Code | None, book: Codebook, chosen: str) -> Iterab
         if act == "move" and code and (one.facet != code.facet or code.id in book.path(one.id)):
             continue
         if book.depth(one.id) < len(book.facets[one.facet].levels):
-            yield Choice(one.id, book.path_name(one.id), one.id == chosen)
+            yield CodeOption(one.id, book.path_name(one.id), one.id == chosen)
 
 
-def _alike(code: Code, book: Codebook, chosen: set[str]) -> Iterable[Choice]:
+def _alike(code: Code, book: Codebook, chosen: set[str]) -> Iterable[CodeOption]:
     """The other codes of the same facet and level."""
     depth = book.depth(code.id)
     for one in _in_order(book):
         if one.facet == code.facet and one.id != code.id and book.depth(one.id) == depth:
-            yield Choice(one.id, book.path_name(one.id), one.id in chosen)
+            yield CodeOption(one.id, book.path_name(one.id), one.id in chosen)
 
 
-def _across(code: Code | None, book: Codebook, chosen: Mapping[str, str]) -> Iterable[Across]:
+def _across(code: Code | None, book: Codebook, chosen: Mapping[str, str]) -> Iterable[AcrossOptions]:
     for facet in book.facets.values():
         if len(book.facets) > 1 and not (code and facet.id == code.facet):
-            choices = (Choice(one.id, book.path_name(one.id), one.id == chosen[facet.id]) for one in _in_order(book)
+            choices = (CodeOption(one.id, book.path_name(one.id), one.id == chosen[facet.id]) for one in _in_order(book)
                        if one.facet == facet.id)  # fmt: skip
-            yield Across(facet, tuple(choices))
+            yield AcrossOptions(facet, tuple(choices))
 
 
 def _in_order(book: Codebook) -> list[Code]:
@@ -313,7 +313,7 @@ def _in_order(book: Codebook) -> list[Code]:
 def _rows(fields: Fields) -> tuple[PartRow, ...]:
     """What was filled in, and room for one part more."""
     names = list(fields.get("part.name", ()))
-    rest = text_in(fields, "otherwise")
+    rest = read_text(fields, "otherwise")
     rows = [
         PartRow(name, _at(fields, "part.id", row), _at(fields, "part.definition", row), rest == str(row))
         for row, name in enumerate(names)
