@@ -59,7 +59,7 @@ def test_they_are_conversations_of_some_length_that_say_that_nobody_said_them(tr
     for one in truth.interviews:
         turns = one.talk.turns
         assert 60 <= len(turns) <= 120
-        assert "this conversation is synthetic" in turns[0].text
+        assert "this interview is synthetic" in turns[0].text
         voices = [turn.voice for turn in turns]
         assert voices[::2] == [Voice.INTERVIEWER] * len(voices[::2])
         assert voices[1::2] == [Voice.PARTICIPANT] * len(voices[1::2])

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quaestor.synth.phrases import apportion
-from quaestor.synth.planting import ObjectGroups, around, settle_phases
+from quaestor.synth.planting import ObjectGroups, draw_around, settle_phases
 
 
 def groups_of(sizes: list[int], phases: list[int]) -> ObjectGroups:
@@ -33,7 +33,7 @@ def sized_medians(draw: st.DrawFn) -> tuple[list[int], list[float]]:
 def test_the_median_of_every_object_is_exact(drawn: tuple[list[int], list[float]], seed: int, spread: float) -> None:
     sizes, medians = drawn
     groups = groups_of(sizes, [0] * len(sizes))
-    values = around(groups, np.array(medians), spread, 0, np.random.default_rng(seed))
+    values = draw_around(groups, np.array(medians), spread, 0, np.random.default_rng(seed))
     for number, wanted in enumerate(medians):
         assert median(values[groups.objects == number].tolist()) == wanted
 
@@ -45,7 +45,7 @@ def test_settling_a_phase_leaves_the_objects_as_they_were(
     sizes, medians = drawn
     rng = np.random.default_rng(seed)
     groups = groups_of(sizes, [0] * len(sizes))
-    before = around(groups, np.array(medians), 1.5, 0, rng)
+    before = draw_around(groups, np.array(medians), 1.5, 0, rng)
     after = settle_phases(groups, np.array(medians), np.array([float(wanted)]), before, rng)
     for number, of_object in enumerate(medians):
         assert median(after[groups.objects == number].tolist()) == of_object
@@ -57,7 +57,7 @@ def test_a_phase_whose_objects_lie_on_both_sides_meets_its_median(seed: int) -> 
     rng = np.random.default_rng(seed)
     groups = groups_of([21, 30, 11, 50], [0, 0, 1, 1])
     medians = np.array([300.0, 700.0, 90.0, 40.5])
-    values = around(groups, medians, 1.5, 0, rng)
+    values = draw_around(groups, medians, 1.5, 0, rng)
     settled = settle_phases(groups, medians, np.array([520.0, 61.0]), values, rng)
     assert [median(settled[groups.phases == phase].tolist()) for phase in (0, 1)] == [520, 61]
 

@@ -16,7 +16,7 @@ class Selection:
 
     conditions: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
-    def narrowed(self, attribute: str, *values: str) -> Selection:
+    def narrow(self, attribute: str, *values: str) -> Selection:
         return Selection((*self.conditions, (attribute, values)))
 
 

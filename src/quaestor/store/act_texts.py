@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Protocol
 
 from quaestor.base.errors import InputError
-from quaestor.store.keys import SealError, Seal, label_place, words_place
+from quaestor.store.keys import SealError, Seal, label_place, text_context
 from quaestor.store.private_file import PrivateFile
 
 TEXT_TABLES = """
@@ -131,7 +131,7 @@ class ActTexts:
         """The texts of an act by their numbers; those that were erased are missing."""
         with self._file.reading() as reading:
             rows = reading.execute("SELECT number, owner, said FROM words WHERE act = ?", (act,)).fetchall()
-        return {number: self._codec.unpack(said, words_place(act, number, owner)) for number, owner, said in rows}
+        return {number: self._codec.unpack(said, text_context(act, number, owner)) for number, owner, said in rows}
 
     def find_label(self, token: str) -> str | None:
         """The word behind the token of a label; None where it was erased."""
@@ -164,7 +164,7 @@ class ActTexts:
         changed: set[tuple[str, ...]] = set()
         with self._file.erasing() as writing:
             for act, number, owner, said in writing.execute("SELECT act, number, owner, said FROM words").fetchall():
-                before = self._codec.unpack(said, words_place(act, number, owner))
+                before = self._codec.unpack(said, text_context(act, number, owner))
                 if (after := change(before)) != before:
                     rows = self._text_rows(NewText(act, number, (owner,), after))
                     writing.executemany("INSERT OR REPLACE INTO words VALUES (?, ?, ?, ?)", rows)
@@ -183,7 +183,7 @@ class ActTexts:
                 new_text.act,
                 new_text.number,
                 owner,
-                self._codec.pack(new_text.text, words_place(new_text.act, new_text.number, owner)),
+                self._codec.pack(new_text.text, text_context(new_text.act, new_text.number, owner)),
             )
             for owner in new_text.owners
         ]

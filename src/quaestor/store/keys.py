@@ -57,16 +57,16 @@ class RepeatableSeal(Seal):
         return hmac.digest(self._nonces, f"{place}\0{text}".encode(), "sha256")[:_NONCE]
 
 
-def entry_place(participant: str, about: str, kind: str, key: str) -> str:
+def entry_context(participant: str, about: str, kind: str, key: str) -> str:
     """What a sealed entry is bound to: it cannot be moved to another place unnoticed."""
     return "\0".join((participant, about, kind, key))
 
 
-def piece_place(about: str, number: int) -> str:
+def piece_context(about: str, number: int) -> str:
     return f"{about}\0{number}"
 
 
-def words_place(act: str, number: int, participant: str) -> str:
+def text_context(act: str, number: int, participant: str) -> str:
     return f"words\0{act}\0{number}\0{participant}"
 
 

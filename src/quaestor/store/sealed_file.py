@@ -18,7 +18,7 @@ from typing import Any, Self
 from quaestor.base.errors import InputError, StateError
 from quaestor.store.act_texts import TEXT_TABLES, ActTexts, SealedCodec, erase_texts
 from quaestor.store.erasure import ErasedList
-from quaestor.store.keys import SealError, RepeatableSeal, Seal, entry_place, piece_place, secret_of
+from quaestor.store.keys import SealError, RepeatableSeal, Seal, entry_context, piece_context, secret_of
 from quaestor.store.private_file_copy import CopiedFile, PrivateFileSchema
 from quaestor.store.records import canonical, new_key
 from quaestor.store.text_versions import KeptTexts
@@ -215,7 +215,7 @@ class SealedFile:
                 if one.number in made.entries:
                     self._replace(writing, one, made.entries[one.number])
             for number, piece in made.pieces.items():
-                sealed = self._seal.seal(canonical(piece, "piece"), piece_place(about, number))
+                sealed = self._seal.seal(canonical(piece, "piece"), piece_context(about, number))
                 writing.execute("UPDATE pieces SET said = ? WHERE about = ? AND number = ?", (sealed, about, number))
             for new in made.added:
                 self._kept(writing, new)
@@ -223,7 +223,7 @@ class SealedFile:
 
     def _replace(self, writing: sqlite3.Connection, entry: Entry, said: Mapping[str, Any]) -> None:
         sealed = self._seal.seal(
-            canonical(said, entry.kind), entry_place(entry.participant, entry.about, entry.kind, entry.key)
+            canonical(said, entry.kind), entry_context(entry.participant, entry.about, entry.kind, entry.key)
         )
         writing.execute("UPDATE entries SET said = ? WHERE number = ?", (sealed, entry.number))
 
@@ -237,7 +237,7 @@ class SealedFile:
             return one
         if new.participant and _is_erased(writing, new.participant):
             raise StateError(f"{new.participant} has withdrawn: nothing can be kept about them")
-        place = entry_place(new.participant, new.about, new.kind, new.key)
+        place = entry_context(new.participant, new.about, new.kind, new.key)
         row = (new.participant, new.about, new.kind, new.actor, new.time, new.key, self._seal.seal(text, place))
         cursor = writing.execute(
             "INSERT INTO entries (participant, about, kind, actor, time, key, said) VALUES (?, ?, ?, ?, ?, ?, ?)", row
@@ -279,7 +279,7 @@ class SealedFile:
     def _entry(
         self, number: int, participant: str, about: str, kind: str, actor: str, time: str, key: str, said: bytes
     ) -> Entry:
-        text = self._opened_text(said, entry_place(participant, about, kind, key))
+        text = self._opened_text(said, entry_context(participant, about, kind, key))
         return Entry(number, participant, about, kind, actor, time, key, json.loads(text))
 
     # Pieces
@@ -296,7 +296,7 @@ class SealedFile:
             writing.executemany(
                 "INSERT INTO pieces VALUES (?, ?, ?, ?)",
                 [
-                    (about, number, participant, self._seal.seal(canonical(piece, "piece"), piece_place(about, number)))
+                    (about, number, participant, self._seal.seal(canonical(piece, "piece"), piece_context(about, number)))
                     for number, piece in enumerate(pieces)
                 ],
             )
@@ -309,7 +309,7 @@ class SealedFile:
             rows = reading.execute(
                 "SELECT number, said FROM pieces WHERE about = ? ORDER BY number", (about,)
             ).fetchall()
-        return [json.loads(self._opened_text(said, piece_place(about, number))) for number, said in rows]
+        return [json.loads(self._opened_text(said, piece_context(about, number))) for number, said in rows]
 
     # Erasure
 

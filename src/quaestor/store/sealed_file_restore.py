@@ -11,7 +11,7 @@ from pathlib import Path
 from quaestor.base.errors import InputError
 from quaestor.store.act_texts import erase_texts, list_owners
 from quaestor.store.erasure import DAY, PSEUDONYM
-from quaestor.store.keys import SealError, Seal, entry_place, label_place, piece_place, read_secret, words_place
+from quaestor.store.keys import SealError, Seal, entry_context, label_place, piece_context, read_secret, text_context
 
 _ENTRIES = "SELECT participant, about, kind, key, said FROM entries"
 _PIECES = "SELECT about, number, said FROM pieces"
@@ -63,11 +63,11 @@ def _open_all(copy: sqlite3.Connection, seal: Seal, key: Path, whose: str, sourc
 
 def _sealed_in(copy: sqlite3.Connection) -> Iterator[tuple[bytes, str]]:
     for participant, about, kind, key, said in copy.execute(_ENTRIES):
-        yield said, entry_place(participant, about, kind, key)
+        yield said, entry_context(participant, about, kind, key)
     for about, number, said in copy.execute(_PIECES):
-        yield said, piece_place(about, number)
+        yield said, piece_context(about, number)
     for act, number, owner, said in copy.execute(_WORDS):
-        yield said, words_place(act, number, owner)
+        yield said, text_context(act, number, owner)
     for token, owner, said in copy.execute(_LABELS):
         yield said, label_place(token, owner)
 

@@ -59,7 +59,7 @@ class ObjectGroups:
         return low, np.where(single, low, high)
 
 
-def around(
+def draw_around(
     groups: ObjectGroups, medians: npt.NDArray[np.float64], spread: float, least: int, rng: np.random.Generator
 ) -> Numbers:
     """Lognormal values of each post, those of an object around its median."""
@@ -114,7 +114,7 @@ Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Planted:
+class PlantedFigures:
     """What is planted about the refined questions, which are the first ones; waits are milliseconds."""
 
     phrase: npt.NDArray[np.int16]
@@ -126,9 +126,9 @@ class Planted:
         return len(self.phrase)
 
 
-def plant(
+def plant_taxonomy(
     taxonomy: Taxonomy, frameworks: Sequence[str], framework: Small, times: Times, rng: np.random.Generator
-) -> Planted:
+) -> PlantedFigures:
     """Deal phrases and figures to the refined questions of each framework, where there is time for the answer."""
     groups = _groups_of(taxonomy)
     views, scores, hundredths = _figures(taxonomy, groups, rng)
@@ -142,7 +142,7 @@ def plant(
         entries = np.flatnonzero(owners == number)
         dealt[mine] = entries[_fitting(waits[entries], room[mine], rng)]
     in_time = np.minimum(waits[dealt], (room * rng.uniform(0.5, 0.99, len(room))).astype(np.int64))
-    return Planted(
+    return PlantedFigures(
         phrase=phrase[dealt],
         views=views[dealt],
         scores=scores[dealt],
@@ -163,7 +163,7 @@ def _figures(taxonomy: Taxonomy, groups: ObjectGroups, rng: np.random.Generator)
     """Views, scores and hundredths of days of all posts, each object's from its least viewed post to its most."""
     both = ([planned.medians for planned in taxonomy.objects], list(taxonomy.phases.values()))
     viewed, in_phase = (np.array([medians.viewcount for medians in level]) for level in both)
-    views = around(groups, viewed, _VIEWS_SPREAD, _LEAST_VIEWS, rng)
+    views = draw_around(groups, viewed, _VIEWS_SPREAD, _LEAST_VIEWS, rng)
     views = settle_phases(groups, viewed, in_phase, views, rng)
     liked, in_phase = (np.array([medians.score for medians in level]) for level in both)
     luck = rng.normal(0.0, 1.0, len(views))
@@ -174,7 +174,7 @@ def _figures(taxonomy: Taxonomy, groups: ObjectGroups, rng: np.random.Generator)
     )  # fmt: skip
     scores = settle_phases(groups, liked, in_phase, scores, rng)
     waited, in_phase = (np.rint([100 * medians.response_days for medians in level]) for level in both)
-    waits = settle_phases(groups, waited, in_phase, around(groups, waited, _WAIT_SPREAD, 0, rng), rng)
+    waits = settle_phases(groups, waited, in_phase, draw_around(groups, waited, _WAIT_SPREAD, 0, rng), rng)
     waits = waits[np.lexsort((waits, groups.objects))]
     deviates, chance = groups.normal(np.full(len(views), 0.5)), rng.normal(0.0, 1.0, len(views))
     waits = _nearest(

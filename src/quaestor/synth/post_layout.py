@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from quaestor.synth.plan import BEGIN, DEFAULT_FAMILIES, END, SynthPlan, minimum_posts, to_milliseconds
-from quaestor.synth.planting import Planted, plant
+from quaestor.synth.planting import PlantedFigures, plant_taxonomy
 from quaestor.synth.questions import (
     MAYBE,
     MUST,
@@ -46,7 +46,7 @@ class PostLayout:
     comments: npt.NDArray[np.uint8]
     users: int
     wiki_pairs: int
-    planted: Planted | None = None
+    planted: PlantedFigures | None = None
 
     @property
     def posts(self) -> int:
@@ -107,11 +107,11 @@ def make_layout(posts: int, plan: SynthPlan | None, rng: np.random.Generator) ->
     )
 
 
-def _plant(plan: SynthPlan, questions: Questions, rng: np.random.Generator) -> Planted | None:
+def _plant(plan: SynthPlan, questions: Questions, rng: np.random.Generator) -> PlantedFigures | None:
     if plan.taxonomy is None:
         return None
     refined = slice(0, plan.refined)
-    return plant(plan.taxonomy, tuple(plan.families), questions.framework[refined], questions.asked[refined], rng)
+    return plant_taxonomy(plan.taxonomy, tuple(plan.families), questions.framework[refined], questions.asked[refined], rng)
 
 
 def list_families(plan: SynthPlan | None) -> dict[str, tuple[str, ...]]:

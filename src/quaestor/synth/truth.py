@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from quaestor.base.table_files import Cell, format_csv
 from quaestor.synth.phrases import TOPICS, list_phrases
-from quaestor.synth.planting import Planted, correlation
+from quaestor.synth.planting import PlantedFigures, correlation
 from quaestor.synth.post_layout import PostLayout
 from quaestor.synth.questions import Flags, Numbers
 from quaestor.synth.taxonomy import Medians
@@ -87,7 +87,7 @@ def find_taxonomy(layout: PostLayout, frameworks: tuple[str, ...]) -> TaxonomyTr
     )
 
 
-def compute_response_days(layout: PostLayout, planted: Planted) -> npt.NDArray[np.float64]:
+def compute_response_days(layout: PostLayout, planted: PlantedFigures) -> npt.NDArray[np.float64]:
     """Days from each refined question to its accepted answer, to two decimals."""
     refined = np.arange(len(planted))
     accepted = layout.created[len(layout.questions) + layout.first_answer[refined]]
@@ -111,7 +111,7 @@ def format_planted_cells(layout: PostLayout, numbers: Numbers) -> list[tuple[Cel
     return cells
 
 
-def _medians(members: Numbers, planted: Planted, days: npt.NDArray[np.float64]) -> Medians:
+def _medians(members: Numbers, planted: PlantedFigures, days: npt.NDArray[np.float64]) -> Medians:
     views, scores = np.median(planted.views[members]), np.median(planted.scores[members])
     return Medians(float(views), float(scores), round(float(np.median(days[members])), 4))
 

@@ -110,7 +110,7 @@ def test_a_changed_figure_is_named_and_the_audit_fails(quaestor: Call, tmp_path:
 
 def test_without_its_note_a_known_fault_fails_the_audit(quaestor: Call, tmp_path: Path) -> None:
     study = bundled_copy(tmp_path / "x")
-    note = 'note = "82 and 173 posts, as the section counts them, are 83.3% of 306; the finding prints 80.2%."\n'
+    note = 'note = "The 82 and 173 posts of the section are 83.3% of 306; the finding prints 80.2%."\n'
     change(study.root / "printed" / "printed.toml", note, "")
     done = quaestor("audit", "--study", study.root)
     assert done.code == 1

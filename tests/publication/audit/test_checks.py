@@ -244,7 +244,7 @@ KNOWN = [
     "finding 3, kinds of specific models or layers: the page says it once",
     "the posts on components of a model: M3, M6, M8, M9 and M10 (section 3.3)",
     "share of data, tensor and image in data processing",
-    "share of models, layers and their inside in model training",
+    "share of models, layers and their components in model training",
     "the kappa of the refinement and its disagreements",
     "table 4, Model prediction: the p-value of tensorflow vs pytorch",
     "table 4, Model prediction: the p-value of tensorflow vs theano",
@@ -311,7 +311,7 @@ def test_the_coefficients_are_checked_against_scipy(bundled: tuple[Check, ...]) 
         ("table07-object-types.csv", "Convolution,43", "Convolution,44",
          "table 7, (total), posts: its lines add up to it"),
         ("funnel.csv", "refined by two raters,2401", "refined by two raters,2400",
-         "candidates less refined posts are the excluded ones"),
+         "candidates minus refined posts are the excluded ones"),
         ("findings.csv", "86.4%", "86.5%", "share of data processing, model setting and model training"),
         ("table04-correlations.csv", "Runtime environment,0.70,0.12", "Runtime environment,0.70,0.14",
          "table 4, Runtime environment: the p-value of tensorflow vs pytorch"),
@@ -346,7 +346,7 @@ def test_a_figure_set_right_is_no_fault_any_more(tmp_path: Path) -> None:
     ]
 
 
-NOTED = """note = "The text counts 95 posts where table 3 has 84; 95 is what PyTorch has in all of model setting."\n"""
+NOTED = """note = "The text counts 95 posts, but table 3 has 84; 95 is the PyTorch total of model setting."\n"""
 
 
 def test_without_its_note_a_fault_is_open(tmp_path: Path) -> None:

@@ -172,7 +172,7 @@ def test_those_who_name_a_problem_and_deny_it_are_another_way_of_counting(tmp_pa
     made, _ = replicated(tmp_path, planted_rows())
     file = made.study.root / "printed" / "figures.csv"
     file.write_text(file.read_text("utf-8").replace("problems,meets problems,n,32", "problems,meets problems,n,33"))
-    words = "those counted as meeting problems who chose one and say that they do not commonly meet any"
+    words = "if respondents who chose a problem and also say that they commonly have none count as having problems"
     assert cell(audited(made), "problems:meets problems:n").explanation == f"fits {words}"
 
 

@@ -129,8 +129,8 @@ def together_table(themes: Themes) -> Table:
 def _pair_row(themes: Themes, pair: Pair) -> Row:
     both = of(CODE, pair.first.id, pair.second.id)
     people = {two.participant for two in themes.quotations if {part.item for part in two.parts} & set(pair.turns)}
-    there = both.narrowed(QUOTATION, *_of_pair(themes, pair, TURN)) if pair.turns else None
-    answered = both.narrowed(QUOTATION, *_of_pair(themes, pair, ANSWER)) if pair.answers else None
+    there = both.narrow(QUOTATION, *_of_pair(themes, pair, TURN)) if pair.turns else None
+    answered = both.narrow(QUOTATION, *_of_pair(themes, pair, ANSWER)) if pair.answers else None
     cells = (
         _counted_with(len(pair.turns), pair.by_turn, there),
         _counted_with(len(pair.answers), pair.by_answer, answered),

@@ -115,7 +115,7 @@ def matrix_table(themes: Themes) -> Table:
         made = []
         for code in codes:
             cells = [
-                _times(int(times), of(CODE, code.id).narrowed(PARTICIPANT, who))
+                _times(int(times), of(CODE, code.id).narrow(PARTICIPANT, who))
                 for who, times in zip(themes.participants, rows[code.id].tolist(), strict=True)
             ]
             cells.append(_times(int(rows[code.id].sum()), of(CODE, code.id)))

@@ -176,7 +176,7 @@ class _Cells:
         codes = self.columns.codes[chosen]
         counts = np.bincount(codes[codes != NONE], minlength=len(self.columns.keys))
         cells = [
-            self._cell(int(count), selection.narrowed(self.columns.name, key))
+            self._cell(int(count), selection.narrow(self.columns.name, key))
             for key, count in zip(self.columns.keys, counts, strict=True)
         ]
         return (*cells, total)

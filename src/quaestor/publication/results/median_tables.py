@@ -112,7 +112,7 @@ def _row(
         numbers = summary(part.decided.get_numbers(measure)[np.flatnonzero(chosen)], seed)
         if numbers.how:
             ways.add(numbers.how)
-        row_cells += cells(measure, numbers, selection.narrowed(measure, ANY_VALUE))
+        row_cells += cells(measure, numbers, selection.narrow(measure, ANY_VALUE))
     if settings.kind == "summaries" and _ANSWER in settings.measures:
         row_cells.append(_never_accepted(part.decided.get_numbers(_ANSWER)[np.flatnonzero(chosen)], selection))
     return Row(key, title, tuple(row_cells), total=total)

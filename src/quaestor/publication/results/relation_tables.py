@@ -52,9 +52,9 @@ def correlations_table(results: Results, settings: PublishedTableSettings, kind:
         for pair in settings.against:
             x, y = ((everything if name == TOTAL else counts[:, by.find_position(name)])[places] for name in pair)
             named = [name for name in pair if name != TOTAL]
-            selection = part.selection if key == ALL else part.selection.narrowed(groups.name, key)
+            selection = part.selection if key == ALL else part.selection.narrow(groups.name, key)
             if len(named) == len(pair):
-                selection = selection.narrowed(by.name, *named)
+                selection = selection.narrow(by.name, *named)
             cells += _both(pearson(x, y), spearman(x, y), selection)
         title = key if key == ALL else groups.get_title(key)
         rows.append(Row(key, title, tuple(cells), total=key == ALL))
@@ -95,7 +95,7 @@ def measures_table(results: Results, settings: PublishedTableSettings) -> Table:
     for first, second in combinations(settings.measures, 2):
         x, y = part.decided.get_numbers(first), part.decided.get_numbers(second)
         correlations = (pearson(x, y), spearman(x, y))
-        selection = part.selection.narrowed(first, ANY_VALUE).narrowed(second, ANY_VALUE)
+        selection = part.selection.narrow(first, ANY_VALUE).narrow(second, ANY_VALUE)
         cells = [Cell((whole(correlations[0].n),), (correlations[0].n,), selection)]
         for correlation in correlations:
             star = ("*",) if correlation.p is not None and correlation.p < SIGNIFICANT else ()
@@ -131,7 +131,7 @@ def comparison_table(results: Results, settings: PublishedTableSettings) -> Tabl
         for pair in test.pairs:
             first, second = attribute.keys[pair.first], attribute.keys[pair.second]
             delta = cliffs_delta(values[attribute.codes == pair.first], values[attribute.codes == pair.second])
-            selection = part.selection.narrowed(attribute.name, first, second)
+            selection = part.selection.narrow(attribute.name, first, second)
             star = ("*",) if pair.adjusted < SIGNIFICANT else ()
             cells = (
                 Cell((decimal(pair.z),), (pair.z,), selection),
@@ -166,7 +166,7 @@ def association_table(results: Results, settings: PublishedTableSettings, seed: 
         attribute = part.decided.get_attribute(name)
         counts = count_pairs(attribute.codes, len(attribute.keys), across.codes, len(across.keys))
         result = association(counts, seed)
-        selection = part.selection.narrowed(attribute.name, ANY_VALUE).narrowed(across.name, ANY_VALUE)
+        selection = part.selection.narrow(attribute.name, ANY_VALUE).narrow(across.name, ANY_VALUE)
         star = ("*",) if result.p is not None and result.p < SIGNIFICANT else ()
         cells = (
             Cell((whole(result.n),), (result.n,), selection),
@@ -203,11 +203,11 @@ def _trend(part: Part, attribute: Attribute, years: Attribute, place: int) -> Ro
     when = np.array([int(key) for key in years.keys], np.float64)[years.codes[dated]]
     shares = yearly_shares(when, (attribute.codes == place)[dated], [int(key) for key in years.keys])
     trend_test = trend(shares)
-    selection = part.selection.narrowed(attribute.name, attribute.keys[place])
+    selection = part.selection.narrow(attribute.name, attribute.keys[place])
     by_year = {str(share.year): share for share in shares}
     cells = [
         Cell((percent(count.share), interval(count.low and 100 * count.low, count.high and 100 * count.high, 1)),
-             (count.share,), selection.narrowed(YEAR, year))
+             (count.share,), selection.narrow(YEAR, year))
         for year in years.keys
         for count in [by_year[year]]
     ]  # fmt: skip

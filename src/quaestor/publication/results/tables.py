@@ -65,7 +65,7 @@ def codes_table(results: Results, settings: PublishedTableSettings) -> Table:
         raise InputError(f"{attribute.name} is no level of the codebook, so it has no definitions, allowed: {levels}")
     rows = []
     for key in ordered(part, settings, attribute):
-        selection = part.selection.narrowed(attribute.name, key)
+        selection = part.selection.narrow(attribute.name, key)
         count = int(part.decided.build_mask(((attribute.name, (key,)),)).sum())
         cells = (Cell((codes[key].definition,)), Cell((whole(count),), (count,), selection))
         rows.append(Row(key, codes[key].name, cells))

@@ -20,9 +20,9 @@ from quaestor.coding.model.rounds import build_close_act, build_open_act
 from quaestor.coding.model.state import State
 from quaestor.coding.pages.codebook.browser import find_visible_book, list_counted_rounds, find_last_version, build_trees, explain_no_counts
 from quaestor.coding.pages.codebook.change_form import read_change
-from quaestor.coding.pages.codebook.change_log import ChangeLog, compared, told_apart
+from quaestor.coding.pages.codebook.change_log import ChangeLog, list_code_differences, mark_differences
 from quaestor.coding.pages.codebook.change_preview import DECIDED, RATED, preview_change
-from quaestor.coding.pages.codebook.code_detail import count_items, taken_out
+from quaestor.coding.pages.codebook.code_detail import count_items, collect_uses
 from quaestor.coding.session import CodingSession, open_coding
 from quaestor.coding.visibility import Visibility, Viewer
 from quaestor.people.roles import Role
@@ -265,7 +265,7 @@ def test_items_are_counted_under_the_version_shown_with_all_that_stands_below(co
                enumerate(["training/loss", "training/loss", "training", "setting/loss"])]  # fmt: skip
     coding.act(lambda state: build_published_act("printed", "lead", "table 2", entries, 1))
     change_codebook(coding, "codebook.merge", {"codes": ["setting/loss"], "into": "training/loss"})
-    material = taken_out(coding.state, decided=["printed"])
+    material = collect_uses(coding.state, decided=["printed"])
     then, now = (count_items(material, coding.state.history.at(version)) for version in (1, 2))
     assert (len(then.items("training")), len(then.items("setting")), then.decided) == (3, 1, 4)
     assert (len(now.items("training")), len(now.items("setting")), now.decided) == (4, 0, 4)
@@ -276,7 +276,7 @@ def test_of_two_decisions_on_an_item_the_newest_counts(coding: CodingSession) ->
     for name, code in (("early", "training"), ("late", "setting")):
         entry = {"item": ITEMS[0], "facet": "object", "answer": code}
         coding.act(lambda state, name=name, entry=entry: build_published_act(name, "lead", "t", [entry], 1))  # type: ignore[misc]
-    found = count_items(taken_out(coding.state, decided=["late", "early"]), coding.state.history.latest)
+    found = count_items(collect_uses(coding.state, decided=["late", "early"]), coding.state.history.latest)
     assert {code: len(items) for code, items in found.own.items()} == {"setting": 1}
 
 
@@ -314,12 +314,12 @@ def test_a_search_finds_names_definitions_and_examples_with_what_they_stand_belo
 def test_two_versions_are_told_apart_word_by_word(coding: CodingSession) -> None:
     change_codebook(coding, "codebook.redefine", {"code": "training", "definition": "Fitting all that was laid out."})
     change_codebook(coding, "codebook.move", {"code": "training/session", "parent": "setting"})
-    (training, session) = compared(coding.state.history.at(1), coding.state.history.latest)
+    (training, session) = list_code_differences(coding.state.history.at(1), coding.state.history.latest)
     (text,) = training.texts
     assert "".join(piece for piece, _ in text.before) == "Fitting what was laid out."
     assert [piece for piece, changed in text.after if changed] == ["all that"]
     assert (session.what, session.texts[0].label) == (("moved",), "stands below")
-    assert told_apart("a b", "a b") == ((("a b", False),), (("a b", False),))
+    assert mark_differences("a b", "a b") == ((("a b", False),), (("a b", False),))
 
 
 def test_a_form_says_only_what_is_new_so_that_two_can_redefine_different_parts(coding: CodingSession) -> None:

@@ -16,9 +16,9 @@ from quaestor.coding.model.codebook.history import History
 from quaestor.coding.model.decisions import is_settled_round
 from quaestor.coding.model.records import Code, Codebook, CodeFacet
 from quaestor.coding.model.state import CLOSED, OPEN, RoundState, State
-from quaestor.coding.pages.codebook.change_log import Change, ChangeLog, Compared, Pieces, compared, marked, plain
-from quaestor.coding.pages.codebook.change_preview import Preview, preview_change
-from quaestor.coding.pages.codebook.code_detail import CodePage, Counts, Material, code_page, count_items, taken_out
+from quaestor.coding.pages.codebook.change_log import CodebookChange, ChangeLog, CodeDifference, Pieces, list_code_differences, mark_words, unmarked
+from quaestor.coding.pages.codebook.change_preview import ChangePreview, preview_change
+from quaestor.coding.pages.codebook.code_detail import CodePage, CodeCounts, CodeUses, build_code_page, count_items, collect_uses
 from quaestor.coding.session import CodingSession
 from quaestor.coding.visibility import Visibility, Viewer
 from quaestor.evidence.item_texts import read_titles
@@ -139,7 +139,7 @@ def _build_branch(code: Code, words: Sequence[str], branches: tuple[Branch, ...]
         )
     elif found:
         says = code.definition
-    shown = marked if found else lambda text, _: plain(text)
+    shown = mark_words if found else lambda text, _: unmarked(text)
     return Branch(code, shown(code.name, words), shown(says, words), label, found, branches)
 
 
@@ -170,7 +170,7 @@ class VisibleCodebook:
     book: Codebook
     last: int
     """The last version the viewer may see."""
-    counts: Counts | None
+    counts: CodeCounts | None
     why_no_counts: str
 
 
@@ -208,7 +208,7 @@ class CodebookBrowser:
         self._opened = opened
         self._log = ChangeLog()
         self._lock = threading.Lock()
-        self._counted: OrderedDict[object, Counts] = OrderedDict()
+        self._counted: OrderedDict[object, CodeCounts] = OrderedDict()
 
     def shown(self, viewer: Viewer, version: int | None = None) -> VisibleCodebook:
         with self._opened.locked_state() as state:
@@ -216,7 +216,7 @@ class CodebookBrowser:
             book = find_visible_book(sight, version)
             last = find_last_version(sight)
             why = explain_no_counts(sight)
-            material = None if why else taken_out(state, decided=list_counted_rounds(sight))
+            material = None if why else collect_uses(state, decided=list_counted_rounds(sight))
         return VisibleCodebook(book, last, self._counts(material, book) if material else None, why)
 
     def book(self, viewer: Viewer) -> Codebook:
@@ -233,22 +233,22 @@ class CodebookBrowser:
 
     def code(self, viewer: Viewer, name: str, version: int | None = None) -> tuple[VisibleCodebook, CodePage]:
         shown = self.shown(viewer, version)
-        return shown, code_page(shown.book, name, self.changes(viewer), shown.counts)
+        return shown, build_code_page(shown.book, name, self.changes(viewer), shown.counts)
 
-    def changes(self, viewer: Viewer) -> list[Change]:
+    def changes(self, viewer: Viewer) -> list[CodebookChange]:
         """Every change that the viewer may know of, the newest first."""
         coding = self._opened.coding_if_any
         if coding is None:
             return []
         return self._log.changes(coding, self._history(viewer))[::-1]
 
-    def compare(self, viewer: Viewer, before: int | None, after: int | None) -> tuple[int, int, list[Compared]]:
+    def compare(self, viewer: Viewer, before: int | None, after: int | None) -> tuple[int, int, list[CodeDifference]]:
         """Two versions; by default the last one the viewer may see, and the one before it."""
         with self._opened.locked_state() as state:
             sight = Visibility(state, self._opened.study.settings.study.lead, viewer)
             new = find_visible_book(sight, after)
             old = find_visible_book(sight, max(0, new.version - 1) if before is None else before)
-        return old.version, new.version, compared(old, new)
+        return old.version, new.version, list_code_differences(old, new)
 
     def file(self, viewer: Viewer, version: int | None = None) -> str:
         """A version as the file that `quaestor codebook import` reads."""
@@ -256,7 +256,7 @@ class CodebookBrowser:
             book = find_visible_book(Visibility(state, self._opened.study.settings.study.lead, viewer), version)
         return write_codebook(book)
 
-    def preview(self, viewer: Viewer, kind: str, payload: Mapping[str, Any]) -> Preview:
+    def preview(self, viewer: Viewer, kind: str, payload: Mapping[str, Any]) -> ChangePreview:
         return preview_change(self._opened.coding, kind, payload, viewer)
 
     def titles(self, items: Sequence[str]) -> dict[str, str]:
@@ -268,7 +268,7 @@ class CodebookBrowser:
             last = find_last_version(Visibility(state, self._opened.study.settings.study.lead, viewer))
             return History(state.history.changes[:last], state.history.versions[: last + 1])
 
-    def _counts(self, material: Material, book: Codebook) -> Counts:
+    def _counts(self, material: CodeUses, book: Codebook) -> CodeCounts:
         """Counted outside the lock; kept by all that it depends on."""
         newest = (
             (name, len(decision), max((one.number for one in decision), default=0))

@@ -21,7 +21,7 @@ def read_change(fields: Fields, book: Codebook) -> tuple[str, dict[str, Any]]:
     act = read_text(fields, "act")
     if act not in ACTS:
         raise InputError(f"there is no act {act!r}, allowed: {suggest(act, ACTS)}")
-    return f"codebook.{act}", _DESCRIBED[act](fields, book)
+    return f"codebook.{act}", _READERS[act](fields, book)
 
 
 def read_text(fields: Fields, name: str) -> str:
@@ -112,7 +112,7 @@ def _undo(fields: Fields, book: Codebook) -> dict[str, Any]:
     return {"version": version}
 
 
-_DESCRIBED: dict[str, Callable[[Fields, Codebook], dict[str, Any]]] = {
+_READERS: dict[str, Callable[[Fields, Codebook], dict[str, Any]]] = {
     "facet": _facet,
     "add": _add,
     "rename": _rename,
@@ -238,7 +238,7 @@ def build_form(fields: Fields, book: Codebook) -> ChangeForm:
         options = join_with_or(sort_by_similarity(name, book.codes)[:3]) or "none yet"
         raise StateError(f"there is no code {name!r} in the codebook, nearest: {options}")
     version = parse_whole_number(read_text(fields, "from"))
-    values = {**_known(act, code), **{name: read_text(fields, name) for name in fields}}
+    values = {**_list_defaults(act, code), **{name: read_text(fields, name) for name in fields}}
     across = {facet.id: values.get(f"across.{facet.id}", "") for facet in book.facets.values()}
     return ChangeForm(
         act=act,
@@ -247,16 +247,16 @@ def build_form(fields: Fields, book: Codebook) -> ChangeForm:
         path=book.path_name(name) if code else "",
         version=book.version if version is None else version,
         values=values,
-        parents=tuple(_parents(act, code, book, values.get("parent", ""))),
-        targets=tuple(_alike(code, book, {values.get("into", "")})) if act == "merge" and code else (),
-        also=tuple(_alike(code, book, set(fields.get("codes", ())))) if act == "merge" and code else (),
-        across=tuple(_across(code, book, across)) if act in ("add", "redefine") else (),
+        parents=tuple(_list_parents(act, code, book, values.get("parent", ""))),
+        targets=tuple(_list_same_level(code, book, {values.get("into", "")})) if act == "merge" and code else (),
+        also=tuple(_list_same_level(code, book, set(fields.get("codes", ())))) if act == "merge" and code else (),
+        across=tuple(_list_across_options(code, book, across)) if act in ("add", "redefine") else (),
         facets=tuple(book.facets.values()),
-        rows=_rows(fields) if act == "split" else (),
+        rows=_build_rows(fields) if act == "split" else (),
     )
 
 
-def _known(act: str, code: Code | None) -> dict[str, str]:
+def _list_defaults(act: str, code: Code | None) -> dict[str, str]:
     """What stands in a form before anybody types."""
     if code is None:
         return {}
@@ -274,34 +274,34 @@ def _known(act: str, code: Code | None) -> dict[str, str]:
     return {**texts, "examples": "\n".join(code.examples), **across}
 
 
-def _parents(act: str, code: Code | None, book: Codebook, chosen: str) -> Iterable[CodeOption]:
+def _list_parents(act: str, code: Code | None, book: Codebook, chosen: str) -> Iterable[CodeOption]:
     """The codes below which a new or a moved code can stand."""
     if act not in ("add", "move"):
         return
-    for one in _in_order(book):
+    for one in _list_codes(book):
         if act == "move" and code and (one.facet != code.facet or code.id in book.path(one.id)):
             continue
         if book.depth(one.id) < len(book.facets[one.facet].levels):
             yield CodeOption(one.id, book.path_name(one.id), one.id == chosen)
 
 
-def _alike(code: Code, book: Codebook, chosen: set[str]) -> Iterable[CodeOption]:
+def _list_same_level(code: Code, book: Codebook, chosen: set[str]) -> Iterable[CodeOption]:
     """The other codes of the same facet and level."""
     depth = book.depth(code.id)
-    for one in _in_order(book):
+    for one in _list_codes(book):
         if one.facet == code.facet and one.id != code.id and book.depth(one.id) == depth:
             yield CodeOption(one.id, book.path_name(one.id), one.id in chosen)
 
 
-def _across(code: Code | None, book: Codebook, chosen: Mapping[str, str]) -> Iterable[AcrossOptions]:
+def _list_across_options(code: Code | None, book: Codebook, chosen: Mapping[str, str]) -> Iterable[AcrossOptions]:
     for facet in book.facets.values():
         if len(book.facets) > 1 and not (code and facet.id == code.facet):
-            choices = (CodeOption(one.id, book.path_name(one.id), one.id == chosen[facet.id]) for one in _in_order(book)
+            choices = (CodeOption(one.id, book.path_name(one.id), one.id == chosen[facet.id]) for one in _list_codes(book)
                        if one.facet == facet.id)  # fmt: skip
             yield AcrossOptions(facet, tuple(choices))
 
 
-def _in_order(book: Codebook) -> list[Code]:
+def _list_codes(book: Codebook) -> list[Code]:
     """The codes that are offered, as the tree has them."""
 
     def down(code: Code) -> list[Code]:
@@ -310,12 +310,12 @@ def _in_order(book: Codebook) -> list[Code]:
     return [code for facet in book.facets for root in book.children("", facet) for code in down(root)]
 
 
-def _rows(fields: Fields) -> tuple[PartRow, ...]:
+def _build_rows(fields: Fields) -> tuple[PartRow, ...]:
     """What was filled in, and room for one part more."""
     names = list(fields.get("part.name", ()))
     rest = read_text(fields, "otherwise")
     rows = [
-        PartRow(name, _at(fields, "part.id", row), _at(fields, "part.definition", row), rest == str(row))
+        PartRow(name, _read_raw_row(fields, "part.id", row), _read_raw_row(fields, "part.definition", row), rest == str(row))
         for row, name in enumerate(names)
     ]
     empty = sum(not row.name.strip() for row in rows)
@@ -323,6 +323,6 @@ def _rows(fields: Fields) -> tuple[PartRow, ...]:
     return tuple(rows)
 
 
-def _at(fields: Fields, name: str, row: int) -> str:
+def _read_raw_row(fields: Fields, name: str, row: int) -> str:
     field = fields.get(name, ())
     return field[row] if row < len(field) else ""

@@ -19,7 +19,7 @@ _FIELDS = ("definition", "use", "not", "examples", "colour", "key", "across")
 
 
 @dataclass(frozen=True)
-class Change:
+class CodebookChange:
     """One act on the codebook; its number is the version it led to."""
 
     version: int
@@ -41,7 +41,7 @@ class ChangeLog:
         self._head = 0
         self._acts: list[Act] = []
 
-    def changes(self, coding: CodingSession, history: History) -> list[Change]:
+    def changes(self, coding: CodingSession, history: History) -> list[CodebookChange]:
         """As far as the history goes, the first change first."""
         with self._lock:
             for act in coding.journal.acts(after=self._head):
@@ -51,13 +51,13 @@ class ChangeLog:
             acts = self._acts[: len(history.changes)]
         undone = list_undone(history.changes)
         return [
-            Change(
+            CodebookChange(
                 version,
                 act.time,
                 act.actor,
                 act.kind.removeprefix("codebook."),
-                told(act.kind, act.payload, history, version - 1),
-                codes_named(act.kind, act.payload, history),
+                describe_change(act.kind, act.payload, history, version - 1),
+                list_changed_codes(act.kind, act.payload, history),
                 version in undone,
                 version not in undone and act.kind in CAN_BE_UNDONE | {UNDO},
             )
@@ -65,12 +65,12 @@ class ChangeLog:
         ]
 
 
-def told(kind: str, said: Mapping[str, Any], history: History, version: int) -> str:
+def describe_change(kind: str, said: Mapping[str, Any], history: History, version: int) -> str:
     """A change as one asks for it, with the names that codes had in the version it was made on."""
     if kind == UNDO:
         before = int(said["version"])
         known = 1 <= before <= len(history.changes)
-        what = f": {told(*history.changes[before - 1], history, before - 1)}" if known else ""
+        what = f": {describe_change(*history.changes[before - 1], history, before - 1)}" if known else ""
         return f"Undo change {before}{what}"
     return _describe(kind, said, history.at(version))
 
@@ -81,33 +81,33 @@ def _describe(kind: str, said: Mapping[str, Any], book: Codebook) -> str:
             codes, facets = len(said["codes"]), len(said["facets"])
             return f"Begin with {codes} code{'' if codes == 1 else 's'} in {facets} facet{'' if facets == 1 else 's'}"
         case "facet":
-            return f"Add the facet {_quoted(said.get('title') or said['id'])}"
+            return f"Add the facet {_quote(said.get('title') or said['id'])}"
         case "add":
-            below = f" below {_name(book, said['parent'])}" if said.get("parent") else ""
-            return f"Add {_quoted(said['name'])}{below}"
+            below = f" below {_quote_code(book, said['parent'])}" if said.get("parent") else ""
+            return f"Add {_quote(said['name'])}{below}"
         case "merge":
-            return f"Merge {', '.join(_name(book, code) for code in said['codes'])} into {_name(book, said['into'])}"
-    name = _name(book, said["code"])
+            return f"Merge {', '.join(_quote_code(book, code) for code in said['codes'])} into {_quote_code(book, said['into'])}"
+    name = _quote_code(book, said["code"])
     match kind.removeprefix("codebook."):
         case "rename":
-            return f"Rename {name} to {_quoted(said['name'])}"
+            return f"Rename {name} to {_quote(said['name'])}"
         case "redefine":
             return f"Redefine {name}: {', '.join(field for field in _FIELDS if field in said)}"
         case "split":
-            return f"Split {name} into {', '.join(_quoted(part['name']) for part in said['parts'])}"
+            return f"Split {name} into {', '.join(_quote(part['name']) for part in said['parts'])}"
         case "move":
-            return f"Move {name} to {_name(book, said['parent']) if said['parent'] else 'the top'}"
+            return f"Move {name} to {_quote_code(book, said['parent']) if said['parent'] else 'the top'}"
         case "retire":
             return f"Retire {name}"
     raise KeyError(kind)
 
 
-def codes_named(kind: str, said: Mapping[str, Any], history: History) -> frozenset[str]:
+def list_changed_codes(kind: str, said: Mapping[str, Any], history: History) -> frozenset[str]:
     """The codes that a change is about."""
     if kind == UNDO:
         before = int(said["version"])
         known = 1 <= before <= len(history.changes)
-        return codes_named(*history.changes[before - 1], history) if known else frozenset()
+        return list_changed_codes(*history.changes[before - 1], history) if known else frozenset()
     if kind == "codebook.import":
         return frozenset(str(code["id"]) for code in said["codes"])
     named = [said.get("code"), said.get("into"), *said.get("codes", ())]
@@ -116,11 +116,11 @@ def codes_named(kind: str, said: Mapping[str, Any], history: History) -> frozens
     return frozenset(str(code) for code in named if code)
 
 
-def _name(book: Codebook, code: str) -> str:
-    return _quoted(book.path_name(code) if code in book.codes else code)
+def _quote_code(book: Codebook, code: str) -> str:
+    return _quote(book.path_name(code) if code in book.codes else code)
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     return f"“{name}”"
 
 
@@ -129,20 +129,20 @@ Pieces = tuple[tuple[str, bool], ...]
 _WORDS = re.compile(r"\s+|\w+|[^\w\s]")
 
 
-def plain(text: str) -> Pieces:
+def unmarked(text: str) -> Pieces:
     return ((text, False),) if text else ()
 
 
-def marked(text: str, words: Iterable[str]) -> Pieces:
+def mark_words(text: str, words: Iterable[str]) -> Pieces:
     """A text with the words that were searched for."""
     wanted = [re.escape(word) for word in sorted(words, key=len, reverse=True) if word]
     if not wanted:
-        return plain(text)
+        return unmarked(text)
     parts = re.split(f"({'|'.join(wanted)})", text, flags=re.IGNORECASE)
     return tuple((part, place % 2 == 1) for place, part in enumerate(parts) if part)
 
 
-def told_apart(before: str, after: str) -> tuple[Pieces, Pieces]:
+def mark_differences(before: str, after: str) -> tuple[Pieces, Pieces]:
     """Two texts, each with the words that the other does not have in that place."""
     old, new = _WORDS.findall(before), _WORDS.findall(after)
     left: list[tuple[str, bool]] = []
@@ -167,7 +167,7 @@ class TextChange:
 
 
 @dataclass(frozen=True)
-class Compared:
+class CodeDifference:
     """A code, or a facet, that differs between two versions."""
 
     code: str
@@ -177,14 +177,14 @@ class Compared:
     is_code: bool = True
 
 
-def compared(before: Codebook, after: Codebook) -> list[Compared]:
+def list_code_differences(before: Codebook, after: Codebook) -> list[CodeDifference]:
     """In the order of the later version; what does not differ is left out."""
     facets, by_code = [], dict[str, list[Difference]]()
     for difference in list_differences(before, after):
         if difference.what == "facet added":
             levels = f"facet added, with the levels {difference.after}"
             facets.append(
-                Compared(
+                CodeDifference(
                     difference.code,
                     after.facets[difference.code].title or difference.code,
                     (levels,),
@@ -194,24 +194,24 @@ def compared(before: Codebook, after: Codebook) -> list[Compared]:
             )
         else:
             by_code.setdefault(difference.code, []).append(difference)
-    return [*facets, *(_of_code(before, after, code, found) for code, found in by_code.items())]
+    return [*facets, *(_build_difference(before, after, code, found) for code, found in by_code.items())]
 
 
-def _of_code(before: Codebook, after: Codebook, code: str, differences: list[Difference]) -> Compared:
+def _build_difference(before: Codebook, after: Codebook, code: str, differences: list[Difference]) -> CodeDifference:
     old, new = before.codes.get(code), after.codes.get(code)
-    left = _texts(before, old) if old else {}
-    right = _texts(after, new) if new else {}
+    left = _list_texts(before, old) if old else {}
+    right = _list_texts(after, new) if new else {}
     gone = new is None or not new.active
     texts = () if gone else tuple(
-        TextChange(label, *told_apart(left.get(label, ""), right.get(label, "")))
+        TextChange(label, *mark_differences(left.get(label, ""), right.get(label, "")))
         for label in _TEXTS
         if left.get(label, "") != right.get(label, "")
     )  # fmt: skip
     name = (after if new else before).path_name(code)
-    return Compared(code, name, tuple(_in_words(after, one) for one in differences), texts)
+    return CodeDifference(code, name, tuple(_describe_difference(after, one) for one in differences), texts)
 
 
-def _in_words(after: Codebook, difference: Difference) -> str:
+def _describe_difference(after: Codebook, difference: Difference) -> str:
     if difference.what == "merged" and difference.after in after.codes:
         return f"merged into {after.path_name(difference.after)}"
     if difference.what == "split":
@@ -219,7 +219,7 @@ def _in_words(after: Codebook, difference: Difference) -> str:
     return difference.what
 
 
-def _texts(book: Codebook, code: Code) -> dict[str, str]:
+def _list_texts(book: Codebook, code: Code) -> dict[str, str]:
     across = [f"{facet}: {book.path_name(other)}" for facet, other in code.across.items() if other in book.codes]
     return {
         "name": code.name,

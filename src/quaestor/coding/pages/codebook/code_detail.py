@@ -12,11 +12,11 @@ from quaestor.coding.model.codebook.history import History
 from quaestor.coding.model.facet_kinds.passages import list_codes
 from quaestor.coding.model.records import Code, Codebook, Decision, Rating
 from quaestor.coding.model.state import State
-from quaestor.coding.pages.codebook.change_log import Change
+from quaestor.coding.pages.codebook.change_log import CodebookChange
 
 
 @dataclass(frozen=True)
-class Said:
+class CodedItem:
     """The codes that an item was given, by a rater or by a decision, as they were given."""
 
     round: str
@@ -29,7 +29,7 @@ class Said:
 
 
 @dataclass(frozen=True)
-class Material:
+class CodeUses:
     """What is to be read, taken out while nobody changes it, so that the reading holds up nobody."""
 
     history: History
@@ -38,7 +38,7 @@ class Material:
     asked: Mapping[str, frozenset[str]]
     """By round the facets that are answered with codes."""
 
-    def decided(self) -> Iterator[Said]:
+    def decided(self) -> Iterator[CodedItem]:
         """The final answers that name codes."""
         for name, decision in self.decisions.items():
             answers: dict[str, dict[str, Any]] = {}
@@ -46,15 +46,15 @@ class Material:
                 answers.setdefault(one.item, {})[one.facet] = one.answer
             for one in decision:
                 if codes := self._codes(name, one.facet, one.answer):
-                    yield Said(name, one.facet, one.item, codes, answers[one.item], one.number)
+                    yield CodedItem(name, one.facet, one.item, codes, answers[one.item], one.number)
 
-    def rated(self) -> Iterator[Said]:
+    def rated(self) -> Iterator[CodedItem]:
         """The ratings that name codes, one for each seat and item."""
         for name, rating in self.ratings.items():
             for one in rating:
                 for facet in self.asked[name]:
                     if codes := self._codes(name, facet, one.answers.get(facet)):
-                        yield Said(name, facet, one.item, codes, one.answers, one.number)
+                        yield CodedItem(name, facet, one.item, codes, one.answers, one.number)
 
     def _codes(self, name: str, facet: str, answer: Any) -> tuple[str, ...]:
         asked = self.asked.get(name)
@@ -65,36 +65,36 @@ class Material:
         return tuple(code for code in given if code in self.history.latest.codes)
 
 
-def taken_out(state: State, *, decided: Iterable[str] = (), rated: Iterable[str] = ()) -> Material:
+def collect_uses(state: State, *, decided: Iterable[str] = (), rated: Iterable[str] = ()) -> CodeUses:
     """The decisions and the ratings of these rounds, or published decisions of these names."""
     decided, rated = list(decided), list(rated)
-    return Material(
+    return CodeUses(
         History(list(state.history.changes), list(state.history.versions)),
-        {name: _decisions(state, name) for name in decided},
-        {name: _ratings(state, name) for name in rated},
-        {name: coded_facets(state, name) for name in (*decided, *rated) if name in state.rounds},
+        {name: _list_decisions(state, name) for name in decided},
+        {name: _list_ratings(state, name) for name in rated},
+        {name: list_coded_facets(state, name) for name in (*decided, *rated) if name in state.rounds},
     )
 
 
-def coded_facets(state: State, name: str) -> frozenset[str]:
+def list_coded_facets(state: State, name: str) -> frozenset[str]:
     """What a round asks that is answered with codes."""
     return frozenset(facet.id for facet in state.round(name).plan.facets if facet.codes)
 
 
-def _decisions(state: State, name: str) -> list[Decision]:
+def _list_decisions(state: State, name: str) -> list[Decision]:
     if name in state.published:
         return list(state.published[name].values())
     return [decision[-1] for decision in state.round(name).decisions.values()]
 
 
-def _ratings(state: State, name: str) -> list[Rating]:
+def _list_ratings(state: State, name: str) -> list[Rating]:
     one = state.round(name)
     found = (one.rating_in_slot(seat, item) for seat in one.slots for item in seat.items[0])
     return [rating for rating in found if rating is not None]
 
 
 @dataclass(frozen=True)
-class Counts:
+class CodeCounts:
     """Decided items by code: those decided to be that very code, and those at it or below it."""
 
     own: Mapping[str, frozenset[str]]
@@ -106,9 +106,9 @@ class Counts:
         return self.below.get(code, frozenset())
 
 
-def count_items(material: Material, book: Codebook) -> Counts:
+def count_items(material: CodeUses, book: Codebook) -> CodeCounts:
     """The newest decision on an item counts where several rounds decided on the same facet."""
-    newest: dict[tuple[str, str], Said] = {}
+    newest: dict[tuple[str, str], CodedItem] = {}
     for said in material.decided():
         known = newest.get((said.facet, said.item))
         if known is None or known.number < said.number:
@@ -123,10 +123,10 @@ def count_items(material: Material, book: Codebook) -> Counts:
     for code, items in own.items():
         for above in book.path(code):
             below.setdefault(above, set()).update(items)
-    return Counts(_frozen(own), _frozen(below), len(set().union(*own.values())))
+    return CodeCounts(_freeze_sets(own), _freeze_sets(below), len(set().union(*own.values())))
 
 
-def _frozen(found: Mapping[str, set[str]]) -> dict[str, frozenset[str]]:
+def _freeze_sets(found: Mapping[str, set[str]]) -> dict[str, frozenset[str]]:
     return {code: frozenset(items) for code, items in found.items()}
 
 
@@ -149,14 +149,14 @@ class CodePage:
     became: tuple[Code, ...]
     """Of a code that is no longer offered: what took its place."""
     origin: Code | None
-    changes: tuple[Change, ...]
+    changes: tuple[CodebookChange, ...]
     own: int
     items: int
     """Decided items at it, and at it or below it."""
     examples: tuple[str, ...]
 
 
-def code_page(book: Codebook, name: str, changes: Sequence[Change], counts: Counts | None) -> CodePage:
+def build_code_page(book: Codebook, name: str, changes: Sequence[CodebookChange], counts: CodeCounts | None) -> CodePage:
     """Everything about a code; a name that is none is answered with the nearest."""
     code = book.codes.get(name)
     if code is None:
@@ -170,7 +170,7 @@ def code_page(book: Codebook, name: str, changes: Sequence[Change], counts: Coun
         below=tuple(book.children(name)),
         across=tuple((book.facets[facet].title or facet, book.codes[other]) for facet, other in code.across.items()),
         pointing=tuple(one for one in book.codes.values() if one.active and name in one.across.values()),
-        became=_became(book, code),
+        became=_list_successors(book, code),
         origin=book.codes.get(code.origin),
         changes=tuple(change for change in changes if name in change.codes),
         own=len(counts.own.get(name, ())) if counts else 0,
@@ -179,7 +179,7 @@ def code_page(book: Codebook, name: str, changes: Sequence[Change], counts: Coun
     )
 
 
-def _became(book: Codebook, code: Code) -> tuple[Code, ...]:
+def _list_successors(book: Codebook, code: Code) -> tuple[Code, ...]:
     if code.into:
         return (book.codes[code.into],)
     if code.split:
