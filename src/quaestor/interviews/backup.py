@@ -25,7 +25,7 @@ from quaestor.interviews.withdrawal import forget_withdrawn
 from quaestor.store.backup_file import Backup
 from quaestor.store.database import DamagedStore
 from quaestor.store.erasure import DAY, ERASED_LIST, PSEUDONYM, ErasedList
-from quaestor.store.private_file_copy import filled, is_empty
+from quaestor.store.private_file_copy import restore_copy, is_empty
 from quaestor.store.records import Act
 from quaestor.store.sealed_file_restore import check_sealed, erased_in, leave_out, participants_held
 from quaestor.study.contributions import BackupPart, LeftOut, PartCopy
@@ -75,7 +75,7 @@ def _erase_names(study: Study, gone: Mapping[str, str], copies: Copies, there: C
             present = {participant for file in files.values() for participant in participants_held(file)} & gone.keys()
             if not present or INTERVIEWS.name not in files:
                 continue
-            identities = files.get(IDENTITIES.name) or opened.enter_context(filled(IDENTITIES, 1, (), study.root))
+            identities = files.get(IDENTITIES.name) or opened.enter_context(restore_copy(IDENTITIES, 1, (), study.root))
             # What is there may lie under a key that is not at hand: then nobody here can read it, nor change it.
             with suppress(InputError) if files is there else nullcontext():
                 room = Interviews(None, *opened_copies(study, files[INTERVIEWS.name], identities))

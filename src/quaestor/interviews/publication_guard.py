@@ -77,7 +77,7 @@ class WithdrawalGuard:
         self._what = what
         self._before: set[str] = set()
         if self._path.exists():
-            with INTERVIEWS.opened(self._path) as file, file.reading() as reading:
+            with INTERVIEWS.open(self._path) as file, file.reading() as reading:
                 self._before = set(erased_in(reading))
 
     @contextmanager
@@ -86,7 +86,7 @@ class WithdrawalGuard:
         if not self._path.exists():
             yield
             return
-        with INTERVIEWS.opened(self._path) as file, file.writing() as writing:
+        with INTERVIEWS.open(self._path) as file, file.writing() as writing:
             if since := set(erased_in(writing)) - self._before:
                 raise StateError(
                     f"{min(since)} withdrew while the {self._what} was made, which may quote them: make it again"

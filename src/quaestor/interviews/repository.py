@@ -23,7 +23,7 @@ from quaestor.interviews.model.guide_file import FENCE, guide_from, guide_text_i
 from quaestor.interviews.model.records import Guide, Interview, Participant, Replacement, SpokenTurn, Transcript, Voice
 from quaestor.store.erasure import ErasedList
 from quaestor.store.records import new_key
-from quaestor.store.sealed_file import Entry, NewEntry, SealedFile, sealed_file_schema
+from quaestor.store.sealed_file import SealedEntry, NewEntry, SealedFile, sealed_file_schema
 from quaestor.store.text_versions import KeptText
 from quaestor.study.folder import Study
 
@@ -83,7 +83,7 @@ def opened_files(study: Study) -> tuple[SealedFile, SealedFile]:
         raise
 
 
-def spoken_turns(pieces: Sequence[Mapping[str, Any]], entries: Sequence[Entry], guide: Guide) -> tuple[SpokenTurn, ...]:
+def spoken_turns(pieces: Sequence[Mapping[str, Any]], entries: Sequence[SealedEntry], guide: Guide) -> tuple[SpokenTurn, ...]:
     """The turns of a transcript after all that was said about them: the last word on each counts.
 
     Entries of a transcript: `transcript` (it came in: format, sha256, turns), `speaker` (whose voice a speaker is),
@@ -207,7 +207,7 @@ class Interviews:
 
     def interviews(self) -> list[Interview]:
         """All interviews, in the order of their participants."""
-        entries_by_interview: dict[str, list[Entry]] = {}
+        entries_by_interview: dict[str, list[SealedEntry]] = {}
         for entry in self.file.entries():
             if entry.about:
                 entries_by_interview.setdefault(entry.about, []).append(entry)
@@ -245,23 +245,23 @@ class Interviews:
         kept = self.file.texts.add(f"{GUIDES}{guide}", guide_text.text, self.today())
         content, sent = {"guide": guide, "version": kept.version}, key or new_key()
 
-        def first(known: Sequence[Entry]) -> list[NewEntry]:
+        def first(known: Sequence[SealedEntry]) -> list[NewEntry]:
             keys_by_name = {entry.about: entry.key for entry in known if entry.kind == "interview"}
             name = next(candidate for candidate in _names(participant) if keys_by_name.get(candidate, sent) == sent)
             return [NewEntry("interview", actor, content, participant, name, self.now(), sent)]
 
-        return self.interview(self.file.decide(first, participant=participant)[0].about)
+        return self.interview(self.file.add_computed(first, participant=participant)[0].about)
 
     def cancel(self, name: str, actor: str) -> None:
         """Take back the plan of an interview of which nothing is on record; its name is not given again."""
         planned = self.interview(name)
 
-        def taken_back(known: Sequence[Entry]) -> list[NewEntry]:
+        def taken_back(known: Sequence[SealedEntry]) -> list[NewEntry]:
             if any(entry.kind != "interview" for entry in known):
                 raise StateError(f"the interview {name} has begun: what was noted or brought in is not taken back")
             return [NewEntry(_CANCELLED, actor, {}, planned.participant, name, self.now())]
 
-        self.file.decide(taken_back, about=name)
+        self.file.add_computed(taken_back, about=name)
 
     def guide(self, name: str, version: int | None = None) -> Guide:
         """A guide as it was used, in a version or the newest; one that was never used, as its file says now."""
@@ -332,7 +332,7 @@ class Interviews:
             self._transcripts.clear()
 
 
-def participants_in(entries: Sequence[Entry]) -> list[Participant]:
+def participants_in(entries: Sequence[SealedEntry]) -> list[Participant]:
     """Who takes part, as the last entry about each says it."""
     by_pseudonym = {
         entry.participant: Participant(entry.participant, **entry.said)
@@ -342,7 +342,7 @@ def participants_in(entries: Sequence[Entry]) -> list[Participant]:
     return sorted(by_pseudonym.values(), key=lambda participant: int(participant.pseudonym.removeprefix("P")))
 
 
-def interview_in(entries: Sequence[Entry]) -> Interview | None:
+def interview_in(entries: Sequence[SealedEntry]) -> Interview | None:
     """An interview as its entries tell it; None where there is none."""
     first = next((entry for entry in entries if entry.kind == "interview"), None)
     if first is None or any(entry.kind == _CANCELLED for entry in entries):
@@ -367,7 +367,7 @@ def interview_in(entries: Sequence[Entry]) -> Interview | None:
     )
 
 
-def _moment(entry: Entry) -> str:
+def _moment(entry: SealedEntry) -> str:
     """When something was done: a cut line brings it in late."""
     return str(entry.said.get("wall") or entry.time)
 

@@ -107,7 +107,7 @@ def _unpublish(interviews: Interviews) -> bool:
     `publication_guard` refuses results that are being generated while the erasure is recorded.
     """
     folder = interviews.study.published
-    with interviews.file.held():
+    with interviews.file.lock():
         files = list(folder.iterdir()) if folder.is_dir() else []
         for file in files:
             remove(file)

@@ -1,7 +1,7 @@
-"""What a rater does with a transcript: stretches of a turn coded, words taken as their own code, turns read to the end.
+"""Records a rater's work on a transcript: coded passages, in vivo codes, and turns read without coding.
 
-A page counts in the words that it shows. Here places are led back to the words as they were recorded, in the state in
-which the page was made, so that a name which is added, confirmed or refused meanwhile moves no stretch.
+A page counts characters in the text that it shows. This module maps these positions back to the recorded text, in
+the state in which the page was built, so that names added, confirmed or refused meanwhile move no passage.
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ _WORD = re.compile(r"\S+")
 
 @dataclass(frozen=True)
 class CodedAs:
-    """All stretches of one turn as a rater wants them, with places in the words that a page showed."""
+    """All passages of a turn as a rater submits them, with positions in the text that the page showed."""
 
     interview: str
     turn: int
     stretches: Sequence[Mapping[str, Any]]
     seen: int = 0
-    """The state of the transcript that the page showed; 0 for the one of now."""
+    """The state of the transcript that the page showed; 0 for the current one."""
     seconds: float = 0.0
     key: str = ""
     opened: str = ""
     before: Sequence[Mapping[str, Any]] | None = None
-    """The stretches that the page knew: what differs from them is what was done there. None for all or nothing."""
+    """The passages that the page knew: the difference is what the rater did. None replaces all passages."""
 
 
 @dataclass(frozen=True)
 class ReadTo:
-    """Turns of a transcript in which a rater found nothing more to code."""
+    """Turns of a transcript that a rater has read and where there is nothing more to code."""
 
     interview: str
     first: int
@@ -57,7 +57,7 @@ class ReadTo:
 
 @dataclass(frozen=True)
 class Selected:
-    """What somebody picked without a script: some words of a turn, by quoting or counting them, else the whole turn."""
+    """A selection without a script: some words of a turn, quoted or counted, or the whole turn."""
 
     turn: int
     words: str = ""
@@ -68,7 +68,7 @@ class Selected:
 def coding_wanted(
     coding: CodingSession, interviews: Interviews, name: str, rater: str, said: CodedAs
 ) -> PendingAct[State]:
-    """A turn's stretches as a rating to put in the line; what another window coded meanwhile stays."""
+    """Builds the rating of a turn's passages, to be queued; keeps what another window coded meanwhile."""
     turn = turn_seen(interviews, said.interview, said.turn, said.seen)
     item, now = item_of(said.interview, said.turn), coding.now()
     with coding.locked_state() as state:
@@ -98,7 +98,7 @@ def coding_wanted(
 
 
 def differs(said: CodedAs, act: Act) -> bool:
-    """Whether something else is on record than the page shows, because another window coded the same turn."""
+    """Whether the recorded codes differ from the page's, because another window coded the same turn."""
     (answer,) = act.payload["answers"].values()
     shown = sorted(str(passage.get("code", "")) for passage in said.stretches)
     return sorted(passage.code for passage in read_passages(answer)) != shown
@@ -107,7 +107,7 @@ def differs(said: CodedAs, act: Act) -> bool:
 def reading_wanted(
     coding: CodingSession, interviews: Interviews, name: str, rater: str, said: ReadTo
 ) -> PendingAct[State]:
-    """A rater's own turns that have no rating yet as read, with nothing to code: all of them or none."""
+    """Builds empty ratings for the rater's unrated turns in a range, to be recorded all or none."""
     spoken = len(interviews.transcript(said.interview).turns)
     now = coding.now()
 
@@ -128,7 +128,7 @@ def reading_wanted(
 
 
 def turn_seen(interviews: Interviews, name: str, number: int, seen: int = 0) -> SpokenTurn:
-    """A turn as a page showed it, whatever has been said about it and about names since."""
+    """Returns a turn as a page showed it, whatever has changed in it or in the names since then."""
     turns = shown_then(interviews, name, seen).turns
     if not 0 <= number < len(turns):
         raise InputError(f"the transcript of {name} has {len(turns)} turns: there is no turn {number + 1}")
@@ -138,9 +138,9 @@ def turn_seen(interviews: Interviews, name: str, number: int, seen: int = 0) -> 
 def _as_recorded(
     turn: SpokenTurn, given: Sequence[Mapping[str, Any]], stretches: Sequence[Passage]
 ) -> list[dict[str, Any]]:
-    """Stretches of the shown words as those of the recorded words; one that nobody moved stays just where it was.
+    """Maps passages of the shown text to the recorded text; a passage that nobody moved keeps its exact position.
 
-    Shown, a stretch on half a name looks like one on all of it: sent back, it would grow.
+    A passage on half of a masked name is shown as one on all of it: mapped back, it would grow.
     """
     before: dict[tuple[int, int, str], list[Passage]] = {}
     for passage in stretches:
@@ -157,10 +157,10 @@ def _as_recorded(
 
 
 def _recorded(turn: SpokenTurn, given: Mapping[str, Any]) -> dict[str, Any]:
-    """A stretch of the shown words as one of the recorded words."""
+    """Maps a passage of the shown text to the recorded text."""
     start, end = given.get("start"), given.get("end")
     if not isinstance(start, int) or not isinstance(end, int) or not 0 <= start < end <= len(turn.text):
-        raise InputError(f"a stretch from {start!r} to {end!r} does not lie in turn {turn.number + 1}: select it again")
+        raise InputError(f"a passage from {start!r} to {end!r} is not within turn {turn.number + 1}: select it again")
     low, high = turn.to_raw(start, end)
     return {**given, "start": low, "end": high}
 
@@ -168,7 +168,7 @@ def _recorded(turn: SpokenTurn, given: Mapping[str, Any]) -> dict[str, Any]:
 def stretches_shown(
     coding: CodingSession, interviews: Interviews, name: str, rater: str, item: str, seen: int = 0
 ) -> list[dict[str, Any]]:
-    """A rater's own stretches of a turn with their places in the words that a page showed, else in those of now."""
+    """Returns a rater's own passages of a turn with positions in the text that a page showed, or shows now."""
     interview, number = place_of(item)
     turn = turn_seen(interviews, interview, number, seen)
     with coding.locked_state() as state:
@@ -184,7 +184,7 @@ def _shown(turn: SpokenTurn, stretch: Passage) -> dict[str, Any]:
 
 
 def selected_place(interviews: Interviews, interview: str, selected: Selected, seen: int = 0) -> tuple[int, int]:
-    """The place of some words of a turn, in the words that a page showed, else in those of now."""
+    """Returns the position of the selected words, in the text that a page showed, or shows now."""
     text = turn_seen(interviews, interview, selected.turn, seen).text
     if selected.words.strip():
         return _quoted(text, selected.words)
@@ -192,7 +192,7 @@ def selected_place(interviews: Interviews, interview: str, selected: Selected, s
     first = selected.from_word if selected.from_word is not None else 1
     last = selected.to_word if selected.to_word is not None else len(words)
     if not 1 <= first <= last <= len(words):
-        raise InputError(f"the turn has {len(words)} words: choose from 1 to {len(words)}, the first one first")
+        raise InputError(f"the turn has {len(words)} words: choose a range from 1 to {len(words)}")
     return words[first - 1].start(), words[last - 1].end()
 
 
@@ -200,19 +200,19 @@ def _quoted(text: str, words: str) -> tuple[int, int]:
     pattern = r"\s+".join(re.escape(word) for word in words.split())
     spans = [match.span() for match in re.finditer(pattern, text)]
     if not spans:
-        raise InputError("these words do not stand in the turn: copy them from it just as they are")
+        raise InputError("the turn does not contain these words: copy them from it exactly")
     if len(spans) > 1:
-        raise InputError(f"these words stand in the turn {len(spans)} times: copy some more around them")
+        raise InputError(f"the turn contains these words {len(spans)} times: copy more of the text around them")
     return spans[0]
 
 
 Told = Mapping[str, Any]
-"""A stretch as a page tells it, with places in the words that it showed."""
+"""A passage as a page sends it, with positions in the text that it showed."""
 Place = tuple[Any, Any, str]
 
 
 def with_changes(now: Sequence[Told], before: Sequence[Told], tolds: Sequence[Told]) -> list[Told]:
-    """What is on record with what a page made of the stretches that it knew: added, told more about, removed."""
+    """Applies a page's changes to the recorded passages: added, changed and removed ones."""
     known, sent_places = _placed(before), _placed(tolds)
     changed = {place: passage for place, passage in sent_places.items() if known.get(place) != passage}
     gone = known.keys() - sent_places.keys()
@@ -223,13 +223,13 @@ def with_changes(now: Sequence[Told], before: Sequence[Told], tolds: Sequence[To
 
 
 def holds_changes(recorded: Sequence[Told], before: Sequence[Told], tolds: Sequence[Told]) -> bool:
-    """Whether what was recorded has what a page added and nothing of what it removed."""
+    """Whether the record has every passage that a page added and none that it removed."""
     known, sent_places, there = set(_placed(before)), set(_placed(tolds)), set(_placed(recorded))
     return sent_places - known <= there and not (known - sent_places) & there
 
 
 def _stretch_place(passage: Told) -> Place:
-    """Where a stretch lies and what its words are about: all that makes two of a turn the same."""
+    """Returns what identifies a passage within a turn: its position and its code."""
     return passage.get("start"), passage.get("end"), str(passage.get("code", ""))
 
 

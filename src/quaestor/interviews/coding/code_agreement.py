@@ -1,4 +1,4 @@
-"""How far raters agree on each code of a transcript: turn by turn, or answer by answer to the guide's questions."""
+"""Interrater agreement on each code of transcripts, by turn or by answer to a question of the guide."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Segment:
 
 
 def answer_segments(transcript: Transcript) -> list[Segment]:
-    """What the participant says from one question of the guide to the next; nothing where they say nothing."""
+    """Splits a transcript into the participant's answers, from one question to the next; empty answers are left out."""
     segments: list[Segment] = []
     question: SpokenTurn | None = None
     answer: list[SpokenTurn] = []
@@ -52,24 +52,24 @@ _Labels = Sequence[tuple[str, str, Label | None]]
 
 @dataclass(frozen=True)
 class CodesAgreement:
-    """Agreement on all codes together, as sets, and on each code by itself: whether it was given or not."""
+    """Agreement on all codes together, as sets, and on each single code: given or not given."""
 
     round: str
     facet: str
     unit: str
     overall: Agreement
     codes: tuple[tuple[str, str, Agreement], ...]
-    """(code, its name, the agreement), the most used first."""
+    """(code, its name, the agreement), most used first."""
     blindness: str = ""
-    """Empty where the raters were blind."""
+    """Empty if the raters were blind."""
 
 
 def agreement_by_code(
     interviews: Interviews, name: str, unit: str = TURN, actor: str | None = None, version: int | None = None
 ) -> CodesAgreement:
-    """The agreement of a round on its segments, from ratings alone, under any version of the codebook."""
+    """Computes a round's agreement from its ratings, under any version of the codebook."""
     if unit not in (TURN, ANSWER):
-        raise InputError(f"agreement is counted by {unit!r}, allowed: {TURN}, {ANSWER}")
+        raise InputError(f"agreement cannot be computed by {unit!r}; allowed: {TURN}, {ANSWER}")
     coding = interviews.coding
     require_lead_view(coding.state, name, actor or coding.lead, coding.lead)
     segments = segments_of(interviews) if unit == ANSWER else {}
@@ -107,14 +107,14 @@ def _told(code: str, given: frozenset[str] | None) -> str | None:
 
 
 def in_words(estimate: Estimate) -> str:
-    """A measure of agreement with its interval, where it has one."""
+    """Formats an estimate with its interval, if it has one."""
     if estimate.value is None:
         return "undefined"
     return decimal(estimate.value) + ("" if estimate.low is None else f" ({interval(estimate.low, estimate.high)})")
 
 
 def segments_of(interviews: Interviews) -> dict[str, str]:
-    """By item the answer that its turn is part of; what is said before the first question is part of none."""
+    """Maps each item to the answer that its turn belongs to; turns before the first question are left out."""
     return {
         transcript.item(turn.number): segment.id
         for transcript in interviews.transcripts()
@@ -124,7 +124,7 @@ def segments_of(interviews: Interviews) -> dict[str, str]:
 
 
 def joined(labels: _Labels, segments: Mapping[str, str]) -> list[tuple[str, str, Label | None]]:
-    """Labels of turns as labels of answers: all codes of its turns; none where a rater has not read them all."""
+    """Joins labels of turns into labels of answers, with all their codes; None if a rater has not rated every turn."""
     gathered: dict[tuple[str, str], list[Label | None]] = {}
     whole: dict[str, set[str]] = {}
     for item, rater, label in labels:

@@ -1,4 +1,4 @@
-"""What was decided about transcripts: every stretch with its code of now, its words, and who gave it that code."""
+"""What was decided about transcripts: every passage with its current code, its text, and the raters who coded it."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from quaestor.interviews.repository import Interviews
 
 ADOPT_ACT = "interview.adopt"
 Place = tuple[str, str, int, int]
-"""A round, an item, and where a stretch of it begins and ends."""
+"""A round, an item, and the start and end of a passage in it."""
 
 
 @dataclass(frozen=True)
 class CodedStretch:
-    """A stretch that counts: what a participant said, and the code it was given in the end."""
+    """A decided passage: what a participant said, and its final code."""
 
     round: str
     item: str
@@ -42,38 +42,38 @@ class CodedStretch:
     """The question of the guide that it answers; empty before the first one."""
     start: int
     end: int
-    """Places in the words as they were recorded."""
+    """Positions in the recorded text."""
     words: str
-    """As they are shown, with nobody's name in them."""
+    """The shown text, with names masked."""
     code: str
-    """Under the latest codebook; empty where the words are their own code and nobody has adopted them."""
+    """A code of the latest codebook; empty for an in vivo passage that nobody has adopted."""
     memo: str = ""
     fields: Mapping[str, str] = field(default_factory=dict)
     link: str = ""
     raters: tuple[str, ...] = ()
-    """Who gave this code to words of this stretch."""
+    """The raters who gave this code to any words of this passage."""
     how: str = ""
     simulated: bool = False
 
 
 @dataclass(frozen=True)
 class Coded:
-    """All that was decided about the transcripts of a study."""
+    """Everything that was decided about the transcripts of a study."""
 
     rounds: tuple[str, ...]
     stretches: tuple[CodedStretch, ...]
     interviews: tuple[str, ...]
-    """Those of which something was decided, in their order, whether anything was coded or not."""
+    """Interviews with decided turns, in order, whether or not anything was coded."""
     turns: int
-    """Turns that were decided on."""
+    """The number of decided turns."""
     unsettled: int = 0
-    """Turns on which raters differ and nobody has decided."""
+    """Turns on which raters disagree and nobody has decided."""
     uncoded: int = 0
-    """Stretches whose code was split or withdrawn since, and of whose part nobody has decided."""
+    """Passages whose code was split or withdrawn, and nobody has decided on a new one."""
     undecided: frozenset[str] = frozenset()
-    """Codes that a rater gave in turns about which nothing is decided."""
+    """Codes that a rater gave in turns without a decision."""
     in_vivo: tuple[CodedStretch, ...] = ()
-    """Words that were their own code when they were coded, each as it was marked, with the code it was adopted as."""
+    """In vivo passages as they were marked, each with the code that it was adopted as."""
 
     @property
     def simulated(self) -> bool:
@@ -81,7 +81,7 @@ class Coded:
 
 
 def coded_rounds(state: State) -> list[str]:
-    """The closed rounds that coded transcripts."""
+    """Lists the closed rounds that coded transcripts."""
     return [
         name
         for name, round_state in state.rounds.items()
@@ -90,22 +90,22 @@ def coded_rounds(state: State) -> list[str]:
 
 
 def coded_stretches(interviews: Interviews, rounds: Sequence[str] = (), actor: str | None = None) -> Coded:
-    """What was decided in these rounds, else in all that coded transcripts; where two decided on a turn, the later.
+    """Returns what these rounds decided, or all on transcripts; for a turn in several rounds, the last one counts.
 
-    Who looks must be allowed to see the rounds, and a rater of one is on record as having seen it.
+    The actor must be allowed to see the rounds; a rater's view is recorded.
     """
     coding = interviews.coding
     names = list(rounds) or coded_rounds(coding.state)
     for name in names:
         round_state = require_lead_view(coding.state, name, actor or coding.lead, coding.lead)
         if round_state.status != CLOSED:
-            raise StateError(f"the round {name!r} is open: what it decides can be seen when it is closed")
+            raise StateError(f"the round {name!r} is open: its decisions are visible once it is closed")
         record_view(coding, name, actor or coding.lead)
     return decided_stretches(interviews, names)
 
 
 def decided_stretches(interviews: Interviews, rounds: Sequence[str]) -> Coded:
-    """The same for whoever is known to be allowed to see what these closed rounds decided."""
+    """Returns what these closed rounds decided, without a permission check."""
     left_out = declined(interviews)
     transcripts = {
         transcript.interview: transcript
@@ -149,7 +149,7 @@ def _coded(state: State, names: Sequence[str], transcripts: Mapping[str, Transcr
 
 
 def last_words(state: State, names: Sequence[str]) -> tuple[dict[str, tuple[str, Decision]], set[str]]:
-    """By turn what the round that was closed last decided about it, and the turns on which raters differ in theirs."""
+    """Returns the last closed round's decision on each turn, and the turns on which its raters still disagree."""
     decided: dict[str, tuple[str, Decision]] = {}
     unsettled: set[str] = set()
     for name in sorted(names, key=lambda round_name: state.round(round_name).closed):
@@ -165,7 +165,7 @@ def last_words(state: State, names: Sequence[str]) -> tuple[dict[str, tuple[str,
 def _undecided(
     state: State, names: Sequence[str], decided: Collection[str], transcripts: Collection[str]
 ) -> Iterator[str]:
-    """Codes of now that raters gave where nothing is decided."""
+    """Yields the current codes that raters gave in turns without a decision."""
     for round_state in map(state.round, names):
         for item in round_state.plan.items:
             if item not in decided and place_of(item)[0] in transcripts:
@@ -174,7 +174,7 @@ def _undecided(
 
 
 def adoptions(state: State) -> dict[Place, str]:
-    """The codes as which words in vivo were adopted; the last word on each counts."""
+    """Returns the codes that in vivo passages were adopted as; the last act on each counts."""
     adopted: dict[Place, str] = {}
     for act in state.unhandled_acts:
         if act.kind == ADOPT_ACT:
@@ -184,7 +184,7 @@ def adoptions(state: State) -> dict[Place, str]:
 
 
 def code_now(state: State, item: str, code: str, answers: Mapping[str, Any]) -> str | None:
-    """A code under the latest codebook; none where it can no longer be told, or its addition was undone."""
+    """Returns a code under the latest codebook; None if it cannot be determined or its addition was undone."""
     latest = state.history.latest
     read = state.history.find_code(code, latest.version, item, answers).code
     return None if read is None or latest.codes[read].status == WITHDRAWN else read
@@ -192,7 +192,7 @@ def code_now(state: State, item: str, code: str, answers: Mapping[str, Any]) -> 
 
 @dataclass(frozen=True)
 class _Reader:
-    """Answers about a turn under the latest codebook, with the codes as which its words in vivo were adopted."""
+    """Reads the answers on a turn under the latest codebook, with the adopted codes of its in vivo passages."""
 
     state: State
     round: RoundState
@@ -209,14 +209,14 @@ class _Reader:
 
     @cached_property
     def given(self) -> list[tuple[str, tuple[Passage, ...]]]:
-        """By rater the stretches of this turn."""
+        """Each rater's passages of this turn."""
         return [(rater, self.under_latest(answer)[0]) for rater, answer in self._answers]
 
     def under_latest(self, answer: Any) -> tuple[tuple[Passage, ...], int]:
-        """The stretches of an answer, and how many others have no code any more.
+        """Returns the passages of an answer, and how many others no longer have a code.
 
-        Codes that became one may stand on the same words, and so may words in vivo that were adopted: then these are
-        one stretch. Those that had one code from the beginning stay apart.
+        Merged codes, or adopted in vivo codes, may cover the same words: these passages become one. Passages that had
+        the same code from the beginning stay separate.
         """
         read = [(passage, self._code(passage, answer)) for passage in read_passages(answer)]
         kept: dict[object, list[dict[str, Any]]] = {}
@@ -226,7 +226,7 @@ class _Reader:
         return read_passages(merge_passages(kept.values())), sum(code is None for _, code in read)
 
     def in_vivo(self, answer: Any) -> list[Passage]:
-        """The words in vivo of an answer where they were marked, with the code they count as, if any."""
+        """Returns the in vivo passages of an answer at their marked positions, with the adopted code, if any."""
         return [replace(passage, code=self._code(passage, answer) or "") for passage in list_in_vivo(answer)]
 
     def _code(self, stretch: Passage, answer: Any) -> str | None:
@@ -236,7 +236,7 @@ class _Reader:
     def coded(
         self, decision: Decision, transcript: Transcript, stretch: Passage, raters: tuple[str, ...]
     ) -> CodedStretch:
-        """A stretch of a decision with all that is known of it."""
+        """Builds a passage of a decision with all its details."""
         turn = transcript.turns[place_of(self.item)[1]]
         return CodedStretch(
             self.round.plan.round, self.item, transcript.interview, transcript.participant, turn.number, turn.question,
@@ -245,7 +245,7 @@ class _Reader:
         )  # fmt: skip
 
     def who_gave(self, stretch: Passage) -> tuple[str, ...]:
-        """The raters who gave its code to words of a stretch; without one, those who marked these very words."""
+        """Returns the raters who gave the passage's code to any of its words; in vivo, those who marked them."""
         if stretch.in_vivo:
             return self.who_marked(stretch)
         return tuple(
@@ -258,7 +258,7 @@ class _Reader:
         )
 
     def who_marked(self, stretch: Passage) -> tuple[str, ...]:
-        """The raters who took these very words as their own code."""
+        """Returns the raters who marked exactly these words in vivo."""
         place = stretch.start, stretch.end
         return tuple(
             rater
@@ -268,9 +268,9 @@ class _Reader:
 
 
 def coded_as_one(stretches: Iterable[CodedStretch]) -> list[list[CodedStretch]]:
-    """Stretches of one code in one interview whose links connect them, together; every other by itself.
+    """Groups passages of one code in one interview that are linked; every other passage is a group of its own.
 
-    Raters link the turns of a passage each in their own way: where their stretches became one, it has both links.
+    Raters link turns independently: where their passages were merged, the merged one has both links.
     """
     above: dict[tuple[str, ...], tuple[str, ...]] = {}
 
@@ -298,6 +298,6 @@ def _connected_by(coded_stretch: CodedStretch) -> list[tuple[str, ...]]:
 
 
 def words_of(turn: SpokenTurn, stretch: Passage) -> str:
-    """The words of a stretch as they are shown."""
+    """Returns the shown text of a passage."""
     start, end = turn.to_shown(stretch.start, stretch.end)
     return turn.text[start:end]

@@ -1,4 +1,4 @@
-"""Words that stood for themselves, adopted as codes of the codebook once a round is over: from then on they count."""
+"""Adopts in vivo codes into the codebook once a round is closed; from then on they count as codes."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from quaestor.study.features import open_known_names
 
 @dataclass(frozen=True)
 class InVivo:
-    """Words in vivo that a round decided on, and the code they were adopted as."""
+    """An in vivo passage that a round decided on, and the code that it was adopted as."""
 
     stretch: CodedStretch
     name: str
-    """Of that code; empty as long as nobody adopted them."""
+    """The name of that code; empty until it is adopted."""
 
 
 @dataclass(frozen=True)
 class NewCode:
-    """A code that the codebook is to have for words in vivo."""
+    """A code to add to the codebook for an in vivo passage."""
 
     name: str
     parent: str = ""
@@ -38,7 +38,7 @@ class NewCode:
 
 
 def in_vivo_of(interviews: Interviews, name: str, actor: str | None = None) -> list[InVivo]:
-    """All words in vivo of a closed round, in the order of the interviews."""
+    """Returns all in vivo passages of a closed round, in the order of the interviews."""
     coded = coded_stretches(interviews, [name], actor)
     book = interviews.coding.state.history.latest
     return [
@@ -47,7 +47,7 @@ def in_vivo_of(interviews: Interviews, name: str, actor: str | None = None) -> l
 
 
 def codes_to_adopt(coding: CodingSession, name: str) -> list[tuple[str, str]]:
-    """(code, its name with the themes above it) of all that words in vivo can be adopted as."""
+    """Lists the codes that in vivo passages can be adopted as: (code, name with the themes above it)."""
     with coding.locked_state() as state:
         book = state.history.latest
         active_codes = book.active(require_passage_facet(state.round(name).plan).codes)
@@ -59,8 +59,8 @@ def codes_to_adopt(coding: CodingSession, name: str) -> list[tuple[str, str]]:
 def adopt(
     coding: CodingSession, name: str, item: str, start: int, end: int, code: str | NewCode, actor: str | None = None
 ) -> str:
-    """Let words in vivo count as a code, one that is there or a new one; an empty code takes it back. Its id."""
-    who = require_lead(coding, actor, "adopt words as codes")
+    """Adopts an in vivo passage as an existing or new code and returns its id; an empty code undoes the adoption."""
+    who = require_lead(coding, actor, "adopt in vivo codes")
     chosen: list[str] = []
 
     def decide(state: State) -> list[NewAct]:
@@ -85,14 +85,14 @@ def adopt(
 def _require_there(state: State, name: str, item: str, start: int, end: int) -> None:
     round_state = state.round(name)
     if round_state.status != CLOSED:
-        raise StateError(f"the round {name!r} is open: words are adopted when it is closed and settled")
+        raise StateError(f"the round {name!r} is open: close it and settle its disagreements first")
     decision = round_state.last_decisions(require_passage_facet(round_state.plan).id).get(item)
     if decision is None:
         raise StateError(f"nothing is decided about {item!r} in {name!r} yet: settle it first")
     places = [(passage.start, passage.end) for passage in list_in_vivo(decision.answer)]
     if (start, end) not in places:
         there = join_with_or(f"{low} to {high}" for low, high in places) or "none"
-        raise InputError(f"{item!r} has no words in vivo from {start} to {end}, there are: {there}")
+        raise InputError(f"{item!r} has no in vivo passage from {start} to {end}; there are: {there}")
 
 
 def _known(state: State, name: str, code: str) -> str:
@@ -100,14 +100,14 @@ def _known(state: State, name: str, code: str) -> str:
     allowed = {one.id: one.name for one in state.history.latest.active(facet.codes)}
     if code not in allowed:
         options = join_with_or(sort_by_similarity(code, allowed)[:5])
-        raise InputError(f"the codebook has no code {code!r} now, allowed: {options} …")
+        raise InputError(f"the codebook has no active code {code!r}; similar ones: {options} …")
     return code
 
 
 def _added(state: State, name: str, new: NewCode, who: str, names: KnownNames) -> NewAct:
     book = state.history.latest
     if not new.name.strip():
-        raise InputError("a new code needs a name: give one")
+        raise InputError("a new code needs a name: enter one")
     payload = {
         "id": build_code_id(new.name.strip(), new.parent, book),
         "facet": require_passage_facet(state.round(name).plan).codes,

@@ -1,4 +1,4 @@
-"""How far a rater is with the transcripts of a round."""
+"""Progress of the coding of transcripts: per rater and round, and the next step of each interview."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from quaestor.people.roles import Role
 
 @dataclass(frozen=True)
 class TranscriptProgress:
-    """How far a rater is with one transcript."""
+    """A rater's progress with one transcript."""
 
     interview: str
     participant: str
@@ -47,14 +47,14 @@ class RoundProgress:
 
     @property
     def first_left(self) -> str:
-        """The first transcript that is not read to the end."""
+        """The first transcript with unrated turns."""
         return next(
             (transcript.interview for transcript in self.transcripts if transcript.left and not transcript.erased), ""
         )
 
 
 def round_progress(coding: CodingSession, interviews: Interviews, name: str, rater: str) -> RoundProgress:
-    """The transcripts of a round with how far this rater is, in the order of the interviews."""
+    """Returns a rater's progress with the transcripts of a round, in the order of the interviews."""
     known = {interview.id: place for place, interview in enumerate(interviews.interviews())}
     with coding.locked_state() as state:
         place = build_rater_position(state, name, rater)
@@ -82,7 +82,7 @@ def round_progress(coding: CodingSession, interviews: Interviews, name: str, rat
 
 @dataclass(frozen=True)
 class CodingStep:
-    """What is to be done next to code an interview, and on which page."""
+    """The next step in coding an interview, and the page for it."""
 
     done: bool
     words: str
@@ -91,7 +91,7 @@ class CodingStep:
     """The round that the page is about."""
 
 
-NOT_BEGUN = CodingStep(False, "make items of its turns with `quaestor interview items`, then open a round over them")
+NOT_BEGUN = CodingStep(False, "build items from its turns with `quaestor interview items`, then open a round on them")
 
 
 @dataclass
@@ -101,17 +101,17 @@ class _Counts:
     asked: int = 0
     given: int = 0
     opened: Counter[str] = field(default_factory=Counter)
-    """By round that is open the ratings that it waits for."""
+    """The missing ratings of each open round."""
     undecided: Counter[str] = field(default_factory=Counter)
-    """By round that is closed the turns about which nothing is decided."""
+    """The undecided turns of each closed round."""
     in_vivo: int = 0
-    """Stretches in vivo that were adopted as no code."""
+    """In vivo passages that have not been adopted as a code."""
 
 
 def coding_steps(interviews: Interviews) -> dict[str, CodingStep]:
-    """By interview, for the lead.
+    """Returns the next step of each interview, for the lead.
 
-    A lead who rated in a round, and has not looked at it, is told that it is to be settled and not how many turns.
+    A lead who rated in a round and has not viewed its agreement learns that it has disagreements, but not how many.
     """
     coding = interviews.coding
     with coding.locked_state() as state:
@@ -127,13 +127,13 @@ def coding_steps(interviews: Interviews) -> dict[str, CodingStep]:
 
 
 def _came_later(closed: Collection[str]) -> CodingStep:
-    """What is to be done about an interview that came when the rounds were closed."""
-    words = "in no round yet: make items with `quaestor interview items`, then open a round of its own"
+    """Returns the next step of an interview that was added after the rounds were closed."""
+    words = "in no round yet: build items with `quaestor interview items`, then open a new round"
     return CodingStep(False, f"{words}, without the turns of {join_with_or(closed)}")
 
 
 def _unopened(interviews: Interviews, state: State) -> Iterator[str]:
-    """Rounds over transcripts that are planned."""
+    """Yields the rounds on transcripts that are planned but not open yet."""
     settings = interviews.study.settings
     for round_state in settings.rounds:
         if round_state.round not in state.rounds and any(
@@ -170,7 +170,7 @@ def _counted(state: State) -> dict[str, _Counts]:
 
 
 def _counts(state: State, decision: Decision, adopted_as: str) -> bool:
-    """Whether words in vivo were adopted as a code that is still there."""
+    """Whether in vivo words were adopted as a code that still exists."""
     return bool(adopted_as and code_now(state, decision.item, adopted_as, {decision.facet: decision.answer}))
 
 
@@ -186,11 +186,11 @@ def _step(counts: _Counts, unseen: dict[str, bool], unopened: Collection[str]) -
     later = "".join(f"; {name} is not opened yet" for name in unopened)
     for name, turns in counts.undecided.items():
         if name not in unseen:
-            words = f"{turns:,} {'turn' if turns == 1 else 'turns'} not decided in {name}"
+            words = f"{turns:,} undecided {'turn' if turns == 1 else 'turns'} in {name}"
             return CodingStep(False, f"{words}{later}", "disagreements", name)
         if not unseen[name]:
-            return CodingStep(False, f"settle {name}{later}", "disagreements", name)
+            return CodingStep(False, f"settle the disagreements in {name}{later}", "disagreements", name)
     if later:
         return CodingStep(False, later.removeprefix("; "))
-    more = f"; {counts.in_vivo:,} in vivo, adopted as no code" if counts.in_vivo else ""
+    more = f"; {counts.in_vivo:,} in vivo, not adopted as a code" if counts.in_vivo else ""
     return CodingStep(True, f"{counts.given:,} ratings of turns, all decided{more}")

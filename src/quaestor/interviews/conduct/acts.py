@@ -1,7 +1,7 @@
-"""What is done in a conversation: notes, ticks, marks, the clock. On the disk before anybody is told.
+"""Records what happens in an interview: notes, ticks, marks, the clock; each is on disk before it is acknowledged.
 
-Each act has a key: sent again after a cut line, it is the same act. Each has the moment at which it was done, which may
-be before it came in.
+Each act has a key: sent again after a lost connection, it is the same act. Each has the moment when it was done, which
+may be before it arrived.
 """
 
 from __future__ import annotations
@@ -40,27 +40,27 @@ from quaestor.interviews.model.records import Guide, GuideQuestion
 from quaestor.interviews.participants.consent import require_consent
 from quaestor.interviews.repository import Interviews
 from quaestor.store.records import new_key
-from quaestor.store.sealed_file import Entry, NewEntry
+from quaestor.store.sealed_file import SealedEntry, NewEntry
 
 LONGEST = 10_000
-"""Characters of a note."""
+"""Most characters of a note."""
 LONGEST_OTHER = 300
 _CLOCK = (START, PAUSE, GO_ON, SECTION, END)
 _MARKS = (ASKED, SKIPPED)
-Changes = Callable[[Sequence[Entry], float], bool]
-"""Whether an act does anything, given what is on record and its moment; refuses what cannot be."""
+Changes = Callable[[Sequence[SealedEntry], float], bool]
+"""Whether an act changes anything, given the recorded entries and its moment; raises an error if it is invalid."""
 
 
 @dataclass(frozen=True)
 class Stamp:
-    """By whom something is done and when; what is sent twice has the same key."""
+    """The author and time of an act; an act sent twice has the same key."""
 
     actor: str
     key: str = ""
     when: float | None = None
-    """In seconds since 1970; now, where it is not said."""
+    """Seconds since 1970; None for now."""
     opened: str = ""
-    """The interview that was meant, by its key: another study at the same address may have one of the same name."""
+    """The key of the interview: another study at the same address may have an interview of the same name."""
 
 
 def take_note(
@@ -72,11 +72,11 @@ def take_note(
     section: str = "",
     follow_up: bool = False,
     amends: str = "",
-) -> Entry | None:
-    """Keep a note, or a question asked beyond the guide.
+) -> SealedEntry | None:
+    """Records a note, or a question asked beyond the guide.
 
-    `amends` is the key of an earlier one of the same author: the new words stand, the old ones stay on record; no words
-    take it back.
+    `amends` is the key of an earlier note by the same author: the new text replaces it, and the old one stays in the
+    history; an empty text withdraws the note.
     """
     guide = _guide(interviews, name)
     words = _words(text, LONGEST, "a note")
@@ -93,14 +93,14 @@ def take_note(
     if amends:
         content["amends"] = amends
 
-    def changes(known: Sequence[Entry], moment: float) -> bool:
+    def changes(known: Sequence[SealedEntry], moment: float) -> bool:
         first = next((entry for entry in known if entry.key == amends and is_note(entry)), None)
         if amends and (first is None or first.said.get("amends")):
-            raise InputError("the note to be amended is not in this interview: load the page again")
+            raise InputError("the note to amend is not in this interview: reload the page")
         if first is not None and first.actor != stamp.actor:
-            raise StateError(f"this note is by {first.actor}: only they can amend it, add one of your own")
+            raise StateError(f"this note is by {first.actor}: only they can amend it; add a note of your own")
         if first is not None and (first.said["question"], first.kind == MARK) != (question, follow_up):
-            raise InputError("an amended note stays where it was: write a new one for another question")
+            raise InputError("an amended note stays with its question: write a new note for another question")
         return first is None or next(note for note in conversation_in(known).notes if note.key == amends).text != words
 
     return _kept(interviews, name, MARK if follow_up else NOTE, content, stamp, changes)
@@ -108,54 +108,54 @@ def take_note(
 
 def tick(
     interviews: Interviews, name: str, stamp: Stamp, question: str, item: str = "", other: str = "", on: bool = True
-) -> Entry | None:
-    """Say that the interviewee refers to an item of a question, or to one that the guide does not name."""
+) -> SealedEntry | None:
+    """Records that the interviewee refers to an item of a question, or to one that the guide does not list."""
     guide_question = _question(_guide(interviews, name), question)
     words = " ".join(_words(other, LONGEST_OTHER, "another item").split())
     if bool(item) == bool(words):
-        raise InputError(f"nothing was ticked in {question!r}: name an item of it, or say what else it is")
+        raise InputError(f"nothing was ticked in {question!r}: name one of its items, or describe another one")
     codes = [reference_item.code for reference_item in guide_question.items]
     if item and item not in codes:
         options = suggest(item, codes) or "none"
-        raise InputError(f"there is no item {item[:60]!r} in the question {question!r}, there are: {options}")
+        raise InputError(f"there is no item {item[:60]!r} in the question {question!r}; allowed: {options}")
     if words and not guide_question.other:
-        raise InputError(f"the question {question!r} has no other items than those of the guide: write a note")
+        raise InputError(f"the question {question!r} allows only the items of the guide: write a note instead")
     content = {"question": question, "item": item, "other": words, "on": on}
 
-    def changes(known: Sequence[Entry], moment: float) -> bool:
+    def changes(known: Sequence[SealedEntry], moment: float) -> bool:
         now = [(one.item, one.other) for one in conversation_in(known).ticked(question)]
         return ((item, words) in now) != on
 
     return _kept(interviews, name, TICK, content, stamp, changes)
 
 
-def mark(interviews: Interviews, name: str, stamp: Stamp, question: str, what: str, on: bool = True) -> Entry | None:
-    """Say that a question was asked or skipped, or that it was not after all."""
+def mark(interviews: Interviews, name: str, stamp: Stamp, question: str, what: str, on: bool = True) -> SealedEntry | None:
+    """Records that a question was asked or skipped, or takes that back."""
     _question(_guide(interviews, name), question)
     if what not in _MARKS:
-        raise InputError(f"a question cannot be marked as {what[:40]!r}: say {join_with_or(_MARKS)}")
+        raise InputError(f"a question cannot be marked as {what[:40]!r}: use {join_with_or(_MARKS)}")
     content = {"question": question, "what": what, "on": on}
 
-    def changes(known: Sequence[Entry], moment: float) -> bool:
+    def changes(known: Sequence[SealedEntry], moment: float) -> bool:
         return ((question, what) in conversation_in(known).marks) != on
 
     return _kept(interviews, name, MARK, content, stamp, changes)
 
 
-def move_clock(interviews: Interviews, name: str, stamp: Stamp, what: str, section: str = "") -> Entry | None:
-    """Start, pause, go on, end, or pass to another section."""
+def move_clock(interviews: Interviews, name: str, stamp: Stamp, what: str, section: str = "") -> SealedEntry | None:
+    """Starts, pauses, resumes or ends the clock, or moves it to another section."""
     guide = _guide(interviews, name)
     if what not in _CLOCK:
-        raise InputError(f"the clock cannot {what[:40]!r}: say {join_with_or(_CLOCK)}")
+        raise InputError(f"the clock has no action {what[:40]!r}: use {join_with_or(_CLOCK)}")
     if what == START and not section:
         section = guide.sections[0].id
     if what in (START, SECTION):
         _require_section(guide, section)
     content = {"what": what, "section": section}
 
-    def changes(known: Sequence[Entry], moment: float) -> bool:
+    def changes(known: Sequence[SealedEntry], moment: float) -> bool:
         if any(entry.kind == CLOCK and entry.actor != stamp.actor and moment_of(entry) > moment for entry in known):
-            return False  # pressed without a line, while others went on: their clock holds
+            return False  # pressed offline while others went on: their clock counts
         return changes_clock(clock_in(known, moment), what, section, stamp.actor)
 
     return _kept(interviews, name, CLOCK, content, stamp, changes)
@@ -163,23 +163,23 @@ def move_clock(interviews: Interviews, name: str, stamp: Stamp, what: str, secti
 
 def _kept(
     interviews: Interviews, name: str, kind: str, said: Mapping[str, Any], stamp: Stamp, changes: Changes
-) -> Entry | None:
-    """Record an act with nobody in between; None where it would change nothing."""
+) -> SealedEntry | None:
+    """Records an act in one transaction; returns None if it would change nothing."""
     participant = interviews.interview(name).participant
-    made_up = interviews.participant(participant).synthetic  # when they spoke is made up too
+    made_up = interviews.participant(participant).synthetic  # the times of a synthetic participant are made up too
     require_consent(interviews, participant, "take notes")
 
-    def decide(known: Sequence[Entry]) -> list[NewEntry]:
+    def decide(known: Sequence[SealedEntry]) -> list[NewEntry]:
         planned = next((entry for entry in known if entry.kind == "interview"), None)
         if planned is None:
-            raise StateError(f"{participant} has withdrawn: nothing can be kept about them")
+            raise StateError(f"{participant} has withdrawn: nothing can be recorded about them")
         if stamp.opened not in ("", planned.key):
-            raise WrongStudy(f"this was written in another interview that is called {name} too")
+            raise WrongStudy(f"this was written in another interview that is also called {name}")
         sent = next((entry for entry in known if stamp.key and entry.key == stamp.key), None)
         if sent is not None:
             same = (sent.kind, sent.actor) == (kind, stamp.actor)
             if not same or any(sent.said.get(part) != value for part, value in said.items()):
-                raise StateError(f"the key of this {kind} has been used for something else")
+                raise StateError(f"the key of this {kind} has already been used for something else")
             return [NewEntry(kind, sent.actor, sent.said, participant, name, sent.time, sent.key)]
         now = interviews.now()
         present = datetime.fromisoformat(now).timestamp()
@@ -187,18 +187,18 @@ def _kept(
         try:
             wall = datetime.fromtimestamp(moment, UTC).isoformat(timespec="milliseconds")
         except (ValueError, OverflowError, OSError):
-            raise InputError(f"{moment:g} is no moment: say when it was in seconds since 1970") from None
+            raise InputError(f"{moment:g} is not a valid time: give it in seconds since 1970") from None
         if not changes(known, moment):
             return []
         at = round(clock_in(known, moment).elapsed(moment), 1)
         stamped = {**said, "at": at, "wall": wall}
         return [NewEntry(kind, stamp.actor, stamped, participant, name, now, stamp.key or new_key())]
 
-    return next(iter(interviews.file.decide(decide, about=name)), None)
+    return next(iter(interviews.file.add_computed(decide, about=name)), None)
 
 
 def _moment(when: float | None, planned: float, now: float) -> float:
-    """When something was done: not before the interview was planned, and not in the future."""
+    """Limits a moment to the time between planning the interview and now."""
     return now if when is None or not when < now else max(when, planned)
 
 
@@ -210,7 +210,7 @@ def _question(guide: Guide, name: str) -> GuideQuestion:
     guide_question = guide.question(name)
     if guide_question is None:
         options = suggest(name, [question.id for question in guide.questions()])
-        raise InputError(f"there is no question {name[:60]!r} in the guide {guide.id!r}, there are: {options}")
+        raise InputError(f"there is no question {name[:60]!r} in the guide {guide.id!r}; allowed: {options}")
     return guide_question
 
 
@@ -218,41 +218,41 @@ def _require_section(guide: Guide, name: str) -> None:
     known = [section.id for section in guide.sections]
     if name not in known:
         options = suggest(name, known)
-        raise InputError(f"there is no section {name[:60]!r} in the guide {guide.id!r}, there are: {options}")
+        raise InputError(f"there is no section {name[:60]!r} in the guide {guide.id!r}; allowed: {options}")
 
 
 def _words(text: str, most: int, what: str) -> str:
-    """What somebody typed, without what no file can hold."""
+    """Returns a typed text without characters that a file cannot store."""
     whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\r\n", "\n").replace("\0", "")
     if len(whole.strip()) > most:
-        raise InputError(f"{what} has {len(whole):,} characters: keep it below {most:,}, or make two of it")
+        raise InputError(f"{what} has {len(whole):,} characters: use fewer than {most:,}, or split it in two")
     return whole.strip()
 
 
 SAVE, NEXT, SKIP, ASK_AFTER_ALL = "save", "next", "skip", "ask"
 OTHER = "other:"
-"""Goes before words that stand for an item which the guide does not name."""
+"""The prefix of an item that the guide does not list."""
 
 
 @dataclass(frozen=True)
 class StepSent:
-    """A form of one stop as it was filled in."""
+    """The form of one stop as it was submitted."""
 
     stop: int
     do: str
-    """`save`, `next`, `skip`, or `ask` where a question was skipped too early."""
+    """`save`, `next`, `skip`, or `ask` to undo a skip."""
     note: str = ""
     follow_up: bool = False
     amends: str = ""
     items: frozenset[str] = frozenset()
-    """What is ticked: codes, and `other:` with words."""
+    """What is ticked: codes, and `other:` with a text."""
     was: frozenset[str] = frozenset()
-    """What was ticked when the form was shown: what somebody else ticked since stays."""
+    """What was ticked when the form was shown, so that what others ticked since then stays."""
     other: str = ""
 
 
-def carry_out(interviews: Interviews, name: str, stamp: Stamp, act: Mapping[str, Any]) -> Entry | None:
-    """Do one act as a script tells it; None where it changes nothing."""
+def carry_out(interviews: Interviews, name: str, stamp: Stamp, act: Mapping[str, Any]) -> SealedEntry | None:
+    """Carries out an act sent by a script; returns None if it changes nothing."""
 
     def words(part: str) -> str:
         return str(act.get(part, ""))
@@ -270,11 +270,11 @@ def carry_out(interviews: Interviews, name: str, stamp: Stamp, act: Mapping[str,
         case "clock":
             return move_clock(interviews, name, stamp, words("what"), words("section"))
         case unknown:
-            raise InputError(f"nothing is called {str(unknown)[:60]!r} here: load the page again")
+            raise InputError(f"there is no action {str(unknown)[:60]!r}: reload the page")
 
 
 def take_step(interviews: Interviews, name: str, stamp: Stamp, sent: StepSent) -> int:
-    """Keep all that a form says and go where its button leads; the number of the stop to show."""
+    """Records everything in a form and follows its button; returns the number of the stop to show."""
     sheet = desk_sheet(interviews, name, stamp.actor)
     stop = sheet.at(sent.stop)
     question = stop.question.id if stop.question else ""
@@ -307,5 +307,5 @@ def _moved(interviews: Interviews, name: str, stamp: Stamp, sheet: DeskSheet, st
 
 
 def _part(stamp: Stamp, part: str) -> Stamp:
-    """One act of several that a form stands for: sent twice, each is the same again."""
+    """Returns a stamp for one of the acts in a form, with a key of its own, so that resending repeats nothing."""
     return Stamp(stamp.actor, f"{stamp.key} {part}" if stamp.key else "", stamp.when, stamp.opened)

@@ -1,6 +1,6 @@
-"""A conversation as it goes: where the clock stands, what was noted, ticked and skipped, worked out from what is kept.
+"""The state of a conversation, computed from its entries: the clock, and what was noted, ticked and skipped.
 
-Nothing here is ever changed: a note that its author words anew is followed by another, and both stay on record.
+Entries are never changed: an amended note is a further entry, and both are kept.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from datetime import datetime
 from types import MappingProxyType
 
 from quaestor.interviews.repository import Interviews
-from quaestor.store.sealed_file import Entry
+from quaestor.store.sealed_file import SealedEntry
 
 CLOCK, NOTE, TICK, MARK = "clock", "note", "tick", "mark"
 KINDS = (CLOCK, NOTE, TICK, MARK)
@@ -23,14 +23,14 @@ _NOTHING: Mapping[str, float] = MappingProxyType({})
 
 @dataclass(frozen=True)
 class Clock:
-    """How long was talked, overall and in each section; pauses do not count."""
+    """Talking time, overall and per section, without pauses."""
 
     status: str = PLANNED
     section: str = ""
     by: str = ""
-    """Whose way through the guide moves the clock from section to section."""
+    """The person whose progress through the guide moves the clock from section to section."""
     talked: float = 0.0
-    """Seconds up to the moment since which it runs, or at which it stopped."""
+    """Seconds up to the moment since when it runs, or when it stopped."""
     spent: Mapping[str, float] = field(default_factory=lambda: _NOTHING)
     since: float = 0.0
     began: float | None = None
@@ -38,7 +38,7 @@ class Clock:
     """When it ended."""
 
     def elapsed(self, moment: float) -> float:
-        """Seconds of talk at a moment, in seconds since 1970."""
+        """Returns the seconds of talk at a moment, given in seconds since 1970."""
         return self.talked + self._running(moment)
 
     def in_section(self, section: str, moment: float) -> float:
@@ -47,8 +47,8 @@ class Clock:
     def _running(self, moment: float) -> float:
         return max(moment - self.since, 0.0) if self.status == RUNNING else 0.0
 
-    def after(self, entry: Entry) -> Clock:
-        """The clock after one of its entries; one that changes nothing is passed over."""
+    def after(self, entry: SealedEntry) -> Clock:
+        """Returns the clock after one of its entries; an entry that changes nothing is ignored."""
         moment, what = moment_of(entry), entry.said["what"]
         section = entry.said.get("section", "") or self.section
         if not changes_clock(self, what, section, entry.actor):
@@ -73,32 +73,32 @@ class Clock:
 
 @dataclass(frozen=True)
 class Version:
-    """The words of a note as its author left them once."""
+    """One version of a note's text."""
 
     text: str
     at: float
-    """Seconds of talk when they were written."""
+    """Seconds of talk when it was written."""
     wall: str
-    """When that was."""
+    """The time of day when it was written."""
 
 
 @dataclass(frozen=True)
 class Note:
-    """A note, or a question that was asked beyond the guide, with all that its author made of it."""
+    """A note, or a question asked beyond the guide, with all its versions."""
 
     key: str
     by: str
     section: str
     question: str
-    """Empty where it belongs to a section as a whole."""
+    """Empty if it belongs to a whole section."""
     follow_up: bool
     versions: tuple[Version, ...]
     afterwards: bool = False
-    """Whether it was written when the conversation had ended."""
+    """Whether it was written after the conversation had ended."""
 
     @property
     def text(self) -> str:
-        """What it says now; empty where its author took it back."""
+        """The current text; empty if its author withdrew it."""
         return self.versions[-1].text
 
     @property
@@ -116,7 +116,7 @@ class Note:
 
 @dataclass(frozen=True)
 class Tick:
-    """An item that an interviewee referred to; `other` is one that the guide does not name."""
+    """An item that an interviewee referred to; `other` is one that the guide does not list."""
 
     question: str
     item: str
@@ -128,7 +128,7 @@ class Tick:
 
 @dataclass(frozen=True)
 class Mark:
-    """That a question was asked or skipped, as somebody said it."""
+    """A record that a question was asked or skipped."""
 
     question: str
     what: str
@@ -138,20 +138,20 @@ class Mark:
 
 @dataclass(frozen=True)
 class Conversation:
-    """All of it, as it stands."""
+    """The current state of a conversation."""
 
     clock: Clock = field(default_factory=Clock)
     notes: tuple[Note, ...] = ()
-    """In the order in which they were written; those that were taken back too."""
+    """In the order in which they were written, withdrawn ones included."""
     ticks: tuple[Tick, ...] = ()
-    """The last word on each item."""
+    """The latest state of each item."""
     marks: Mapping[tuple[str, str], Mark] = field(default_factory=lambda: MappingProxyType({}))
-    """By question and what it is marked as, `asked` or `skipped`: those that hold."""
+    """The marks in effect, by question and `asked` or `skipped`."""
     people: tuple[str, ...] = ()
-    """Who wrote anything, in the order in which they first did."""
+    """The authors, in the order of their first entry."""
 
     def notes_on(self, question: str, section: str = "") -> list[Note]:
-        """What is noted on a question, or on a section as a whole."""
+        """Returns the notes on a question, or on a whole section."""
         return [
             note
             for note in self.notes
@@ -162,7 +162,7 @@ class Conversation:
         return [tick for tick in self.ticks if tick.on and tick.question == question]
 
     def state_of(self, question: str) -> str:
-        """`skipped`, `asked`, or nothing where nobody got there; what has an answer was asked."""
+        """Returns `skipped`, `asked`, or an empty text if not reached; a question with an answer was asked."""
         if (question, SKIPPED) in self.marks:
             return SKIPPED
         if (question, ASKED) in self.marks or self.notes_on(question) or self.ticked(question):
@@ -171,13 +171,13 @@ class Conversation:
 
 
 def conversation(interviews: Interviews, name: str) -> Conversation:
-    """The conversation of an interview."""
+    """Returns the conversation of an interview."""
     interviews.interview(name)
     return conversation_in(interviews.file.entries(about=name))
 
 
-def conversation_in(entries: Sequence[Entry]) -> Conversation:
-    """A conversation from what was kept of it."""
+def conversation_in(entries: Sequence[SealedEntry]) -> Conversation:
+    """Computes a conversation from its entries."""
     conversation_entries = sorted(
         (entry for entry in entries if entry.kind in KINDS),
         key=lambda entry_key: (moment_of(entry_key), entry_key.number),
@@ -200,8 +200,8 @@ def conversation_in(entries: Sequence[Entry]) -> Conversation:
     return Conversation(clock, _notes(conversation_entries, clock), tuple(ticks.values()), marks, people)
 
 
-def clock_in(entries: Iterable[Entry], until: float | None = None) -> Clock:
-    """The clock as its entries left it, all of them or those up to a moment."""
+def clock_in(entries: Iterable[SealedEntry], until: float | None = None) -> Clock:
+    """Computes the clock from its entries, from all of them or those up to a moment."""
     clock_entries = [entry for entry in entries if entry.kind == CLOCK and (until is None or moment_of(entry) <= until)]
     clock = Clock()
     for one in sorted(clock_entries, key=lambda one: (moment_of(one), one.number)):
@@ -210,7 +210,7 @@ def clock_in(entries: Iterable[Entry], until: float | None = None) -> Clock:
 
 
 def changes_clock(clock: Clock, what: str, section: str, actor: str) -> bool:
-    """Whether an act would do anything: two who press the same button at once mean it once."""
+    """Whether an act would change anything: if two people press the same button at once, it counts once."""
     match what:
         case "start":
             return clock.status == PLANNED
@@ -224,17 +224,17 @@ def changes_clock(clock: Clock, what: str, section: str, actor: str) -> bool:
             return clock.status in (RUNNING, PAUSED) and (section, actor) != (clock.section, clock.by)
 
 
-def is_note(entry: Entry) -> bool:
-    """Whether an entry holds words: a note, or a question that was asked beyond the guide."""
+def is_note(entry: SealedEntry) -> bool:
+    """Whether an entry has a text: a note, or a question asked beyond the guide."""
     return entry.kind == NOTE or (entry.kind == MARK and entry.said["what"] == FOLLOW_UP)
 
 
-def moment_of(entry: Entry) -> float:
-    """When something was written, which is before it came in where the line was cut; in seconds since 1970."""
+def moment_of(entry: SealedEntry) -> float:
+    """Returns when an entry was written, in seconds since 1970; without a connection that is before it arrived."""
     return datetime.fromisoformat(entry.said.get("wall") or entry.time).timestamp()
 
 
-def _notes(entries: Sequence[Entry], clock: Clock) -> tuple[Note, ...]:
+def _notes(entries: Sequence[SealedEntry], clock: Clock) -> tuple[Note, ...]:
     notes: dict[str, Note] = {}
     for one in sorted((entry for entry in entries if is_note(entry)), key=lambda entry: entry.number):
         content = one.said

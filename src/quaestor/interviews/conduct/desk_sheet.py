@@ -1,4 +1,4 @@
-"""The interviewer's desk: the guide stop by stop with what is on record about each, and what came since."""
+"""The interviewer's page: the guide stop by stop with what is recorded at each, and the changes since a page load."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from quaestor.interviews.conduct.conversation_state import (
 from quaestor.interviews.model.records import Guide, GuideQuestion, Interview, Section
 from quaestor.interviews.participants.consent import Consent, consent_of
 from quaestor.interviews.repository import Interviews
-from quaestor.store.sealed_file import Entry
+from quaestor.store.sealed_file import SealedEntry
 
 
 @dataclass(frozen=True)
 class Stop:
-    """One step on the way through a guide: a question, or what is said to everybody."""
+    """A step through a guide: a question, or a text that is read to everybody."""
 
     number: int
     section: Section
     question: GuideQuestion | None = None
     says: bool = False
-    """Whether the script of its section is said here."""
+    """Whether the script of its section is read here."""
 
     @property
     def title(self) -> str:
@@ -41,7 +41,7 @@ class Stop:
 
 @dataclass(frozen=True)
 class SectionClock:
-    """A section with its time, planned and used."""
+    """A section with its planned and used time."""
 
     section: Section
     used: float
@@ -54,7 +54,7 @@ class SectionClock:
 
 @dataclass(frozen=True)
 class DeskSheet:
-    """Everything that the desk of one interview shows to somebody."""
+    """Everything that the interviewer's page shows to one person."""
 
     interview: Interview
     guide: Guide
@@ -66,7 +66,7 @@ class DeskSheet:
     sections: tuple[SectionClock, ...]
     head: int
     moment: float
-    """In seconds since 1970."""
+    """Seconds since 1970."""
 
     @property
     def clock(self) -> Clock:
@@ -82,7 +82,7 @@ class DeskSheet:
         return self.clock.by in ("", self.actor)
 
     def at(self, number: int | None) -> Stop:
-        """The stop that was asked for; else where the clock stands, or the first."""
+        """Returns the requested stop; without one, the first open stop of the clock's section, or the first stop."""
         if number is not None and 0 <= number < len(self.stops):
             return self.stops[number]
         here = [stop for stop in self.stops if stop.section.id == self.clock.section]
@@ -95,12 +95,12 @@ class DeskSheet:
         return self.told.notes_on(stop.question.id if stop.question else "", stop.section.id)
 
     def note(self, key: str) -> Note | None:
-        """A note of one's own, to be amended."""
+        """Returns the actor's own note with this key, to amend it."""
         return next((one for one in self.told.notes if one.key == key and one.by == self.actor), None)
 
 
 def stops_of(guide: Guide) -> tuple[Stop, ...]:
-    """The way through a guide; openings and closings are stops of their own, other scripts go before a question."""
+    """Lists the stops of a guide; openings and closings are stops of their own, other scripts precede a question."""
     stops: list[Stop] = []
     for section in guide.sections:
         alone = bool(section.part) or not section.questions
@@ -113,7 +113,7 @@ def stops_of(guide: Guide) -> tuple[Stop, ...]:
 
 
 def desk_sheet(interviews: Interviews, name: str, actor: str) -> DeskSheet:
-    """The desk of an interview as it is at this moment."""
+    """Builds the interviewer's page as of now."""
     interview, entries = interviews.interview(name), interviews.file.entries(about=name)
     guide, conversation, moment = interviews.guide_of(interview), conversation_in(entries), _moment(interviews)
     stops = stops_of(guide)
@@ -140,7 +140,7 @@ def desk_sheet(interviews: Interviews, name: str, actor: str) -> DeskSheet:
 
 
 def since(interviews: Interviews, name: str, after: int) -> dict[str, Any]:
-    """What came after an entry, and where the clock stands now: what a page asks for again and again."""
+    """Returns the entries after a number and the current clock; pages poll this."""
     head = interviews.file.head(name)
     if not head:
         interviews.interview(name)
@@ -158,7 +158,7 @@ def since(interviews: Interviews, name: str, after: int) -> dict[str, Any]:
 
 
 def clock_json(clock: Clock, moment: float) -> dict[str, Any]:
-    """Where a clock stands at a moment."""
+    """Returns the state of a clock at a moment."""
     spent = {name: round(clock.in_section(name, moment), 1) for name in {*clock.spent, clock.section} if name}
     return {
         "status": clock.status,
@@ -171,15 +171,15 @@ def clock_json(clock: Clock, moment: float) -> dict[str, Any]:
     }
 
 
-def entry_json(entry: Entry) -> dict[str, Any]:
-    """An entry of a conversation as pages and programs get it."""
+def entry_json(entry: SealedEntry) -> dict[str, Any]:
+    """Returns an entry of a conversation as pages and programs receive it."""
     act = "clock" if entry.kind == CLOCK else "note" if entry.said.get("what") == "follow-up" else entry.kind
     change = {"number": entry.number, "key": entry.key, "by": entry.actor, "act": act, **entry.said}
     return change | {"follow_up": entry.said.get("what") == "follow-up"} if act == "note" else change
 
 
-def _stands(conversation: Conversation, entry: Entry) -> dict[str, bool]:
-    """Whether a tick or a mark holds: what comes in late may have been taken back before it came."""
+def _stands(conversation: Conversation, entry: SealedEntry) -> dict[str, bool]:
+    """Whether a tick or a mark is in effect: one that arrives late may already have been undone."""
     content = entry.said
     if entry.kind == TICK:
         ticked = {(tick.item, tick.other) for tick in conversation.ticked(content["question"])}

@@ -1,4 +1,4 @@
-"""The protocol of an interview: what was asked, skipped and added, what was noted and when, and where the time went."""
+"""The protocol of an interview: questions asked, skipped and added, notes with their times, and time per section."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ NOT_REACHED = "not reached"
 
 @dataclass(frozen=True)
 class Ticked:
-    """An item that was referred to, in words."""
+    """An item that the interviewee referred to, with its label."""
 
     item: str
-    """Its code; empty where the guide does not name it."""
+    """Its code; empty if the guide does not list it."""
     label: str
     by: str
     at: float
@@ -39,12 +39,12 @@ class Ticked:
 
 @dataclass(frozen=True)
 class QuestionLine:
-    """A question and what came of it."""
+    """A question with its state, ticks and notes."""
 
     question: GuideQuestion
     state: str  # asked, skipped, not reached
     mark: Mark | None
-    """Who said so, and when; None where only notes and ticks tell it."""
+    """By whom and when it was marked; None if the state follows from notes and ticks."""
     ticks: tuple[Ticked, ...]
     notes: tuple[Note, ...]
 
@@ -56,7 +56,7 @@ class SectionLine:
     section: Section
     used: float
     notes: tuple[Note, ...]
-    """On the section as a whole."""
+    """Notes on the section as a whole."""
     questions: tuple[QuestionLine, ...]
 
     @property
@@ -65,13 +65,13 @@ class SectionLine:
 
     @property
     def over(self) -> float:
-        """Seconds beyond what was planned, to the half minute that is nobody's fault."""
+        """Seconds beyond the plan; less than half a minute counts as none."""
         return self.used - self.planned if self.used - self.planned >= 30 else 0.0
 
 
 @dataclass(frozen=True)
 class Protocol:
-    """One conversation, written up."""
+    """The protocol of one interview."""
 
     interview: Interview
     guide: Guide
@@ -85,7 +85,7 @@ class Protocol:
 
     @property
     def begun(self) -> bool:
-        """Whether anything is on record, with a clock or without."""
+        """Whether anything is recorded, with or without a clock."""
         return bool(self.people)
 
     @property
@@ -94,14 +94,14 @@ class Protocol:
 
     @property
     def paused(self) -> float:
-        """Seconds between beginning and end in which nobody talked."""
+        """Seconds of pauses between start and end."""
         if self.clock.began is None or self.clock.stopped is None:
             return 0.0
         return max(self.clock.stopped - self.clock.began - self.clock.talked, 0.0)
 
     @property
     def hours(self) -> str:
-        """From when to when, by the clock of the world."""
+        """Start and end as times of day."""
         if self.clock.began is None:
             return ""
         began, stopped = _of_day(self.clock.began), _of_day(self.clock.stopped)
@@ -109,7 +109,7 @@ class Protocol:
 
     @property
     def longest(self) -> float:
-        """What the widest bar stands for."""
+        """The length of the widest bar in seconds."""
         return max((*(max(section.planned, section.used) for section in self.sections), 1.0))
 
     def lines(self) -> Iterator[QuestionLine]:
@@ -121,13 +121,13 @@ class Protocol:
 
     @property
     def added(self) -> int:
-        """Questions that were asked beyond the guide."""
+        """The number of questions asked beyond the guide."""
         notes = [note for section in self.sections for note in section.notes]
         return sum(note.follow_up for note in [*notes, *(note for line in self.lines() for note in line.notes)])
 
 
 def protocol(interviews: Interviews, name: str) -> Protocol:
-    """The protocol of an interview, as far as it has been held."""
+    """Builds the protocol of an interview, as far as it has been held."""
     interview = interviews.interview(name)
     guide, talk = interviews.guide_of(interview), conversation(interviews, name)
     moment = datetime.fromisoformat(interviews.now()).timestamp()
@@ -157,7 +157,7 @@ def protocol(interviews: Interviews, name: str) -> Protocol:
 
 
 def protocol_json(protocol: Protocol) -> dict[str, Any]:
-    """The protocol as plain values."""
+    """Returns the protocol as plain values."""
 
     def note_json(note: Note) -> dict[str, Any]:
         versions = [{"text": version.text, "at": version.at, "time": version.wall} for version in note.versions]
@@ -197,7 +197,7 @@ def protocol_json(protocol: Protocol) -> dict[str, Any]:
 
 
 def protocol_markdown(protocol: Protocol) -> str:
-    """The protocol as a text that a person keeps, prints or mends."""
+    """Returns the protocol as Markdown to keep, print or edit."""
     interview, consent = protocol.interview, protocol.consent
     counts = [f"{protocol.count(state)} {state}" for state in (ASKED, SKIPPED, NOT_REACHED)]
     head = [
@@ -205,7 +205,7 @@ def protocol_markdown(protocol: Protocol) -> str:
         "",
         *([f"{_plain(protocol.about)}", ""] if protocol.about else []),
         f"- Guide: {_plain(protocol.guide.title)} ({interview.guide}, version {interview.version})",
-        *([f"- Agreement: {consent.words}, {consent.how}, {consent.day}"] if consent.what else []),
+        *([f"- Consent: {consent.words}, {consent.how}, {consent.day}"] if consent.what else []),
         f"- Held: {' '.join(part for part in (interview.day, protocol.hours) if part) or 'not yet'}",
         f"- Talked: {clock_words(protocol.talked)} of {protocol.guide.minutes:g} minutes planned"
         + (f", {clock_words(protocol.paused)} of pauses not counted" if protocol.paused >= 1 else ""),
@@ -223,7 +223,7 @@ def protocol_markdown(protocol: Protocol) -> str:
 
 
 def write_protocol(protocol: Protocol, path: Path) -> None:
-    """The same as a file that its owner alone can read: it holds what was said."""
+    """Writes the protocol to a file that only its owner can read, because it contains what was said."""
     text = protocol_markdown(protocol).encode()
     try:
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
@@ -231,7 +231,7 @@ def write_protocol(protocol: Protocol, path: Path) -> None:
             file.write(text)
     except OSError as error:
         raise InputError(
-            f"{path} cannot be written ({error.strerror}): name a file in a folder that is there"
+            f"{path} cannot be written ({error.strerror}): name a file in an existing folder"
         ) from None
 
 
@@ -266,7 +266,7 @@ def _notes(notes: tuple[Note, ...]) -> Iterator[str]:
 
 
 def _plain(text: str) -> str:
-    """Words as Markdown that shows them and obeys nothing in them."""
+    """Escapes a text for Markdown, so that nothing in it is read as markup."""
     escaped = re.sub(r"([\\`*_\[\]<>|&])", r"\\\1", text)
     return re.sub(r"^(\s*\d*)([#+=~.)-])", r"\1\\\2", escaped)
 

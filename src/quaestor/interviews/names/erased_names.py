@@ -26,8 +26,8 @@ from quaestor.interviews.names.masking import HIDE
 from quaestor.interviews.names.matches import OPEN, REFUSED, Proposal, places_in
 from quaestor.interviews.names.rewording import take_names_out, without
 from quaestor.interviews.repository import Interviews
-from quaestor.store.records import canonical
-from quaestor.store.sealed_file import Entry, NewEntry, Rewriting
+from quaestor.store.records import to_canonical_json
+from quaestor.store.sealed_file import SealedEntry, NewEntry, SealedChanges
 
 FILLER = "█"
 """Overwrites each character of an erased name; it is not a letter, so that no search takes it for a name."""
@@ -90,7 +90,7 @@ def erase_names(interviews: Interviews, erased: ErasedNames, actor: str, time: s
 def _erase_in_transcript(
     interviews: Interviews, name: str, erased: ErasedNames, finder: Finder, by: tuple[str, str]
 ) -> bool:
-    def decide() -> Rewriting:
+    def decide() -> SealedChanges:
         talk = interviews.transcript(name)
         pieces, entries = interviews.file.pieces(name), interviews.file.entries(about=name)
         chosen = [
@@ -105,7 +105,7 @@ def _erase_in_transcript(
             content = {**piece, "text": text, "speaker": labels.get(piece["speaker"], piece["speaker"])}
             if content != piece:
                 changed[number] = content
-        return Rewriting(
+        return SealedChanges(
             {
                 entry.number: content
                 for entry in entries
@@ -160,7 +160,7 @@ def _new_labels(labels: Iterable[str], erased: ErasedNames) -> dict[str, str]:
     return masked_labels
 
 
-def _said_without(entry: Entry, labels: dict[str, str], erased: ErasedNames) -> dict[str, Any]:
+def _said_without(entry: SealedEntry, labels: dict[str, str], erased: ErasedNames) -> dict[str, Any]:
     """Returns the content of an entry about a transcript with the new labels and without the names in replacements."""
     content = entry.said
     if entry.kind == "speaker":
@@ -176,5 +176,5 @@ def _said_without(entry: Entry, labels: dict[str, str], erased: ErasedNames) -> 
 def _replacement(talk: Transcript, chosen: Sequence[Proposal], actor: str, time: str) -> NewEntry:
     """Builds the entry that shows the pseudonym; its key is a hash of the places, so that it is recorded only once."""
     content = {"places": answers_of(talk, chosen, confirmed=True)}
-    key = hashlib.sha256(f"{talk.interview}\0{canonical(content, REPLACE)}".encode()).hexdigest()[:32]
+    key = hashlib.sha256(f"{talk.interview}\0{to_canonical_json(content, REPLACE)}".encode()).hexdigest()[:32]
     return NewEntry(REPLACE, actor, content, talk.participant, talk.interview, time, key)

@@ -30,7 +30,7 @@ from quaestor.deidentify.name_forms import (
 from quaestor.interviews.model.records import Voice
 from quaestor.interviews.repository import Interviews
 from quaestor.interviews.transcripts.corrections import SpeakerName, names_of_speakers
-from quaestor.store.sealed_file import Entry, NewEntry
+from quaestor.store.sealed_file import SealedEntry, NewEntry
 
 NAME, REPLACE = "name", "replace"
 INTERVIEWER = "interviewer"
@@ -178,7 +178,7 @@ def _default(kind: str, number: int) -> str:
     return f"[{_WORD[kind]} {_letters(number) if kind in _BY_LETTER else number}]"
 
 
-def _gathered(interviews: Interviews, entries: Sequence[Entry], spoken: Sequence[SpeakerName]) -> list[KnownName]:
+def _gathered(interviews: Interviews, entries: Sequence[SealedEntry], spoken: Sequence[SpeakerName]) -> list[KnownName]:
     known = [_told(entry) for entry in entries if entry.kind == NAME]
     for entry in entries:
         if entry.kind == "contact":
@@ -186,7 +186,7 @@ def _gathered(interviews: Interviews, entries: Sequence[Entry], spoken: Sequence
     return known + _of_speakers(interviews, known, spoken)
 
 
-def _told(entry: Entry) -> KnownName:
+def _told(entry: SealedEntry) -> KnownName:
     content = entry.said
     return KnownName(
         content["id"],
@@ -198,7 +198,7 @@ def _told(entry: Entry) -> KnownName:
     )
 
 
-def _of_contact(entry: Entry) -> Iterator[KnownName]:
+def _of_contact(entry: SealedEntry) -> Iterator[KnownName]:
     """Yields a participant's name, and the addresses and numbers that belong to them alone."""
     who, contact = entry.participant, entry.said
     if is_searchable(contact["name"]):

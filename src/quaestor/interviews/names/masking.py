@@ -16,7 +16,7 @@ from quaestor.interviews.names.known_names import REPLACE, InterviewNames, finde
 from quaestor.interviews.names.matches import OPEN, each_once, places_in
 from quaestor.interviews.repository import Interviews, spoken_turns
 from quaestor.interviews.transcripts.import_file import since_import
-from quaestor.store.sealed_file import Entry, NewEntry
+from quaestor.store.sealed_file import SealedEntry, NewEntry
 
 HIDE = "hide"
 _Places = dict[tuple[int, int, int], Replacement]
@@ -100,7 +100,7 @@ def _shown(interviews: Interviews, name: str) -> Shown:
     return Shown(recorded, entries[-1].number)
 
 
-def _at(interviews: Interviews, name: str, entries: Sequence[Entry]) -> Transcript:
+def _at(interviews: Interviews, name: str, entries: Sequence[SealedEntry]) -> Transcript:
     """Returns a transcript as its first entries define it: with what was confirmed and masked by then."""
     interview = interviews.interview(name)
     turns = spoken_turns(interviews.file.pieces(name), entries, interviews.guide_of(interview))
@@ -111,7 +111,7 @@ def _at(interviews: Interviews, name: str, entries: Sequence[Entry]) -> Transcri
     return Transcript(name, interview.participant, interview.guide, interview.version, shown_turns)
 
 
-def _hidden(entries: Sequence[Entry]) -> _Places:
+def _hidden(entries: Sequence[SealedEntry]) -> _Places:
     """Returns the latest unconfirmed masks, except at places that a person answered afterwards."""
     hidden: _Places = {}
     for entry in since_import(entries):

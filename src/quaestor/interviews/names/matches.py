@@ -18,7 +18,7 @@ from quaestor.interviews.model.records import Replacement, SpokenTurn, Transcrip
 from quaestor.interviews.names.known_names import INTERVIEWER, REPLACE, all_names, finder_of, name_called
 from quaestor.interviews.repository import Interviews
 from quaestor.interviews.transcripts.import_file import since_import
-from quaestor.store.sealed_file import Entry
+from quaestor.store.sealed_file import SealedEntry
 
 OPEN, CONFIRMED, REFUSED = "open", "confirmed", "refused"
 STATES = (OPEN, CONFIRMED, REFUSED)
@@ -140,7 +140,7 @@ def places_in(interviews: Interviews, talk: Transcript, finder: Finder | None = 
     return proposals
 
 
-def _refused(entries: Iterable[Entry]) -> dict[int, dict[_Place, str]]:
+def _refused(entries: Iterable[SealedEntry]) -> dict[int, dict[_Place, str]]:
     """Maps each turn to the places that a person said are not that name, with the replacement that was proposed."""
     refused_places: dict[int, dict[_Place, str]] = {}
     for entry in entries:

@@ -18,7 +18,7 @@ from quaestor.interviews.model.guide_file import guide_from
 from quaestor.interviews.repository import PLANS, Interviews, guide_files
 from quaestor.people.credentials import hash_token
 from quaestor.store.records import NewAct, new_key
-from quaestor.store.sealed_file import Entry, NewEntry
+from quaestor.store.sealed_file import SealedEntry, NewEntry
 from quaestor.store.text_versions import KeptText
 from quaestor.study.folder import Study
 
@@ -162,7 +162,7 @@ def consent_of(interviews: Interviews, participant: str) -> Consent:
 def consents(interviews: Interviews) -> dict[str, Consent]:
     """Returns the consent of every participant."""
     newest = interviews.file.texts.get(AGREEMENT)
-    by_name: dict[str, list[Entry]] = {}
+    by_name: dict[str, list[SealedEntry]] = {}
     for entry in interviews.file.entries(about=""):
         by_name.setdefault(entry.participant, []).append(entry)
     return {name: _consent(entries, newest.version if newest else None) for name, entries in by_name.items()}
@@ -261,7 +261,7 @@ def _record(interviews: Interviews, participant: str, what: str, version: int, h
     interviews.file.add(NewEntry("consent", actor, content, participant, "", interviews.now()))
 
 
-def _consent(entries: Sequence[Entry], newest: int | None) -> Consent:
+def _consent(entries: Sequence[SealedEntry], newest: int | None) -> Consent:
     linked = any(entry.kind == "link" for entry in entries)
     last = next((entry for entry in reversed(entries) if entry.kind == "consent"), None)
     if last is None:

@@ -16,7 +16,7 @@ from quaestor.deidentify.name_forms import is_searchable
 from quaestor.interviews.free_text import WITHDRAW_ACT
 from quaestor.interviews.model.records import Participant
 from quaestor.interviews.repository import Interviews, next_pseudonym, participants_in
-from quaestor.store.sealed_file import Entry, NewEntry
+from quaestor.store.sealed_file import SealedEntry, NewEntry
 
 _CONTACT = "contact"
 _LONGEST = 200
@@ -52,12 +52,12 @@ def add_participant(
     about = Participant("", _line("role", role), _years(years), _line("field", domain), synthetic)
     gone = [*interviews.file.erased(), *interviews.file.listed(), *withdrawn(interviews)]
 
-    def first(known: Sequence[Entry]) -> list[NewEntry]:
+    def first(known: Sequence[SealedEntry]) -> list[NewEntry]:
         sent = next((entry for entry in known if key and entry.key == key), None)
         name = sent.participant if sent else next_pseudonym([*(entry.participant for entry in known), *gone])
         return [_entry(interviews, Participant(name, about.role, about.years, about.field, synthetic), actor, key)]
 
-    return participants_in(interviews.file.decide(first, about=""))[0]
+    return participants_in(interviews.file.add_computed(first, about=""))[0]
 
 
 def change_participant(

@@ -1,4 +1,4 @@
-"""What a person says about a transcript: whose voice a speaker or a turn is, and which question a turn asks."""
+"""Corrections of a transcript by a person: whose voice a speaker or a turn is, and which question a turn asks."""
 
 from __future__ import annotations
 
@@ -20,47 +20,47 @@ _BEGINS = 12
 
 @dataclass(frozen=True)
 class Speaker:
-    """Somebody who speaks in a transcript."""
+    """A speaker of a transcript."""
 
     number: int
-    """In the order in which they first speak, from 1: they can be called by it."""
+    """Counted from 1 in the order of their first turns; can be used instead of the label."""
     label: str
-    """As the file calls them, which may be their name."""
+    """The label in the file, which may be a name."""
     voice: Voice
     by_hand: bool
-    """Whether a person said whose voice it is."""
+    """Whether a person set the voice."""
     turns: int
     words: int
     begins: str
-    """Their first words, as they are shown."""
+    """Their first words, masked."""
 
     @property
     def shown(self) -> str:
-        """What they can be called before everybody: the label where it is nobody's name."""
+        """A label that reveals no name: that of the file if it is generic, else `Voice N`."""
         return self.label if self.label and is_generic(self.label) else f"Voice {self.number}"
 
 
 @dataclass(frozen=True)
 class SpeakerName:
-    """A name by which a file calls somebody."""
+    """A name that a file uses for a speaker."""
 
     label: str
     interview: str
     voice: Voice
     participant: str = ""
-    """The pseudonym of who bears it, where it is the participant's voice."""
+    """The pseudonym of the person, if it is the participant's voice."""
 
 
 @dataclass(frozen=True)
 class Rematched:
-    """What matching says now: questions found, and turns in which that is new."""
+    """The result of matching: questions found, and turns with a new result."""
 
     asked: int
     changed: int
 
 
 def speakers_of(interviews: Interviews, name: str) -> list[Speaker]:
-    """Who speaks in a transcript, in the order in which they first do."""
+    """Lists the speakers of a transcript in the order of their first turns."""
     transcript = interviews.transcript(name)
     voices = {
         entry.said["speaker"]: (Voice(entry.said["voice"]), entry.said.get("how", "") == BY_HAND)
@@ -80,7 +80,7 @@ def speakers_of(interviews: Interviews, name: str) -> list[Speaker]:
 
 
 def names_of_speakers(interviews: Interviews) -> list[SpeakerName]:
-    """The names by which transcripts call people; words for a speaker, such as Guest 2, are none."""
+    """Lists the names that transcripts use for speakers, without generic labels such as Guest 2."""
     speakers = []
     for interview in interviews.interviews():
         if interview.transcript:
@@ -98,7 +98,7 @@ def names_of_speakers(interviews: Interviews) -> list[SpeakerName]:
 
 
 def set_speaker(interviews: Interviews, name: str, speaker: str, voice: str, actor: str | None = None) -> Speaker:
-    """Say whose voice a speaker is, called by label or number; where questions are asked is worked out again."""
+    """Sets the voice of a speaker, given by label or number, and matches the questions again."""
     speaker_named = _speaker_named(speakers_of(interviews, name), speaker, name)
     _add(
         interviews,
@@ -112,25 +112,25 @@ def set_speaker(interviews: Interviews, name: str, speaker: str, voice: str, act
 
 
 def set_voice(interviews: Interviews, name: str, turn: int, voice: str, actor: str | None = None) -> None:
-    """Say whose voice a single turn is, whoever its speaker is."""
+    """Sets the voice of a single turn, independent of its speaker."""
     _require_turn(interviews.transcript(name), turn)
     _add(interviews, name, "voice", {"turn": turn, "voice": voice_named(voice)}, actor)
     match_again(interviews, name, actor)
 
 
 def set_question(interviews: Interviews, name: str, turn: int, question: str, actor: str | None = None) -> None:
-    """Say which question of the guide a turn asks; none where it is empty."""
+    """Sets which question of the guide a turn asks; an empty text for none."""
     transcript = interviews.transcript(name)
     _require_turn(transcript, turn)
     known = [question.id for question in interviews.guide(transcript.guide, transcript.version).questions()]
     if question and question not in known:
         options = suggest(question, known)
-        raise InputError(f"there is no question {question!r} in the guide {transcript.guide!r}, there are: {options}")
+        raise InputError(f"there is no question {question!r} in the guide {transcript.guide!r}; allowed: {options}")
     _add(interviews, name, "match", {"questions": {str(turn): question}, "how": BY_HAND}, actor)
 
 
 def match_again(interviews: Interviews, name: str, actor: str | None = None) -> Rematched:
-    """Find where the questions of the guide are asked; what a person said about a turn stands."""
+    """Matches turns with the questions of the guide again; what a person decided about a turn is kept."""
     transcript = interviews.transcript(name)
     guide = interviews.guide(transcript.guide, transcript.version)
     decided = decided_by_hand(interviews, name)
@@ -146,7 +146,7 @@ def match_again(interviews: Interviews, name: str, actor: str | None = None) -> 
 
 
 def decided_by_hand(interviews: Interviews, name: str) -> Mapping[int, str]:
-    """Turns of which a person said which question they ask, or that they ask none."""
+    """Returns the turns for which a person decided which question they ask, or that they ask none."""
     return {
         int(turn): question
         for entry in since_import(interviews.file.entries(about=name))
@@ -159,7 +159,7 @@ def voice_named(text: str) -> Voice:
     try:
         return Voice(text)
     except ValueError:
-        raise InputError(f"there is no voice {text!r}, allowed: {suggest(text, Voice)}") from None
+        raise InputError(f"there is no voice {text!r}; allowed: {suggest(text, Voice)}") from None
 
 
 def _speaker_named(speakers: list[Speaker], label: str, name: str) -> Speaker:
@@ -167,14 +167,14 @@ def _speaker_named(speakers: list[Speaker], label: str, name: str) -> Speaker:
         if label in (speaker.label, speaker.shown) or label == str(speaker.number):
             return speaker
     options = join_with_or(f"{speaker.number} ({speaker.shown})" for speaker in speakers)
-    raise InputError(f"nobody is called {label!r} in the transcript of {name}, there are: {options}")
+    raise InputError(f"there is no speaker {label!r} in the transcript of {name}; speakers: {options}")
 
 
 def _require_turn(transcript: Transcript, turn: int) -> None:
     if not 0 <= turn < len(transcript.turns):
         raise InputError(
             f"there is no turn {turn} in the transcript of {transcript.interview}: "
-            f"they are 0 to {len(transcript.turns) - 1}"
+            f"use 0 to {len(transcript.turns) - 1}"
         )
 
 

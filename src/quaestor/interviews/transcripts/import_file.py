@@ -1,4 +1,4 @@
-"""Transcripts come in: from a file of any recording program to turns with voices and the questions they answer."""
+"""Imports transcripts: turns a file of any recording program into turns with voices and the questions they answer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from quaestor.interviews.repository import Interviews
 from quaestor.interviews.transcript_formats import ENCODINGS, LARGEST, transcript_in
 from quaestor.interviews.transcript_formats.records import ReadTranscript, RecordedTurn
 from quaestor.interviews.transcript_formats.speaker_labels import bare
-from quaestor.store.sealed_file import Entry, NewEntry
+from quaestor.store.sealed_file import SealedEntry, NewEntry
 
 _ASKING = re.compile(
     r"(?:interviewer(?:in)?|moderator(?:in)?|facilitator|researcher|host|i|q)[\s_#-]*\d{0,2}", re.IGNORECASE
@@ -28,14 +28,14 @@ _ANSWERING = re.compile(
 )
 _WATCHING = re.compile(r"(?:observer|unknown speaker)[\s_#-]*\d{0,3}", re.IGNORECASE)
 _HARDLY = 0.1
-"""The share of the words of whoever says most, below which somebody is not who is interviewed."""
+"""Somebody with less than this share of the most talkative speaker's words is not the interviewee."""
 _ASKS_MOSTLY = 0.5
-"""The share of turns with a question from which on somebody beside the interviewer is one too."""
+"""A further speaker counts as an interviewer from this share of turns with a question."""
 
 
 @dataclass
 class _Part:
-    """What one speaker has of a conversation."""
+    """What one speaker contributes to a conversation."""
 
     turns: int = 0
     words: int = 0
@@ -50,7 +50,7 @@ class _Part:
 
 
 def proposed_voices(turns: Sequence[RecordedTurn], guide: Guide) -> dict[str, Voice]:
-    """Whose voice each speaker is: by what the file calls them, else by who asks and who answers."""
+    """Assigns a voice to each speaker: by the label in the file, else by who asks and who answers."""
     parts = _parts(turns, guide)
     voices = {speaker: voice for speaker in parts if (voice := _called(speaker)) is not None}
     most = max(
@@ -58,7 +58,7 @@ def proposed_voices(turns: Sequence[RecordedTurn], guide: Guide) -> dict[str, Vo
     )
     for speaker, voice in list(voices.items()):
         if voice is Voice.PARTICIPANT and parts[speaker].words < _HARDLY * most:
-            voices[speaker] = Voice.OTHER  # a guest who looked in
+            voices[speaker] = Voice.OTHER  # a guest with few words
     open_ones = {speaker: part for speaker, part in parts.items() if speaker not in voices and speaker}
     if Voice.INTERVIEWER not in voices.values() and (len(open_ones) > 1 or Voice.PARTICIPANT in voices.values()):
         asker = max(
@@ -72,7 +72,7 @@ def proposed_voices(turns: Sequence[RecordedTurn], guide: Guide) -> dict[str, Vo
     for label in left:
         asks = open_ones[label].guide > 0 and open_ones[label].asking >= _ASKS_MOSTLY
         voices.setdefault(label, Voice.INTERVIEWER if asks else Voice.OTHER)
-    if "" in parts:  # a file that names nobody is the participant's, until somebody says otherwise turn by turn
+    if "" in parts:  # without speaker labels, all turns are the participant's until somebody corrects single turns
         voices[""] = Voice.PARTICIPANT if len(parts) == 1 else Voice.OTHER
     return voices
 
@@ -101,17 +101,17 @@ def _parts(turns: Sequence[RecordedTurn], guide: Guide) -> dict[str, _Part]:
 MATCHED, BY_HAND = "matched", "by hand"
 PROPOSED = "proposed"
 ENCODING_WORDS = {name: languages for name, (_, languages) in ENCODINGS.items()}
-"""What a file can be said to be written in, and for which languages."""
+"""The encodings a file can be said to have, with their languages."""
 _NEEDS_CONSENT = "import a transcript"
 
 
 class AnotherTranscript(StateError):
-    """There is a transcript from another file, and nobody said that this one shall take its place."""
+    """The interview has a transcript from another file, and the caller did not ask to replace it."""
 
 
 @dataclass(frozen=True)
 class Imported:
-    """A transcript that came in, or was there already."""
+    """An imported transcript, or the same one that was imported before."""
 
     interview: str
     format: str
@@ -120,14 +120,14 @@ class Imported:
     turns: int
     words: int
     voices: tuple[int, ...]
-    """How many speakers are taken for the participant, the interviewer and others."""
+    """How many speakers count as the participant, the interviewer and others."""
     asked: int
     """How many questions of the guide were found in it."""
     questions: int
     left_out: int = 0
-    """How many notes, styles and headers stand in the file beside the conversation; `left_out_of` has their words."""
+    """How many notes, styles and headers of the file are not part of the conversation; `left_out_of` has their text."""
     doubtful: bool = False
-    """Whether letters may be wrong: the file does not say its encoding, and they hardly belong together."""
+    """Whether letters may be wrong: the file does not declare its encoding, and their combinations are unusual."""
     new: bool = True
     replaced: bool = False
 
@@ -143,9 +143,9 @@ def import_transcript(
     encoding: str = "",
     apart: bool = False,
 ) -> Imported:
-    """Take in the transcript of an interview from a file, which is only read."""
+    """Imports the transcript of an interview from a file, which is only read."""
     if not path.is_file():
-        raise InputError(f"{path} is no file: name the transcript")
+        raise InputError(f"{path} is not a file: name the transcript file")
     with path.open("rb") as file:
         data = file.read(LARGEST + 1)
     return take_in(interviews, name, data, path.name, actor, format, named, replace, encoding, apart)
@@ -163,7 +163,7 @@ def take_in(
     encoding: str = "",
     apart: bool = False,
 ) -> Imported:
-    """The same of what a page sent; the same file again is nothing new, another one needs to be told to replace it."""
+    """Imports a transcript from bytes; the same file again changes nothing, another one needs `replace`."""
     interview = interviews.interview(name)
     require_consent(interviews, interview.participant, _NEEDS_CONSENT)
     known = latest_import(interviews.file.entries(about=name))
@@ -175,8 +175,8 @@ def take_in(
         raise StateError(refused)
     if known is not None and not replace:
         raise AnotherTranscript(
-            f"{name} has a transcript from another file: say --replace to have this one instead, "
-            "without what was corrected and confirmed in it"
+            f"{name} already has a transcript from another file: use --replace to import this one instead; "
+            "corrections and confirmations of the old one are then lost"
         )
     read = transcript_in(data, file, format, named, encoding, apart=apart)
     guide = interviews.guide_of(interview)
@@ -200,18 +200,18 @@ def take_in(
     return _told(interviews, name, content, new=True, replaced=known is not None)
 
 
-def latest_import(entries: Sequence[Entry]) -> Entry | None:
-    """The transcript of an interview as it came in last."""
+def latest_import(entries: Sequence[SealedEntry]) -> SealedEntry | None:
+    """Returns the entry of the last import."""
     return next((entry for entry in reversed(entries) if entry.kind == "transcript"), None)
 
 
-def since_import(entries: Sequence[Entry]) -> Sequence[Entry]:
-    """What was said about the transcript that is there now."""
+def since_import(entries: Sequence[SealedEntry]) -> Sequence[SealedEntry]:
+    """Returns the entries from the last import on."""
     return entries[max((place for place, entry in enumerate(entries) if entry.kind == "transcript"), default=0) :]
 
 
 def import_refused(interviews: Interviews, name: str) -> str:
-    """Why no file can become the transcript of an interview now, in place of one or not; empty where one can."""
+    """Returns why no transcript can be imported or replaced now; empty if one can."""
     interview = interviews.interview(name)
     missing = consent_missing(interviews, interview.participant, _NEEDS_CONSENT)
     return missing or (_given_out(interviews, name) if interview.transcript else "")
@@ -231,13 +231,13 @@ def _given_out(interviews: Interviews, name: str) -> str:
         )
     if coded:
         return (
-            f"the transcript of {name} has been coded, and codings hold for its very words: "
-            "no other file can take its place"
+            f"the transcript of {name} has been coded, and codes refer to its exact text: "
+            "it can no longer be replaced"
         )
     if rounds:
         return (
-            f"turns of {name} are given out to be coded ({', '.join(rounds)}), and codings hold for their very words: "
-            "no other file can take their place"
+            f"turns of {name} are assigned to raters ({', '.join(rounds)}), and codes refer to their exact text: "
+            "the transcript can no longer be replaced"
         )
     return ""
 
