@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 from benchmarks.desk_client import FORM, Answer, Client
 from benchmarks.desk_raters import Going, expect
 from quaestor.surveys.model.records import Questionnaire
-from quaestor.synth.simulated_respondents import Respondent, draw_respondents, form_of
+from quaestor.synth.simulated_respondents import Respondent, draw_respondents, build_form
 
 _HIDDEN = re.compile(r'<input type="hidden" name="([^"]+)" value="([^"]*)"')
 _DRAWN = 1_000
@@ -80,7 +80,7 @@ class Walker:
         assert self._page is not None
         hidden = _hidden(self._page)
         asked = self._pages[hidden["page"]]
-        fields: Mapping[str, str | list[str]] = {**hidden, **form_of(asked.questions, self._respondent.answers)}
+        fields: Mapping[str, str | list[str]] = {**hidden, **build_form(asked.questions, self._respondent.answers)}
         key, said = hidden["key"], Sent(self._path.rpartition("/")[2], asked.id)
         log.sent[key] = said
         body = urlencode(fields, doseq=True).encode()

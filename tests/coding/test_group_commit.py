@@ -13,7 +13,7 @@ from tests.support.small_study import small_study
 
 from quaestor.base.errors import QuaestorError, StateError
 from quaestor.coding.model.state import State
-from quaestor.coding.rating_files import WrongStudy, NewRating, rate, queue_rating
+from quaestor.coding.rating_files import NewRating, WrongStudy, queue_rating, rate
 from quaestor.coding.round_acts import open_by_name
 from quaestor.coding.session import CodingSession, open_coding
 from quaestor.store.records import NewAct

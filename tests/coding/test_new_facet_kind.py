@@ -110,15 +110,15 @@ def test_a_rater_is_asked_and_a_wrong_answer_is_refused(tmp_path: Path, monkeypa
     assert build_next_item(study, "stars", "rater-1")["facets"][0]["allowed"] == "1, 2 or 3   or: cannot judge"
     desk = Desk(study)
     try:
-        sheet = desk.sheet("stars", "rater-1")
+        sheet = desk.build_sheet("stars", "rater-1")
         assert sheet is not None
-        assert [(choice.value, choice.label, choice.key) for choice in sheet.asked[0].choices] == [
+        assert [(choice.value, choice.label, choice.key) for choice in sheet.facets[0].choices] == [
             ("1", "★", "1"), ("2", "★★", "2"), ("3", "★★★", "3"),
         ]  # fmt: skip
         with pytest.raises(InputError, match="quality is '4', allowed: 1, 2 or 3"):
             rate(desk.coding, "stars", "rater-1", ITEMS[0], {"quality": "4"})
         rate(desk.coding, "stars", "rater-1", ITEMS[0], {"quality": "2: a typo"})
-        assert desk.own_ratings("stars", "rater-1")[0].answers == {"quality": "2: a typo"}
+        assert desk.list_own_ratings("stars", "rater-1")[0].answers == {"quality": "2: a typo"}
     finally:
         desk.close()
 
@@ -134,7 +134,9 @@ def test_a_disagreement_is_shown_decided_and_exported(study: Study) -> None:
     question = build_case(study, "stars", LEAD, ITEMS[0], "quality", DisagreementFilter()).question
     assert [opinion.label for opinion in question.opinions] == ["3", "2: a typo"]
     assert [choice.value for choice in question.others] == ["1", "2"]
-    settle_case(study, "stars", LEAD, ITEMS[0], "quality", SubmittedAnswer(others=("2",)), "discussion", "", seen=0, key="")
+    settle_case(
+        study, "stars", LEAD, ITEMS[0], "quality", SubmittedAnswer(others=("2",)), "discussion", "", seen=0, key=""
+    )
     assert settle_agreed(study, "stars", None) == 11
     assert list_disagreement_rows(study, "stars", None, open_only=False, item=None, answer=None)[0]["decision"] == "2"
     with open_coding(study) as coding:

@@ -16,7 +16,7 @@ from tests.support.small_study import STUDY, small_study
 from quaestor.base.errors import InputError, QuaestorError, SettingsError, StateError
 from quaestor.coding.codebook import import_codebook
 from quaestor.coding.round_acts import open_by_name
-from quaestor.coding.round_setup import add_round, is_editable, change_round, remove_round, read_round_settings
+from quaestor.coding.round_setup import add_round, change_round, is_editable, read_round_settings, remove_round
 from quaestor.study.file_edit import toml_table
 from quaestor.study.folder import Study, open_study
 

@@ -15,18 +15,25 @@ from quaestor.base.clock import parse_utc
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.table_files import ExportTable, write_table
 from quaestor.coding.agreement_access import compute_rounds_agreement
-from quaestor.coding.codebook import change_codebook, read_codebook_version, import_codebook
+from quaestor.coding.codebook import change_codebook, import_codebook, read_codebook_version
 from quaestor.coding.disagreements import break_tie, list_disagreement_rows, settle_agreed, settle_item
 from quaestor.coding.model.decisions import build_agreed_act
 from quaestor.coding.model.rounds import build_close_act
 from quaestor.coding.model.state import State
-from quaestor.coding.phrases import adopt_objects, request_reread, draw_curves, list_proposed_objects, unify_words, list_words
-from quaestor.coding.rating import record_rating, build_next_item
+from quaestor.coding.phrases import (
+    adopt_objects,
+    draw_curves,
+    list_proposed_objects,
+    list_words,
+    request_reread,
+    unify_words,
+)
+from quaestor.coding.rating import build_next_item, record_rating
 from quaestor.coding.rating_files import export_ratings, import_decisions, import_ratings, rate
 from quaestor.coding.round_acts import (
-    list_rounds,
     close_by_name,
     list_rater_items,
+    list_rounds,
     next_set_by_name,
     open_by_name,
     reopen_by_name,

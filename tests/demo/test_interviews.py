@@ -19,7 +19,7 @@ from quaestor.interviews.themes.cells import interview_tables
 from quaestor.interviews.themes.quotations import themes_of
 from quaestor.study.folder import Study, open_study
 from quaestor.synth.interview_truth import InterviewTruth, read_truth
-from quaestor.synth.simulated_interviews import planted_stretches, simulate_round, take_in_talks
+from quaestor.synth.simulated_interviews import find_planted_passages, simulate_round, import_interviews
 from quaestor.synth.simulated_raters import simulate_ratings
 
 pytestmark = pytest.mark.slow
@@ -50,7 +50,7 @@ def test_the_planted_themes_come_out(coded: tuple[Study, InterviewsCoded], truth
     assert outcome.new_recovered == outcome.new_planted == (20, 8, 5, 3, 0, 0)
     assert outcome.stopped == 4
     indicators = sorted((indicator.quantity, indicator.threshold) for indicator in outcome.indicators)
-    assert indicators == sorted((fields["what"], fields["threshold"]) for fields in truth.of_code("indicator"))
+    assert indicators == sorted((fields["what"], fields["threshold"]) for fields in truth.list_fields("indicator"))
     assert MESSAGES[-2].startswith(
         "36 of 36 planted codes recovered; new codes by interview: 20, 8, 5, 3, 0, 0, saturated after"
     )
@@ -64,7 +64,7 @@ def test_the_planted_themes_come_out(coded: tuple[Study, InterviewsCoded], truth
     planted = {
         (f"P{number}", code)
         for number, interview in enumerate(truth.interviews, start=1)
-        for code in interview.talk.codes
+        for code in interview.interview.codes
     }
     coded = {(quotation.participant, quotation.code) for quotation in themes.quotations}
     assert coded <= planted
@@ -75,7 +75,7 @@ def test_nearly_every_passage_is_coded_where_it_was_planted(study: Study, truth:
     with open_interviews(study) as interviews:
         planted = {
             (item, one.code): (one.start, one.end)
-            for item, (_, stretches) in planted_stretches(interviews, truth).items()
+            for item, (_, stretches) in find_planted_passages(interviews, truth).items()
             for one in stretches
         }
         found = {(one.item, one.code): (one.start, one.end) for one in coded_stretches(interviews).stretches}
@@ -93,7 +93,7 @@ def test_defects_and_ambiguous_models_keep_their_fields(study: Study, truth: Int
         themes = themes_of(interviews)
     for code in ("crash", "wrong-result", "compatibility", "ambiguous-model"):
         found = sorted(str(sorted(one.fields.items())) for one in themes.of(code))
-        assert found == sorted(str(sorted(one.items())) for one in truth.of_code(code)), code
+        assert found == sorted(str(sorted(one.items())) for one in truth.list_fields(code)), code
 
 
 def test_the_table_of_defects_has_participant_importance_case_and_measure(study: Study, truth: InterviewTruth) -> None:
@@ -106,8 +106,8 @@ def test_the_table_of_defects_has_participant_importance_case_and_measure(study:
     planted = {
         (f"P{place}", *(one[name] for name in ("importance", "case", "measure")))
         for place, talk in enumerate(truth.interviews, start=1)
-        for turn in talk.talk.turns
-        for one in (stretch.fields for stretch in turn.stretches)
+        for turn in talk.interview.turns
+        for one in (stretch.fields for stretch in turn.passages)
         if "measure" in one
     }
     assert told <= planted
@@ -127,9 +127,9 @@ def test_all_participants_consented_and_the_conversations_are_recorded(study: St
         for one, written in zip(held, truth.interviews, strict=True):
             talk = conversation(interviews, one.id)
             assert 10 * 60 < one.seconds < 40 * 60
-            assert {tick.item for tick in talk.ticked("factors") if tick.item} == set(written.talk.plan.ticks)
-            assert [tick.other for tick in talk.ticked("factors") if tick.other] == list(written.talk.plan.other)
-            assert all(talk.state_of(name) == SKIPPED for name in written.talk.skipped)
+            assert {tick.item for tick in talk.ticked("factors") if tick.item} == set(written.interview.plan.ticks)
+            assert [tick.other for tick in talk.ticked("factors") if tick.other] == list(written.interview.plan.other)
+            assert all(talk.state_of(name) == SKIPPED for name in written.interview.skipped)
             assert talk.state_of("indicators") == ASKED
             assert len(talk.notes) >= 10
             said = [turn.voice for turn in interviews.transcript(one.id).turns]
@@ -138,8 +138,8 @@ def test_all_participants_consented_and_the_conversations_are_recorded(study: St
 
 def test_no_planted_name_is_left_in_any_file_or_transcript(study: Study, truth: InterviewTruth) -> None:
     names = {
-        turn.text[name.start : name.end] for one in truth.interviews for turn in one.talk.turns for name in turn.names
-    } | {one.talk.plan.name for one in truth.interviews}
+        turn.text[name.start : name.end] for one in truth.interviews for turn in one.interview.turns for name in turn.names
+    } | {one.interview.plan.name for one in truth.interviews}
     assert len(names) > 30
     with open_interviews(study) as interviews:
         assert proposals(interviews) == proposals(interviews, state=REFUSED) == []
@@ -163,4 +163,4 @@ def test_simulated_raters_need_the_known_codes(study: Study, tmp_path: Path) -> 
 
 def test_synthetic_interviews_are_not_mixed_with_others(study: Study, truth: InterviewTruth) -> None:
     with pytest.raises(StateError, match="a study of their own"):
-        take_in_talks(study, study.root / TRANSCRIPTS, truth)
+        import_interviews(study, study.root / TRANSCRIPTS, truth)

@@ -24,7 +24,7 @@ from quaestor.interviews.participants.people import Contact, contact_of, set_con
 from quaestor.interviews.repository import open_interviews
 from quaestor.interviews.withdrawal import withdraw
 from quaestor.store.backup_file import open_backup, write_backup
-from quaestor.store.private_file_copy import Part
+from quaestor.store.private_file_copy import BackupPart
 from quaestor.study.backup import back_up_study, keys_apart, restore_study
 from quaestor.study.folder import Study, open_journal, open_study
 
@@ -52,10 +52,10 @@ def with_keys(study: Study, of: Study) -> Study:
 def everything(study: Study) -> tuple[object, ...]:
     """All that a study knows of its interviews."""
     with open_interviews(study) as room:
-        entries, erased = room.file.entries(), room.file.erased()
+        entries, erased = room.file.read_entries(), room.file.list_erased()
         contacts = {one.pseudonym: vars(contact_of(room, one.pseudonym)) for one in room.participants()}
-        guides = room.file.texts.versions("guide/guide")
-        return entries, room.transcripts(), erased, room.identities.erased(), guides, contacts
+        guides = room.file.texts.list_versions("guide/guide")
+        return entries, room.transcripts(), erased, room.identities.list_erased(), guides, contacts
 
 
 def files(folder: Path) -> dict[Path, bytes]:
@@ -230,7 +230,7 @@ def test_a_list_or_the_journal_knows_who_withdrew_when_the_files_are_lost(
     assert restore_study(study, backup, replacing=True).participants == ("P1",)
     assert not is_held(sealed, study.root)
     with open_interviews(study) as room:
-        assert set(room.file.erased()) == set(room.identities.erased()) == {"P1", "P3"}
+        assert set(room.file.list_erased()) == set(room.identities.list_erased()) == {"P1", "P3"}
         assert set((study.root / LIST).read_text().split()[::2]) == {"P1", "P3"}
 
 
@@ -327,7 +327,7 @@ def forged(backup: Path, change: Callable[[Lines], object]) -> None:
     change(parts)
     backup.unlink()
     written = [
-        Part(name, 1, [json.dumps(row, separators=(",", ":")) for row in lines]) for name, lines in parts.items()
+        BackupPart(name, 1, [json.dumps(row, separators=(",", ":")) for row in lines]) for name, lines in parts.items()
     ]
     write_backup(rows, backup, "2026-01-01", written)
 
@@ -374,7 +374,7 @@ def test_a_withdrawal_on_record_counts_where_the_files_do_not_have_it_yet(study:
         path.unlink()
     restore_study(study, backup)
     with open_interviews(study) as room:
-        assert set(room.identities.erased()) == set(withdrawn(room)) == {"P3"}
+        assert set(room.identities.list_erased()) == set(withdrawn(room)) == {"P3"}
 
 
 def test_a_restore_that_was_killed_is_whole_or_has_not_happened(study: Study, backup: Path, tmp_path: Path) -> None:

@@ -85,7 +85,7 @@ def test_nobody_withdraws_while_something_takes_its_place(room: Interviews, monk
             other.file.erase("P1", "2026-01-01")
         with pytest.raises(TemporarilyUnavailable, match="has been busy"):
             withdraw(other, "P1")
-    assert room.file.erased() == {}
+    assert room.file.list_erased() == {}
 
 
 def test_what_took_its_place_just_before_the_erasure_goes_after_it(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from quaestor.store.act_texts import NewLabel, NewText, new_token
-from quaestor.store.keys import Seal, secret_of, text_context
+from quaestor.store.keys import Seal, get_or_create_secret, text_context
 from quaestor.store.private_file import PrivateFile
 from quaestor.store.sealed_file import NewEntry, SealedFile, sealed_file_schema
 
@@ -84,7 +84,7 @@ def test_a_file_from_when_each_text_had_one_owner_is_read_as_before(tmp_path: Pa
     form = sealed_file_schema("talks", KIND)
     key = tmp_path / "talks.key"
     with PrivateFile(tmp_path / "talks.db", KIND, form.upgrades[:2], form.lost) as older, older.writing() as writing:
-        said = Seal(secret_of(key, "talks")).seal('{"words": "from then"}', text_context("act-1", 0, "P1"))
+        said = Seal(get_or_create_secret(key, "talks")).seal('{"words": "from then"}', text_context("act-1", 0, "P1"))
         writing.execute("INSERT INTO words VALUES ('act-1', 0, 'P1', ?)", (said,))
     with SealedFile(tmp_path / "talks.db", key, KIND, "talks") as file:
         assert file.words.read_texts("act-1") == {0: "from then"}

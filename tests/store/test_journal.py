@@ -14,7 +14,7 @@ from sqlalchemy.exc import DBAPIError
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.store.journal import Journal
-from quaestor.store.records import Act, NewAct, acts_of, row_of
+from quaestor.store.records import Act, NewAct, parse_acts, build_row
 from quaestor.store.schema import PAGE
 
 
@@ -47,8 +47,8 @@ def test_an_act_is_read_back_as_it_was_acknowledged(address: str | Path) -> None
     )
 )
 def test_many_payloads_are_read_as_each_of_them_is_read(payloads: list[dict[str, Any]]) -> None:
-    rows = [row_of(NewAct("rating", "r1", payload), "2026-01-01", number) for number, payload in enumerate(payloads)]
-    assert acts_of(rows) == [row.act() for row in rows]
+    rows = [build_row(NewAct("rating", "r1", payload), "2026-01-01", number) for number, payload in enumerate(payloads)]
+    assert parse_acts(rows) == [row.act() for row in rows]
 
 
 def test_the_default_clock_is_utc_with_microseconds(journal: Journal) -> None:

@@ -20,7 +20,7 @@ from quaestor.base.table_files import ExportTable, write_table
 from quaestor.store.erasure import ErasedList
 from quaestor.store.journal import Journal, parse_database_url
 from quaestor.store.records import NewAct
-from quaestor.store.schema import bring_up_to_date
+from quaestor.store.schema import upgrade_store
 
 CREATED = """
 import os, stat, sys
@@ -92,7 +92,7 @@ def test_the_file_of_another_program_keeps_its_mode(tmp_path: Path) -> None:
 def test_what_is_made_of_a_journal_is_its_owners_alone(tmp_path: Path) -> None:
     old = parse_database_url(tmp_path / "old.db")
     old.prepare()
-    bring_up_to_date(old, exact_now, None, target="0001")
+    upgrade_store(old, exact_now, None, target="0001")
     old.close()
     with Journal.open(tmp_path / "old.db", backups=tmp_path / "before-the-upgrade"):
         pass

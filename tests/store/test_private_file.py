@@ -178,7 +178,7 @@ def test_emptying_the_log_while_another_process_reads_is_made_up_for(file: Priva
     with read_elsewhere(path):
         with file.writing() as writing:
             writing.execute("UPDATE notes SET words = 'plain'")
-        file.forget()
+        file.clear_log()
         assert file.erasure_pending
     assert finish_erasures(path.parent) == []
     assert files_with(path.parent, WORDS) == []

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.store.sealed_file import NewEntry, Rewriting, SealedFile
+from quaestor.store.sealed_file import NewEntry, SealedChanges, SealedFile
 
 KIND = 0x51746573
 
@@ -32,10 +32,10 @@ def test_entries_come_back_in_their_order(tmp_path: Path) -> None:
     with opened(tmp_path) as file:
         file.add(note("first"), note("second", about="P1-2"), note("third"))
     with opened(tmp_path) as file:
-        assert [one.said["text"] for one in file.entries()] == ["first", "second", "third"]
-        assert [one.said["text"] for one in file.entries(about="P1")] == ["first", "third"]
-        assert [one.said["text"] for one in file.entries(about="P1", after=1)] == ["third"]
-        assert (file.head(), file.head("P1-2"), file.head("P9")) == (3, 2, 0)
+        assert [one.said["text"] for one in file.read_entries()] == ["first", "second", "third"]
+        assert [one.said["text"] for one in file.read_entries(about="P1")] == ["first", "third"]
+        assert [one.said["text"] for one in file.read_entries(about="P1", after=1)] == ["third"]
+        assert (file.read_head(), file.read_head("P1-2"), file.read_head("P9")) == (3, 2, 0)
 
 
 def test_the_version_changes_with_every_change_and_with_nothing_else(tmp_path: Path) -> None:
@@ -43,16 +43,16 @@ def test_the_version_changes_with_every_change_and_with_nothing_else(tmp_path: P
         changes = [
             lambda: file.add(note("first", key="k")),
             lambda: elsewhere.add(note("second")),
-            lambda: file.reword({"note": ["text"]}, str.upper),
+            lambda: file.replace_texts({"note": ["text"]}, str.upper),
             lambda: file.put_pieces("P1", "P1", [{"text": "said"}]),
-            lambda: elsewhere.drop("P1", "note", "P1"),
+            lambda: elsewhere.delete_entries("P1", "note", "P1"),
             lambda: file.erase("P1", "2026-03-01"),
         ]
         seen = [file.version()]
         for change in changes:
             change()
             seen.append(file.version())
-            file.entries()
+            file.read_entries()
             assert file.version() == seen[-1]
         assert len(set(seen)) == len(seen)
 
@@ -95,7 +95,7 @@ def test_the_same_key_is_the_same_entry(tmp_path: Path) -> None:
     with opened(tmp_path) as file:
         first = file.add(note("once", key="k"))
         assert file.add(note("once", key="k")) == first
-        assert len(file.entries()) == 1
+        assert len(file.read_entries()) == 1
         with pytest.raises(StateError, match="used for something else"):
             file.add(note("twice", key="k"))
 
@@ -105,7 +105,7 @@ def test_entries_are_kept_all_or_none(tmp_path: Path) -> None:
         file.add(note("there", key="k"))
         with pytest.raises(StateError):
             file.add(note("new"), note("other", key="k"))
-        assert [one.said["text"] for one in file.entries()] == ["there"]
+        assert [one.said["text"] for one in file.read_entries()] == ["there"]
 
 
 def test_erasing_leaves_nothing_but_the_fact(tmp_path: Path) -> None:
@@ -115,9 +115,9 @@ def test_erasing_leaves_nothing_but_the_fact(tmp_path: Path) -> None:
         with sqlite3.connect(tmp_path / "sealed.db") as reading:
             sealed = [bytes(said) for (said,) in reading.execute("SELECT said FROM pieces")]
         assert file.erase("P1", "2026-01-02")
-        assert [one.participant for one in file.entries()] == ["P2"]
-        assert file.pieces("P1") == []
-        assert file.erased() == {"P1": "2026-01-02"}
+        assert [one.participant for one in file.read_entries()] == ["P2"]
+        assert file.read_pieces("P1") == []
+        assert file.list_erased() == {"P1": "2026-01-02"}
         left = bytes_of(tmp_path)
         assert not any(one[:32] in left for one in sealed)
 
@@ -130,15 +130,15 @@ def test_nothing_is_kept_about_somebody_who_withdrew(tmp_path: Path) -> None:
         with pytest.raises(StateError, match="P1 has withdrawn"):
             file.put_pieces("P1", "P1", [{"text": "late"}])
         assert not file.erase("P1", "2026-02-02")
-        assert file.erased() == {"P1": "2026-01-02"}
+        assert file.list_erased() == {"P1": "2026-01-02"}
 
 
 def test_pieces_are_replaced_whole_together_with_what_tells_of_them(tmp_path: Path) -> None:
     with opened(tmp_path) as file:
         file.put_pieces("P1", "P1", [{"text": "a"}, {"text": "b"}])
         file.put_pieces("P1", "P1", [{"text": "c"}], NewEntry("transcript", "lead", {"turns": 1}, "P1", "P1"))
-        assert file.pieces("P1") == [{"text": "c"}]
-        assert [one.kind for one in file.entries()] == ["transcript"]
+        assert file.read_pieces("P1") == [{"text": "c"}]
+        assert [one.kind for one in file.read_entries()] == ["transcript"]
 
 
 def test_a_text_gets_a_version_when_it_changes(tmp_path: Path) -> None:
@@ -150,7 +150,7 @@ def test_a_text_gets_a_version_when_it_changes(tmp_path: Path) -> None:
         assert file.texts.get("guide/a") == second
         assert file.texts.get("guide/a", 1) == first
         assert file.texts.get("guide/b") is None
-        assert file.texts.versions("guide/a") == [first, second]
+        assert file.texts.list_versions("guide/a") == [first, second]
 
 
 def test_a_key_that_is_not_the_one_is_told(tmp_path: Path) -> None:
@@ -158,7 +158,7 @@ def test_a_key_that_is_not_the_one_is_told(tmp_path: Path) -> None:
         file.add(note("said"))
     (tmp_path / "sealed.key").write_text("00" * 32)
     with opened(tmp_path) as file, pytest.raises(InputError, match=r"sealed\.key does not open"):
-        file.entries()
+        file.read_entries()
     (tmp_path / "sealed.key").write_text("no key")
     with pytest.raises(InputError, match="key of tests"):
         opened(tmp_path)
@@ -170,7 +170,7 @@ def test_an_entry_cannot_be_moved_to_somebody_else(tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "sealed.db") as writing:
         writing.execute("UPDATE entries SET participant = 'P2'")
     with opened(tmp_path) as file, pytest.raises(InputError, match="does not open"):
-        file.entries()
+        file.read_entries()
 
 
 def test_two_people_write_at_once_and_nothing_is_lost(tmp_path: Path) -> None:
@@ -185,7 +185,7 @@ def test_two_people_write_at_once_and_nothing_is_lost(tmp_path: Path) -> None:
     for thread in threads:
         thread.join()
     with opened(tmp_path) as file:
-        said = [one.said["text"] for one in file.entries()]
+        said = [one.said["text"] for one in file.read_entries()]
     assert sorted(said) == sorted(f"{who} {number}" for who in "abc" for number in range(40))
     assert all([one for one in said if one[0] == who] == [f"{who} {number}" for number in range(40)] for who in "abc")
 
@@ -194,14 +194,14 @@ def test_what_is_decided_sees_the_newest_entries(tmp_path: Path) -> None:
     with opened(tmp_path) as file:
 
         def count(_: int) -> None:
-            file.decide(lambda known: [NewEntry("count", "a", {"number": len(known) + 1}, about="all")], about="all")
+            file.add_computed(lambda known: [NewEntry("count", "a", {"number": len(known) + 1}, about="all")], about="all")
 
         threads = [threading.Thread(target=count, args=(one,)) for one in range(20)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        assert [one.said["number"] for one in file.entries(about="all")] == list(range(1, 21))
+        assert [one.said["number"] for one in file.read_entries(about="all")] == list(range(1, 21))
 
 
 def test_a_lost_key_is_not_made_anew_over_what_it_sealed(tmp_path: Path) -> None:
@@ -217,7 +217,7 @@ def test_a_lost_key_is_not_made_anew_over_what_it_sealed(tmp_path: Path) -> None
     assert not (tmp_path / "sealed.key").exists()
     (tmp_path / "sealed.key").write_text(kept)
     with opened(tmp_path) as file:
-        assert [one.said["text"] for one in file.entries()] == ["there"]
+        assert [one.said["text"] for one in file.read_entries()] == ["there"]
 
 
 def test_what_is_rewritten_changes_at_once_or_not_at_all(tmp_path: Path) -> None:
@@ -226,13 +226,13 @@ def test_what_is_rewritten_changes_at_once_or_not_at_all(tmp_path: Path) -> None
         file.put_pieces(
             "P1", "P1", [piece, piece], NewEntry("transcript", "lead", {"left_out": ["Xanthe"]}, "P1", "P1")
         )
-        (entry,) = file.entries(about="P1")
+        (entry,) = file.read_entries(about="P1")
         erased = {**piece, "text": "I asked ██████."}
         wrong = NewEntry("note", "lead", {}, "P1", "P1", key=entry.key)
         with pytest.raises(StateError, match="used for something else"):
-            file.rewrite("P1", lambda: Rewriting({}, {0: erased}, [wrong]))
-        assert file.pieces("P1") == [piece, piece]
-        assert file.rewrite("P1", lambda: Rewriting({entry.number: {"left_out": []}}, {0: erased}, [])) is True
-        assert file.pieces("P1") == [erased, piece]
-        assert [one.said for one in file.entries(about="P1")] == [{"left_out": []}]
-        assert file.rewrite("P1", lambda: Rewriting({}, {}, [])) is False
+            file.change_content("P1", lambda: SealedChanges({}, {0: erased}, [wrong]))
+        assert file.read_pieces("P1") == [piece, piece]
+        assert file.change_content("P1", lambda: SealedChanges({entry.number: {"left_out": []}}, {0: erased}, [])) is True
+        assert file.read_pieces("P1") == [erased, piece]
+        assert [one.said for one in file.read_entries(about="P1")] == [{"left_out": []}]
+        assert file.change_content("P1", lambda: SealedChanges({}, {}, [])) is False

@@ -18,18 +18,18 @@ import quaestor.store
 from quaestor.base.clock import exact_now
 from quaestor.base.errors import StateError
 from quaestor.store.journal import Journal, parse_database_url
-from quaestor.store.records import NewAct, Row, row_of
-from quaestor.store.schema import LATEST, REVISIONS, VERSIONS, acts, add_rows, bring_up_to_date
+from quaestor.store.records import NewAct, ActRow, build_row
+from quaestor.store.schema import LATEST, REVISIONS, VERSIONS, acts, add_rows, upgrade_store
 from quaestor.store.sqlite import SQLite, verify_copy
 
-OLD = [row_of(NewAct("rating", "r1", {"item": number}), f"t{number}", number) for number in range(1, 8)]
+OLD = [build_row(NewAct("rating", "r1", {"item": number}), f"t{number}", number) for number in range(1, 8)]
 
 
-def make_old(address: str | Path, rows: list[Row]) -> None:
+def make_old(address: str | Path, rows: list[ActRow]) -> None:
     """A store as the first revision left it: without triggers."""
     database = parse_database_url(address)
     database.prepare()
-    bring_up_to_date(database, exact_now, None, target="0001")
+    upgrade_store(database, exact_now, None, target="0001")
     with database.writing() as connection:
         add_rows(connection, rows)
     database.close()
@@ -93,7 +93,7 @@ def test_without_a_good_backup_nothing_is_upgraded(tmp_path: Path, monkeypatch: 
         Journal.open(tmp_path / "study.db")
     database = SQLite(tmp_path / "study.db")
     with database.reading() as connection:
-        assert database.revision(connection) == "0001"
+        assert database.read_revision(connection) == "0001"
     database.close()
     assert [path.name for path in tmp_path.iterdir()] == ["study.db"]
 

@@ -68,7 +68,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Study:
     """A study with a coded round over a transcript and with every private file."""
     study = coded_study(tmp_path_factory.mktemp("made"))
     for part in backup_parts():
-        part.form.opened(study.root / part.file).close()
+        part.form.open(study.root / part.file).close()
     return study
 
 

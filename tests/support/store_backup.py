@@ -10,9 +10,9 @@ from quaestor.store.backup import restore_backup
 from quaestor.store.backup_file import open_backup, write_backup
 from quaestor.store.database import explain_errors
 from quaestor.store.journal import Journal
-from quaestor.store.private_file_copy import Part
+from quaestor.store.private_file_copy import BackupPart
 from quaestor.store.records import BackupReport, RestoreReport
-from quaestor.store.schema import rows
+from quaestor.store.schema import read_rows
 
 
 class Nothing:
@@ -24,7 +24,7 @@ class Nothing:
     def difference(self) -> str:
         return ""
 
-    def parts(self) -> Sequence[Part]:
+    def parts(self) -> Sequence[BackupPart]:
         return ()
 
     def bring(self) -> None:
@@ -34,7 +34,7 @@ class Nothing:
 def back_up(journal: Journal, target: Path) -> BackupReport:
     """Write all acts, as they are at one moment, to one file, and read it back; writers need not wait."""
     with explain_errors(journal.database), journal.database.reading() as connection:
-        return write_backup(rows(connection), target, format_timestamp(journal.clock()))
+        return write_backup(read_rows(connection), target, format_timestamp(journal.clock()))
 
 
 def restore(

@@ -16,8 +16,8 @@ from quaestor.interviews.model.records import Guide, Voice
 from quaestor.interviews.transcript_formats import transcript_in
 from quaestor.study.templates import template_folder
 from quaestor.synth.interview_plan import InterviewPlan, parse_plan
-from quaestor.synth.interview_truth import STUDY, InterviewTruth, interview_plan, read_truth, write_talks
-from quaestor.synth.interviews import make_talks
+from quaestor.synth.interview_truth import STUDY, InterviewTruth, read_interview_plan, read_truth, write_interviews
+from quaestor.synth.interviews import generate_interviews
 from quaestor.synth.transcript_files import FORMATS
 
 SEED = 7
@@ -30,13 +30,13 @@ def guide() -> Guide:
 
 @pytest.fixture(scope="module")
 def plan() -> InterviewPlan:
-    return interview_plan(STUDY)
+    return read_interview_plan(STUDY)
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory, guide: Guide, plan: InterviewPlan) -> Path:
     made = tmp_path_factory.mktemp("talks")
-    write_talks(made, make_talks(guide, plan, seed=SEED), SEED, guide.id)
+    write_interviews(made, generate_interviews(guide, plan, seed=SEED), SEED, guide.id)
     return made
 
 
@@ -51,27 +51,27 @@ def test_every_program_writes_one_of_them_and_each_is_read_back_word_by_word(
     assert [one.format for one in truth.interviews] == list(FORMATS)
     for one in truth.interviews:
         read = transcript_in((folder / one.file).read_bytes(), one.file)
-        assert [turn.text for turn in read.turns] == [turn.text for turn in one.talk.turns], one.file
+        assert [turn.text for turn in read.turns] == [turn.text for turn in one.interview.turns], one.file
         assert len(read.speakers) == 2
 
 
 def test_they_are_conversations_of_some_length_that_say_that_nobody_said_them(truth: InterviewTruth) -> None:
     for one in truth.interviews:
-        turns = one.talk.turns
+        turns = one.interview.turns
         assert 60 <= len(turns) <= 120
         assert "this interview is synthetic" in turns[0].text
         voices = [turn.voice for turn in turns]
         assert voices[::2] == [Voice.INTERVIEWER] * len(voices[::2])
         assert voices[1::2] == [Voice.PARTICIPANT] * len(voices[1::2])
-        said = [turn.text for turn in turns if turn.stretches]
+        said = [turn.text for turn in turns if turn.passages]
         assert len(said) == len(set(said)), "nobody says the same twice"
         assert not any(re.search(r"[{}]|  ", turn.text) for turn in turns)
 
 
 def test_what_is_planted_stands_where_the_truth_says(truth: InterviewTruth, plan: InterviewPlan) -> None:
     for one in truth.interviews:
-        for turn in one.talk.turns:
-            for stretch in turn.stretches:
+        for turn in one.interview.turns:
+            for stretch in turn.passages:
                 words = turn.text[stretch.start : stretch.end]
                 assert turn.voice is Voice.PARTICIPANT
                 assert turn.question in [name for name, codes in plan.answers.items() if stretch.code in codes]
@@ -80,18 +80,18 @@ def test_what_is_planted_stands_where_the_truth_says(truth: InterviewTruth, plan
                 assert all(said in words or said[1:] in words for said in stretch.fields.values())
             for name in turn.names:
                 assert turn.text[name.start : name.end] in name.name
-        assert one.talk.codes == set(one.talk.plan.codes)
-        kinds = {name.kind for turn in one.talk.turns for name in turn.names}
+        assert one.interview.codes == set(one.interview.plan.codes)
+        kinds = {name.kind for turn in one.interview.turns for name in turn.names}
         assert kinds == {"person", "organisation", "product", "url", "email", "phone"}
-    assert any(one.talk.skipped for one in truth.interviews)
+    assert any(one.interview.skipped for one in truth.interviews)
 
 
 def test_the_curve_of_new_codes_becomes_flat(truth: InterviewTruth) -> None:
     assert truth.new_codes == (20, 8, 5, 3, 0, 0)
     assert len(truth.codes) == 36
-    assert [one["threshold"] for one in truth.of_code("indicator")][:2] == ["above 10", "above 100"]
-    assert len(truth.of_code("indicator")) == 9
-    assert all(one["measure"] for one in truth.of_code("crash"))
+    assert [one["threshold"] for one in truth.list_fields("indicator")][:2] == ["above 10", "above 100"]
+    assert len(truth.list_fields("indicator")) == 9
+    assert all(one["measure"] for one in truth.list_fields("crash"))
 
 
 def test_the_codes_are_those_of_the_bundled_codebook(plan: InterviewPlan) -> None:
@@ -107,25 +107,25 @@ def test_the_codes_are_those_of_the_bundled_codebook(plan: InterviewPlan) -> Non
 
 def test_the_questions_of_the_guide_are_found_in_them(guide: Guide, truth: InterviewTruth) -> None:
     for one in truth.interviews:
-        asking = [(place, turn.text) for place, turn in enumerate(one.talk.turns) if turn.voice is Voice.INTERVIEWER]
+        asking = [(place, turn.text) for place, turn in enumerate(one.interview.turns) if turn.voice is Voice.INTERVIEWER]
         found = {match.turn: match.question for match in matched(asking, guide)}
-        asked = {place: turn.question for place, turn in enumerate(one.talk.turns) if turn.asks}
+        asked = {place: turn.question for place, turn in enumerate(one.interview.turns) if turn.asks}
         assert asked.items() <= found.items()
-        assert not set(asked.values()) & set(one.talk.skipped)
+        assert not set(asked.values()) & set(one.interview.skipped)
 
 
 def test_the_same_seed_gives_the_same_bytes_and_another_one_others(
     folder: Path, tmp_path: Path, guide: Guide, plan: InterviewPlan
 ) -> None:
-    write_talks(tmp_path / "again", make_talks(guide, plan, seed=SEED), SEED, guide.id)
-    write_talks(tmp_path / "other", make_talks(guide, plan, seed=SEED + 1), SEED + 1, guide.id)
+    write_interviews(tmp_path / "again", generate_interviews(guide, plan, seed=SEED), SEED, guide.id)
+    write_interviews(tmp_path / "other", generate_interviews(guide, plan, seed=SEED + 1), SEED + 1, guide.id)
     for path in sorted(folder.iterdir()):
         assert (tmp_path / "again" / path.name).read_bytes() == path.read_bytes(), path.name
         assert (tmp_path / "other" / path.name).read_bytes() != path.read_bytes(), path.name
 
 
 def test_any_number_of_any_length_and_later_ones_say_nothing_new(guide: Guide, plan: InterviewPlan) -> None:
-    talks = list(make_talks(guide, plan, seed=SEED, interviews=9, words=6_000))
+    talks = list(generate_interviews(guide, plan, seed=SEED, interviews=9, words=6_000))
     assert all(6_000 <= talk.words < 7_500 for talk in talks)
     seen = frozenset().union(*(talk.codes for talk in talks[:6]))
     assert all(talk.codes <= seen for talk in talks[6:])
@@ -149,6 +149,6 @@ def test_a_plan_that_cannot_be_kept_is_refused(guide: Guide, plan: InterviewPlan
         parse_plan({key: value for key, value in said.items() if key != "note"}, "here")
     strange = parse_plan({**said, "plain": {"weather": ["It rains."]}}, "here")
     with pytest.raises(InputError, match="answers 'weather', which the guide 'guide' does not ask"):
-        next(make_talks(guide, strange, seed=1))
+        next(generate_interviews(guide, strange, seed=1))
     with pytest.raises(InputError, match="--words is 0"):
-        next(make_talks(guide, plan, seed=1, words=0))
+        next(generate_interviews(guide, plan, seed=1, words=0))

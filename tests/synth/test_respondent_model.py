@@ -11,7 +11,7 @@ from tests.support.small_survey import QUESTIONNAIRE
 from quaestor.base.errors import InputError
 from quaestor.surveys.model.questionnaire_file import questionnaire_from
 from quaestor.surveys.model.records import Questionnaire
-from quaestor.synth.simulated_respondents import draw_respondents, planted_truth
+from quaestor.synth.simulated_respondents import draw_respondents, count_planted_answers
 from quaestor.synth.survey_plan import PlantedAnswers, SurveyPlan
 
 CHOICES = """
@@ -98,7 +98,7 @@ def plans(draw: st.DrawFn) -> SurveyPlan:
 def test_what_is_planned_is_met_exactly(plan: SurveyPlan, seed: int) -> None:
     choices = questionnaire_from(CHOICES, "choices")
     drawn = draw_respondents(choices, plan.responses, seed, plan)
-    truth = planted_truth(choices, drawn)
+    truth = count_planted_answers(choices, drawn)
     for name in ("one", "many"):
         assert truth[name].counts == plan.questions[name].counts
     assert truth["many"].answered == plan.questions["many"].answered
@@ -120,7 +120,7 @@ def test_who_is_named_first_answers_before_others(choices: Questionnaire) -> Non
 
 def test_a_plan_for_more_respondents_keeps_its_shares(choices: Questionnaire) -> None:
     plan = planned(10, one=PlantedAnswers(counts={"a": 2, "b": 7}), many=PlantedAnswers(answered=5, counts={"a": 5}))
-    truth = planted_truth(choices, draw_respondents(choices, 1_000, 1, plan))
+    truth = count_planted_answers(choices, draw_respondents(choices, 1_000, 1, plan))
     assert (truth["one"].answered, truth["one"].counts) == (900, {"a": 200, "b": 700, "c": 0})
     assert (truth["many"].answered, truth["many"].counts["a"]) == (500, 500)
 
@@ -130,7 +130,7 @@ def test_planned_rows_and_texts_are_met(small: Questionnaire) -> None:
     rows = dict.fromkeys(("wrong-results", "a-crash", "missing-operators"), steps)
     plan = planned(10, met=PlantedAnswers(rows=rows), hardest=PlantedAnswers(answered=4, texts=("Shapes.",)))
     drawn = draw_respondents(small, 10, 1, plan)
-    counts = planted_truth(small, drawn)["met"].counts
+    counts = count_planted_answers(small, drawn)["met"].counts
     assert {name: count for name, count in counts.items() if name.startswith("a-crash/")} == {
         f"a-crash/{step}": count for step, count in steps.items()
     }

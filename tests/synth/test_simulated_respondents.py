@@ -16,7 +16,7 @@ from quaestor.study.templates import new_study
 from quaestor.surveys.lifecycle import Surveys, open_survey, open_surveys
 from quaestor.surveys.model.records import ResponseStatus
 from quaestor.surveys.respond import begin
-from quaestor.synth.simulated_respondents import bundled_plan, simulate_responses
+from quaestor.synth.simulated_respondents import read_bundled_plan, simulate_responses
 
 STUDY, SURVEY = "onnx-interoperability", "fielded"
 
@@ -30,7 +30,7 @@ def counts_in(surveys: Surveys, name: str, question: str) -> tuple[int, Counter[
 def test_the_bundled_study_is_answered_as_it_was_printed(tmp_path: Path) -> None:
     with open_surveys(open_study(new_study(tmp_path / "study", STUDY))) as surveys:
         open_survey(surveys, SURVEY)
-        made = simulate_responses(surveys, SURVEY, seed=7, plan=bundled_plan(STUDY, SURVEY))
+        made = simulate_responses(surveys, SURVEY, seed=7, plan=read_bundled_plan(STUDY, SURVEY))
         assert surveys.answers.counts(SURVEY)[ResponseStatus.FINISHED] == made.responses == 92
         assert all(one.synthetic for one in surveys.answers.responses(SURVEY))
         assert counts_in(surveys, SURVEY, "ml-years") == (89, {"under-1": 8, "1-2": 17, "3-5": 32, "over-5": 32})
@@ -72,8 +72,8 @@ def test_somebody_who_begins_is_a_person(tmp_path: Path) -> None:
 
 def test_a_study_that_plants_nothing_says_so() -> None:
     with pytest.raises(InputError, match="does not say what to plant in a survey: leave --like out"):
-        bundled_plan("dl-implementation-issues", "onnx")
-    assert bundled_plan(STUDY, "a name of one's own") == bundled_plan(STUDY, SURVEY)
+        read_bundled_plan("dl-implementation-issues", "onnx")
+    assert read_bundled_plan(STUDY, "a name of one's own") == read_bundled_plan(STUDY, SURVEY)
 
 
 def test_on_the_command_line(tmp_path: Path) -> None:

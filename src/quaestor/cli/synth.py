@@ -123,9 +123,9 @@ def survey(
     Example: quaestor synth survey fielded --like onnx-interoperability --seed 7
     """
     from quaestor.surveys.lifecycle import open_surveys
-    from quaestor.synth.simulated_respondents import bundled_plan, simulate_responses
+    from quaestor.synth.simulated_respondents import read_bundled_plan, simulate_responses
 
-    plan = bundled_plan(like, name) if like is not None else None
+    plan = read_bundled_plan(like, name) if like is not None else None
     with open_surveys(chosen_study(study)) as surveys, progress_bar(in_bytes=False) as progress:
         done = simulate_responses(
             surveys, name, seed=seed, responses=responses, plan=plan,
@@ -160,13 +160,13 @@ def interviews(
     Example: quaestor synth interviews --out talks --seed 7
     """
     from quaestor.synth.interview_truth import synthesise_interviews
-    from quaestor.synth.simulated_interviews import take_in_talks
+    from quaestor.synth.simulated_interviews import import_interviews
 
     target = chosen_study(study) if take_in else None
     truth = synthesise_interviews(out, seed=seed, interviews=interview_count, words=words, like=like)
     with progress_bar(in_bytes=False) as progress:
         imported = (
-            take_in_talks(target, out, truth, lambda done, total: progress("interviews", done, total))
+            import_interviews(target, out, truth, lambda done, total: progress("interviews", done, total))
             if target is not None
             else None
         )
@@ -176,7 +176,7 @@ def interviews(
     screen = console()
     screen.print(
         f"{number(len(truth.interviews))} interviews in {out} (synthetic, seed {seed}): {number(truth.words)} words, "
-        f"{number(truth.stretches)} coded passages with {number(len(truth.codes))} codes",
+        f"{number(truth.passages)} coded passages with {number(len(truth.codes))} codes",
         soft_wrap=True,
     )
     screen.print(f"  new codes by interview: {', '.join(map(str, truth.new_codes))}", soft_wrap=True)

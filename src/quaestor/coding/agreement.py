@@ -19,17 +19,17 @@ from quaestor.measures.records import Agreement, Estimate, Scale
 
 __all__ = [
     "Agreement",
-    "FacetScale",
     "Estimate",
+    "FacetScale",
     "RatingTable",
     "RatingsFile",
     "Scale",
-    "compute_file_agreement",
+    "build_table",
     "compute_agreement",
-    "find_facet_scale",
+    "compute_file_agreement",
     "compute_round_agreement",
     "find_estimate",
-    "build_table",
+    "find_facet_scale",
     "to_json",
 ]
 

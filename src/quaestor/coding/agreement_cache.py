@@ -11,9 +11,9 @@ from quaestor.coding.agreement import (
     Agreement,
     FacetScale,
     RatingTable,
+    build_table,
     compute_agreement,
     find_facet_scale,
-    build_table,
 )
 from quaestor.coding.model.facet_kinds.base import Label
 from quaestor.coding.model.ratings import list_slot_labels

@@ -14,7 +14,7 @@ from quaestor.coding.model.codebook.history import list_differences, list_undone
 from quaestor.coding.model.facet_kinds.passages import KIND
 from quaestor.coding.model.records import Code, Codebook, CodeFacet, Difference, RoundPlan
 from quaestor.coding.model.state import State
-from quaestor.coding.session import Where, open_coding, require_lead, find_study
+from quaestor.coding.session import Where, find_study, open_coding, require_lead
 from quaestor.evidence.table_rows import read_rows
 from quaestor.store.records import NewAct
 from quaestor.study.contributions import KnownNames

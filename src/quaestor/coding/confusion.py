@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from quaestor.coding.agreement_access import require_agreement_access, find_visible_agreement
+from quaestor.coding.agreement_access import find_visible_agreement, require_agreement_access
 from quaestor.coding.model.answers import summarise_answer
 from quaestor.coding.model.records import Codebook, Facet
 from quaestor.coding.model.state import RoundState

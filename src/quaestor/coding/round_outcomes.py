@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from quaestor.coding.model.decisions import list_kept
-from quaestor.coding.session import Where, open_coding, find_study
+from quaestor.coding.session import Where, find_study, open_coding
 
 _KEPT: dict[Path, tuple[tuple[int, list[str]], dict[str, list[str]]]] = {}
 """By study folder: the last act and the rounds asked for, and what these keep."""

@@ -20,8 +20,8 @@ from quaestor.coding.model.facet_kinds.keep import Keep
 from quaestor.coding.model.records import RoundPlan
 from quaestor.coding.model.rounds import build_open_act
 from quaestor.coding.model.state import CLOSED, State
-from quaestor.coding.round_acts import choose_items, find_earlier_items, build_plan, find_round_settings
-from quaestor.coding.session import CodingSession, Where, open_coding, find_study
+from quaestor.coding.round_acts import build_plan, choose_items, find_earlier_items, find_round_settings
+from quaestor.coding.session import CodingSession, Where, find_study, open_coding
 from quaestor.measures.agreement.statistics import list_reportable
 from quaestor.people.membership import list_people
 from quaestor.people.roles import Role

@@ -81,13 +81,13 @@ def is_code(address: str) -> bool:
 
 
 EMAIL, WEB, TELEPHONE, ACCOUNT = "e-mail", "web", "telephone", "account"
-SHOWN = {
+REPLACEMENTS = {
     EMAIL: "[e-mail address]",
     WEB: "[web address]",
     TELEPHONE: "[telephone number]",
     ACCOUNT: "[account]",
 }
-_ENDS = "|".join(sorted(ENDS, key=lambda one: (-len(one), one)))
+_ENDS = "|".join(sorted(ENDS, key=lambda ending: (-len(ending), ending)))
 _SPOKEN_ENDS = "com|org|net|edu|gov|io|dev|ai|info|eu|de|ch|uk|fr"
 """Those that are no ordinary words after `dot`."""
 _LABEL = r"[^\W_](?:[\w-]{0,61}[^\W_])?"
@@ -166,7 +166,7 @@ _TRAILING = ".,;:!?)]}'\"”’…"
 
 
 @dataclass(frozen=True)
-class Shaped:
+class PatternMatch:
     """A stretch of a text that has such a shape."""
 
     start: int
@@ -175,22 +175,22 @@ class Shaped:
     sure: bool = True
 
 
-def shapes_in(text: str) -> Iterator[Shaped]:
+def find_patterns(text: str) -> Iterator[PatternMatch]:
     """Everything of such a shape, in no order; what may be something else is not sure."""
     if "@" in text or "\uff20" in text:
         yield from _with_sign(text.replace("\uff20", "@"))
     if "[" in text or "(" in text:
-        yield from (Shaped(*match.span(), EMAIL) for match in _SAID_EMAIL.finditer(text))
+        yield from (PatternMatch(*match.span(), EMAIL) for match in _SAID_EMAIL.finditer(text))
     for match in _SCHEME.finditer(text):
-        yield Shaped(match.start(), _end(match), WEB)
+        yield PatternMatch(match.start(), _end(match), WEB)
     if "." in text:
         yield from _bare(text)
     if _DOT.search(text):
-        yield from (Shaped(*match.span(), EMAIL, sure=False) for match in _SPOKEN_EMAIL.finditer(text))
-        yield from (Shaped(*match.span(), WEB, sure=False) for match in _SPOKEN_WEB.finditer(text))
+        yield from (PatternMatch(*match.span(), EMAIL, sure=False) for match in _SPOKEN_EMAIL.finditer(text))
+        yield from (PatternMatch(*match.span(), WEB, sure=False) for match in _SPOKEN_WEB.finditer(text))
     for match in _SPOKEN_ACCOUNT.finditer(text):
         if match[1].lower() not in _BEFORE_AT:
-            yield Shaped(*match.span(), EMAIL, sure=False)
+            yield PatternMatch(*match.span(), EMAIL, sure=False)
     for match in _NUMBER.finditer(text):
         if _PERCENT.match(text, match.end()) and "+" not in match[0]:
             continue
@@ -199,37 +199,37 @@ def shapes_in(text: str) -> Iterator[Shaped]:
         if labelled and not cued and match[0].isdecimal() and not match[0].startswith("0"):
             continue  # seed:1234567
         if (sure := _is_telephone(match[0])) is not None:
-            yield Shaped(*match.span(), TELEPHONE, sure or cued)
+            yield PatternMatch(*match.span(), TELEPHONE, sure or cued)
 
 
-def _with_sign(text: str) -> Iterator[Shaped]:
+def _with_sign(text: str) -> Iterator[PatternMatch]:
     """E-mail addresses, whole or without their ending, and names of accounts."""
     for match in _EMAIL.finditer(text):
         machine = match[0].rpartition("@")[2].split(".")
         if not machine[-1].isdecimal() or len(machine) == _ADDRESS:  # torch@2.1 is a version
-            yield Shaped(*match.span(), EMAIL, sure=not machine[-1].isdecimal())
-    yield from (Shaped(*match.span(), ACCOUNT, sure=False) for match in _ACCOUNT.finditer(text))
+            yield PatternMatch(*match.span(), EMAIL, sure=not machine[-1].isdecimal())
+    yield from (PatternMatch(*match.span(), ACCOUNT, sure=False) for match in _ACCOUNT.finditer(text))
     for match in _SHORT_EMAIL.finditer(text):
         if len(match[0]) > _PRODUCT and not _VERSIONS.fullmatch(match[0].partition("@")[2]):
-            yield Shaped(*match.span(), EMAIL, sure=False)
+            yield PatternMatch(*match.span(), EMAIL, sure=False)
 
 
-def _bare(text: str) -> Iterator[Shaped]:
+def _bare(text: str) -> Iterator[PatternMatch]:
     """Web addresses without a scheme: by what they end in, by what stands before or behind them; code is none."""
     for match in (*_BARE.finditer(text), *_WITH_PATH.finditer(text)):
         if not is_code(match[1]):
-            yield Shaped(match.start(), _end(match), WEB, sure=False)
+            yield PatternMatch(match.start(), _end(match), WEB, sure=False)
     for match in _ME.finditer(text):
         if match[1] is None or (not is_code(match[1]) and match[1].partition(".")[0].lower() not in _SAID_TO_ME):
-            yield Shaped(match.start(), _end(match), WEB, sure=False)
+            yield PatternMatch(match.start(), _end(match), WEB, sure=False)
     for match in _AFTER_A_CUE.finditer(text):
         if (match[1] or "").lower() not in _LOOKED and not is_code(match[2]):
-            yield Shaped(*match.span(2), WEB, sure=False)
+            yield PatternMatch(*match.span(2), WEB, sure=False)
 
 
-def _end(found: re.Match[str]) -> int:
+def _end(match: re.Match[str]) -> int:
     """Where an address ends: the full stop of the sentence is not part of it."""
-    return found.start() + len(found[0].rstrip(_TRAILING))
+    return match.start() + len(match[0].rstrip(_TRAILING))
 
 
 def _is_telephone(text: str) -> bool | None:

@@ -18,29 +18,29 @@ _BROKEN = re.compile(r"[-\u2010\u2011\u00ad][ \t]*(?:\r\n|\r|\n)[ \t]*(?=[^\W\d_
 
 
 @dataclass(frozen=True)
-class Folded:
+class FoldedText:
     """A text folded, and where in the text each of its characters comes from."""
 
     text: str
-    places: Sequence[int]
+    positions: Sequence[int]
     raw: str
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """The stretch of the text itself, whole characters with the marks that belong to the last."""
-        low, high = self.places[start], self.places[end - 1] + 1
+        low, high = self.positions[start], self.positions[end - 1] + 1
         while high < len(self.raw) and unicodedata.category(self.raw[high]).startswith("M"):
             high += 1
         return low, high
 
 
 @lru_cache(maxsize=8_192)
-def folded_letter(letter: str) -> str:
+def fold_letter(letter: str) -> str:
     """One character folded; empty for one that is not seen, several where it stands for them."""
     if unicodedata.category(letter) in _UNSEEN:
         return ""
     apart = unicodedata.normalize("NFKD", letter).casefold().translate(_OWN)
     again = unicodedata.normalize("NFKD", apart)
-    seen = "".join(one for one in again if unicodedata.category(one) not in _UNSEEN)
+    seen = "".join(letter for letter in again if unicodedata.category(letter) not in _UNSEEN)
     if not letter.isalnum() and any(map(str.isalnum, seen)):
         return letter  # a sign such as ™ is no part of the word before it
     return seen
@@ -48,23 +48,23 @@ def folded_letter(letter: str) -> str:
 
 def fold(text: str) -> str:
     """A text folded, where places do not matter."""
-    return text.lower() if text.isascii() else "".join(map(folded_letter, text))
+    return text.lower() if text.isascii() else "".join(map(fold_letter, text))
 
 
-def folded(text: str, unseen: str = "") -> Folded:
+def fold_with_positions(text: str, unseen: str = "") -> FoldedText:
     """A text as it is searched; `unseen` is put for each invisible character, such as a zero-width space."""
     if text.isascii():
-        return Folded(text.lower(), range(len(text)), text)
+        return FoldedText(text.lower(), range(len(text)), text)
     letters: list[str] = []
     places: list[int] = []
     for place, letter in enumerate(text):
-        found = folded_letter(letter) or (unseen if unicodedata.category(letter) == "Cf" else "")
-        letters.append(found)
-        places += [place] * len(found)
-    return Folded("".join(letters), places, text)
+        folded = fold_letter(letter) or (unseen if unicodedata.category(letter) == "Cf" else "")
+        letters.append(folded)
+        places += [place] * len(folded)
+    return FoldedText("".join(letters), places, text)
 
 
-def rejoined(text: str) -> Folded | None:
+def fold_rejoined(text: str) -> FoldedText | None:
     """The same with words whole that were divided at the ends of lines; None where there is none."""
     if _BROKEN.search(text) is None:
         return None
@@ -74,8 +74,8 @@ def rejoined(text: str) -> Folded | None:
     for broken in [*_BROKEN.finditer(text), None]:
         stop = broken.start() if broken else len(text)
         for place in range(last, stop):
-            found = folded_letter(text[place])
-            letters.append(found)
-            places += [place] * len(found)
+            folded = fold_letter(text[place])
+            letters.append(folded)
+            places += [place] * len(folded)
         last = broken.end() if broken else stop
-    return Folded("".join(letters), places, text)
+    return FoldedText("".join(letters), places, text)

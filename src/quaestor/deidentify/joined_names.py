@@ -29,15 +29,15 @@ _AND_WORD = rf"[\s_\-]{{}}+(?:{'|'.join(_AND_WORDS)})[\s_\-]{{}}+"
 class Joint:
     """What may stand at one place between the words of a name: one of several regular expressions."""
 
-    ways: tuple[str, ...]
+    patterns: tuple[str, ...]
 
     @property
     def pattern(self) -> str:
-        return f"(?:{'|'.join(self.ways)})"
+        return f"(?:{'|'.join(self.patterns)})"
 
-    def ends_in(self, text: str, start: int) -> Iterator[int]:
+    def find_ends(self, text: str, start: int) -> Iterator[int]:
         """Where it can end in a folded text if it starts at this place."""
-        for way in self.ways:
+        for way in self.patterns:
             match = _compiled(way).match(text, start)
             if match is not None:
                 yield match.end()
@@ -85,7 +85,7 @@ def fold_name(name: str) -> str:
     return fold(name.replace("&amp;", "&"))
 
 
-def taken_apart(name: str, long: int) -> WrittenName | None:
+def parse_name(name: str, long: int) -> WrittenName | None:
     """A name as it is searched for; None where it has no word. It is long from so many letters on."""
     text = fold_name(name)
     found = list(WORDS.finditer(text))

@@ -6,10 +6,10 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
-from quaestor.deidentify.folded_text import Folded
+from quaestor.deidentify.folded_text import FoldedText
 from quaestor.deidentify.joined_names import GAP
-from quaestor.deidentify.name_forms import DOUBTFUL, ENDINGS, INITIALS, PERSON, STEM, Form, KnownName
-from quaestor.deidentify.ordinary_words import ORDINARY, WITH_AN_ENDING_ORDINARY
+from quaestor.deidentify.name_forms import DOUBTFUL, ENDINGS, INITIALS, PERSON, STEM, NameForm, KnownName
+from quaestor.deidentify.ordinary_words import ORDINARY, ORDINARY_WITH_ENDING
 
 AS_IT_IS, WITH_AN_ENDING, WITHIN, MISSPELT, AS_A_WORD, IN_PART = (
     "as it is known",
@@ -29,7 +29,7 @@ _PREFIXED = frozenset("בהוכלמשوبلفك")
 
 
 @dataclass(frozen=True)
-class Found:
+class NameMatch:
     """A stretch of a text that is a name, or may be one."""
 
     start: int
@@ -43,7 +43,7 @@ class Found:
         return self.start < end and start < self.end
 
 
-def judged(seen: Folded, start: int, end: int, name: KnownName, form: Form) -> Found | None:
+def judge_match(seen: FoldedText, start: int, end: int, name: KnownName, form: NameForm) -> NameMatch | None:
     """What a form of a name that stands at a place comes to."""
     text, raw = seen.text, seen.raw
     rest = _rest(text, end)
@@ -56,28 +56,28 @@ def judged(seen: Folded, start: int, end: int, name: KnownName, form: Form) -> F
         joined = False
     if rest and _camel(seen, end):
         rest = ""
-    if form.how == INITIALS and not _initials_fit(seen, start, end, form):
+    if form.extent == INITIALS and not _initials_fit(seen, start, end, form):
         return None
 
-    def made(upto: int, sure: bool, why: str) -> Found:
+    def made(upto: int, sure: bool, why: str) -> NameMatch:
         first, last = seen.span(start, upto)
-        return Found(first, last, name.id, name.shown, sure, why)
+        return NameMatch(first, last, name.id, name.shown, sure, why)
 
     if unspaced and len(raw[low:high]) >= TINY:
         return made(end, True, AS_IT_IS)
     if joined or (rest and not _is_ending(rest, name, form)):
-        long = size >= _LONG and form.how <= STEM - 1
-        begins = not joined and capital and size > SHORT and form.how != STEM
+        long = size >= _LONG and form.extent <= STEM - 1
+        begins = not joined and capital and size > SHORT and form.extent != STEM
         return made(end + len(rest), False, WITHIN) if long or begins else None
     doubted = size <= SHORT and rest not in ("", _PLURAL, *name.endings)
-    if form.how == STEM or doubted:
+    if form.extent == STEM or doubted:
         fits = rest and rest != _PLURAL and capital
         return made(end + len(rest), form.sure and not doubted, WITH_AN_ENDING) if fits else None
-    if form.how == DOUBTFUL and size <= _DISTINCT and not capital:
+    if form.extent == DOUBTFUL and size <= _DISTINCT and not capital:
         return None
-    if form.how == DOUBTFUL:
+    if form.extent == DOUBTFUL:
         return made(end + len(rest), False, IN_PART)
-    if form.how == INITIALS and end - start == size and not _is_account(seen, start, end, form):
+    if form.extent == INITIALS and end - start == size and not _is_account(seen, start, end, form):
         return made(end, False, AS_A_WORD)
     why = WITH_AN_ENDING if rest else AS_IT_IS
     ordinary = (form.key in ORDINARY or size <= SHORT) and not capital
@@ -86,28 +86,29 @@ def judged(seen: Folded, start: int, end: int, name: KnownName, form: Form) -> F
     return made(end + len(rest), form.sure, why if form.sure else AS_A_WORD)
 
 
-def _has_own_sign(words: str, form: Form) -> bool:
+def _has_own_sign(words: str, form: NameForm) -> bool:
     """Whether a name that has a sign, such as at&t, is written with one: no ordinary word is."""
     own = any(joint not in (None, GAP) for joint in form.joints)
     return own and not all(letter.isalnum() or letter.isspace() for letter in words)
 
 
-def _is_as_given(words: str, name: KnownName, form: Form) -> bool:
+def _is_as_given(words: str, name: KnownName, form: NameForm) -> bool:
     """Whether words have the very letters that somebody gave as a name; a part of an address may be any word."""
-    if not form.given or name.derived:
+    if not form.original or name.derived:
         return False
     written, given = (
-        [letter for letter in unicodedata.normalize("NFKD", text) if letter.isalnum()] for text in (words, form.given)
+        [letter for letter in unicodedata.normalize("NFKD", text) if letter.isalnum()]
+        for text in (words, form.original)
     )
     return written == given
 
 
-def _is_ending(rest: str, name: KnownName, form: Form) -> bool:
+def _is_ending(rest: str, name: KnownName, form: NameForm) -> bool:
     """Whether the rest of a word is how a name may end; not where a short name with it is another word."""
     if rest in name.endings:
         return True
     size = len(form.key)
-    if size <= SHORT and form.key + rest in WITH_AN_ENDING_ORDINARY:
+    if size <= SHORT and form.key + rest in ORDINARY_WITH_ENDING:
         return False
     if form.endings:
         return rest in form.endings
@@ -127,20 +128,20 @@ def _rest(text: str, end: int) -> str:
     return text[end:stop]
 
 
-def _begins_word(seen: Folded, start: int) -> bool:
+def _begins_word(seen: FoldedText, start: int) -> bool:
     """Whether a word begins here: after what is no letter, or with a capital after a small letter."""
     if start == 0 or not seen.text[start - 1].isalpha() or not seen.text[start].isalnum():
         return True
     return _camel(seen, start) or seen.text[start - 1].isascii() != seen.text[start].isascii()
 
 
-def _camel(seen: Folded, end: int) -> bool:
+def _camel(seen: FoldedText, end: int) -> bool:
     """Whether another word begins here with a capital, without a space."""
-    before, here = seen.raw[seen.places[end - 1]], seen.raw[seen.places[end]]
+    before, here = seen.raw[seen.positions[end - 1]], seen.raw[seen.positions[end]]
     return before.islower() and here.isupper()
 
 
-def _is_prefixed(seen: Folded, start: int) -> bool:
+def _is_prefixed(seen: FoldedText, start: int) -> bool:
     """Whether all that stands before it in the word are letters that Hebrew and Arabic put there."""
     first = start
     while first and seen.text[first - 1] in _PREFIXED and start - first < TINY:
@@ -158,25 +159,25 @@ def _is_unspaced(letter: str) -> bool:
     return not letter.isascii() and unicodedata.name(letter, "").startswith(_UNSPACED)
 
 
-def _initials_fit(seen: Folded, start: int, end: int, form: Form) -> bool:
+def _initials_fit(seen: FoldedText, start: int, end: int, form: NameForm) -> bool:
     """Whether initials are written as such: in capitals where they stand apart, or joined to the name."""
     if end - start == len(form.key):
         return len(form.key) > SHORT and not _rest(seen.text, end)
     place = start
     for word in form.words:
         place = seen.text.index(word, place)
-        if len(word) == 1 and not _is_capital(seen.raw[seen.places[place]]):
+        if len(word) == 1 and not _is_capital(seen.raw[seen.positions[place]]):
             return False
         place += len(word)
     last = form.words[-1]
     return len(last) > 1 or not _rest(seen.text, end)
 
 
-def _is_account(seen: Folded, start: int, end: int, form: Form) -> bool:
+def _is_account(seen: FoldedText, start: int, end: int, form: NameForm) -> bool:
     """Whether initials joined to a name are written as no word is: SPark, @spark, spark@example."""
     low, high = seen.span(start, end)
     if _BEFORE_ACCOUNT.search(seen.raw[max(low - 2, 0) : low]) or _AFTER_ACCOUNT.match(seen.raw, high):
         return True
     begins = [start + sum(map(len, form.words[:place])) for place in range(len(form.words))]
-    capitals = all(_is_capital(seen.raw[seen.places[begin]]) for begin in begins)
+    capitals = all(_is_capital(seen.raw[seen.positions[begin]]) for begin in begins)
     return capitals and not seen.raw[low:high].isupper()

@@ -18,7 +18,7 @@ from quaestor.deidentify.joined_names import (
     Joint,
     WrittenName,
     fold_name,
-    taken_apart,
+    parse_name,
 )
 from quaestor.deidentify.ordinary_words import ORDINARY
 
@@ -39,7 +39,7 @@ Stem = tuple[str, frozenset[str], bool]
 """What stays, the endings that follow it (none for the usual ones), and whether it is a name for sure."""
 
 
-def stems_of_person(word: str) -> Iterator[Stem]:
+def build_person_stems(word: str) -> Iterator[Stem]:
     """Those of a first name or a surname; what may well be another word is not sure."""
     if len(word) == _TINY and word[-1] in "aа":
         yield word[:-1], _CASES | {"ie"}, False
@@ -62,7 +62,7 @@ def stems_of_person(word: str) -> Iterator[Stem]:
         yield word.removesuffix(ends) + becomes, _WEAKENED, False
 
 
-def stems_of_thing(word: str) -> Iterator[Stem]:
+def build_thing_stems(word: str) -> Iterator[Stem]:
     """Those of an organisation, a product or a place: in Slavic languages they have cases too."""
     if len(word) >= _STEM and word[-1] in "aа":
         yield word[:-1], _CASES, False
@@ -119,18 +119,18 @@ class KnownName:
 
 
 @dataclass(frozen=True)
-class Form:
+class NameForm:
     """One way to write a name: folded words that may stand apart or joined."""
 
     words: tuple[str, ...]
-    how: int = WHOLE
+    extent: int = WHOLE
     endings: frozenset[str] = frozenset()
     """What follows it, where that is something other than the usual endings."""
     sure: bool = True
     """Whether it is a name wherever it is written so; else only a person can tell."""
     joints: tuple[Joint | None, ...] = ()
     """What stands before, between and after the words, where that is not just a gap between any two."""
-    given: str = ""
+    original: str = ""
     """The name as somebody gave it: written exactly so it is no ordinary word, whatever its case."""
 
     @property
@@ -149,7 +149,7 @@ class Form:
             yield joints[-1]
 
 
-def words_in(text: str) -> tuple[str, ...]:
+def split_words(text: str) -> tuple[str, ...]:
     """The words of a name, folded."""
     return tuple(WORDS.findall(fold_name(text)))
 
@@ -160,37 +160,37 @@ def is_searchable(text: str) -> bool:
     return len(visible) >= _ALONE and any(map(str.isalnum, visible))
 
 
-def identity_of(text: str) -> tuple[str, ...]:
+def build_identity(text: str) -> tuple[str, ...]:
     """What two ways to write the same name have in common: their words, or all signs where there is but one letter."""
-    words = words_in(text)
+    words = split_words(text)
     return words if sum(map(len, words)) >= _ALONE else (fold_name(text),)
 
 
-def forms_of(kind: str, given: str) -> Iterator[Form]:
+def build_forms(kind: str, given: str) -> Iterator[NameForm]:
     """All the ways in which a name may be written, the whole one first."""
     for text in dict.fromkeys((given, *_spellings(given))):
-        written = taken_apart(text, _LONG_NAME)
+        written = parse_name(text, _LONG_NAME)
         if written is None:
             continue
         yield from _whole(written, given if text == given else "")
         if kind == PERSON:
-            yield from _of_person(words_in(text), written)
-            yield from (Form(match.groups(), PART) for match in _APOSTROPHE.finditer(fold(text)))
+            yield from _of_person(split_words(text), written)
+            yield from (NameForm(match.groups(), PART) for match in _APOSTROPHE.finditer(fold(text)))
         else:
-            yield from _of_thing(words_in(text), written, kind)
-    if len(words_in(given)) == 1 and len(parts := tuple(map(fold, _CAMEL.findall(given)))) > 1:
-        yield Form(parts, PART, sure=False)
+            yield from _of_thing(split_words(text), written, kind)
+    if len(split_words(given)) == 1 and len(parts := tuple(map(fold, _CAMEL.findall(given)))) > 1:
+        yield NameForm(parts, PART, sure=False)
 
 
-def _whole(written: WrittenName, given: str = "") -> Iterator[Form]:
+def _whole(written: WrittenName, given: str = "") -> Iterator[NameForm]:
     """A name as it is given, then with signs of its own left out; a single letter is no name without them."""
     bare = written.without_signs()
     if bare != written:
-        yield Form(written.words, joints=written.joints, given=given)
+        yield NameForm(written.words, joints=written.joints, original=given)
     if len(written.key) >= _ALONE:
-        yield Form(bare.words, joints=bare.joints, given=given)
+        yield NameForm(bare.words, joints=bare.joints, original=given)
         if AND in bare.joints:
-            yield Form(bare.words, PART, sure=False)
+            yield NameForm(bare.words, PART, sure=False)
 
 
 def _spellings(text: str) -> Iterator[str]:
@@ -204,39 +204,39 @@ def _spellings(text: str) -> Iterator[str]:
     yield together
 
 
-def _of_person(words: tuple[str, ...], written: WrittenName) -> Iterator[Form]:
+def _of_person(words: tuple[str, ...], written: WrittenName) -> Iterator[NameForm]:
     named = tuple(word for word in words if word not in _TITLES) or words
     if named != words:
         yield from _whole(written.without(_TITLES))
     bearing = [word for word in named if word not in _PARTICLES and len(word) >= _ALONE]
     for word in bearing:
-        yield Form((word,), PART)
-        yield from (Form((stem,), STEM, endings, sure) for stem, endings, sure in stems_of_person(word))
+        yield NameForm((word,), PART)
+        yield from (NameForm((stem,), STEM, endings, sure) for stem, endings, sure in build_person_stems(word))
     if len(bearing) < _ALONE:
         return
     first, last = named[0], bearing[-1]
-    yield Form((first, last), PART)
-    yield Form((last, first), PART)
-    yield Form((*named[1:], first), PART)
-    yield Form((first[0], last), INITIALS)
-    yield Form((last, first[0]), INITIALS)
-    yield Form((first, last[0]), INITIALS)
-    yield Form((first[0], *named[1:]), INITIALS)
-    yield Form(tuple(word[0] for word in bearing), DOUBTFUL)
+    yield NameForm((first, last), PART)
+    yield NameForm((last, first), PART)
+    yield NameForm((*named[1:], first), PART)
+    yield NameForm((first[0], last), INITIALS)
+    yield NameForm((last, first[0]), INITIALS)
+    yield NameForm((first, last[0]), INITIALS)
+    yield NameForm((first[0], *named[1:]), INITIALS)
+    yield NameForm(tuple(word[0] for word in bearing), DOUBTFUL)
 
 
-def _of_thing(words: tuple[str, ...], written: WrittenName, kind: str) -> Iterator[Form]:
+def _of_thing(words: tuple[str, ...], written: WrittenName, kind: str) -> Iterator[NameForm]:
     if len(words) == 1 and kind != OTHER:
-        yield from (Form((stem,), STEM, endings, sure) for stem, endings, sure in stems_of_thing(words[0]))
+        yield from (NameForm((stem,), STEM, endings, sure) for stem, endings, sure in build_thing_stems(words[0]))
     if kind == ORGANISATION:
         yield from _of_organisation(words, written)
 
 
-def _of_organisation(words: tuple[str, ...], written: WrittenName) -> Iterator[Form]:
+def _of_organisation(words: tuple[str, ...], written: WrittenName) -> Iterator[NameForm]:
     bare = tuple(word for word in words if word not in _LEGAL)
     if bare and bare != words:
         yield from _whole(written.without(_LEGAL))
     if len(bare) >= _ALONE and len(bare[0]) >= _DISTINCT and bare[0] not in ORDINARY | _COMMON:
-        yield Form((bare[0],), DOUBTFUL)
+        yield NameForm((bare[0],), DOUBTFUL)
     if len(bare) >= _ACRONYM:
-        yield Form(tuple(word[0] for word in bare), DOUBTFUL)
+        yield NameForm(tuple(word[0] for word in bare), DOUBTFUL)

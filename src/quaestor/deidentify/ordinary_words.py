@@ -22,7 +22,7 @@ ORDINARY = frozenset(
     )
 )
 """Names that are words too: only a capital tells them apart."""
-WITH_AN_ENDING_ORDINARY = frozenset(
+ORDINARY_WITH_ENDING = frozenset(
     re.findall(
         r"\w+",
         """any one ore ice ace age ale ape are use due lie die pie tie toy boy buy day may say way joy key own owe eye

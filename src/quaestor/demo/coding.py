@@ -28,7 +28,7 @@ from quaestor.render.figures.records import SetCurve
 from quaestor.store.records import NewAct
 from quaestor.study.file_edit import append_tables, edit_study_file, toml_table
 from quaestor.study.folder import Study, open_study
-from quaestor.synth.simulated_raters import planted_truth, simulate_ratings, simulate_sets, simulate_settling
+from quaestor.synth.simulated_raters import read_planted_truth, simulate_ratings, simulate_sets, simulate_settling
 
 # These accuracies give about the published agreement: moderate in the pilot, 174 disagreements among 3,842 posts.
 _ACCURACY = {"pilot": 0.89, "refinement": 0.977, "phrases": 0.995, "phases": 0.96, "triplets": 0.93}
@@ -93,7 +93,7 @@ def _run_refinement(coding: CodingSession, seed: int, reporter: ProgressReporter
     open_cases = len(list_disagreements(coding.state, "refinement"))
     settled = _settle(coding, "refinement", seed)
     chosen = list_kept(coding.state, "refinement") or set()
-    truth = planted_truth(coding.study.root)
+    truth = read_planted_truth(coding.study.root)
     planted = {item for item in items if truth[item]["topic"] == "implementation"}
     kappa = f"{agreement.kappa.value:.2f}" if agreement and agreement.kappa.value is not None else "undefined"
     methods = _format_methods(settled)
@@ -199,7 +199,7 @@ def open_visitor_round(coding: CodingSession, seed: int) -> RoundState:
 
 def _choose_practice(study: Study, items: list[str]) -> list[dict[str, Any]]:
     """Returns a post to keep and one to exclude, with the right answers and the reason."""
-    truth = planted_truth(study.root)
+    truth = read_planted_truth(study.root)
     kept = _find_item(truth, items, {"topic": "implementation", "phase": "Data processing"})
     dropped = _find_item(truth, items, {"topic": "installation"})
     task = f"{truth[kept]['verb']} {truth[kept]['object']}".lower()

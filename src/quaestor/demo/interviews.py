@@ -24,7 +24,7 @@ from quaestor.publication.report.make import build_report
 from quaestor.study.folder import Study, open_study
 from quaestor.study.templates import new_study
 from quaestor.synth.interview_truth import STUDY, InterviewTruth, synthesise_interviews
-from quaestor.synth.simulated_interviews import TakenIn, settle_coding, simulate_coding, take_in_talks
+from quaestor.synth.simulated_interviews import ImportedInterviews, settle_round, simulate_coding, import_interviews
 
 FOLDER = "interviews"
 """The folder of the interview study inside the demo; a study has one funnel, so the interviews need their own."""
@@ -46,7 +46,7 @@ def build_demo_interviews(
     """Builds the bundled interview study: imports six interviews, masks names, codes them twice and settles."""
     study = open_study(new_study(root / FOLDER, STUDY))
     truth = synthesise_interviews(study.root / TRANSCRIPTS, seed=seed)
-    imported = take_in_talks(
+    imported = import_interviews(
         study, study.root / TRANSCRIPTS, truth, lambda done, total: count("interviews", done, total)
     )
     with open_interviews(study) as interviews:
@@ -76,7 +76,7 @@ def _require_masked_names(interviews: Interviews, truth: InterviewTruth) -> None
     names = {
         turn.text[name.start : name.end]
         for interview in truth.interviews
-        for turn in interview.talk.turns
+        for turn in interview.interview.turns
         for name in turn.names
     }
     shown = [turn.text for transcript in interviews.transcripts() for turn in transcript.turns]
@@ -89,7 +89,7 @@ def _run_round(study: Study, name: str, truth: InterviewTruth, seed: int) -> tup
     open_by_name(study, name, None)
     with open_interviews(study) as interviews:
         coding = interviews.coding
-        simulate_coding(interviews, name, truth, finding=_DETECTION_RATE, seed=seed)
+        simulate_coding(interviews, name, truth, detection=_DETECTION_RATE, seed=seed)
         close_by_name(coding, name, None)
         agreement, passed = check_gate(coding, name)
         if passed is False:
@@ -97,7 +97,7 @@ def _run_round(study: Study, name: str, truth: InterviewTruth, seed: int) -> tup
             coding.act(lambda state: build_waive_act(state, name, coding.lead, reason))
         differing = len(list_disagreements(coding.state, name))
         coding.act(lambda state: build_agreed_act(state, name, coding.lead))
-        settle_coding(interviews, name, truth, seed=seed)
+        settle_round(interviews, name, truth, seed=seed)
     return (None if agreement is None else find_estimate(agreement, "alpha").value), differing
 
 
@@ -118,11 +118,11 @@ def _compare_codes(interviews: Interviews, truth: InterviewTruth) -> InterviewsC
         new_recovered=saturation.new,
         stopped=next((stop.reached for stop in saturation.stops if stop.rule.threshold == 0 and stop.reached), None),
         indicators=indicators,
-        indicators_planted=len(truth.of_code(INDICATOR)),
+        indicators_planted=len(truth.list_fields(INDICATOR)),
     )
 
 
-def _format_interviews(truth: InterviewTruth, imported: TakenIn, replaced: int) -> str:
+def _format_interviews(truth: InterviewTruth, imported: ImportedInterviews, replaced: int) -> str:
     formats = len({interview.format for interview in truth.interviews})
     return (
         f"{len(imported.interviews)} synthetic interviews in {formats} formats: {imported.turns:,} turns, "

@@ -16,7 +16,7 @@ from quaestor.surveys.lifecycle import Surveys, answers_path, open_survey
 from quaestor.surveys.model.questionnaire_file import questionnaire_from
 from quaestor.surveys.model.records import Answer, Question, ResponseStatus
 from quaestor.surveys.store.answers import AnswerFile
-from quaestor.synth.simulated_respondents import SimulatedSurvey, bundled_plan, simulate_responses
+from quaestor.synth.simulated_respondents import SimulatedSurvey, read_bundled_plan, simulate_responses
 
 SURVEY = "onnx"
 STUDY, INSTRUMENT = "onnx-interoperability", "fielded"
@@ -58,7 +58,7 @@ def open_demo_survey(coding: CodingSession, seed: int) -> SimulatedSurvey:
     with AnswerFile(answers_path(coding.study)) as answers:
         surveys = Surveys(coding, answers)
         open_survey(surveys, SURVEY, coding.lead)
-        return simulate_responses(surveys, SURVEY, seed=seed, plan=bundled_plan(STUDY, INSTRUMENT))
+        return simulate_responses(surveys, SURVEY, seed=seed, plan=read_bundled_plan(STUDY, INSTRUMENT))
 
 
 def count_survey_responses(study: Study) -> SurveyCounts | None:

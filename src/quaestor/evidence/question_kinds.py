@@ -47,6 +47,15 @@ class KindMeasure:
     def recall(self) -> float:
         return self.correct / self.labelled if self.labelled else 0.0
 
+    def as_json(self) -> dict[str, float]:
+        return {
+            "labelled": self.labelled,
+            "found": self.matched,
+            "right": self.correct,
+            "precision": self.precision,
+            "recall": self.recall,
+        }
+
 
 def measure_kinds(path: Path) -> dict[str, KindMeasure]:
     """Measures each bundled kind against a CSV with the columns title, body and kinds (separated by `;`)."""

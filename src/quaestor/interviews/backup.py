@@ -27,7 +27,7 @@ from quaestor.store.database import DamagedStore
 from quaestor.store.erasure import DAY, ERASED_LIST, PSEUDONYM, ErasedList
 from quaestor.store.private_file_copy import restore_copy, is_empty
 from quaestor.store.records import Act
-from quaestor.store.sealed_file_restore import check_sealed, erased_in, leave_out, participants_held
+from quaestor.store.sealed_file_restore import require_valid_copy, read_erasures, remove_withdrawn, list_participants
 from quaestor.study.contributions import BackupPart, LeftOut, PartCopy
 from quaestor.study.folder import Study, has_journal, open_journal
 
@@ -55,14 +55,14 @@ def take_back(study: Study, on_record: Mapping[str, str], copies: Copies, there:
     Their names are erased from what others said and wrote, as the withdrawal did: a backup from before has both.
     """
     listed = ErasedList.for_file(study.root / INTERVIEWS_FILE)
-    gone = _together(on_record, listed.read(), *(erased_in(copy) for copy in (*copies.values(), *there.values())))
+    gone = _together(on_record, listed.read(), *(read_erasures(copy) for copy in (*copies.values(), *there.values())))
     withdrawn_participants = WithdrawnParticipants(erased={participant: set() for participant in gone})
     withdrawn_participants.known = listed.path.exists() or any(not is_empty(copy) for copy in there.values())
     withdrawn_participants.names = _erase_names(study, gone, copies, there)
     for copy in copies.values():
-        withdrawn_participants.left_out |= leave_out(copy, gone).keys()
+        withdrawn_participants.left_out |= remove_withdrawn(copy, gone).keys()
     for one in there.values():
-        for participant, about in leave_out(one, gone).items():
+        for participant, about in remove_withdrawn(one, gone).items():
             withdrawn_participants.erased[participant] |= {name for name in about if name.split("-")[0] == participant}
     return withdrawn_participants
 
@@ -72,7 +72,7 @@ def _erase_names(study: Study, gone: Mapping[str, str], copies: Copies, there: C
     rooms, names = [], dict[str, list[KnownName]]()
     with ExitStack() as opened:
         for files in (copies, there):
-            present = {participant for file in files.values() for participant in participants_held(file)} & gone.keys()
+            present = {participant for file in files.values() for participant in list_participants(file)} & gone.keys()
             if not present or INTERVIEWS.name not in files:
                 continue
             identities = files.get(IDENTITIES.name) or opened.enter_context(restore_copy(IDENTITIES, 1, (), study.root))
@@ -134,7 +134,7 @@ class InterviewBackup:
         return keys_of(study)
 
     def check(self, study: Study, part: BackupPart, copy: sqlite3.Connection, source: Path) -> None:
-        check_sealed(copy, keys_of(study)[part.name], part.name, source)
+        require_valid_copy(copy, keys_of(study)[part.name], part.name, source)
         ErasedList.for_file(
             study.root / INTERVIEWS_FILE
         ).read()  # a list that cannot be read is refused before any lock
@@ -154,7 +154,7 @@ class InterviewBackup:
 
     def note_withdrawals(self, part: BackupPart, path: Path, copy: sqlite3.Connection) -> None:
         if part.form is INTERVIEWS:
-            ErasedList.for_file(path).add(erased_in(copy))
+            ErasedList.for_file(path).add(read_erasures(copy))
 
     def after_restore(self, study: Study, left_out: LeftOut) -> None:
         withdrawn: WithdrawnParticipants = left_out.found

@@ -16,7 +16,7 @@ from quaestor.interviews.status import FEATURE_NAME, interviews_status
 from quaestor.interviews.text_mask import open_text_mask
 from quaestor.store.erasure import ErasedList
 from quaestor.store.private_file import read_without_key
-from quaestor.store.sealed_file_restore import erased_in
+from quaestor.store.sealed_file_restore import read_erasures
 from quaestor.study.contributions import ActKind
 from quaestor.study.features import Feature
 from quaestor.study.folder import Study
@@ -27,7 +27,7 @@ _TURN = re.compile(r"(P\d{1,9})(?:-\d{1,9})?/\d{1,9}")
 def _withdrawn_items(study: Study) -> Callable[[str], bool]:
     """A test for turns of withdrawn participants; needs no key."""
     file = study.root / INTERVIEWS_FILE
-    people = {*ErasedList.for_file(file).list_names(), *read_without_key(file, erased_in)}
+    people = {*ErasedList.for_file(file).list_names(), *read_without_key(file, read_erasures)}
 
     def is_withdrawn(item: str) -> bool:
         turn = _TURN.fullmatch(item) if people else None

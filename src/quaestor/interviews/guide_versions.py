@@ -12,7 +12,7 @@ from quaestor.interviews.model.guide_checks import WORDS_A_MINUTE, check_guide, 
 from quaestor.interviews.model.guide_file import guide_from
 from quaestor.interviews.model.records import Guide, Section
 from quaestor.interviews.repository import Interviews, guide_file, guide_files
-from quaestor.store.text_versions import KeptText
+from quaestor.store.text_versions import TextVersion
 from quaestor.study.folder import Study
 
 
@@ -163,7 +163,7 @@ def _used(interviews: Interviews | None) -> Iterator[str]:
     return iter(dict.fromkeys(interview.guide for interview in interviews.interviews())) if interviews else iter(())
 
 
-def _kept(interviews: Interviews | None, name: str) -> list[KeptText]:
+def _kept(interviews: Interviews | None, name: str) -> list[TextVersion]:
     return interviews.guide_versions(name) if interviews else []
 
 

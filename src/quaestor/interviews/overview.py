@@ -115,7 +115,7 @@ def interviews_at_a_glance(study: Study, interviews: Interviews | None, leads: b
         )
         for participant in interviews.participants()
     )
-    return InterviewsAtAGlance(people, interviews.file.erased(), guides, agreement, why)
+    return InterviewsAtAGlance(people, interviews.file.list_erased(), guides, agreement, why)
 
 
 def interviews_if_any(where: Where) -> InterviewsAtAGlance:

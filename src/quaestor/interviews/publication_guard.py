@@ -12,7 +12,7 @@ from quaestor.interviews.names.remaining import refuse_names, remaining
 from quaestor.interviews.names.stale_items import files_mark
 from quaestor.interviews.repository import INTERVIEWS, Interviews, identities_path, interviews_path, open_interviews
 from quaestor.store.sealed_file import change_stamp
-from quaestor.store.sealed_file_restore import erased_in
+from quaestor.store.sealed_file_restore import read_erasures
 from quaestor.study.folder import Study
 
 
@@ -78,7 +78,7 @@ class WithdrawalGuard:
         self._before: set[str] = set()
         if self._path.exists():
             with INTERVIEWS.open(self._path) as file, file.reading() as reading:
-                self._before = set(erased_in(reading))
+                self._before = set(read_erasures(reading))
 
     @contextmanager
     def placing(self) -> Iterator[None]:
@@ -87,7 +87,7 @@ class WithdrawalGuard:
             yield
             return
         with INTERVIEWS.open(self._path) as file, file.writing() as writing:
-            if since := set(erased_in(writing)) - self._before:
+            if since := set(read_erasures(writing)) - self._before:
                 raise StateError(
                     f"{min(since)} withdrew while the {self._what} was made, which may quote them: make it again"
                 )

@@ -24,7 +24,7 @@ from quaestor.interviews.model.records import Guide, Interview, Participant, Rep
 from quaestor.store.erasure import ErasedList
 from quaestor.store.records import new_key
 from quaestor.store.sealed_file import SealedEntry, NewEntry, SealedFile, sealed_file_schema
-from quaestor.store.text_versions import KeptText
+from quaestor.store.text_versions import TextVersion
 from quaestor.study.folder import Study
 
 INTERVIEWS_FILE, INTERVIEWS_KEY = "interviews.db", "interviews.key"
@@ -71,7 +71,7 @@ def opened_files(study: Study) -> tuple[SealedFile, SealedFile]:
     interviews = opened_interviews(study)
     try:
         path, key = identities_path(study), keys_of(study)[IDENTITIES.name]
-        if not path.exists() and interviews.head():
+        if not path.exists() and interviews.read_head():
             # An empty one in its place would know no name, and nothing would keep names from being published.
             raise StateError(
                 f"{path} is not there, in which the names of the people in {interviews.path} are kept: "
@@ -192,13 +192,13 @@ class Interviews:
 
     def participants(self) -> list[Participant]:
         """Everybody who takes part and has not withdrawn, in the order in which they were added."""
-        return participants_in(self.file.entries(about=""))
+        return participants_in(self.file.read_entries(about=""))
 
     def participant(self, name: str) -> Participant:
         by_pseudonym = {participant.pseudonym: participant for participant in self.participants()}
         if name not in by_pseudonym:
-            if name in self.file.erased():
-                raise StateError(f"{name} has withdrawn on {self.file.erased()[name]}: nothing is kept about them")
+            if name in self.file.list_erased():
+                raise StateError(f"{name} has withdrawn on {self.file.list_erased()[name]}: nothing is kept about them")
             options = suggest(name, by_pseudonym) or "none yet"
             raise InputError(f"there is no participant {name!r}, there are: {options}")
         return by_pseudonym[name]
@@ -208,7 +208,7 @@ class Interviews:
     def interviews(self) -> list[Interview]:
         """All interviews, in the order of their participants."""
         entries_by_interview: dict[str, list[SealedEntry]] = {}
-        for entry in self.file.entries():
+        for entry in self.file.read_entries():
             if entry.about:
                 entries_by_interview.setdefault(entry.about, []).append(entry)
         order = {participant.pseudonym: place for place, participant in enumerate(self.participants())}
@@ -218,7 +218,7 @@ class Interviews:
         return sorted(interviews, key=lambda interview: (order.get(interview.participant, len(order)), interview.id))
 
     def interview(self, name: str) -> Interview:
-        interview = interview_in(self.file.entries(about=name)) if name else None
+        interview = interview_in(self.file.read_entries(about=name)) if name else None
         if interview is None:
             self._require_not_over(name)
             options = suggest(name, [interview.id for interview in self.interviews()]) or "none yet"
@@ -230,9 +230,9 @@ class Interviews:
     def _require_not_over(self, name: str) -> None:
         """Say what became of an interview that is there no more."""
         who = name.partition("-")[0]
-        if day := self.file.erased().get(who):
+        if day := self.file.list_erased().get(who):
             raise StateError(f"{who} has withdrawn on {day}: nothing is kept about them")
-        if any(entry.kind == _CANCELLED for entry in self.file.entries(about=name)):
+        if any(entry.kind == _CANCELLED for entry in self.file.read_entries(about=name)):
             raise StateError(f"the interview {name} was cancelled: plan another with `quaestor interview plan {who}`")
 
     def plan(self, participant: str, guide: str, actor: str, key: str = "") -> Interview:
@@ -272,9 +272,9 @@ class Interviews:
             raise InputError(f"there is no version {version} of the guide {name!r}")
         return guide_from(guide_text_in(guide_file(self.study, name)), name)
 
-    def guide_versions(self, name: str) -> list[KeptText]:
+    def guide_versions(self, name: str) -> list[TextVersion]:
         """The texts by which interviews were planned, the first one first."""
-        return self.file.texts.versions(f"{GUIDES}{name}")
+        return self.file.texts.list_versions(f"{GUIDES}{name}")
 
     def guide_of(self, interview: Interview) -> Guide:
         return self.guide(interview.guide, interview.version)
@@ -283,7 +283,7 @@ class Interviews:
 
     def transcript(self, name: str) -> Transcript:
         """What was said in an interview, with all that was worked out and confirmed about it; read once, then kept."""
-        head = self.file.head(name)
+        head = self.file.read_head(name)
         with self._lock:
             known = self._transcripts.get(name)
         if known is not None and known[0] == head:
@@ -291,8 +291,8 @@ class Interviews:
         interview = self.interview(name)
         if not interview.transcript:
             raise StateError(f"the interview {name} has no transcript yet: `quaestor interview import {name} FILE`")
-        entries = self.file.entries(about=name)
-        turns = spoken_turns(self.file.pieces(name), entries, self.guide_of(interview))
+        entries = self.file.read_entries(about=name)
+        turns = spoken_turns(self.file.read_pieces(name), entries, self.guide_of(interview))
         transcript = Transcript(name, interview.participant, interview.guide, interview.version, turns)
         with self._lock:
             self._transcripts[name] = (head, transcript)

@@ -67,7 +67,7 @@ class InterviewMask:
     def item_text(self, item: str, title: str, body: str) -> tuple[str, str]:
         interview, _, number = item.rpartition("/")
         is_turn = self._items_are_turns and interview and number.isdecimal()
-        if not is_turn or not self._interviews.file.head(interview):
+        if not is_turn or not self._interviews.file.read_head(interview):
             return title, body
         turn = self._turn(item)
         if turn is None:

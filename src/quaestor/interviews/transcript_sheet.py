@@ -82,7 +82,7 @@ def transcript_sheet(
     if not 1 <= page <= pages:
         raise InputError(f"the transcript of {name} has {pages} pages: there is no page {page}")
     guide = interviews.guide_of(interview)
-    imported = latest_import(since_import(interviews.file.entries(about=name)))
+    imported = latest_import(since_import(interviews.file.read_entries(about=name)))
     shown = transcript.turns[(page - 1) * WINDOW : page * WINDOW]
     turns_by_question: dict[str, int] = {}
     for turn in transcript.turns:
@@ -151,7 +151,7 @@ class LeftOut:
 
 def left_out_of(interviews: Interviews, name: str) -> LeftOut:
     """Of the transcript that an interview has now; nothing where it has none."""
-    known = latest_import(interviews.file.entries(about=name))
+    known = latest_import(interviews.file.read_entries(about=name))
     if known is None:
         return LeftOut()
     kept = known.said.get("left_out", [])

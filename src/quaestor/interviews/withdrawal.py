@@ -52,11 +52,11 @@ def withdraw_by_link(interviews: Interviews, code: str) -> Withdrawal:
 
 
 def _erased(interviews: Interviews, participant: str, actor: str, how: str) -> Withdrawal:
-    if participant not in interviews.file.erased():
+    if participant not in interviews.file.list_erased():
         interviews.participant(participant)
     own_interviews = [interview for interview in interviews.interviews() if interview.participant == participant]
     names = tuple(interview.id for interview in own_interviews)
-    unfinished = participant in interviews.file.erased() and participant not in withdrawn(interviews)
+    unfinished = participant in interviews.file.list_erased() and participant not in withdrawn(interviews)
     quoted = unfinished or has_said(interviews, participant)
     day = interviews.today()
     erased = names_of_participant(interviews, participant)
@@ -73,7 +73,7 @@ def _erased(interviews: Interviews, participant: str, actor: str, how: str) -> W
     if participant not in withdrawn(interviews):
         payload = {"participant": participant, "how": how}
         interviews.coding.act(lambda state: NewAct(WITHDRAW_ACT, actor, payload))
-    day = interviews.file.erased()[participant]
+    day = interviews.file.list_erased()[participant]
     return Withdrawal(participant, day, names, published, interviews.erasure_pending)
 
 

@@ -93,8 +93,8 @@ class Table:
     def cell(self, row: str, column: str) -> Cell | None:
         """The cell at a row and a column, by their keys."""
         places = {column.key: number for number, column in enumerate(self.columns)}
-        found = next((one for one in self.rows() if one.key == row), None)
-        return found.cells[places[column]] if found is not None and column in places else None
+        matching_row = next((candidate for candidate in self.rows() if candidate.key == row), None)
+        return matching_row.cells[places[column]] if matching_row is not None and column in places else None
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Protocol
 
 from quaestor.base.errors import InputError
-from quaestor.store.keys import SealError, Seal, label_place, text_context
+from quaestor.store.keys import SealError, Seal, label_context, text_context
 from quaestor.store.private_file import PrivateFile
 
 TEXT_TABLES = """
@@ -131,19 +131,19 @@ class ActTexts:
         """The texts of an act by their numbers; those that were erased are missing."""
         with self._file.reading() as reading:
             rows = reading.execute("SELECT number, owner, said FROM words WHERE act = ?", (act,)).fetchall()
-        return {number: self._codec.unpack(said, text_context(act, number, owner)) for number, owner, said in rows}
+        return {number: self._codec.unpack(packed, text_context(act, number, owner)) for number, owner, packed in rows}
 
     def find_label(self, token: str) -> str | None:
         """The word behind the token of a label; None where it was erased."""
         with self._file.reading() as reading:
             row = reading.execute("SELECT owner, said FROM labels WHERE token = ? LIMIT 1", (token,)).fetchone()
-        return self._codec.unpack(row[1], label_place(token, row[0])) if row else None
+        return self._codec.unpack(row[1], label_context(token, row[0])) if row else None
 
     def find_token(self, word: str) -> str | None:
         """The token of a word that somebody used as a label before."""
         with self._file.reading() as reading:
-            asked = "SELECT token FROM labels WHERE fingerprint = ? LIMIT 1"
-            row = reading.execute(asked, (self._codec.fingerprint(word),)).fetchone()
+            query = "SELECT token FROM labels WHERE fingerprint = ? LIMIT 1"
+            row = reading.execute(query, (self._codec.fingerprint(word),)).fetchone()
         return str(row[0]) if row else None
 
     def is_erased(self, owner: str) -> bool:
@@ -163,14 +163,14 @@ class ActTexts:
         """Replace each text and label by what a function makes of it, for good; returns how many it changed."""
         changed: set[tuple[str, ...]] = set()
         with self._file.erasing() as writing:
-            for act, number, owner, said in writing.execute("SELECT act, number, owner, said FROM words").fetchall():
-                before = self._codec.unpack(said, text_context(act, number, owner))
+            for act, number, owner, packed in writing.execute("SELECT act, number, owner, said FROM words").fetchall():
+                before = self._codec.unpack(packed, text_context(act, number, owner))
                 if (after := change(before)) != before:
                     rows = self._text_rows(NewText(act, number, (owner,), after))
                     writing.executemany("INSERT OR REPLACE INTO words VALUES (?, ?, ?, ?)", rows)
                     changed.add((act, str(number)))
-            for token, owner, said in writing.execute("SELECT token, owner, said FROM labels").fetchall():
-                before = self._codec.unpack(said, label_place(token, owner))
+            for token, owner, packed in writing.execute("SELECT token, owner, said FROM labels").fetchall():
+                before = self._codec.unpack(packed, label_context(token, owner))
                 if (after := change(before)) != before:
                     labels = self._label_rows(NewLabel(token, (owner,), after))
                     writing.executemany("INSERT OR REPLACE INTO labels VALUES (?, ?, ?, ?)", labels)
@@ -191,7 +191,12 @@ class ActTexts:
     def _label_rows(self, new_label: NewLabel) -> list[tuple[str, str, bytes, bytes]]:
         fingerprint = self._codec.fingerprint(new_label.word)
         return [
-            (new_label.token, owner, self._codec.pack(new_label.word, label_place(new_label.token, owner)), fingerprint)
+            (
+                new_label.token,
+                owner,
+                self._codec.pack(new_label.word, label_context(new_label.token, owner)),
+                fingerprint,
+            )
             for owner in new_label.owners
         ]
 

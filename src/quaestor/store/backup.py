@@ -15,9 +15,9 @@ from quaestor.base.errors import StateError
 from quaestor.store.backup_file import Backup, Digest, write_backup
 from quaestor.store.database import DamagedStore, explain_errors
 from quaestor.store.journal import Journal, parse_database_url
-from quaestor.store.private_file_copy import Part
+from quaestor.store.private_file_copy import BackupPart
 from quaestor.store.records import RestoreReport
-from quaestor.store.schema import acts, add_rows, head_of, rows
+from quaestor.store.schema import acts, add_rows, read_head, read_rows
 
 
 class RestoreTarget(Protocol):
@@ -32,7 +32,7 @@ class RestoreTarget(Protocol):
     def describe_difference(self) -> str:
         """What is there and would be replaced, in words; empty where nothing is."""
 
-    def list_parts(self) -> Sequence[Part]:
+    def list_parts(self) -> Sequence[BackupPart]:
         """What is there, to be kept before it is replaced."""
 
     def restore(self) -> None:
@@ -63,7 +63,7 @@ def _bring(
     with Journal.open(address, clock, backups) as journal:
         database, kept = journal.database, None
         with explain_errors(database), database.writing() as connection:
-            before = head_of(connection)
+            before = read_head(connection)
             differs = _first_difference(backup, connection)
             beside.lock()
             others = beside.describe_difference()
@@ -76,7 +76,7 @@ def _bring(
                 )
             if differs is not None or others:
                 target = database.name_file(backups, f"before-restore-{format_file_stamp(clock())}.backup")
-                kept = write_backup(rows(connection), target, format_timestamp(clock()), beside.list_parts()).file
+                kept = write_backup(read_rows(connection), target, format_timestamp(clock()), beside.list_parts()).file
             if differs is None:
                 add_rows(connection, (row for row in backup.read_rows() if row.number > before))
             else:
@@ -91,7 +91,7 @@ def _bring(
 
 def _first_difference(backup: Backup, connection: Connection) -> int | None:
     """The number of the first act of the store that the backup does not have just so."""
-    for number, (there, ours) in enumerate(zip_longest(rows(connection), backup.read_rows()), start=1):
+    for number, (there, ours) in enumerate(zip_longest(read_rows(connection), backup.read_rows()), start=1):
         if there is None:
             return None
         if there != ours:
@@ -102,7 +102,7 @@ def _first_difference(backup: Backup, connection: Connection) -> int | None:
 def _verify(backup: Backup, connection: Connection) -> None:
     """Before the commit, so that a restore that went wrong has not happened."""
     digest = Digest()
-    for _ in digest.through(rows(connection)):
+    for _ in digest.through(read_rows(connection)):
         pass
     if digest.sha256 != backup.report.sha256:
         raise StateError(f"{backup.report.file} did not read back as it was restored, so nothing was: try again")

@@ -18,8 +18,8 @@ from urllib.parse import quote
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.files import fsync
-from quaestor.store.private_file_copy import LineDigest, Part, refusal
-from quaestor.store.records import BackupReport, PartReport, Row
+from quaestor.store.private_file_copy import LineDigest, BackupPart, damaged_backup_error
+from quaestor.store.records import BackupReport, PartReport, ActRow
 from quaestor.store.schema import VERSIONS
 
 BACKUP = 0x51554142
@@ -56,7 +56,7 @@ class Digest:
         self._hash = hashlib.sha256()
         self.count = 0
 
-    def through(self, rows: Iterable[Row]) -> Iterator[Row]:
+    def through(self, rows: Iterable[ActRow]) -> Iterator[ActRow]:
         """The same rows, counted and hashed on their way."""
         for row in rows:
             self._hash.update(row.line())
@@ -75,15 +75,15 @@ class Backup:
     report: BackupReport
     _connection: sqlite3.Connection
 
-    def read_rows(self) -> Iterator[Row]:
-        return map(Row._make, self._connection.execute(_ROWS))
+    def read_rows(self) -> Iterator[ActRow]:
+        return map(ActRow._make, self._connection.execute(_ROWS))
 
     def read_lines(self, part: str) -> Iterator[str]:
         return (line for (line,) in self._connection.execute(_LINES, (part,)))
 
 
 def write_backup(
-    rows: Iterable[Row], target: Path, made: str, parts: Sequence[Part] = (), kind: int = BACKUP
+    rows: Iterable[ActRow], target: Path, made: str, parts: Sequence[BackupPart] = (), kind: int = BACKUP
 ) -> BackupReport:
     """Write rows and parts to a new file of its owner's alone and read it back; it is there whole, or not at all."""
     if target.exists():
@@ -112,21 +112,23 @@ def _aside(target: Path) -> Iterator[Path]:
         fcntl = None  # type: ignore[assignment]
     if fcntl is not None:
         for left in target.parent.glob(f".*{_UNFINISHED}"):
-            with suppress(OSError), left.open("rb") as held:
-                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)  # refused while whoever writes it lives
+            with suppress(OSError), left.open("rb") as lock_file:
+                fcntl.flock(lock_file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # refused while whoever writes it lives
                 left.unlink()
     aside = target.with_name(f".{target.name}.{os.getpid()}{_UNFINISHED}")
     aside.unlink(missing_ok=True)
-    with os.fdopen(os.open(aside, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600), "rb") as held:
+    with os.fdopen(os.open(aside, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600), "rb") as lock_file:
         if fcntl is not None:
-            fcntl.flock(held, fcntl.LOCK_EX)
+            fcntl.flock(lock_file, fcntl.LOCK_EX)
         try:
             yield aside
         finally:
             aside.unlink(missing_ok=True)
 
 
-def _write(rows: Iterable[Row], parts: Sequence[Part], aside: Path, target: Path, made: str, kind: int) -> BackupReport:
+def _write(
+    rows: Iterable[ActRow], parts: Sequence[BackupPart], aside: Path, target: Path, made: str, kind: int
+) -> BackupReport:
     digest, reports = Digest(), {}
     with closing(sqlite3.connect(aside, isolation_level=None)) as connection:
         for pragma in (
@@ -144,8 +146,8 @@ def _write(rows: Iterable[Row], parts: Sequence[Part], aside: Path, target: Path
             lines = LineDigest()
             numbered = ((part.name, number, line) for number, line in enumerate(lines.through(part.lines), start=1))
             connection.executemany("INSERT INTO lines VALUES (?, ?, ?)", numbered)
-            reports[part.name] = told = lines.report(part.name, part.version)
-            values = (told.name, told.version, json.dumps(told.rows), told.sha256)
+            reports[part.name] = report = lines.report(part.name, part.version)
+            values = (report.name, report.version, json.dumps(report.rows), report.sha256)
             connection.execute("INSERT INTO parts VALUES (?, ?, ?, ?)", values)
         connection.execute("COMMIT")
     return BackupReport(target, digest.count, digest.sha256, made, reports)
@@ -168,34 +170,34 @@ def open_backup(file: Path, kind: int = BACKUP) -> Iterator[Backup]:
 
 def _verify(connection: sqlite3.Connection, file: Path, kind: int) -> BackupReport:
     tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    found = _pragma(connection, "application_id")
-    if {found, kind} == {BACKUP, CLAIMS}:
+    application = _pragma(connection, "application_id")
+    if {application, kind} == {BACKUP, CLAIMS}:
         raise InputError(
             f"{file} holds claims, which are apart from all else: `quaestor restore --claims {file}`"
-            if found == CLAIMS
+            if application == CLAIMS
             else f"{file} holds no claims: `quaestor restore {file}` brings back what it holds"
         )
-    is_backup = found == kind
+    is_backup = application == kind
     if "acts" not in tables or not (is_backup or (kind == BACKUP and VERSIONS in tables)):
         raise InputError(f"{file} is no backup of Quaestor: name one")
     written = int(str(_pragma(connection, "user_version")))
     if is_backup and written not in _FORMATS:
         raise InputError(f"{file} was written by a newer Quaestor: update Quaestor")
     if is_backup and (strange := _stranger(connection, written)):
-        raise refusal(file, f"it holds {strange}, as no backup does")
+        raise damaged_backup_error(file, f"it holds {strange}, as no backup does")
     if (whole := str(_pragma(connection, "integrity_check"))) != "ok":
-        raise refusal(file, whole.splitlines()[-1])
+        raise damaged_backup_error(file, whole.splitlines()[-1])
     digest = Digest()
-    for expected, row in enumerate(digest.through(map(Row._make, connection.execute(_ROWS))), start=1):
+    for expected, row in enumerate(digest.through(map(ActRow._make, connection.execute(_ROWS))), start=1):
         if row.number != expected:
-            raise refusal(file, f"act {expected} is missing")
+            raise damaged_backup_error(file, f"act {expected} is missing")
     if not is_backup:
         return BackupReport(file, digest.count, digest.sha256, "")
-    said = connection.execute("SELECT made, acts, sha256 FROM backup").fetchall()
-    if [(acts, sha256) for _, acts, sha256 in said] != [(digest.count, digest.sha256)]:
-        raise refusal(file, "its SHA-256 differs")
+    summary = connection.execute("SELECT made, acts, sha256 FROM backup").fetchall()
+    if [(acts, sha256) for _, acts, sha256 in summary] != [(digest.count, digest.sha256)]:
+        raise damaged_backup_error(file, "its SHA-256 differs")
     parts = _parts(connection, file) if written > 1 else {}
-    return BackupReport(file, digest.count, digest.sha256, said[0][0], parts)
+    return BackupReport(file, digest.count, digest.sha256, summary[0][0], parts)
 
 
 def _parts(connection: sqlite3.Connection, file: Path) -> dict[str, PartReport]:
@@ -205,12 +207,12 @@ def _parts(connection: sqlite3.Connection, file: Path) -> dict[str, PartReport]:
         digest = LineDigest()
         for _ in digest.through(line for (line,) in connection.execute(_LINES, (name,))):
             pass
-        found = digest.report(str(name), version)
-        if (json.dumps(found.rows), found.sha256) != (rows, sha256) or not isinstance(version, int):
-            raise refusal(file, f"the SHA-256 of its {name} differs")
-        reports[found.name] = found
+        report = digest.report(str(name), version)
+        if (json.dumps(report.rows), report.sha256) != (rows, sha256) or not isinstance(version, int):
+            raise damaged_backup_error(file, f"the SHA-256 of its {name} differs")
+        reports[report.name] = report
     if connection.execute("SELECT 1 FROM lines WHERE part NOT IN (SELECT name FROM parts)").fetchone():
-        raise refusal(file, "it holds lines of no part")
+        raise damaged_backup_error(file, "it holds lines of no part")
     return reports
 
 

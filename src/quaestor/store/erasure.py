@@ -64,8 +64,8 @@ class ErasureNote:
 
     def remove(self, token: str) -> None:
         """Remove the note, unless a later erasure has changed it."""
-        found = self.read()
-        if found is not None and found[0] == token:
+        listed = self.read()
+        if listed is not None and listed[0] == token:
             self.path.unlink()
             fsync(self.path.parent)
 
@@ -177,13 +177,13 @@ class ErasedList:
 
     def read(self) -> dict[str, str]:
         """Who withdrew, and the first day of it; a line that is none is refused, since it may have been one."""
-        found: dict[str, str] = {}
+        files: dict[str, str] = {}
         for number, line in enumerate(self._lines(), start=1):
             read = _LINE.fullmatch(line)
             if read is None:
                 raise InputError(f"{self.path}, line {number} is no withdrawal: bring back a copy of it, or remove it")
-            found[read[1]] = min(read[2], found.get(read[1], read[2]))
-        return found
+            files[read[1]] = min(read[2], files.get(read[1], read[2]))
+        return files
 
     def list_names(self) -> set[str]:
         """Whoever may stand there, whatever else does."""

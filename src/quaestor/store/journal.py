@@ -17,8 +17,17 @@ from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import is_storable
 from quaestor.store.database import Database, explain_errors
 from quaestor.store.postgres import PostgreSQL
-from quaestor.store.records import Act, NewAct, Row, acts_of, row_of
-from quaestor.store.schema import PAGE, add_rows, bring_up_to_date, head_of, page, pages, rows_by_key, rows_of_kinds
+from quaestor.store.records import Act, NewAct, ActRow, parse_acts, build_row
+from quaestor.store.schema import (
+    PAGE,
+    add_rows,
+    upgrade_store,
+    read_head,
+    read_page,
+    read_pages,
+    find_rows,
+    read_rows_of_kinds,
+)
 from quaestor.store.sqlite import SQLite
 
 
@@ -38,7 +47,7 @@ class Journal:
         database = parse_database_url(address)
         try:
             database.prepare()
-            bring_up_to_date(database, clock, backups)
+            upgrade_store(database, clock, backups)
         except BaseException:
             database.close()
             raise
@@ -65,16 +74,16 @@ class Journal:
         while True:
             # Page by page: a reader that takes its time, or never ends, holds nothing open.
             with explain_errors(self.database), self.database.reading() as connection:
-                found = page(connection, after)
-            yield from acts_of(found)
-            if len(found) < PAGE:
+                rows = read_page(connection, after)
+            yield from parse_acts(rows)
+            if len(rows) < PAGE:
                 return
-            after = found[-1].number
+            after = rows[-1].number
 
     def acts_of_kinds(self, kinds: Sequence[str], after: int = 0) -> list[Act]:
         """The acts of some kinds with higher numbers, in order, without reading every rating."""
         with explain_errors(self.database), self.database.reading() as connection:
-            return acts_of(rows_of_kinds(connection, kinds, after))
+            return parse_acts(read_rows_of_kinds(connection, kinds, after))
 
     @contextmanager
     def writing(self) -> Iterator[JournalTransaction]:
@@ -104,52 +113,52 @@ class JournalTransaction:
         self._connection = connection
         self._clock = clock
         self._head: int | None = None
-        self._looked_up: dict[str, Row | None] = {}
+        self._looked_up: dict[str, ActRow | None] = {}
         """Keys and what stands behind them; nobody else can put anything there meanwhile."""
-        self._unwritten: list[Row] = []
+        self._unwritten: list[ActRow] = []
 
     def head(self) -> int:
         """The number of the last act, those of this transaction included."""
         if self._head is None:
-            self._head = head_of(self._connection)
+            self._head = read_head(self._connection)
         return self._head
 
     def acts(self, after: int = 0) -> Iterator[Act]:
         """The acts with higher numbers, in order, those of this transaction included."""
         self.write()
-        return (act for page in pages(self._connection, after) for act in acts_of(page))
+        return (act for page in read_pages(self._connection, after) for act in parse_acts(page))
 
     def look_up(self, keys: Iterable[str]) -> None:
         """Ask for many keys at once which are about to be found one by one."""
         unknown = [key for key in dict.fromkeys(keys) if key not in self._looked_up]
         if unknown:
             possible = [key for key in unknown if is_storable(key)]  # a database cannot even be asked for others
-            self._looked_up |= dict.fromkeys(unknown) | rows_by_key(self._connection, possible)
+            self._looked_up |= dict.fromkeys(unknown) | find_rows(self._connection, possible)
 
     def find(self, key: str) -> Act | None:
         """The act on record with a key."""
         self.look_up([key])
-        found = self._looked_up[key]
-        return found.act() if found else None
+        row = self._looked_up[key]
+        return row.act() if row else None
 
     def append(self, acts: Sequence[NewAct]) -> list[Act]:
         """Put acts on record; an act whose key is there already is returned as it is on record."""
         time = format_timestamp(self._clock())
-        wanted = [row_of(act, time) for act in acts]
-        self.look_up(row.key for row in wanted)
+        new_rows = [build_row(act, time) for act in acts]
+        self.look_up(row.key for row in new_rows)
         head = self.head()
-        new: dict[str, Row] = {}
+        new: dict[str, ActRow] = {}
         recorded: list[Act] = []
-        for row in wanted:
-            found = self._looked_up[row.key] or new.get(row.key)
-            if found is None:
-                new[row.key] = found = row._replace(number=head + len(new) + 1)
-            elif not found.says_the_same_as(row):
+        for row in new_rows:
+            existing = self._looked_up[row.key] or new.get(row.key)
+            if existing is None:
+                new[row.key] = existing = row._replace(number=head + len(new) + 1)
+            elif not existing.has_same_content(row):
                 raise StateError(
-                    f"the key {row.key!r} already stands for act {found.number} ({found.kind} by {found.actor}), "
+                    f"the key {row.key!r} already stands for act {existing.number} ({existing.kind} by {existing.actor}), "
                     f"which says something else than this {row.kind} by {row.actor}: use a new key for a new act"
                 )
-            recorded.append(found.act())
+            recorded.append(existing.act())
         self._head = head + len(new)
         self._looked_up |= new
         self._unwritten += new.values()

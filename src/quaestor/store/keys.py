@@ -70,14 +70,14 @@ def text_context(act: str, number: int, participant: str) -> str:
     return f"words\0{act}\0{number}\0{participant}"
 
 
-def label_place(token: str, owner: str) -> str:
+def label_context(token: str, owner: str) -> str:
     return f"label\0{token}\0{owner}"
 
 
 _BYTES = 32
 
 
-def secret_of(path: Path, whose: str) -> bytes:
+def get_or_create_secret(path: Path, content: str) -> bytes:
     """The secret of a key file, made where there is none; two who make it at once end with the same."""
     if not path.exists():
         aside = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
@@ -88,20 +88,20 @@ def secret_of(path: Path, whose: str) -> bytes:
         with contextlib.suppress(FileExistsError):
             os.link(aside, path)
         aside.unlink()
-    return read_secret(path, whose)
+    return read_secret(path, content)
 
 
-def read_secret(path: Path, whose: str) -> bytes:
+def read_secret(path: Path, content: str) -> bytes:
     """The secret of a key file that is there; one that is not whole, or that stays open to others, is refused."""
-    _close_to_others(path, whose)
+    _close_to_others(path, content)
     try:
         secret = bytes.fromhex(path.read_text("ascii"))
     except (ValueError, OSError) as error:
         raise InputError(
-            f"{path} cannot be read as the key of {whose} ({error}): bring back the one that was there"
+            f"{path} cannot be read as the key of {content} ({error}): bring back the one that was there"
         ) from None
     if len(secret) != _BYTES:
-        raise InputError(f"{path} is not whole: bring back the key of {whose} that was there")
+        raise InputError(f"{path} is not whole: bring back the key of {content} that was there")
     return secret
 
 

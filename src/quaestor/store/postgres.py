@@ -14,7 +14,7 @@ from sqlalchemy.exc import DBAPIError
 from quaestor.base.errors import InputError, MissingDependency, QuaestorError, StateError, TemporarilyUnavailable
 from quaestor.store.backup_file import write_backup
 from quaestor.store.database import explain_errors, format_error
-from quaestor.store.schema import VERSIONS, head_of, noted_revision, rows
+from quaestor.store.schema import VERSIONS, read_head, read_revision, read_rows
 
 _LOCK = 0x5155414553544F52
 """The advisory lock of every writer: `QUAESTOR` as a number."""
@@ -28,7 +28,7 @@ class PostgreSQL:
         if importlib.util.find_spec("psycopg") is None:
             raise MissingDependency("a store in PostgreSQL needs psycopg: pip install 'quaestor[postgres]'")
         # The query of an address may hold a password as well.
-        self.shown = url.set(drivername="postgresql", password=None, query={}).render_as_string()
+        self.display_name = url.set(drivername="postgresql", password=None, query={}).render_as_string()
         timeout = {} if "connect_timeout" in url.query else {"connect_timeout": 10}
         self._engine = create_engine(
             url,
@@ -44,7 +44,7 @@ class PostgreSQL:
         with explain_errors(self), self.reading() as connection:
             encoding = connection.exec_driver_sql("SHOW server_encoding").scalar_one()
         if encoding != "UTF8":
-            raise InputError(f"{self.shown} is encoded as {encoding}: make a database with ENCODING 'UTF8'")
+            raise InputError(f"{self.display_name} is encoded as {encoding}: make a database with ENCODING 'UTF8'")
 
     def close(self) -> None:
         self._engine.dispose()
@@ -63,16 +63,16 @@ class PostgreSQL:
             connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_LOCK})")
             yield connection
 
-    def newest(self) -> int:
+    def read_head(self) -> int:
         with explain_errors(self), self.reading() as connection:
-            return head_of(connection)
+            return read_head(connection)
 
     def revision(self, connection: Connection) -> str | None:
         if self._has(connection, VERSIONS):
-            return noted_revision(connection)
+            return read_revision(connection)
         # Another process may make both tables between two looks; they appear at once, so a second look tells.
         if self._has(connection, "acts") and not self._has(connection, VERSIONS):
-            raise InputError(f"{self.shown} has a table `acts` of another program: name another database")
+            raise InputError(f"{self.display_name} has a table `acts` of another program: name another database")
         return None
 
     def _has(self, connection: Connection, table: str) -> bool:
@@ -82,10 +82,10 @@ class PostgreSQL:
         return (folder or Path.cwd()) / f"{self._engine.url.database}.{words}"
 
     def keep(self, target: Path, connection: Connection, made: str) -> None:
-        write_backup(rows(connection), target, made)
+        write_backup(read_rows(connection), target, made)
 
     def set_aside(self, stamp: str) -> Path:
-        raise StateError(f"{self.shown} is damaged: have the server mended, or name another database")
+        raise StateError(f"{self.display_name} is damaged: have the server mended, or name another database")
 
     @contextmanager
     def unguarded(self, connection: Connection) -> Iterator[None]:
@@ -96,8 +96,8 @@ class PostgreSQL:
     def refusal(self, error: DBAPIError) -> QuaestorError:
         if getattr(error.orig, "sqlstate", None) is None:
             remedy = "start the server, or mend the address of the store"
-            return TemporarilyUnavailable(f"{self.shown} cannot be reached ({format_error(error)}): {remedy}")
-        return TemporarilyUnavailable(f"{self.shown} cannot be used: {format_error(error)}")
+            return TemporarilyUnavailable(f"{self.display_name} cannot be reached ({format_error(error)}): {remedy}")
+        return TemporarilyUnavailable(f"{self.display_name} cannot be used: {format_error(error)}")
 
 
 def _be_durable(connection: DBAPIConnection, record: object) -> None:

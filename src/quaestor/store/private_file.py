@@ -67,7 +67,7 @@ class PrivateFile:
         with self._reading, self._explained():
             yield self._reader
 
-    def version(self) -> int:
+    def read_change_counter(self) -> int:
         """Another number after every commit, of this process or of another; what was read before it may have changed.
 
         The connection that reads never writes, so SQLite counts the commits of everybody else for it.
@@ -109,7 +109,7 @@ class PrivateFile:
         return self._note.exists()
 
     @contextmanager
-    def still(self) -> Iterator[sqlite3.Connection]:
+    def snapshot(self) -> Iterator[sqlite3.Connection]:
         """The file as it is at this moment, whatever is written meanwhile; as long as it lasts nothing is forgotten."""
         with self._reading, self._explained():
             self._reader.execute("BEGIN")
@@ -119,7 +119,7 @@ class PrivateFile:
             finally:
                 self._reader.execute("ROLLBACK")
 
-    def forget(self) -> None:
+    def clear_log(self) -> None:
         """Empty the log of changes, so that it does not tell what came when; where somebody reads, a little later."""
         with self._writing:
             if not empty_log(self._writer, _ERASING_PATIENCE):
@@ -160,7 +160,7 @@ class PrivateFile:
             if version > len(self._upgrades):
                 raise InputError(f"{self.path} was made by a newer Quaestor: install that one")
             reached = version if tables else 0
-            upgrade(self._writer, self._upgrades[reached:])
+            run_upgrades(self._writer, self._upgrades[reached:])
             if reached < len(self._upgrades):
                 self._writer.execute(f"PRAGMA application_id = {self._kind}")
                 self._writer.execute(f"PRAGMA user_version = {len(self._upgrades)}")
@@ -195,7 +195,7 @@ class PrivateFile:
         )
 
 
-def upgrade(connection: sqlite3.Connection, upgrades: Iterable[str]) -> None:
+def run_upgrades(connection: sqlite3.Connection, upgrades: Iterable[str]) -> None:
     """Lead the tables of a file from one version to a later one."""
     for upgrade in upgrades:
         for statement in upgrade.split(";\n"):
@@ -216,7 +216,7 @@ def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
             return
 
 
-def read_known_file(file: Path, read: Callable[[sqlite3.Connection], Iterable[_Read]]) -> set[_Read]:
+def read_without_key(file: Path, read: Callable[[sqlite3.Connection], Iterable[_Read]]) -> set[_Read]:
     """What a private file that may not be there says to anybody, without its key; refuses where it is damaged."""
     if not file.exists():
         return set()

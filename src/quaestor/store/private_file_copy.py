@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from quaestor.base.errors import InputError
-from quaestor.store.private_file import PrivateFile, upgrade
+from quaestor.store.private_file import PrivateFile, run_upgrades
 from quaestor.store.records import PartReport
 
 _TYPES: Mapping[str, type | tuple[type, ...]] = {"TEXT": str, "INTEGER": int, "REAL": (float, int), "BLOB": bytes}
@@ -36,12 +36,12 @@ class PrivateFileSchema:
     def version(self) -> int:
         return len(self.upgrades)
 
-    def opened(self, path: Path) -> PrivateFile:
+    def open(self, path: Path) -> PrivateFile:
         return PrivateFile(path, self.kind, self.upgrades, self.lost)
 
 
 @dataclass(frozen=True)
-class Part:
+class BackupPart:
     """What a backup is to hold beside acts: the lines of one file, in the version it has."""
 
     name: str
@@ -94,29 +94,29 @@ class LineDigest:
         return PartReport(name, version, dict(sorted(self._rows.items())), self._hash.hexdigest())
 
 
-def digest_of(connection: sqlite3.Connection) -> PartReport:
+def compute_digest(connection: sqlite3.Connection) -> PartReport:
     """What stands in a file, in short: two that hold the same have the same."""
     digest = LineDigest()
-    for _ in digest.through(lines_of(connection)):
+    for _ in digest.through(format_lines(connection)):
         pass
     return digest.report("", 0)
 
 
 def is_empty(connection: sqlite3.Connection) -> bool:
-    tables = tables_of(connection)
+    tables = read_tables(connection)
     return not any(connection.execute(f'SELECT 1 FROM "{name}" LIMIT 1').fetchone() for name in tables)  # noqa: S608
 
 
-def copied(connection: sqlite3.Connection) -> sqlite3.Connection:
+def copy_to_memory(connection: sqlite3.Connection) -> sqlite3.Connection:
     """A copy of what a connection sees, made in one go."""
     copy = _nowhere()
     connection.backup(copy)
     return copy
 
 
-def lines_of(connection: sqlite3.Connection) -> Iterator[str]:
+def format_lines(connection: sqlite3.Connection) -> Iterator[str]:
     """Every row as a line of JSON, its table first, in the order of the keys: where a row lay is not told."""
-    for table, columns in tables_of(connection).items():
+    for table, columns in read_tables(connection).items():
         keys = sorted((place, name) for name, _, place in columns if place)
         order = ", ".join(f'"{name}"' for _, name in keys)
         for row in connection.execute(f'SELECT * FROM "{table}" ORDER BY {order}'):  # noqa: S608
@@ -125,13 +125,15 @@ def lines_of(connection: sqlite3.Connection) -> Iterator[str]:
 
 
 @contextmanager
-def filled(form: PrivateFileSchema, version: int, lines: Iterable[str], source: Path) -> Iterator[sqlite3.Connection]:
+def restore_copy(
+    form: PrivateFileSchema, version: int, lines: Iterable[str], source: Path
+) -> Iterator[sqlite3.Connection]:
     """A copy made of lines, after it was found to hold what such a file can hold, and nothing else."""
     if not 1 <= version <= form.version:
         raise InputError(f"{source} was written by a newer Quaestor: update Quaestor")
     with closing(_nowhere()) as copy:
-        upgrade(copy, form.upgrades[:version])
-        tables = tables_of(copy)
+        run_upgrades(copy, form.upgrades[:version])
+        tables = read_tables(copy)
         copy.execute("BEGIN")
         try:
             for line in lines:
@@ -140,16 +142,16 @@ def filled(form: PrivateFileSchema, version: int, lines: Iterable[str], source: 
             if (broken := copy.execute("PRAGMA foreign_key_check").fetchone()) is not None:
                 raise ValueError(f"a row of {broken[0]} belongs to nothing")
         except (sqlite3.Error, ValueError, OverflowError, RecursionError) as error:
-            raise refusal(source, str(error)) from error
+            raise damaged_backup_error(source, str(error)) from error
         copy.execute("COMMIT")
-        upgrade(copy, form.upgrades[version:])
+        run_upgrades(copy, form.upgrades[version:])
         yield copy
 
 
-def refill(writing: sqlite3.Connection, copy: sqlite3.Connection) -> None:
+def replace_content(writing: sqlite3.Connection, copy: sqlite3.Connection) -> None:
     """Within a transaction, let a file hold what a copy holds, and nothing else."""
     writing.execute("PRAGMA defer_foreign_keys = ON")
-    tables = tables_of(copy)
+    tables = read_tables(copy)
     for table in tables:
         writing.execute(f'DELETE FROM "{table}"')  # noqa: S608
     for table in tables:
@@ -157,19 +159,19 @@ def refill(writing: sqlite3.Connection, copy: sqlite3.Connection) -> None:
             _insert(writing, table, row)
 
 
-def refusal(source: Path, why: str) -> InputError:
+def damaged_backup_error(source: Path, why: str) -> InputError:
     return InputError(f"{source} is damaged ({why.splitlines()[0][:200]}): nothing was restored, use another one")
 
 
-def tables_of(connection: sqlite3.Connection) -> dict[str, list[tuple[str, str, int]]]:
+def read_tables(connection: sqlite3.Connection) -> dict[str, list[tuple[str, str, int]]]:
     """The columns of each table: name, type, place in the key."""
-    asked = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name"
+    query = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name"
     return {
         name: [
             (column, kind, place)
             for _, column, kind, _, _, place in connection.execute(f'PRAGMA table_info("{name}")').fetchall()
         ]
-        for (name,) in connection.execute(asked).fetchall()
+        for (name,) in connection.execute(query).fetchall()
     }
 
 
@@ -184,7 +186,7 @@ def _read(line: str, tables: Mapping[str, list[tuple[str, str, int]]]) -> tuple[
     row = json.loads(line)
     if not isinstance(row, list) or not row or not isinstance(row[0], str) or row[0] not in tables:
         raise ValueError("a row of no table")
-    table, values = row[0], [_value(one) for one in row[1:]]
+    table, values = row[0], [_value(value) for value in row[1:]]
     columns = tables[table]
     if len(values) != len(columns):
         raise ValueError(f"a row of {table} with {len(values)} values")
@@ -194,8 +196,8 @@ def _read(line: str, tables: Mapping[str, list[tuple[str, str, int]]]) -> tuple[
     return table, values
 
 
-def _value(told: Any) -> Any:
-    return bytes.fromhex(told[_HEX]) if isinstance(told, dict) and set(told) == {_HEX} else told
+def _value(value: Any) -> Any:
+    return bytes.fromhex(value[_HEX]) if isinstance(value, dict) and set(value) == {_HEX} else value
 
 
 def _insert(connection: sqlite3.Connection, table: str, values: Any) -> None:

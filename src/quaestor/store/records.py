@@ -76,7 +76,7 @@ class RestoreReport:
     """What could not be read any more, and was given another name."""
 
 
-class Row(NamedTuple):
+class ActRow(NamedTuple):
     """An act as both databases and backups hold it: the payload is canonical JSON."""
 
     number: int
@@ -94,12 +94,12 @@ class Row(NamedTuple):
         """What the hash of a backup is made of: the same bytes wherever the act is kept."""
         return json.dumps(list(self)).encode() + b"\n"
 
-    def says_the_same_as(self, other: Row) -> bool:
+    def has_same_content(self, other: ActRow) -> bool:
         """Whether two acts differ in nothing but number and time."""
         return self[2:] == other[2:]
 
 
-def acts_of(rows: Sequence[Row]) -> list[Act]:
+def parse_acts(rows: Sequence[ActRow]) -> list[Act]:
     """The acts of many rows; to read their payloads as one text takes half the time, and names of fields are shared."""
     payloads: list[dict[str, Any]] = json.loads(f"[{','.join([row.payload for row in rows])}]")
     return [
@@ -108,17 +108,19 @@ def acts_of(rows: Sequence[Row]) -> list[Act]:
     ]
 
 
-def row_of(act: NewAct, time: str, number: int = 0) -> Row:
+def build_row(act: NewAct, time: str, number: int = 0) -> ActRow:
     """The row a new act becomes once it has its number; refuses what could not be read back as it was."""
     for name, text in (("kind", act.kind), ("actor", act.actor), ("key", act.key)):
         if not isinstance(text, str) or not text or not is_storable(text):
             raise InputError(f"the {name} of an act is {text!r}: a text of ordinary characters is needed")
     if not isinstance(act.codebook, int) or not 0 <= act.codebook <= _LARGEST:
         raise InputError(f"the codebook version of a {act.kind} act is {act.codebook!r}: a whole number is needed")
-    return Row(number, time, act.kind, act.actor, int(act.codebook), act.key, canonical(act.payload, act.kind))
+    return ActRow(
+        number, time, act.kind, act.actor, int(act.codebook), act.key, to_canonical_json(act.payload, act.kind)
+    )
 
 
-def canonical(payload: Mapping[str, Any], kind: str) -> str:
+def to_canonical_json(payload: Mapping[str, Any], kind: str) -> str:
     """A payload as JSON with sorted keys, in ASCII: what databases refuse to hold, such as NUL, is escaped."""
     if not isinstance(payload, Mapping):
         raise InputError(f"the payload of a {kind} act is a {type(payload).__name__}: an object with keys is needed")

@@ -26,7 +26,7 @@ from sqlalchemy import (
 from quaestor.base.clock import Clock, format_file_stamp, format_timestamp
 from quaestor.base.errors import StateError
 from quaestor.store.database import Database, explain_errors
-from quaestor.store.records import Row
+from quaestor.store.records import ActRow
 
 VERSIONS = "quaestor_revision"
 """Where Alembic notes the revision of a store; no other program's store has it."""
@@ -58,53 +58,53 @@ _KINDS = (
 _INSERT = insert(acts)
 
 
-def noted_revision(connection: Connection) -> str | None:
+def read_revision(connection: Connection) -> str | None:
     """The revision a store says it has; None as long as who makes it has not committed."""
     found: str | None = connection.execute(_REVISION).scalar_one_or_none()
     return found
 
 
-def head_of(connection: Connection) -> int:
+def read_head(connection: Connection) -> int:
     """The number of the last act; 0 where there is none."""
     return int(connection.execute(_HEAD).scalar_one())
 
 
-def page(connection: Connection, after: int) -> list[Row]:
+def read_page(connection: Connection, after: int) -> list[ActRow]:
     """The next rows in order, at most `PAGE` of them."""
-    return list(map(Row._make, connection.execute(_AFTER, {"after": after}).all()))
+    return list(map(ActRow._make, connection.execute(_AFTER, {"after": after}).all()))
 
 
-def pages(connection: Connection, after: int = 0) -> Iterator[list[Row]]:
+def read_pages(connection: Connection, after: int = 0) -> Iterator[list[ActRow]]:
     """All rows a transaction sees, page by page."""
-    while found := page(connection, after):
+    while found := read_page(connection, after):
         yield found
         after = found[-1].number
 
 
-def rows(connection: Connection, after: int = 0) -> Iterator[Row]:
+def read_rows(connection: Connection, after: int = 0) -> Iterator[ActRow]:
     """The same one by one, without holding more than a page of them."""
-    return (row for page in pages(connection, after) for row in page)
+    return (row for page in read_pages(connection, after) for row in page)
 
 
-def rows_by_key(connection: Connection, keys: Sequence[str]) -> dict[str, Row]:
+def find_rows(connection: Connection, keys: Sequence[str]) -> dict[str, ActRow]:
     """Those of the keys that are on record."""
     if len(keys) == 1:  # as most often, and in half the time
         return _by_key(connection.execute(_KEY, {"key": keys[0]}))
-    found: dict[str, Row] = {}
+    found: dict[str, ActRow] = {}
     for start in range(0, len(keys), PAGE):
         found |= _by_key(connection.execute(_KEYS, {"keys": keys[start : start + PAGE]}))
     return found
 
 
-def rows_of_kinds(connection: Connection, kinds: Sequence[str], after: int) -> list[Row]:
-    return list(map(Row._make, connection.execute(_KINDS, {"after": after, "kinds": list(kinds)})))
+def read_rows_of_kinds(connection: Connection, kinds: Sequence[str], after: int) -> list[ActRow]:
+    return list(map(ActRow._make, connection.execute(_KINDS, {"after": after, "kinds": list(kinds)})))
 
 
-def _by_key(found: Iterable[Any]) -> dict[str, Row]:
-    return {row.key: row for row in map(Row._make, found)}
+def _by_key(found: Iterable[Any]) -> dict[str, ActRow]:
+    return {row.key: row for row in map(ActRow._make, found)}
 
 
-def add_rows(connection: Connection, new: Iterable[Row]) -> int:
+def add_rows(connection: Connection, new: Iterable[ActRow]) -> int:
     """Append rows as they are and say how many; whoever calls holds the write lock."""
     waiting, count = iter(new), 0
     while batch := [row._asdict() for row in islice(waiting, PAGE)]:
@@ -117,7 +117,7 @@ REVISIONS = ("0001", "0002")
 LATEST = REVISIONS[-1]
 
 
-def bring_up_to_date(database: Database, clock: Clock, backups: Path | None, target: str = LATEST) -> Path | None:
+def upgrade_store(database: Database, clock: Clock, backups: Path | None, target: str = LATEST) -> Path | None:
     """Afterwards the store is there and of this program's revision; returns the backup where one was made."""
     with explain_errors(database):
         with database.reading() as connection:

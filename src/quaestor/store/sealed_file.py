@@ -18,10 +18,10 @@ from typing import Any, Self
 from quaestor.base.errors import InputError, StateError
 from quaestor.store.act_texts import TEXT_TABLES, ActTexts, SealedCodec, erase_texts
 from quaestor.store.erasure import ErasedList
-from quaestor.store.keys import SealError, RepeatableSeal, Seal, entry_context, piece_context, secret_of
+from quaestor.store.keys import SealError, RepeatableSeal, Seal, entry_context, piece_context, get_or_create_secret
 from quaestor.store.private_file_copy import CopiedFile, PrivateFileSchema
-from quaestor.store.records import canonical, new_key
-from quaestor.store.text_versions import KeptTexts
+from quaestor.store.records import to_canonical_json, new_key
+from quaestor.store.text_versions import TextVersions
 
 _FIRST = """
 CREATE TABLE texts (
@@ -81,7 +81,7 @@ class NewEntry:
 
 
 @dataclass(frozen=True)
-class Entry:
+class SealedEntry:
     """An entry on record."""
 
     number: int
@@ -95,7 +95,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Rewriting:
+class SealedChanges:
     """What shall be said in the place of entries and pieces, by their numbers, and which entries are added."""
 
     entries: Mapping[int, Mapping[str, Any]]
@@ -122,19 +122,19 @@ class SealedFile:
         self.path = path
         self._key = key
         self._listed = listed
-        self._file = sealed_file_schema(whose, kind).opened(path) if copy is None else CopiedFile(copy)
+        self._file = sealed_file_schema(whose, kind).open(path) if copy is None else CopiedFile(copy)
         try:
             if not key.exists() and self._holds_anything():
                 raise InputError(
                     f"{key} is not there, and nothing else opens {path}: bring back the key that was there"
                 )
             # A copy in which nothing is sealed needs no key, and must not make one.
-            secret = secret_of(key, whose) if copy is None or key.exists() else b""
+            secret = get_or_create_secret(key, whose) if copy is None or key.exists() else b""
         except BaseException:
             self._file.close()
             raise
         self._seal = Seal(secret) if copy is None else RepeatableSeal(secret)
-        self.texts = KeptTexts(self._file)
+        self.texts = TextVersions(self._file)
         self.words = ActTexts(self._file, SealedCodec(self._seal, key), _is_erased)
 
     def __enter__(self) -> Self:
@@ -152,41 +152,41 @@ class SealedFile:
             return reading.execute(f"{asked} LIMIT 1").fetchone() is not None
 
     @contextmanager
-    def held(self) -> Iterator[None]:
+    def lock(self) -> Iterator[None]:
         """Nobody else writes here, nor puts in place what was made of it, as long as this lasts."""
         with self._file.writing():
             yield
 
     # Entries
 
-    def add(self, *entries: NewEntry) -> list[Entry]:
+    def add(self, *entries: NewEntry) -> list[SealedEntry]:
         """Keep entries, all or none; the disk has them on return. A key that is known is answered with its entry."""
-        return self.decide(lambda _: entries)
+        return self.add_computed(lambda _: entries)
 
-    def decide(
+    def add_computed(
         self,
-        decide: Callable[[Sequence[Entry]], Iterable[NewEntry]],
+        decide: Callable[[Sequence[SealedEntry]], Iterable[NewEntry]],
         about: str | None = None,
         participant: str | None = None,
-    ) -> list[Entry]:
+    ) -> list[SealedEntry]:
         """Keep what a function makes of the entries about something or of a participant, with nobody in between."""
         where, values = _where(about, participant)
         with self._file.writing() as writing:
             known = self._opened(_rows(writing, where, values)) if values else []
             return [self._kept(writing, one) for one in decide(known)]
 
-    def put(self, new: NewEntry) -> Entry:
+    def replace_entry(self, new: NewEntry) -> SealedEntry:
         """Keep an entry in the place of those of its kind about the same; of what it replaces nothing stays."""
         with self._file.erasing() as writing:
             _drop(writing, new.participant, new.about, new.kind)
             return self._kept(writing, new)
 
-    def drop(self, participant: str, kind: str, about: str = "") -> bool:
+    def delete_entries(self, participant: str, kind: str, about: str = "") -> bool:
         """Remove the entries of one kind for good, and nothing else; whether there were any."""
         with self._file.erasing() as writing:
             return _drop(writing, participant, about, kind)
 
-    def reword(self, written: Mapping[str, Sequence[str]], change: Callable[[str], str]) -> int:
+    def replace_texts(self, written: Mapping[str, Sequence[str]], change: Callable[[str], str]) -> int:
         """Write what a function makes of texts in their place: by kind of entry, which of them; how many it changed.
 
         A text may be a list of lines. Of what an entry said before nothing stays.
@@ -204,7 +204,7 @@ class SealedFile:
                     changed += 1
         return changed
 
-    def rewrite(self, about: str, decide: Callable[[], Rewriting]) -> bool:
+    def change_content(self, about: str, decide: Callable[[], SealedChanges]) -> bool:
         """Change entries and pieces about something, with nobody in between, all or none; whether anything changed.
 
         Of what they said before nothing stays.
@@ -215,20 +215,20 @@ class SealedFile:
                 if one.number in made.entries:
                     self._replace(writing, one, made.entries[one.number])
             for number, piece in made.pieces.items():
-                sealed = self._seal.seal(canonical(piece, "piece"), piece_context(about, number))
+                sealed = self._seal.seal(to_canonical_json(piece, "piece"), piece_context(about, number))
                 writing.execute("UPDATE pieces SET said = ? WHERE about = ? AND number = ?", (sealed, about, number))
             for new in made.added:
                 self._kept(writing, new)
         return bool(made.entries or made.pieces or made.added)
 
-    def _replace(self, writing: sqlite3.Connection, entry: Entry, said: Mapping[str, Any]) -> None:
+    def _replace(self, writing: sqlite3.Connection, entry: SealedEntry, said: Mapping[str, Any]) -> None:
         sealed = self._seal.seal(
-            canonical(said, entry.kind), entry_context(entry.participant, entry.about, entry.kind, entry.key)
+            to_canonical_json(said, entry.kind), entry_context(entry.participant, entry.about, entry.kind, entry.key)
         )
         writing.execute("UPDATE entries SET said = ? WHERE number = ?", (sealed, entry.number))
 
-    def _kept(self, writing: sqlite3.Connection, new: NewEntry) -> Entry:
-        text = canonical(new.said, new.kind)
+    def _kept(self, writing: sqlite3.Connection, new: NewEntry) -> SealedEntry:
+        text = to_canonical_json(new.said, new.kind)
         known = self._opened(_rows(writing, "key = ?", (new.key,)))
         if known:
             one = known[0]
@@ -242,7 +242,7 @@ class SealedFile:
         cursor = writing.execute(
             "INSERT INTO entries (participant, about, kind, actor, time, key, said) VALUES (?, ?, ?, ?, ?, ?, ?)", row
         )
-        return Entry(
+        return SealedEntry(
             int(cursor.lastrowid or 0),
             new.participant,
             new.about,
@@ -253,14 +253,16 @@ class SealedFile:
             json.loads(text),
         )
 
-    def entries(self, about: str | None = None, participant: str | None = None, after: int = 0) -> list[Entry]:
+    def read_entries(
+        self, about: str | None = None, participant: str | None = None, after: int = 0
+    ) -> list[SealedEntry]:
         """Entries in their order: all, those about something, or those of a participant."""
         where, values = _where(about, participant)
         with self._file.reading() as reading:
             rows = _rows(reading, f"number > ? AND {where}", [str(after), *values])
         return self._opened(rows)
 
-    def head(self, about: str | None = None) -> int:
+    def read_head(self, about: str | None = None) -> int:
         """The number of the last entry (about something): what was worked out from it holds until it changes."""
         with self._file.reading() as reading:
             if about is None:
@@ -271,16 +273,16 @@ class SealedFile:
 
     def version(self) -> int:
         """Another number after every change of the file, also of one that `head` does not count."""
-        return self._file.version()
+        return self._file.read_change_counter()
 
-    def _opened(self, rows: Sequence[tuple[Any, ...]]) -> list[Entry]:
+    def _opened(self, rows: Sequence[tuple[Any, ...]]) -> list[SealedEntry]:
         return [self._entry(*row) for row in rows]
 
     def _entry(
         self, number: int, participant: str, about: str, kind: str, actor: str, time: str, key: str, said: bytes
-    ) -> Entry:
+    ) -> SealedEntry:
         text = self._opened_text(said, entry_context(participant, about, kind, key))
-        return Entry(number, participant, about, kind, actor, time, key, json.loads(text))
+        return SealedEntry(number, participant, about, kind, actor, time, key, json.loads(text))
 
     # Pieces
 
@@ -296,14 +298,19 @@ class SealedFile:
             writing.executemany(
                 "INSERT INTO pieces VALUES (?, ?, ?, ?)",
                 [
-                    (about, number, participant, self._seal.seal(canonical(piece, "piece"), piece_context(about, number)))
+                    (
+                        about,
+                        number,
+                        participant,
+                        self._seal.seal(to_canonical_json(piece, "piece"), piece_context(about, number)),
+                    )
                     for number, piece in enumerate(pieces)
                 ],
             )
             for one in new:
                 self._kept(writing, one)
 
-    def pieces(self, about: str) -> list[dict[str, Any]]:
+    def read_pieces(self, about: str) -> list[dict[str, Any]]:
         """The pieces of something, in their order."""
         with self._file.reading() as reading:
             rows = reading.execute(
@@ -332,12 +339,12 @@ class SealedFile:
         """Whether something erased may still be found in the bytes of the file."""
         return self._file.erasure_pending
 
-    def erased(self) -> dict[str, str]:
+    def list_erased(self) -> dict[str, str]:
         """Who withdrew, and the day of it."""
         with self._file.reading() as reading:
             return dict(reading.execute("SELECT participant, day FROM erasures ORDER BY number").fetchall())
 
-    def listed(self) -> set[str]:
+    def list_withdrawn(self) -> set[str]:
         """Who stands in the list of those who withdrew, which may know more than a file that was lost and made anew."""
         return self._listed.list_names() if self._listed is not None else set()
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from quaestor.base.errors import InputError
 from quaestor.store.act_texts import erase_texts, list_owners
 from quaestor.store.erasure import DAY, PSEUDONYM
-from quaestor.store.keys import SealError, Seal, entry_context, label_place, piece_context, read_secret, text_context
+from quaestor.store.keys import SealError, Seal, entry_context, label_context, piece_context, read_secret, text_context
 
 _ENTRIES = "SELECT participant, about, kind, key, said FROM entries"
 _PIECES = "SELECT about, number, said FROM pieces"
@@ -21,7 +21,7 @@ _ANYTHING = " UNION ALL ".join(f"SELECT 1 FROM {table}" for table in ("entries",
 _STRAY = "SELECT about, participant FROM pieces EXCEPT SELECT about, participant FROM entries LIMIT 1"
 
 
-def check_sealed(copy: sqlite3.Connection, key: Path, whose: str, source: Path) -> None:
+def require_valid_copy(copy: sqlite3.Connection, key: Path, whose: str, source: Path) -> None:
     """Raises ValueError where a row is none that a sealed file could hold, InputError where the key is another one."""
     for participant, day in copy.execute("SELECT participant, day FROM erasures"):
         if not PSEUDONYM.fullmatch(participant) or not DAY.fullmatch(day):
@@ -69,15 +69,15 @@ def _sealed_in(copy: sqlite3.Connection) -> Iterator[tuple[bytes, str]]:
     for act, number, owner, said in copy.execute(_WORDS):
         yield said, text_context(act, number, owner)
     for token, owner, said in copy.execute(_LABELS):
-        yield said, label_place(token, owner)
+        yield said, label_context(token, owner)
 
 
-def erased_in(file: sqlite3.Connection) -> dict[str, str]:
+def read_erasures(file: sqlite3.Connection) -> dict[str, str]:
     """Who withdrew, as the file knows it, and the day of it."""
     return dict(file.execute("SELECT participant, day FROM erasures ORDER BY number").fetchall())
 
 
-def participants_held(file: sqlite3.Connection) -> dict[str, set[str]]:
+def list_participants(file: sqlite3.Connection) -> dict[str, set[str]]:
     """Of whom the file holds anything, and what it is about, such as their interviews."""
     found: dict[str, set[str]] = {}
     for participant, about in file.execute(
@@ -89,19 +89,19 @@ def participants_held(file: sqlite3.Connection) -> dict[str, set[str]]:
     return found
 
 
-def leave_out(copy: sqlite3.Connection, known: Mapping[str, str]) -> dict[str, set[str]]:
+def remove_withdrawn(copy: sqlite3.Connection, known: Mapping[str, str]) -> dict[str, set[str]]:
     """Take everybody out of a copy who is known to have withdrawn, put that on record in it; who they are, and what of.
 
     The record is in one order, so that two files which know the same hold the same.
     """
     together = dict(known)
-    for participant, day in erased_in(copy).items():
+    for participant, day in read_erasures(copy).items():
         together[participant] = min(day, together.get(participant, day))
     in_order = sorted(together.items(), key=lambda one: (one[1], int(one[0].removeprefix("P"))))
     copy.execute("DELETE FROM erasures")
     numbered = [(number, *one) for number, one in enumerate(in_order, start=1)]
     copy.executemany("INSERT INTO erasures (number, participant, day) VALUES (?, ?, ?)", numbered)
-    gone = {one: about for one, about in participants_held(copy).items() if one in together}
+    gone = {one: about for one, about in list_participants(copy).items() if one in together}
     for participant in gone:
         for table in ("entries", "pieces"):
             copy.execute(f"DELETE FROM {table} WHERE participant = ?", (participant,))  # noqa: S608

@@ -17,7 +17,7 @@ from quaestor.base.errors import InputError, QuaestorError, StateError, Temporar
 from quaestor.base.files import create_private_file, fsync, open_private, restrict_to_owner
 from quaestor.store.backup_file import BACKUP
 from quaestor.store.database import DamagedStore, explain_errors, format_error
-from quaestor.store.schema import VERSIONS, noted_revision
+from quaestor.store.schema import VERSIONS, read_revision
 
 PATIENCE = 60.0
 """Seconds to wait for another writer before giving up."""
@@ -29,7 +29,7 @@ class SQLite:
 
     def __init__(self, file: Path) -> None:
         self.file = file.resolve()
-        self.shown = str(file)
+        self.display_name = str(file)
         self._engine = create_engine(
             URL.create("sqlite", database=str(self.file)),
             # Without the module's own idea of when a transaction begins: it begins when we say so.
@@ -41,7 +41,7 @@ class SQLite:
 
     def prepare(self) -> None:
         if self.file.is_dir():
-            raise InputError(f"{self.shown} is a folder: name the file of a store")
+            raise InputError(f"{self.display_name} is a folder: name the file of a store")
         if not self.file.parent.is_dir():
             raise StateError(f"the folder {self.file.parent} does not exist: make it, or name another store")
         create_private_file(self.file)
@@ -63,7 +63,7 @@ class SQLite:
         with self._engine.connect().execution_options(begin="BEGIN IMMEDIATE") as connection, connection.begin():
             yield connection
 
-    def newest(self) -> int:
+    def read_head(self) -> int:
         # Past SQLAlchemy's statements and transactions, which cost ten times as much as the answer.
         connection = self._engine.raw_connection()
         try:
@@ -74,20 +74,20 @@ class SQLite:
             finally:
                 cursor.close()
         except sqlite3.Error as error:
-            raise self.refusal(DBAPIError("the number of the last act", None, error)) from error
+            raise self.explain_error(DBAPIError("the number of the last act", None, error)) from error
         finally:
             connection.close()
         return int(found[0]) if found else 0
 
-    def revision(self, connection: Connection) -> str | None:
+    def read_revision(self, connection: Connection) -> str | None:
         if not _tables(connection):
             return None  # nothing yet, or what a creation left that was cut short
-        return noted_revision(connection)
+        return read_revision(connection)
 
-    def beside(self, folder: Path | None, words: str) -> Path:
+    def name_file(self, folder: Path | None, words: str) -> Path:
         return (folder or self.file.parent) / f"{self.file.name}.{words}"
 
-    def keep(self, target: Path, connection: Connection, made: str) -> None:
+    def write_copy(self, target: Path, connection: Connection, made: str) -> None:
         aside = target.with_name(f".{target.name}.{os.getpid()}")
         try:
             open_private(aside).close()
@@ -100,7 +100,7 @@ class SQLite:
             os.replace(aside, target)
             fsync(target.parent)
         except sqlite3.Error as error:
-            raise StateError(f"{self.shown} cannot be copied before its upgrade to {target}: {error}") from error
+            raise StateError(f"{self.display_name} cannot be copied before its upgrade to {target}: {error}") from error
         finally:
             aside.unlink(missing_ok=True)
 
@@ -115,7 +115,7 @@ class SQLite:
         return target
 
     @contextmanager
-    def unguarded(self, connection: Connection) -> Iterator[None]:
+    def allow_deletion(self, connection: Connection) -> Iterator[None]:
         found = connection.exec_driver_sql("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").all()
         for name, _ in found:
             connection.exec_driver_sql(f'DROP TRIGGER "{name}"')
@@ -123,38 +123,40 @@ class SQLite:
         for _, statement in found:
             connection.exec_driver_sql(statement)
 
-    def refusal(self, error: DBAPIError) -> QuaestorError:
+    def explain_error(self, error: DBAPIError) -> QuaestorError:
         code = getattr(error.orig, "sqlite_errorcode", 0) & 0xFF
         if code in _DAMAGED:
             return DamagedStore(
-                f"{self.shown} is damaged or no store of Quaestor ({format_error(error)}): "
+                f"{self.display_name} is damaged or no store of Quaestor ({format_error(error)}): "
                 "restore a backup with `quaestor restore FILE --replace`, or name another store"
             )
         if code == sqlite3.SQLITE_BUSY:
             return TemporarilyUnavailable(
-                f"{self.shown} has been busy for {PATIENCE:.0f} seconds: end the program that holds it"
+                f"{self.display_name} has been busy for {PATIENCE:.0f} seconds: end the program that holds it"
             )
         if code == sqlite3.SQLITE_FULL:
             return TemporarilyUnavailable(
-                f"{self.shown} cannot grow, the disk is full: free some space, then try again"
+                f"{self.display_name} cannot grow, the disk is full: free some space, then try again"
             )
         if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
             return TemporarilyUnavailable(
-                f"{self.shown} cannot be written ({format_error(error)}): check its permissions"
+                f"{self.display_name} cannot be written ({format_error(error)}): check its permissions"
             )
         if code == sqlite3.SQLITE_IOERR:
             return TemporarilyUnavailable(
-                f"{self.shown} cannot be used ({format_error(error)}): check the space on the disk, then try again"
+                f"{self.display_name} cannot be used ({format_error(error)}): check the space on the disk, then try again"
             )
-        return TemporarilyUnavailable(f"{self.shown} cannot be used: {format_error(error)}")
+        return TemporarilyUnavailable(f"{self.display_name} cannot be used: {format_error(error)}")
 
     def _refuse_foreign(self) -> None:
         with self.reading() as connection:
             tables = _tables(connection)
             if connection.exec_driver_sql("PRAGMA application_id").scalar() == BACKUP:
-                raise InputError(f"{self.shown} is a backup: bring it back with `quaestor restore {self.shown}`")
+                raise InputError(
+                    f"{self.display_name} is a backup: bring it back with `quaestor restore {self.display_name}`"
+                )
         if tables and VERSIONS not in tables:
-            raise InputError(f"{self.shown} is a database of another program: name another file for the store")
+            raise InputError(f"{self.display_name} is a database of another program: name another file for the store")
 
     def _use_write_ahead_log(self) -> None:
         """Once for a store; SQLite does not wait for others here, so that we must."""

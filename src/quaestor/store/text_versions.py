@@ -11,7 +11,7 @@ from quaestor.store.private_file import PrivateFile
 
 
 @dataclass(frozen=True)
-class KeptText:
+class TextVersion:
     """A text that people were shown, in one of its versions; texts are no secret and outlive every erasure."""
 
     name: str
@@ -21,38 +21,38 @@ class KeptText:
     day: str
 
 
-class KeptTexts:
+class TextVersions:
     """The texts of one private file, by name and version."""
 
     def __init__(self, file: PrivateFile) -> None:
         self._file = file
 
-    def add(self, name: str, text: str, day: str) -> KeptText:
+    def add(self, name: str, text: str, day: str) -> TextVersion:
         """Keep a text; one that is the newest already stays what it is."""
         sha256 = hashlib.sha256(text.encode()).hexdigest()
         with self._file.writing() as writing:
             newest = _newest(writing, name)
             if newest is not None and newest.sha256 == sha256:
                 return newest
-            kept_text = KeptText(name, newest.version + 1 if newest else 1, text, sha256, day)
+            kept_text = TextVersion(name, newest.version + 1 if newest else 1, text, sha256, day)
             writing.execute("INSERT INTO texts VALUES (?, ?, ?, ?, ?)", (name, kept_text.version, text, sha256, day))
             return kept_text
 
-    def get(self, name: str, version: int | None = None) -> KeptText | None:
+    def get(self, name: str, version: int | None = None) -> TextVersion | None:
         """A version of a text, else the newest; None where it was never shown."""
         with self._file.reading() as reading:
             if version is None:
                 return _newest(reading, name)
             row = reading.execute("SELECT * FROM texts WHERE name = ? AND version = ?", (name, version)).fetchone()
-        return KeptText(*row) if row else None
+        return TextVersion(*row) if row else None
 
-    def versions(self, name: str) -> list[KeptText]:
+    def list_versions(self, name: str) -> list[TextVersion]:
         """All versions of a text, the first one first."""
         with self._file.reading() as reading:
             found = reading.execute("SELECT * FROM texts WHERE name = ? ORDER BY version", (name,)).fetchall()
-        return [KeptText(*row) for row in found]
+        return [TextVersion(*row) for row in found]
 
-    def reword(self, begins: str, change: Callable[[str, str], str]) -> int:
+    def replace_texts(self, begins: str, change: Callable[[str, str], str]) -> int:
         """Write what a function makes of the texts whose name begins so in their place; how many it changed.
 
         For a name that nobody may read there any more: of what a text said before nothing stays.
@@ -60,7 +60,7 @@ class KeptTexts:
         changed = 0
         with self._file.erasing() as writing:
             rows = writing.execute("SELECT * FROM texts WHERE substr(name, 1, ?) = ?", (len(begins), begins)).fetchall()
-            for one in (KeptText(*row) for row in rows):
+            for one in (TextVersion(*row) for row in rows):
                 text = change(one.name.removeprefix(begins), one.text)
                 if text != one.text:
                     sha256 = hashlib.sha256(text.encode()).hexdigest()
@@ -70,6 +70,6 @@ class KeptTexts:
         return changed
 
 
-def _newest(connection: sqlite3.Connection, name: str) -> KeptText | None:
+def _newest(connection: sqlite3.Connection, name: str) -> TextVersion | None:
     row = connection.execute("SELECT * FROM texts WHERE name = ? ORDER BY version DESC LIMIT 1", (name,)).fetchone()
-    return KeptText(*row) if row else None
+    return TextVersion(*row) if row else None

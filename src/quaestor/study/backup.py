@@ -23,18 +23,18 @@ from quaestor.store.database import explain_errors
 from quaestor.store.erasure import describe_pending_erasures
 from quaestor.store.private_file import DamagedFile, PrivateFile
 from quaestor.store.private_file_copy import (
-    Part,
+    BackupPart,
     PrivateFileSchema,
-    copied,
-    digest_of,
-    filled,
+    copy_to_memory,
+    compute_digest,
+    restore_copy,
     is_empty,
-    lines_of,
-    refill,
-    refusal,
+    format_lines,
+    replace_content,
+    damaged_backup_error,
 )
 from quaestor.store.records import BackupReport, RestoreReport
-from quaestor.store.schema import head_of, rows
+from quaestor.store.schema import read_head, read_rows
 from quaestor.study.contributions import BackupPart, LeftOut, PartCopy
 from quaestor.study.features import Feature, backup_parts, features
 from quaestor.study.folder import Study, backups_of, open_journal, store_address
@@ -63,14 +63,14 @@ class PresentPart:
 
     @cached_property
     def is_same(self) -> bool:
-        return digest_of(self.writing) == digest_of(self.restored.copy)
+        return compute_digest(self.writing) == compute_digest(self.restored.copy)
 
     @property
     def is_replaced(self) -> bool:
         """Whether something is there that is neither withdrawn nor restored."""
         if self.is_same or is_empty(self.writing):
             return False
-        return digest_of(self.kept) != digest_of(self.restored.copy)
+        return compute_digest(self.kept) != compute_digest(self.restored.copy)
 
 
 class StudyRestore:
@@ -126,11 +126,11 @@ class StudyRestore:
         if whole != "ok":
             raise DamagedFile(f"{path} is damaged ({whole.splitlines()[-1]}): {form.lost}")
         writing = self._transactions.enter_context(file.erasing(finish=False))
-        with file.still() as still:
-            return PresentPart(restored, writing, self._copies.enter_context(closing(copied(still))))
+        with file.snapshot() as still:
+            return PresentPart(restored, writing, self._copies.enter_context(closing(copy_to_memory(still))))
 
     def _open(self, form: PrivateFileSchema, path: Path) -> PrivateFile:
-        file = form.opened(path)
+        file = form.open(path)
         self._files.append(file)
         return file
 
@@ -149,9 +149,9 @@ class StudyRestore:
                 return f"{restored.path} holds {part.count(present.kept):,} {part.table}, and not those"
         return ""
 
-    def parts(self) -> Sequence[Part]:
+    def parts(self) -> Sequence[BackupPart]:
         return [
-            Part(restored.part.name, restored.part.form.version, lines_of(kept))
+            BackupPart(restored.part.name, restored.part.form.version, format_lines(kept))
             for restored in self._parts
             if (kept := self._kept(restored))
         ]
@@ -173,7 +173,7 @@ class StudyRestore:
                 writing = present.writing
             else:
                 writing = self._transactions.enter_context(self._open(form, path).erasing(finish=False))
-            refill(writing, restored.copy)
+            replace_content(writing, restored.copy)
             if restored.feature.backup:
                 restored.feature.backup.note_withdrawals(restored.part, path, restored.copy)
         self._transactions.close()
@@ -218,12 +218,12 @@ def prepare_restore(study: Study, backup: Backup, replace: bool, stamp: str) -> 
 @contextmanager
 def _copied(study: Study, backup: Backup, feature: Feature, part: BackupPart) -> Iterator[sqlite3.Connection]:
     source = backup.report.file
-    with filled(part.form, backup.report.parts[part.name].version, backup.read_lines(part.name), source) as copy:
+    with restore_copy(part.form, backup.report.parts[part.name].version, backup.read_lines(part.name), source) as copy:
         try:
             if feature.backup:
                 feature.backup.check(study, part, copy, source)
         except (ValueError, TypeError, RecursionError) as error:
-            raise refusal(source, str(error)) from error
+            raise damaged_backup_error(source, str(error)) from error
         yield copy
 
 
@@ -231,7 +231,7 @@ def _acts_read(feature: Feature, backup: Backup) -> Any:
     try:
         return feature.backup.read_acts(backup) if feature.backup else None
     except (LookupError, TypeError, ValueError, RecursionError) as error:
-        raise refusal(backup.report.file, f"an act is no withdrawal: {error}") from error
+        raise damaged_backup_error(backup.report.file, f"an act is no withdrawal: {error}") from error
 
 
 @dataclass(frozen=True)
@@ -263,7 +263,7 @@ def back_up_study(study: Study, file: Path | None = None, clock: Clock = exact_n
     with ExitStack() as opened:
         journal = opened.enter_context(open_journal(study, clock))
         found = [part for part in backup_parts() if (study.root / part.file).exists()]
-        files = [opened.enter_context(part.form.opened(study.root / part.file)) for part in found]
+        files = [opened.enter_context(part.form.open(study.root / part.file)) for part in found]
         opened.enter_context(explain_errors(journal.database))
         with ExitStack() as looked:
             with ExitStack() as locks:
@@ -271,11 +271,11 @@ def back_up_study(study: Study, file: Path | None = None, clock: Clock = exact_n
                 for one in files:
                     locks.enter_context(one.writing())
                 acts = opened.enter_context(journal.database.reading())
-                head_of(acts)  # from here on it sees what is there now
-                still = [looked.enter_context(file.still()) for file in files]
-            copies = [opened.enter_context(closing(copied(snapshot))) for snapshot in still]
-        parts = [Part(part.name, part.form.version, lines_of(copy)) for part, copy in zip(found, copies, strict=True)]
-        return write_backup(rows(acts), target, format_timestamp(clock()), parts)
+                read_head(acts)  # from here on it sees what is there now
+                still = [looked.enter_context(file.snapshot()) for file in files]
+            copies = [opened.enter_context(closing(copy_to_memory(snapshot))) for snapshot in still]
+        parts = [BackupPart(part.name, part.form.version, format_lines(copy)) for part, copy in zip(found, copies, strict=True)]
+        return write_backup(read_rows(acts), target, format_timestamp(clock()), parts)
 
 
 def keys_apart(study: Study, report: BackupReport) -> tuple[Path, ...]:

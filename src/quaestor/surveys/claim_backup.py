@@ -20,7 +20,7 @@ from quaestor.base.errors import QuaestorError, StateError
 from quaestor.base.files import fsync
 from quaestor.store.backup_file import CLAIMS as ARCHIVE
 from quaestor.store.backup_file import Backup, open_backup, write_backup
-from quaestor.store.private_file_copy import Part, copied, digest_of, filled, is_empty, lines_of, refill, refusal
+from quaestor.store.private_file_copy import BackupPart, copy_to_memory, compute_digest, restore_copy, is_empty, format_lines, replace_content, damaged_backup_error
 from quaestor.store.records import BackupReport
 from quaestor.study.folder import Study, backups_of
 from quaestor.surveys.payment import CLAIMS_FILE, CLAIMS_KEY
@@ -62,9 +62,9 @@ def back_up_claims(study: Study, file: Path) -> BackupReport:
     with ExitStack() as opened:
         lines: Iterator[str] = iter(())
         if path.exists():
-            claims = opened.enter_context(CLAIMS.opened(path))
-            with claims.still() as still:
-                lines = lines_of(opened.enter_context(closing(copied(still))))
+            claims = opened.enter_context(CLAIMS.open(path))
+            with claims.snapshot() as still:
+                lines = format_lines(opened.enter_context(closing(copy_to_memory(still))))
         return _written(file, key, lines)
 
 
@@ -82,26 +82,26 @@ def restore_claims(study: Study, file: Path, replace: bool = False, clock: Clock
                 "lost: restore with --replace, which keeps what is there in a file"
             )
         known = path.exists()
-        with CLAIMS.opened(path) as claims, claims.erasing() as there:
+        with CLAIMS.open(path) as claims, claims.erasing() as there:
             known = known and not is_empty(there)
             kept = None
             if other and there_key is not None:
                 target = backups_of(study) / f"claims-before-restore-{format_file_stamp(clock())}.backup"
-                kept = _written(target, there_key, lines_of(there)).file
+                kept = _written(target, there_key, format_lines(there)).file
                 before = 0
             else:
                 before = _count(there)
                 _put_together(copy, there)
             if there_key is None or other:
                 _write_key(study.root / CLAIMS_KEY, key)
-            if digest_of(there) != digest_of(copy):
-                refill(there, copy)
+            if compute_digest(there) != compute_digest(copy):
+                replace_content(there, copy)
             after = _count(there)
     return ClaimsRestored(after, after - before, kept, known and not other)
 
 
 def _written(target: Path, key: ClaimKey, lines: Iterator[str]) -> BackupReport:
-    parts = (Part(CLAIMS.name, CLAIMS.version, lines), Part(_KEY, 1, [json.dumps([_KEY, key.text])]))
+    parts = (BackupPart(CLAIMS.name, CLAIMS.version, lines), BackupPart(_KEY, 1, [json.dumps([_KEY, key.text])]))
     return write_backup((), target, "", parts, ARCHIVE)
 
 
@@ -110,23 +110,23 @@ def _read(backup: Backup) -> Iterator[tuple[ClaimKey, sqlite3.Connection]]:
     """The key and the claims of a backup, after each claim was opened with it."""
     source, parts = backup.report.file, backup.report.parts
     if parts.keys() != {CLAIMS.name, _KEY}:
-        raise refusal(source, "it holds other parts than claims and their key")
+        raise damaged_backup_error(source, "it holds other parts than claims and their key")
     try:
         (line,) = backup.read_lines(_KEY)
         _, text = json.loads(line)
         key = ClaimKey(source, text)
     except (ValueError, TypeError):
-        raise refusal(source, "its key is none") from None
+        raise damaged_backup_error(source, "its key is none") from None
     if key.text != text or len(text) != _KEY_LENGTH:
-        raise refusal(source, "its key is not whole")
-    with filled(CLAIMS, parts[CLAIMS.name].version, backup.read_lines(CLAIMS.name), source) as copy:
+        raise damaged_backup_error(source, "its key is not whole")
+    with restore_copy(CLAIMS, parts[CLAIMS.name].version, backup.read_lines(CLAIMS.name), source) as copy:
         for name, sealed, stage in copy.execute("SELECT id, sealed, stage FROM claims"):
             if len(name) != _ID or stage not in range(len(Stage)):
-                raise refusal(source, "it holds a claim that is none")
+                raise damaged_backup_error(source, "it holds a claim that is none")
             try:
                 key.opened(sealed, name)
             except (QuaestorError, ValueError):
-                raise refusal(source, "its key does not open its claims") from None
+                raise damaged_backup_error(source, "its key does not open its claims") from None
         yield key, copy
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from quaestor.store.private_file import read_known_file
+from quaestor.store.private_file import read_without_key
 from quaestor.study.contributions import ActKind
 from quaestor.study.features import Feature
 from quaestor.study.folder import Study
@@ -20,7 +20,7 @@ _OPEN_ANSWER = re.compile(r"[^/]+/([^/]+)/[^/]+")
 def _withdrawn_items(study: Study) -> Callable[[str], bool]:
     """A test for open answers of withdrawn responses, of which only a hash of the id is kept."""
     file = study.root / ANSWERS_FILE
-    known = {*WithdrawnList.beside(file).read(), *read_known_file(file, withdrawals_in)}
+    known = {*WithdrawnList.beside(file).read(), *read_without_key(file, withdrawals_in)}
     responses = {withdrawal.response for withdrawal in known}
 
     def is_withdrawn(item: str) -> bool:

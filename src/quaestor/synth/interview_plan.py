@@ -70,24 +70,24 @@ class InterviewPlan:
         like = dice.choice(self.talks)
         known = sorted(self.codes)
         codes = dice.sample(known, dice.randint(round(len(known) * _FEWEST_CODES), len(known)))
-        told = {code: detail for talk in self.talks for code, detail in talk.details.items()}
+        details = {code: detail for talk in self.talks for code, detail in talk.details.items()}
         name = " ".join("".join(dice.sample(_SOUNDS, 3)).capitalize() for _ in range(2))
         names = {**like.names, "email": (f"{name.replace(' ', '.').lower()}@nowhere.example",)}
         return ParticipantPlan(
             like.role, dice.randint(1, 20), like.field, like.frameworks, name, names, tuple(codes),
-            {code: told[code] for code in codes if code in told}, like.ticks, like.other,
+            {code: details[code] for code in codes if code in details}, like.ticks, like.other,
         )  # fmt: skip
 
 
-def parse_plan(said: Mapping[str, Any], where: str) -> InterviewPlan:
+def parse_plan(document: Mapping[str, Any], where: str) -> InterviewPlan:
     """A plan as a file has it under [interviews]."""
     try:
         stocks = {
-            name: {key: tuple(words) for key, words in said[name].items()}
+            name: {key: tuple(words) for key, words in document[name].items()}
             for name in ("answers", "sentences", "plain", "naming", "fillers", "words")
         }
-        talks = tuple(_talk(one) for one in said["talks"])
-        plan = InterviewPlan(said["guide"], said["interviewer"], said["note"], **stocks, talks=talks)
+        talks = tuple(_talk(talk) for talk in document["talks"])
+        plan = InterviewPlan(document["guide"], document["interviewer"], document["note"], **stocks, talks=talks)
     except KeyError as missing:
         raise InputError(f"{where} does not say {missing} of its interviews: add it") from None
     fitting = {code for codes in plan.answers.values() for code in codes}
@@ -97,13 +97,13 @@ def parse_plan(said: Mapping[str, Any], where: str) -> InterviewPlan:
     return plan
 
 
-def _talk(said: Mapping[str, Any]) -> ParticipantPlan:
-    names = {kind: tuple(forms) for kind, forms in said["names"].items()}
-    told = {code: _told(one) for code, one in said.items() if code not in _OWN}
-    about = (str(said["role"]), int(said["years"]), str(said["field"]), str(said["frameworks"]), str(said["name"]))
-    ticked = (tuple(said.get("ticks", ())), tuple(said.get("other", ())))
-    return ParticipantPlan(*about, names, tuple(said["codes"]), told, *ticked)
+def _talk(talk: Mapping[str, Any]) -> ParticipantPlan:
+    names = {kind: tuple(forms) for kind, forms in talk["names"].items()}
+    details = {code: _told(entries) for code, entries in talk.items() if code not in _OWN}
+    about = (str(talk["role"]), int(talk["years"]), str(talk["field"]), str(talk["frameworks"]), str(talk["name"]))
+    ticked = (tuple(talk.get("ticks", ())), tuple(talk.get("other", ())))
+    return ParticipantPlan(*about, names, tuple(talk["codes"]), details, *ticked)
 
 
-def _told(said: Sequence[Mapping[str, Any]]) -> tuple[CodeDetails, ...]:
-    return tuple({name: str(words) for name, words in one.items()} for one in said)
+def _told(entries: Sequence[Mapping[str, Any]]) -> tuple[CodeDetails, ...]:
+    return tuple({name: str(words) for name, words in entry.items()} for entry in entries)

@@ -16,20 +16,20 @@ from quaestor.interviews.model.guide_file import guide_from
 from quaestor.interviews.model.records import Voice
 from quaestor.study.templates import template_folder
 from quaestor.synth.interview_plan import InterviewPlan, ParticipantPlan, parse_plan
-from quaestor.synth.interviews import PlantedName, PlantedPassage, PlannedTurn, Talk, make_talks
+from quaestor.synth.interviews import PlantedName, PlantedPassage, PlannedTurn, SyntheticInterview, generate_interviews
 from quaestor.synth.transcript_files import FORMATS
 
 TRUTH_FILE = "truth.json"
 
 
 @dataclass(frozen=True)
-class WrittenTalk:
+class WrittenInterview:
     """An interview that was written to a file, which is known again by its bytes."""
 
     file: str
     format: str
     sha256: str
-    talk: Talk
+    interview: SyntheticInterview
 
 
 @dataclass(frozen=True)
@@ -38,38 +38,38 @@ class InterviewTruth:
 
     seed: int
     guide: str
-    interviews: tuple[WrittenTalk, ...]
+    interviews: tuple[WrittenInterview, ...]
 
     @property
     def codes(self) -> frozenset[str]:
-        return frozenset(code for interview in self.interviews for code in interview.talk.codes)
+        return frozenset(code for interview in self.interviews for code in interview.interview.codes)
 
     @property
-    def stretches(self) -> int:
-        return sum(len(turn.stretches) for interview in self.interviews for turn in interview.talk.turns)
+    def passages(self) -> int:
+        return sum(len(turn.passages) for interview in self.interviews for turn in interview.interview.turns)
 
     @property
     def new_codes(self) -> tuple[int, ...]:
         """How many codes each interview has that none before it had."""
         seen: set[str] = set()
-        found = []
+        lines = []
         for interview in self.interviews:
-            found.append(len(interview.talk.codes - seen))
-            seen |= interview.talk.codes
-        return tuple(found)
+            lines.append(len(interview.interview.codes - seen))
+            seen |= interview.interview.codes
+        return tuple(lines)
 
-    def of_code(self, code: str) -> list[Mapping[str, str]]:
+    def list_fields(self, code: str) -> list[Mapping[str, str]]:
         """What was said of a code that asks for more, in the order in which it was said."""
-        turns = (turn for interview in self.interviews for turn in interview.talk.turns)
-        return [passage.fields for turn in turns for passage in turn.stretches if passage.code == code]
+        turns = (turn for interview in self.interviews for turn in interview.interview.turns)
+        return [passage.fields for turn in turns for passage in turn.passages if passage.code == code]
 
-    def by_file(self) -> dict[str, WrittenTalk]:
+    def by_hash(self) -> dict[str, WrittenInterview]:
         """Interviews by the bytes of their files."""
         return {interview.sha256: interview for interview in self.interviews}
 
     @property
     def words(self) -> int:
-        return sum(interview.talk.words for interview in self.interviews)
+        return sum(interview.interview.words for interview in self.interviews)
 
     def summary(self) -> dict[str, Any]:
         """The counts, without what was said."""
@@ -80,7 +80,7 @@ class InterviewTruth:
             "interviews": len(self.interviews),
             "words": self.words,
             "codes": sorted(self.codes),
-            "stretches": self.stretches,
+            "stretches": self.passages,
             "new_codes": list(self.new_codes),
         }
 
@@ -89,7 +89,7 @@ class InterviewTruth:
         return {**self.summary(), "interviews": [_told(interview) for interview in self.interviews]}
 
 
-def write_talks(folder: Path, talks: Iterable[Talk], seed: int, guide: str) -> InterviewTruth:
+def write_interviews(folder: Path, talks: Iterable[SyntheticInterview], seed: int, guide: str) -> InterviewTruth:
     """A file an interview, each in another format, and the truth beside them."""
     folder.mkdir(parents=True, exist_ok=True)
     written = []
@@ -99,7 +99,7 @@ def write_talks(folder: Path, talks: Iterable[Talk], seed: int, guide: str) -> I
         ending, write = FORMATS[format]
         file, data = f"interview-{place + 1}{ending}", write(talk)
         write_atomically(folder / file, data)
-        written.append(WrittenTalk(file, format, hashlib.sha256(data).hexdigest(), talk))
+        written.append(WrittenInterview(file, format, hashlib.sha256(data).hexdigest(), talk))
     truth = InterviewTruth(seed, guide, tuple(written))
     write_atomically(folder / TRUTH_FILE, (json.dumps(truth.as_json(), indent=1, ensure_ascii=False) + "\n").encode())
     return truth
@@ -111,26 +111,35 @@ def read_truth(path: Path) -> InterviewTruth:
     if not path.is_file():
         raise InputError(f"{path} does not exist: name the folder that `quaestor synth interviews` wrote")
     try:
-        said = json.loads(path.read_text("utf-8"))
-        return InterviewTruth(said["seed"], said["guide"], tuple(_written(one) for one in said["interviews"]))
+        document = json.loads(path.read_text("utf-8"))
+        return InterviewTruth(
+            document["seed"], document["guide"], tuple(_written(interview) for interview in document["interviews"])
+        )
     except (ValueError, KeyError, TypeError):
         raise InputError(f"{path} is not what `quaestor synth interviews` writes: make it anew") from None
 
 
-def _told(written_talk: WrittenTalk) -> dict[str, Any]:
-    turns = [{**asdict(turn), "words": turn.words} for turn in written_talk.talk.turns]
+def _told(written_talk: WrittenInterview) -> dict[str, Any]:
+    turns = [{**asdict(turn), "words": turn.words} for turn in written_talk.interview.turns]
     about = {
         "file": written_talk.file,
         "format": written_talk.format,
         "sha256": written_talk.sha256,
-        "interviewer": written_talk.talk.interviewer,
+        "interviewer": written_talk.interview.interviewer,
     }
-    return {**about, "plan": asdict(written_talk.talk.plan), "skipped": list(written_talk.talk.skipped), "turns": turns}
+    return {
+        **about,
+        "plan": asdict(written_talk.interview.plan),
+        "skipped": list(written_talk.interview.skipped),
+        "turns": turns,
+    }
 
 
-def _written(said: Mapping[str, Any]) -> WrittenTalk:
-    talk = Talk(_plan(said["plan"]), said["interviewer"], tuple(map(_turn, said["turns"])), tuple(said["skipped"]))
-    return WrittenTalk(said["file"], said["format"], said["sha256"], talk)
+def _written(plan: Mapping[str, Any]) -> WrittenInterview:
+    talk = SyntheticInterview(
+        _plan(plan["plan"]), plan["interviewer"], tuple(map(_turn, plan["turns"])), tuple(plan["skipped"])
+    )
+    return WrittenInterview(plan["file"], plan["format"], plan["sha256"], talk)
 
 
 def _plan(said: Mapping[str, Any]) -> ParticipantPlan:
@@ -154,7 +163,7 @@ def _turn(said: Mapping[str, Any]) -> PlannedTurn:
 STUDY = "dl-framework-interviews"
 
 
-def interview_plan(study: str) -> InterviewPlan:
+def read_interview_plan(study: str) -> InterviewPlan:
     """What a bundled study plants in its interviews."""
     described = template_folder(study) / "synthetic.toml"
     said = tomllib.loads(described.read_text("utf-8")).get("interviews") if described.exists() else None
@@ -169,7 +178,9 @@ def synthesise_interviews(
     """Write interviews as files, each in another format, and truth.json beside them."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(f"{folder} is already there and not empty: name a new folder")
-    plan = interview_plan(like)
+    plan = read_interview_plan(like)
     text = (template_folder(like) / "instruments" / f"{plan.guide}.md").read_text("utf-8-sig")
     guide = guide_from(text, plan.guide)
-    return write_talks(folder, make_talks(guide, plan, seed=seed, interviews=interviews, words=words), seed, plan.guide)
+    return write_interviews(
+        folder, generate_interviews(guide, plan, seed=seed, interviews=interviews, words=words), seed, plan.guide
+    )

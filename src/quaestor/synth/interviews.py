@@ -47,7 +47,7 @@ class PlannedTurn:
     sentences: tuple[str, ...]
     question: str
     asks: bool = False
-    stretches: tuple[PlantedPassage, ...] = ()
+    passages: tuple[PlantedPassage, ...] = ()
     names: tuple[PlantedName, ...] = ()
 
     @property
@@ -60,7 +60,7 @@ class PlannedTurn:
 
 
 @dataclass(frozen=True)
-class Talk:
+class SyntheticInterview:
     """One synthetic interview and all that is planted in it."""
 
     plan: ParticipantPlan
@@ -71,16 +71,16 @@ class Talk:
 
     @property
     def codes(self) -> frozenset[str]:
-        return frozenset(passage.code for turn in self.turns for passage in turn.stretches)
+        return frozenset(passage.code for turn in self.turns for passage in turn.passages)
 
     @property
     def words(self) -> int:
         return sum(turn.words for turn in self.turns)
 
 
-def make_talks(
+def generate_interviews(
     guide: Guide, plan: InterviewPlan, *, seed: int, interviews: int | None = None, words: int | None = None
-) -> Iterator[Talk]:
+) -> Iterator[SyntheticInterview]:
     """So many interviews, else those that are planned; each of about so many words, else of as many as it takes."""
     number = len(plan.talks) if interviews is None else interviews
     if number < 1:
@@ -92,7 +92,7 @@ def make_talks(
     if strange:
         raise InputError(f"the plan answers {strange[0]!r}, which the guide {guide.id!r} does not ask: mend the plan")
     for place in range(number):
-        yield _Speaking(
+        yield _Conversation(
             guide, plan, plan.plan_talk(place, seed), random.Random(f"{seed}/interview/{place}"), words
         ).talk()
 
@@ -102,7 +102,7 @@ def _may_be_skipped(question: GuideQuestion, section: Section) -> bool:
     return question.optional and question.asks is not Asks.REFERENCE and len(section.questions) > 1
 
 
-class _Turn:
+class _TurnBuilder:
     """A turn under way: sentences, and what is planted in them."""
 
     def __init__(self, voice: Voice, question: str, asks: bool = False) -> None:
@@ -125,7 +125,7 @@ class _Turn:
         return PlannedTurn(self.voice, tuple(self.sentences), self.question, self.asks, *told)
 
 
-class _Speaking:
+class _Conversation:
     """One conversation as it goes on."""
 
     def __init__(
@@ -143,7 +143,7 @@ class _Speaking:
         self.asked = [question for question in guide.questions() if question.id not in self.skipped]
         self.share = None if words is None else words / len(self.asked)
 
-    def talk(self) -> Talk:
+    def talk(self) -> SyntheticInterview:
         planted = self._planted()
         for section in self.guide.sections:
             before = [self.plan.note] if not self.turns else []
@@ -153,7 +153,7 @@ class _Speaking:
                     self._ask(question, before)
                     self._answer(question, planted.get(question.id, []))
                     before = []
-        return Talk(self.who, self.plan.interviewer, tuple(self.turns), self.skipped)
+        return SyntheticInterview(self.who, self.plan.interviewer, tuple(self.turns), self.skipped)
 
     def _planted(self) -> dict[str, list[tuple[str, CodeDetails]]]:
         """By question what is to be said in answer to it: every code at least once, what is told of one just once."""
@@ -170,12 +170,12 @@ class _Speaking:
                     found.setdefault(name, []).append((code, {}))
         return found
 
-    def _add(self, turn: _Turn) -> None:
+    def _add(self, turn: _TurnBuilder) -> None:
         self.turns.append(turn.whole())
         self._words += self.turns[-1].words
 
     def _ask(self, question: GuideQuestion, before: Sequence[str]) -> None:
-        turn = _Turn(Voice.INTERVIEWER, question.id, asks=True)
+        turn = _TurnBuilder(Voice.INTERVIEWER, question.id, asks=True)
         lead = self._stock("leading") if self.turns and not before else ""
         for sentence in (lead, *before, question.text):
             if sentence:
@@ -202,12 +202,12 @@ class _Speaking:
             self._add(self._turn(question.id, some))
 
     def _listen(self, question: str, probes: list[str]) -> None:
-        turn = _Turn(Voice.INTERVIEWER, question)
+        turn = _TurnBuilder(Voice.INTERVIEWER, question)
         turn.say(probes.pop(0) if probes and self.dice.random() < _PROBED else self._stock("listening"))
         self._add(turn)
 
-    def _turn(self, question: str, planted: Sequence[tuple[str, CodeDetails]]) -> _Turn:
-        turn = _Turn(Voice.PARTICIPANT, question)
+    def _turn(self, question: str, planted: Sequence[tuple[str, CodeDetails]]) -> _TurnBuilder:
+        turn = _TurnBuilder(Voice.PARTICIPANT, question)
         plain = self._plain_left(question)
         if plain and (not planted or len(plain) == len(self.plan.plain[question])):
             turn.say(self._filled(plain.pop())[0])
@@ -224,7 +224,7 @@ class _Speaking:
         stock = self.plan.plain.get(question, ())
         return self._plain.setdefault(question, self.dice.sample(stock, len(stock)))
 
-    def _plant(self, turn: _Turn, code: str, code_details: CodeDetails) -> None:
+    def _plant(self, turn: _TurnBuilder, code: str, code_details: CodeDetails) -> None:
         words, _ = self._filled(self._from(f"code/{code}", self.plan.sentences[code]), code_details)
         before = self._stock("before") if self.dice.random() < _AFTER else ""
         if not before or before.endswith("."):
@@ -236,19 +236,19 @@ class _Speaking:
             begins = turn.say(f"{before} {words}.") + len(before) + 1
         turn.stretches.append(PlantedPassage(begins, begins + len(words), code, code_details))
 
-    def _name(self, turn: _Turn, question: str) -> None:
+    def _name(self, turn: _TurnBuilder, question: str) -> None:
         for place, pattern in enumerate(self.plan.naming.get(question, ())):
             if place == 0 or self.dice.random() < _NAMED:
                 turn.say(*self._filled(pattern))
 
     def _read_out(self, question: GuideQuestion) -> None:
         """The list of items, after the person has answered freely, and which of them apply."""
-        listed = _Turn(Voice.INTERVIEWER, question.id)
+        listed = _TurnBuilder(Voice.INTERVIEWER, question.id)
         listed.say(self._stock("listed"))
         listed.say(f"{'; '.join(item.label for item in question.items)}.")
         self._add(listed)
         named = [_ORDINALS[place] for place, item in enumerate(question.items) if item.code in self.who.ticks]
-        turn = _Turn(Voice.PARTICIPANT, question.id)
+        turn = _TurnBuilder(Voice.PARTICIPANT, question.id)
         turn.say(f"Of these, the {', the '.join(named)}." if named else "None of these, really.")
         for other in self.who.other:
             turn.say(f"What is missing there: {other[0].lower()}{other[1:]}.")

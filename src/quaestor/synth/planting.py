@@ -15,7 +15,7 @@ from quaestor.synth.questions import Numbers, Small, Times
 from quaestor.synth.taxonomy import PlannedObject, Taxonomy
 
 _NORMAL = NormalDist()
-_NEAR = 0.15
+_MOST_SHIFT = 0.15
 """How far, as a share, a value moves at most beyond the median of its phase."""
 
 
@@ -88,17 +88,17 @@ def settle_phases(
     floor = np.where(groups.side > 0, high, np.iinfo(np.int64).min)
     ceiling = np.where(groups.side < 0, low, np.iinfo(np.int64).max)
     settled = values.copy()
-    for phase, wanted in enumerate(np.rint(of_phases).astype(np.int64).tolist()):
-        free = (groups.phases == phase) & (groups.side != 0) & (floor <= wanted) & (wanted <= ceiling)
+    for phase, target in enumerate(np.rint(of_phases).astype(np.int64).tolist()):
+        free = (groups.phases == phase) & (groups.side != 0) & (floor <= target) & (target <= ceiling)
         mine = settled[groups.phases == phase]
         allowed = (len(mine) - 1) // 2
-        below, above = int((mine < wanted).sum()) - allowed, int((mine > wanted).sum()) - allowed
+        below, above = int((mine < target).sum()) - allowed, int((mine > target).sum()) - allowed
         for step, surplus, other in ((1, below, above), (-1, above, below)):
-            movable = np.flatnonzero(free & ((wanted - settled) * step > 0))
-            nearest = movable[np.argsort(np.abs(settled[movable] - wanted), kind="stable")][: max(surplus, 0)]
-            beyond = 1 + (rng.random(len(nearest)) * _NEAR * wanted).astype(np.int64)
+            movable = np.flatnonzero(free & ((target - settled) * step > 0))
+            nearest = movable[np.argsort(np.abs(settled[movable] - target), kind="stable")][: max(surplus, 0)]
+            beyond = 1 + (rng.random(len(nearest)) * _MOST_SHIFT * target).astype(np.int64)
             beyond[max(-other, 0) :] = 0
-            settled[nearest] = np.clip(wanted + step * beyond, floor[nearest], ceiling[nearest])
+            settled[nearest] = np.clip(target + step * beyond, floor[nearest], ceiling[nearest])
     return settled
 
 

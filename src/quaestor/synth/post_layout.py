@@ -111,7 +111,9 @@ def _plant(plan: SynthPlan, questions: Questions, rng: np.random.Generator) -> P
     if plan.taxonomy is None:
         return None
     refined = slice(0, plan.refined)
-    return plant_taxonomy(plan.taxonomy, tuple(plan.families), questions.framework[refined], questions.asked[refined], rng)
+    return plant_taxonomy(
+        plan.taxonomy, tuple(plan.families), questions.framework[refined], questions.asked[refined], rng
+    )
 
 
 def list_families(plan: SynthPlan | None) -> dict[str, tuple[str, ...]]:

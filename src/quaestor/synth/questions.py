@@ -44,9 +44,9 @@ def plan_questions(plan: SynthPlan, total: int, rng: np.random.Generator) -> Que
     frameworks = tuple(plan.families)
     refined_years = [(frameworks.index(name), year) for name, year in plan.yearly]
     which = np.repeat(np.arange(len(refined_years)), list(plan.yearly.values()))
-    framework, asked = _place(refined_years, which, frameworks, rng)
+    framework, asked_at = _place(refined_years, which, frameworks, rng)
     free_framework, free_asked = _free_places(frameworks, plan.tagged - plan.refined, rng)
-    framework, asked = np.concatenate([framework, free_framework]), np.concatenate([asked, free_asked])
+    framework, asked_at = np.concatenate([framework, free_framework]), np.concatenate([asked_at, free_asked])
     position = np.arange(plan.tagged)
     how_to = position < plan.how_to
     topic = np.where(how_to, rng.choice(len(TOPICS), plan.tagged, p=TOPIC_SHARES), -1).astype(np.int8)
@@ -57,7 +57,7 @@ def plan_questions(plan: SynthPlan, total: int, rng: np.random.Generator) -> Que
     closed[: plan.open] = False
     closed[plan.open : plan.accepted] = True
     phrase = _choose_phrases(frameworks, framework, topic, rng)
-    tagged = Questions(asked, framework, how_to, topic, phrase, acceptance, closed)
+    tagged = Questions(asked_at, framework, how_to, topic, phrase, acceptance, closed)
     return _join(tagged, _other_questions(total - plan.tagged, rng))
 
 
@@ -65,20 +65,20 @@ def natural_questions(total: int, rng: np.random.Generator) -> Questions:
     """Questions at natural rates, of which a few percent carry a tag of the default families."""
     frameworks = tuple(DEFAULT_FAMILIES)
     tagged = round(total * TAGGED_SHARE)
-    framework, asked = _free_places(frameworks, tagged, rng)
+    framework, asked_at = _free_places(frameworks, tagged, rng)
     other = _other_questions(tagged, rng)
     topic = np.where(other.how_to, rng.choice(len(TOPICS), tagged, p=TOPIC_SHARES), -1).astype(np.int8)
     phrase = _choose_phrases(frameworks, framework, topic, rng)
-    mine = Questions(asked, framework, other.how_to, topic, phrase, other.acceptance, other.closed)
+    mine = Questions(asked_at, framework, other.how_to, topic, phrase, other.acceptance, other.closed)
     return _join(mine, _other_questions(total - tagged, rng))
 
 
 def _other_questions(total: int, rng: np.random.Generator) -> Questions:
     years = [(-1, year) for year in POSTS_BY_YEAR]
     which = rng.choice(len(years), total, p=_shares(POSTS_BY_YEAR))
-    framework, asked = _place(years, which, (), rng)
+    framework, asked_at = _place(years, which, (), rng)
     return Questions(
-        asked=asked,
+        asked=asked_at,
         framework=framework,
         how_to=rng.random(total) < HOW_TO_SHARE,
         topic=np.full(total, -1, np.int8),
@@ -113,9 +113,9 @@ def _choose_phrases(
 ) -> npt.NDArray[np.int16]:
     phrases = np.full(len(framework), -1, np.int16)
     for number, name in enumerate(frameworks):
-        wanted = np.flatnonzero((framework == number) & (topic == 0))
+        chosen = np.flatnonzero((framework == number) & (topic == 0))
         weights = {index: phrase.weight(name) for index, phrase in enumerate(list_natural_phrases())}
-        phrases[wanted] = rng.choice(len(weights), len(wanted), p=_shares(weights))
+        phrases[chosen] = rng.choice(len(weights), len(chosen), p=_shares(weights))
     return phrases
 
 

@@ -25,10 +25,10 @@ from quaestor.interviews.participants.people import Contact, add_participant, se
 from quaestor.interviews.repository import Interviews, open_interviews, opened_files
 from quaestor.interviews.transcripts.import_file import Imported, import_transcript, latest_import
 from quaestor.study.folder import Study, open_journal
-from quaestor.synth.interview_truth import InterviewTruth, WrittenTalk, read_truth
+from quaestor.synth.interview_truth import InterviewTruth, WrittenInterview, read_truth
 from quaestor.synth.interviews import PlantedPassage
-from quaestor.synth.simulated_raters import give_missing, require_open, simulate_settling
-from quaestor.synth.transcript_files import timed
+from quaestor.synth.simulated_raters import add_missing_ratings, require_open, simulate_settling
+from quaestor.synth.transcript_files import time_turns
 
 _WORD = re.compile(r"\S+")
 
@@ -38,9 +38,9 @@ class SimulatedCoder:
     """A rater: how often a planted stretch is found, its ends are a word off, or a sibling is taken."""
 
     name: str
-    finding: float
-    shifting: float
-    mistaking: float
+    detection: float
+    shift: float
+    confusion: float
     seed: int
 
     def __post_init__(self) -> None:
@@ -58,17 +58,19 @@ class SimulatedCoder:
         fields: Mapping[str, Sequence[str]],
     ) -> list[dict[str, Any]]:
         """The stretches that this rater codes in a turn; `fields` has what each code asks for."""
-        found = []
-        for place, one in enumerate(planted):
+        passages = []
+        for place, passage in enumerate(planted):
             dice = random.Random(f"{self.seed}/{self.name}/{item}/{place}")
-            if dice.random() >= self.finding:
+            if dice.random() >= self.detection:
                 continue
-            start, end = (one.start, one.end) if dice.random() >= self.shifting else _shifted(text, one, dice)
-            others = siblings.get(one.code, ())
-            code = dice.choice(others) if others and dice.random() < self.mistaking else one.code
-            said = {name: words for name, words in one.fields.items() if name in fields.get(code, ())}
-            found.append({"start": start, "end": end, "code": code, **({"fields": said} if said else {})})
-        return found
+            start, end = (passage.start, passage.end) if dice.random() >= self.shift else _shifted(text, passage, dice)
+            others = siblings.get(passage.code, ())
+            code = dice.choice(others) if others and dice.random() < self.confusion else passage.code
+            field_values = {name: words for name, words in passage.fields.items() if name in fields.get(code, ())}
+            passages.append(
+                {"start": start, "end": end, "code": code, **({"fields": field_values} if field_values else {})}
+            )
+        return passages
 
 
 def _shifted(text: str, planted_stretch: PlantedPassage, dice: random.Random) -> tuple[int, int]:
@@ -84,16 +86,16 @@ def _shifted(text: str, planted_stretch: PlantedPassage, dice: random.Random) ->
     return planted_stretch.start, words[last][1]
 
 
-NAMED = ("person", "organisation", "product")
+LISTED_NAMES = ("person", "organisation", "product")
 """Kinds of planted names that the lead has to tell; the others follow from contact data, or are found by their form."""
-_NOTED = 8
-_SHIFTING, _MISTAKING = 0.15, 0.03
+_NOTE_WORDS = 8
+_SHIFT, _CONFUSION = 0.15, 0.03
 Planted = Mapping[str, tuple[str, Sequence[PlantedPassage]]]
 """By item its words as they were recorded, and what is planted in them."""
 
 
 @dataclass(frozen=True)
-class TakenIn:
+class ImportedInterviews:
     """What synthetic interviews brought into a study."""
 
     interviews: tuple[str, ...]
@@ -117,28 +119,35 @@ class _Days:
         self.moment = moment
 
 
-def take_in_talks(
+def import_interviews(
     study: Study, folder: Path, truth: InterviewTruth, tell: Callable[[int, int], None] = lambda done, total: None
-) -> TakenIn:
+) -> ImportedInterviews:
     """Participants, what they agreed to, the conversation with its notes, the transcript, the names: one talk a day."""
     days = _Days(exact_now() - timedelta(days=len(truth.interviews)))
-    made = []
+    imported = []
     with _interviews_at(study, days) as interviews:
         if interviews.interviews():
             raise StateError(
                 "interviews have been planned in this study: take synthetic ones into a study of their own"
             )
         for place, written in enumerate(truth.interviews):
-            made.append(_held(interviews, days, folder, truth.guide, written))
+            imported.append(_held(interviews, days, folder, truth.guide, written))
             days.move_to(days() + timedelta(days=1))
             tell(place + 1, len(truth.interviews))
         days.move_to(exact_now())
         _tell_names(interviews, truth)
-        turns = sum(one.turns for one in made)
-        asked = sum(turn.asks for interview in truth.interviews for turn in interview.talk.turns)
-        found = sum(one.asked for one in made)
-        told = len(all_names(interviews))
-        return TakenIn(tuple(one.interview for one in made), turns, sum(one.words for one in made), asked, found, told)
+        turns = sum(transcript.turns for transcript in imported)
+        questions_asked = sum(turn.asks for interview in truth.interviews for turn in interview.interview.turns)
+        questions_found = sum(transcript.asked for transcript in imported)
+        names_known = len(all_names(interviews))
+        return ImportedInterviews(
+            tuple(transcript.interview for transcript in imported),
+            turns,
+            sum(transcript.words for transcript in imported),
+            questions_asked,
+            questions_found,
+            names_known,
+        )
 
 
 @contextmanager
@@ -153,9 +162,9 @@ def _interviews_at(study: Study, days: _Days) -> Iterator[Interviews]:
             coding.close()
 
 
-def _held(interviews: Interviews, days: _Days, folder: Path, guide: str, written: WrittenTalk) -> Imported:
+def _held(interviews: Interviews, days: _Days, folder: Path, guide: str, written: WrittenInterview) -> Imported:
     """One interview, from who takes part to the file of what was said."""
-    plan = written.talk.plan
+    plan = written.interview.plan
     who = add_participant(interviews, plan.role, float(plan.years), plan.field, synthetic=True).pseudonym
     first = {kind: forms[0] for kind, forms in plan.names.items() if forms}
     set_contact(interviews, who, Contact(plan.name, first.get("email", ""), first.get("phone", "")))
@@ -165,15 +174,15 @@ def _held(interviews: Interviews, days: _Days, folder: Path, guide: str, written
     return import_transcript(interviews, interview.id, folder / written.file)
 
 
-def _converse(interviews: Interviews, days: _Days, name: str, guide: Guide, written: WrittenTalk) -> None:
+def _converse(interviews: Interviews, days: _Days, name: str, guide: Guide, written: WrittenInterview) -> None:
     """The clock, what was asked and skipped, ticks and notes, each at the moment of what was said."""
     stamp = Stamp(interviews.coding.lead)
     began = days()
     move_clock(interviews, name, stamp, START)
     at, noted = guide.sections[0].id, {""}
-    for one in timed(written.talk):
-        days.move_to(began + timedelta(seconds=one.start))
-        turn = one.turn
+    for timed_turn in time_turns(written.interview):
+        days.move_to(began + timedelta(seconds=timed_turn.start))
+        turn = timed_turn.turn
         section = guide.section_of(turn.question)
         if turn.asks and section is not None and section.id != at:
             at = section.id
@@ -181,69 +190,71 @@ def _converse(interviews: Interviews, days: _Days, name: str, guide: Guide, writ
         if turn.asks:
             mark(interviews, name, stamp, turn.question, ASKED)
             _tick(interviews, name, stamp, guide, turn.question, written)
-        days.move_to(began + timedelta(seconds=one.ends[-1]))
-        if turn.stretches and turn.question not in noted:
+        days.move_to(began + timedelta(seconds=timed_turn.ends[-1]))
+        if turn.passages and turn.question not in noted:
             noted.add(turn.question)
-            words = turn.text[turn.stretches[0].start : turn.stretches[0].end].split()
-            take_note(interviews, name, stamp, " ".join(words[:_NOTED]) + " …", turn.question)
-    for question in written.talk.skipped:
+            words = turn.text[turn.passages[0].start : turn.passages[0].end].split()
+            take_note(interviews, name, stamp, " ".join(words[:_NOTE_WORDS]) + " …", turn.question)
+    for question in written.interview.skipped:
         mark(interviews, name, stamp, question, SKIPPED)
     move_clock(interviews, name, stamp, END)
 
 
-def _tick(interviews: Interviews, name: str, stamp: Stamp, guide: Guide, question: str, written: WrittenTalk) -> None:
-    asked = guide.question(question)
-    if asked is None or not asked.items:
+def _tick(
+    interviews: Interviews, name: str, stamp: Stamp, guide: Guide, question: str, written: WrittenInterview
+) -> None:
+    guide_question = guide.question(question)
+    if guide_question is None or not guide_question.items:
         return
-    for item in written.talk.plan.ticks:
+    for item in written.interview.plan.ticks:
         tick(interviews, name, stamp, question, item)
-    for other in written.talk.plan.other:
+    for other in written.interview.plan.other:
         tick(interviews, name, stamp, question, other=other)
 
 
 def _tell_names(interviews: Interviews, truth: InterviewTruth) -> None:
     """The names that nothing but a person could know for names."""
-    told: set[str] = set()
+    mentioned: set[str] = set()
     for written in truth.interviews:
-        for kind in NAMED:
-            for form in written.talk.plan.names.get(kind, ()):
-                if form not in told:
-                    told.add(form)
+        for kind in LISTED_NAMES:
+            for form in written.interview.plan.names.get(kind, ()):
+                if form not in mentioned:
+                    mentioned.add(form)
                     add_name(interviews, kind, [form])
 
 
-def planted_stretches(interviews: Interviews, truth: InterviewTruth) -> Planted:
+def find_planted_passages(interviews: Interviews, truth: InterviewTruth) -> Planted:
     """What is planted in the turns of the study's transcripts, which are known by the bytes of their files."""
-    by_file = truth.by_file()
-    found: dict[str, tuple[str, Sequence[PlantedPassage]]] = {}
+    by_file = truth.by_hash()
+    planted: dict[str, tuple[str, Sequence[PlantedPassage]]] = {}
     for interview in interviews.interviews():
-        came = latest_import(interviews.file.entries(about=interview.id))
+        came = latest_import(interviews.file.read_entries(about=interview.id))
         written = by_file.get(came.said["sha256"]) if came else None
         if written is None:
             continue
         transcript = interviews.transcript(interview.id)
-        for turn, said in zip(transcript.turns, written.talk.turns, strict=True):
-            found[transcript.item(turn.number)] = (turn.raw, said.stretches)
-    return found
+        for turn, planned_turn in zip(transcript.turns, written.interview.turns, strict=True):
+            planted[transcript.item(turn.number)] = (turn.raw, planned_turn.passages)
+    return planted
 
 
 def simulate_coding(
-    interviews: Interviews, name: str, truth: InterviewTruth, *, finding: float, seed: int, only: str | None = None
+    interviews: Interviews, name: str, truth: InterviewTruth, *, detection: float, seed: int, only: str | None = None
 ) -> int:
     """Let simulated raters code every turn of a round that they have not coded; how many ratings they gave."""
     coding = interviews.coding
-    one = coding.state.round(name)
-    require_open(one)
-    facet = require_passage_facet(one.plan)
-    planted = planted_stretches(interviews, truth)
-    siblings = _siblings(coding.state.history.at(one.plan.codebook), facet)
-    raters = {seat.rater: SimulatedCoder(seat.rater, finding, _SHIFTING, _MISTAKING, seed) for seat in one.slots}
+    round_state = coding.state.round(name)
+    require_open(round_state)
+    facet = require_passage_facet(round_state.plan)
+    planted = find_planted_passages(interviews, truth)
+    siblings = _siblings(coding.state.history.at(round_state.plan.codebook), facet)
+    raters = {seat.rater: SimulatedCoder(seat.rater, detection, _SHIFT, _CONFUSION, seed) for seat in round_state.slots}
 
-    def said(rater: str, asked: Facet, item: str) -> Any:
-        words, stretches = _planted_in(planted, asked, facet, item)
+    def said(rater: str, facet_asked: Facet, item: str) -> Any:
+        words, stretches = _planted_in(planted, facet_asked, facet, item)
         return raters[rater].answer(item, words, stretches, siblings, dict(facet.fields))
 
-    return give_missing(coding, name, said, seed=seed, only=only)
+    return add_missing_ratings(coding, name, said, seed=seed, only=only)
 
 
 def simulate_round(
@@ -253,24 +264,26 @@ def simulate_round(
     truth = read_truth(path)
     with open_interviews(study) as interviews:
         if settle:
-            return settle_coding(interviews, name, truth, seed=seed)
-        return {"ratings": simulate_coding(interviews, name, truth, finding=accuracy, seed=seed, only=only)}
+            return settle_round(interviews, name, truth, seed=seed)
+        return {"ratings": simulate_coding(interviews, name, truth, detection=accuracy, seed=seed, only=only)}
 
 
-def settle_coding(interviews: Interviews, name: str, truth: InterviewTruth, *, seed: int) -> dict[str, int]:
+def settle_round(interviews: Interviews, name: str, truth: InterviewTruth, *, seed: int) -> dict[str, int]:
     """Settle every turn on which the raters differ as it was planted; how many each way."""
-    planted = planted_stretches(interviews, truth)
+    planted = find_planted_passages(interviews, truth)
     facet = require_passage_facet(interviews.coding.state.round(name).plan)
 
-    def right(asked: Facet, item: str) -> Any:
-        return [_payload(one) for one in _planted_in(planted, asked, facet, item)[1]]
+    def right(facet_asked: Facet, item: str) -> Any:
+        return [_payload(passage) for passage in _planted_in(planted, facet_asked, facet, item)[1]]
 
     return simulate_settling(interviews.coding, name, seed=seed, planted=right)
 
 
-def _planted_in(planted: Planted, asked: Facet, facet: Facet, item: str) -> tuple[str, Sequence[PlantedPassage]]:
-    if asked.id != facet.id:
-        raise StateError(f"simulated raters of transcripts answer {facet.id!r} alone: leave {asked.id!r} to people")
+def _planted_in(planted: Planted, facet_asked: Facet, facet: Facet, item: str) -> tuple[str, Sequence[PlantedPassage]]:
+    if facet_asked.id != facet.id:
+        raise StateError(
+            f"simulated raters of transcripts answer {facet.id!r} alone: leave {facet_asked.id!r} to people"
+        )
     if item not in planted:
         interview, turn = place_of(item)
         raise StateError(f"nothing is planted about turn {turn + 1} of {interview}: its transcript is not synthetic")
@@ -285,4 +298,6 @@ def _payload(planted_stretch: PlantedPassage) -> dict[str, Any]:
 def _siblings(book: Codebook, facet: Facet) -> dict[str, list[str]]:
     """By code the others under the same one."""
     active = [code for code in book.active(facet.codes, None) if code.parent]
-    return {one.id: [other.id for other in active if other.parent == one.parent and other is not one] for one in active}
+    return {
+        code.id: [other.id for other in active if other.parent == code.parent and other is not code] for code in active
+    }

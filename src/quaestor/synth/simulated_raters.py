@@ -50,12 +50,12 @@ _VARIANTS: Mapping[str, tuple[str, ...]] = {
     "prediction result": ("prediction result", "prediction"),
     "gpu memory": ("gpu memory", "memory"),
 }
-_WANDERING = 0.12
+_VARIATION = 0.12
 _NO_PLURAL = {"data", "training data"}
 
 
 @dataclass(frozen=True)
-class Simulated:
+class SimulatedRater:
     """A rater: how often they are right, how far their errors follow a habit, and their seed."""
 
     name: str
@@ -93,15 +93,15 @@ class Simulated:
         return habit if dice.random() < self.confusion else dice.choice(others)
 
     def _phrase(self, truth: Mapping[str, str], dice: random.Random, right: bool) -> dict[str, str]:
-        said = {part: self._word(word, dice) for part, word in truth.items()}
+        phrase = {part: self._word(word, dice) for part, word in truth.items()}
         if not right:
-            said["object"] = dice.choice([variant for names in _VARIANTS.values() for variant in names[:1]])
-        return said
+            phrase["object"] = dice.choice([variant for names in _VARIANTS.values() for variant in names[:1]])
+        return phrase
 
     def _word(self, word: str, dice: random.Random) -> str:
         """Mostly the rater's favourite of the words for a thing, now and then another one."""
         variants = _variants(word)
-        if dice.random() < _WANDERING:
+        if dice.random() < _VARIATION:
             return dice.choice(variants)
         return random.Random(f"{self.seed}/{self.name}/word/{word}").choice(variants)
 
@@ -112,7 +112,7 @@ def _variants(word: str) -> tuple[str, ...]:
     return names if word.endswith("s") or word in _NO_PLURAL else (*names, f"{word}s")
 
 
-def meaning(word: str) -> str:
+def find_meaning(word: str) -> str:
     """The word that all its variants stand for."""
     for name, variants in _VARIANTS.items():
         if word in variants or word == f"{name}s":
@@ -129,16 +129,16 @@ def _keep(truth: Mapping[str, str], dice: random.Random, reasons: Sequence[str],
 
 
 Truth = Mapping[str, Mapping[str, str]]
-Said = Callable[[str, Facet, str], Any]
+AnswerFacet = Callable[[str, Facet, str], Any]
 """What a simulated rater says to a facet of an item."""
-Right = Callable[[Facet, str], Any]
+TrueAnswer = Callable[[Facet, str], Any]
 """What is planted as the answer to a facet of an item."""
 _IMPLEMENTATION = "implementation"
-_SOME_PHASE = "data-processing"  # of a post that was kept by mistake, and has none
+_FALLBACK_PHASE = "data-processing"  # of a post that was kept by mistake, and has none
 
 
 @functools.lru_cache(maxsize=1)
-def planted_truth(study: Path) -> Truth:
+def read_planted_truth(study: Path) -> Truth:
     """What the synthetic dump of a study folder plants about each item, by item id."""
     return _planted(open_study(study))
 
@@ -157,19 +157,19 @@ def simulate_ratings(
     coding: CodingSession, name: str, *, accuracy: float, confusion: float, seed: int, only: str | None = None
 ) -> int:
     """Let simulated raters give every rating that is missing from a round (or one of its sets); how many they gave."""
-    one = coding.state.round(name)
-    require_open(one)
-    if any(facet.kind == STRETCHES for facet in one.plan.facets):
+    round_state = coding.state.round(name)
+    require_open(round_state)
+    if any(facet.kind == STRETCHES for facet in round_state.plan.facets):
         raise InputError(f"the round {name!r} codes transcripts: name the folder of synthetic ones with --truth")
-    truth = planted_truth(coding.study.root)
-    raters = {seat.rater: Simulated(seat.rater, accuracy, confusion, seed) for seat in one.slots}
-    book = coding.state.history.at(one.plan.codebook)
-    offered = {facet.id: list(allowed_choices(facet, book)) for facet in one.plan.facets}
+    truth = read_planted_truth(coding.study.root)
+    raters = {seat.rater: SimulatedRater(seat.rater, accuracy, confusion, seed) for seat in round_state.slots}
+    book = coding.state.history.at(round_state.plan.codebook)
+    offered = {facet.id: list(allowed_choices(facet, book)) for facet in round_state.plan.facets}
 
     def said(rater: str, facet: Facet, item: str) -> Any:
-        return raters[rater].answer(item, facet, true_answer(one, facet, item, truth), offered[facet.id])
+        return raters[rater].answer(item, facet, find_true_answer(round_state, facet, item, truth), offered[facet.id])
 
-    return give_missing(coding, name, said, seed=seed, only=only)
+    return add_missing_ratings(coding, name, said, seed=seed, only=only)
 
 
 def require_open(round_state: RoundState) -> None:
@@ -177,9 +177,11 @@ def require_open(round_state: RoundState) -> None:
         raise StateError(f"the round {round_state.plan.round!r} is closed: its ratings stand as they are")
 
 
-def give_missing(coding: CodingSession, name: str, said: Said, *, seed: int, only: str | None = None) -> int:
+def add_missing_ratings(
+    coding: CodingSession, name: str, said: AnswerFacet, *, seed: int, only: str | None = None
+) -> int:
     """Give every rating that is missing from an open round, each on record as simulated; how many."""
-    one = coding.state.round(name)
+    round_state = coding.state.round(name)
     now = coding.now()
 
     def give(state: State) -> list[NewAct]:
@@ -189,20 +191,20 @@ def give_missing(coding: CodingSession, name: str, said: Said, *, seed: int, onl
                 name,
                 rater,
                 item,
-                {facet.id: said(rater, facet, item) for facet in one.plan.facets},
+                {facet.id: said(rater, facet, item) for facet in round_state.plan.facets},
                 now=now,
                 seconds=random.Random(f"{seed}/{rater}/{item}").uniform(20, 90),
                 simulated=True,
                 key=f"simulated/{name}/{rater}/{seed}/{item}",
             )
-            for rater, item in list_missing(one)
+            for rater, item in list_missing(round_state)
             if only in (None, rater)
         ]
 
     return len(coding.act(give))
 
 
-def true_answer(round_state: RoundState, facet: Facet, item: str, truth: Truth) -> Any:
+def find_true_answer(round_state: RoundState, facet: Facet, item: str, truth: Truth) -> Any:
     """The planted answer to a facet."""
     if item not in truth:
         raise StateError(f"nothing is planted about {item!r}: simulated raters rate synthetic evidence alone")
@@ -215,7 +217,7 @@ def true_answer(round_state: RoundState, facet: Facet, item: str, truth: Truth) 
     if facet.kind == "confirm":
         proposed = round_state.plan.proposals.get(item, {})
         return "yes" if _slug(row["phase"]) in proposed.values() and "phrase" in proposed else "no"
-    phase = _slug(row["phase"]) or _SOME_PHASE
+    phase = _slug(row["phase"]) or _FALLBACK_PHASE
     return [phase] if facet.kind == "multiple" else phase
 
 
@@ -234,14 +236,14 @@ def simulate_sets(
     coding: CodingSession, name: str, *, accuracy: float, seed: int, tell: Callable[[int, int], None]
 ) -> int:
     """Rate set after set; after each, the simulated pair unifies words that mean the same. How many ratings."""
-    given = 0
+    ratings = 0
     while True:
-        given += simulate_ratings(coding, name, accuracy=accuracy, confusion=0.0, seed=seed)
+        ratings += simulate_ratings(coding, name, accuracy=accuracy, confusion=0.0, seed=seed)
         coding.act(lambda state: _unifications(state.round(name), state))
-        one = coding.state.round(name)
-        tell(one.set, len(one.sets))
-        if one.set == len(one.sets):
-            return given
+        round_state = coding.state.round(name)
+        tell(round_state.set, len(round_state.sets))
+        if round_state.set == len(round_state.sets):
+            return ratings
         coding.act(lambda state: build_next_set_act(state, name, state.round(name).plan.raters[0], simulated=True))
 
 
@@ -256,15 +258,15 @@ def _unifications(round_state: RoundState, state: State) -> list[NewAct]:
         for phrases in list_phrases(round_state, round_state.open_items()).values():
             for phrase in phrases:
                 word = known[part].get(phrase[part], phrase[part])
-                groups.setdefault(meaning(word), set()).add(word)
+                groups.setdefault(find_meaning(word), set()).add(word)
         # What earlier sets called the thing belongs to it too.
         for word in counts:
-            said = known[part].get(word, word)
-            if meaning(said) in groups:
-                groups[meaning(said)].add(said)
+            unified = known[part].get(word, word)
+            if find_meaning(unified) in groups:
+                groups[find_meaning(unified)].add(unified)
         for words in groups.values():
             if len(words) > 1:
-                usual = sorted(word for word in words if word == meaning(word))
+                usual = sorted(word for word in words if word == find_meaning(word))
                 to = usual[0] if usual else max(sorted(words), key=lambda word: counts[word])
                 others = sorted(words - {to})
                 why = "" if counts[to] >= max(counts[word] for word in words) else "the usual word"
@@ -277,24 +279,24 @@ def _unifications(round_state: RoundState, state: State) -> list[NewAct]:
 
 
 def simulate_settling(
-    coding: CodingSession, name: str, *, seed: int, consulted: float = 0.3, planted: Right | None = None
+    coding: CodingSession, name: str, *, seed: int, consulted: float = 0.3, planted: TrueAnswer | None = None
 ) -> dict[str, int]:
     """Settle every disagreement: most by discussion, the others with the tie-breaker; how many each way.
 
     What is right the dump of the study knows, or `planted`, which a tie-breaker then knows too.
     """
-    truth = planted_truth(coding.study.root) if planted is None else {}
+    truth = read_planted_truth(coding.study.root) if planted is None else {}
     dice = random.Random(f"{seed}/{name}/settling")
     one = coding.state.round(name)
     plan = one.plan
-    tie_breaker = Simulated(plan.tie_breaker or "nobody", 0.95, 0.0, seed)
+    tie_breaker = SimulatedRater(plan.tie_breaker or "nobody", 0.95, 0.0, seed)
     book = coding.state.history.at(plan.codebook)
     ways: dict[str, int] = {}
     for disagreement in list_disagreements(coding.state, name):
         if disagreement.decision is not None:
             continue
         item, facet = disagreement.item, plan.facet(disagreement.facet)
-        right = true_answer(one, facet, item, truth) if planted is None else planted(facet, item)
+        right = find_true_answer(one, facet, item, truth) if planted is None else planted(facet, item)
         right = {"answer": right} if facet.kind == "confirm" else right
         how = "discussion"
         asked = plan.tie_breaker and plan.settle in ("discussion", "two-step") and dice.random() < consulted

@@ -20,14 +20,14 @@ from quaestor.surveys.model.records import Answer, Option, Question, Questionnai
 from quaestor.surveys.respond import SurveyPage, begin, sent, shown
 from quaestor.surveys.store.page_submission import PageSubmission
 from quaestor.synth.phrases import apportion
-from quaestor.synth.survey_plan import PlantedAnswers, SurveyPlan, fitting
+from quaestor.synth.survey_plan import PlantedAnswers, SurveyPlan, fit_plan
 
-_SHARE, _OPEN_SHARE = 0.93, 0.4
+_ANSWER_SHARE, _OPEN_ANSWER_SHARE = 0.93, 0.4
 """How many answer what they need not: a question with options, an open one."""
-_PAGE = 3.0
+_PAGE_SECONDS = 3.0
 """Seconds for looking at a page."""
-_OFTEN = 10
-_NOTHING = PlantedAnswers()
+_MOST_WEIGHT = 10
+_NO_PLAN = PlantedAnswers()
 _OPENINGS = ("Mostly", "In our team mainly", "For me above all", "Usually", "As far as I can tell,")
 _REASONS = (
     "because the documentation was clear", "for lack of time", "because the others use it too",
@@ -48,7 +48,7 @@ class Respondent:
 
 
 @dataclass(frozen=True)
-class PlantedTruth:
+class QuestionTruth:
     """What results have to find: how many answered a question, and how many chose each option."""
 
     answered: int
@@ -62,27 +62,31 @@ def draw_respondents(
     """So many respondents with the planned answers; the same seed draws the same."""
     if responses < 1:
         raise InputError(f"{responses} responses are asked for: ask for at least one")
-    planned = fitting(plan, questionnaire, responses).questions if plan else {}
-    said: list[dict[str, Answer]] = [{} for _ in range(responses)]
+    planned = fit_plan(plan, questionnaire, responses).questions if plan else {}
+    answers: list[dict[str, Answer]] = [{} for _ in range(responses)]
     seconds: list[dict[str, float]] = [{} for _ in range(responses)]
     going = list(range(responses))
     for page in questionnaire.pages:
-        here = [one for one in going if page.show_if is None or page.show_if.holds(said[one])]
+        here = [respondent for respondent in going if page.show_if is None or page.show_if.holds(answers[respondent])]
         dice = random.Random(f"{seed}/{page.id}")
-        for one in here:
-            seconds[one][page.id] = round(_PAGE * dice.lognormvariate(0, 0.4), 1)
+        for respondent in here:
+            seconds[respondent][page.id] = round(_PAGE_SECONDS * dice.lognormvariate(0, 0.4), 1)
         for question in page.questions:
-            asked = [one for one in here if question.show_if is None or question.show_if.holds(said[one])]
-            drawing = _Drawing(question, planned.get(question.id, _NOTHING), random.Random(f"{seed}/{question.id}"))
-            for one, answer in drawing.answers(asked, said).items():
-                said[one][question.id] = answer
+            respondents = [
+                respondent
+                for respondent in here
+                if question.show_if is None or question.show_if.holds(answers[respondent])
+            ]
+            drawing = _AnswerSampler(question, planned.get(question.id, _NO_PLAN), random.Random(f"{seed}/{question.id}"))
+            for respondent, answer in drawing.answers(respondents, answers).items():
+                answers[respondent][question.id] = answer
                 spent = kind_of(question).simulated_seconds * dice.lognormvariate(0, 0.4)
-                seconds[one][page.id] = round(seconds[one][page.id] + spent, 1)
-        going = [one for one in going if not _is_ended(page.questions, said[one])]
-    return [Respondent(*both) for both in zip(said, seconds, strict=True)]
+                seconds[respondent][page.id] = round(seconds[respondent][page.id] + spent, 1)
+        going = [respondent for respondent in going if not _is_ended(page.questions, answers[respondent])]
+    return [Respondent(*both) for both in zip(answers, seconds, strict=True)]
 
 
-def planted_truth(questionnaire: Questionnaire, respondents: Iterable[Respondent]) -> dict[str, PlantedTruth]:
+def count_planted_answers(questionnaire: Questionnaire, respondents: Iterable[Respondent]) -> dict[str, QuestionTruth]:
     """What these respondents answer, counted, by question."""
     answered: Counter[str] = Counter()
     counts = {
@@ -94,14 +98,14 @@ def planted_truth(questionnaire: Questionnaire, respondents: Iterable[Respondent
             answered[name] += 1
             counts[name].update(answer.get("choices", ()))
             counts[name].update(f"{row}/{step}" for row, step in answer.get("rows", {}).items())
-    return {name: PlantedTruth(answered[name], dict(count)) for name, count in counts.items()}
+    return {name: QuestionTruth(answered[name], dict(count)) for name, count in counts.items()}
 
 
 def _is_ended(questions: Sequence[Question], answers: Mapping[str, Answer]) -> bool:
     return any(kind_of(question).end(question, answers.get(question.id, {})) for question in questions)
 
 
-class _Drawing:
+class _AnswerSampler:
     """The answers of all respondents to one question."""
 
     def __init__(self, question: Question, planted: PlantedAnswers, dice: random.Random) -> None:
@@ -127,7 +131,7 @@ class _Drawing:
             return sum(planted.counts.values())
         if question.required or question.attention:
             return asked
-        return round(asked * (_OPEN_SHARE if self._kind.is_free_text else _SHARE))
+        return round(asked * (_OPEN_ANSWER_SHARE if self._kind.is_free_text else _ANSWER_SHARE))
 
     def _who(self, asked: Sequence[int], said: Sequence[Mapping[str, Answer]], wanted: int) -> list[int]:
         """So many of those who are asked; first those the plan names, and among them in any order."""
@@ -144,7 +148,7 @@ class _Drawing:
         counts = self._planted.counts or self._drawn_counts(len(who))
         if not self._kind.has_several_choices:
             codes = [code for code, count in counts.items() for _ in range(count)]
-            return {one: [code] for one, code in zip(who, codes, strict=True)}
+            return {respondent: [code] for respondent, code in zip(who, codes, strict=True)}
         apart = {*self._planted.alone, *(option.code for option in self._question.options if option.alone)}
         lonely = [code for code, count in counts.items() if code in apart for _ in range(count)]
         given: dict[int, list[str]] = {one: [code] for one, code in zip(who, lonely, strict=False)}
@@ -174,22 +178,22 @@ class _Drawing:
         free = [option for option in question.options if not option.ends] or [question.options[0]]
         if self._kind.asks_consent:
             return {free[0].code: answered}
-        weights = {one.code: self._weight(one) for one in free}
+        weights = {option.code: self._weight(option) for option in free}
         if not self._kind.has_several_choices:
             return self._shares(weights, answered)
         alone = {one.code: weights.pop(one.code) for one in free if one.alone}
         if not weights:
             return self._shares(alone, answered)
-        apart = self._shares({**alone, "": 4 * _OFTEN}, answered)
+        apart = self._shares({**alone, "": 4 * _MOST_WEIGHT}, answered)
         rest = apart.pop("")
-        counts = {code: round(rest * weight / (_OFTEN + 2)) for code, weight in weights.items()}
+        counts = {code: round(rest * weight / (_MOST_WEIGHT + 2)) for code, weight in weights.items()}
         # Whoever answers says something: what is left over goes to the option that most choose anyway.
         counts[max(counts, key=lambda code: counts[code])] += max(0, rest - sum(counts.values()))
         return apart | counts
 
     def _weight(self, option: Option) -> int:
         """How often an option is chosen beside others: rarely where it is what the questionnaire did not think of."""
-        return self._dice.randint(1, 2) if option.text or option.alone else self._dice.randint(3, _OFTEN)
+        return self._dice.randint(1, 2) if option.text or option.alone else self._dice.randint(3, _MOST_WEIGHT)
 
     def _shares(self, weights: Mapping[str, int], total: int) -> dict[str, int]:
         """A total divided in proportion."""
@@ -212,7 +216,7 @@ class _Drawing:
         made: dict[int, dict[str, Any]] = {}
         for row in self._question.rows:
             steps = {option.code: self._weight(option) for option in self._question.options}
-            share = 0.1 if row.text else _SHARE
+            share = 0.1 if row.text else _ANSWER_SHARE
             drawn = round(len(asked) * (1 if self._question.required and not row.text else share))
             counts = self._planted.rows.get(row.code) or self._shares(steps, drawn)
             codes = [code for code, count in counts.items() for _ in range(count)]
@@ -234,11 +238,11 @@ def _chosen(said: Mapping[str, Answer], question: str) -> set[str]:
     return set(said.get(question, {}).get("choices", ()))
 
 
-DEFAULT = 100
-_TOGETHER = 500
+DEFAULT_RESPONSES = 100
+_BATCH_SIZE = 500
 """Respondents who answer at once, and share the wait for the disk."""
-Form = dict[str, list[str]]
-Tell = Callable[[int, int], None]
+FormFields = dict[str, list[str]]
+ReportProgress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
@@ -247,7 +251,7 @@ class SimulatedSurvey:
 
     responses: int
     seed: int
-    truth: Mapping[str, PlantedTruth]
+    truth: Mapping[str, QuestionTruth]
 
     def as_json(self, name: str) -> dict[str, object]:
         planted = {one: {"answered": said.answered, "counts": dict(said.counts)} for one, said in self.truth.items()}
@@ -255,7 +259,7 @@ class SimulatedSurvey:
         return {**kept, "planted": planted, "synthetic": True}
 
 
-def bundled_plan(study: str, name: str) -> SurveyPlan:
+def read_bundled_plan(study: str, name: str) -> SurveyPlan:
     """What a bundled study plants in its survey of a name, or in its only one."""
     described = template_folder(study) / "synthetic.toml"
     planted = tomllib.loads(described.read_text("utf-8")).get("surveys", {}) if described.exists() else {}
@@ -275,7 +279,7 @@ def simulate_responses(
     seed: int,
     responses: int | None = None,
     plan: SurveyPlan | None = None,
-    tell: Tell = lambda done, total: None,
+    tell: ReportProgress = lambda done, total: None,
 ) -> SimulatedSurvey:
     """Let simulated respondents answer an open survey; where people have answered, they stay away."""
     people = sum(1 for response in surveys.answers.responses(name) if not response.synthetic)
@@ -284,15 +288,15 @@ def simulate_responses(
             f"people have answered {name!r} already ({people}), and simulated answers would stand among theirs: "
             "simulate in a study of its own"
         )
-    number = responses if responses is not None else plan.responses if plan else DEFAULT
+    number = responses if responses is not None else plan.responses if plan else DEFAULT_RESPONSES
     asked = surveys.questionnaire(name, surveys.fielding(name).version)
     drawn = draw_respondents(asked, number, seed, plan)
     waiting, done = iter(drawn), 0
-    while together := list(islice(waiting, _TOGETHER)):
+    while together := list(islice(waiting, _BATCH_SIZE)):
         _answer(surveys, name, together)
         done += len(together)
         tell(done, number)
-    return SimulatedSurvey(number, seed, planted_truth(asked, drawn))
+    return SimulatedSurvey(number, seed, count_planted_answers(asked, drawn))
 
 
 def _answer(surveys: Surveys, name: str, together: Sequence[Respondent]) -> None:
@@ -313,7 +317,7 @@ def _answer(surveys: Surveys, name: str, together: Sequence[Respondent]) -> None
 def _sent(surveys: Surveys, code: str, met: SurveyPage, respondent: Respondent) -> PageSubmission:
     # All of the page: where a condition looks at an answer of its own page, what it shows is sent as well.
     whole = next(page for page in met.questionnaire.pages if page.id == met.page.id)
-    form = form_of(whole.questions, respondent.answers)
+    form = build_form(whole.questions, respondent.answers)
     made = sent(surveys, code, met.page.id, form, new_key(), respondent.seconds.get(met.page.id, 0.0))
     if isinstance(made, SurveyPage):
         question, words = next(iter(made.problems.items()))
@@ -321,9 +325,9 @@ def _sent(surveys: Surveys, code: str, met: SurveyPage, respondent: Respondent) 
     return made
 
 
-def form_of(questions: Sequence[Question], answers: Mapping[str, Answer]) -> Form:
+def build_form(questions: Sequence[Question], answers: Mapping[str, Answer]) -> FormFields:
     """The fields that a page would send with these answers."""
-    form: Form = {}
+    form: FormFields = {}
     for question in questions:
         form.update(kind_of(question).write_form(question, answers.get(question.id, {})))
     return form

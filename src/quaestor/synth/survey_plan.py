@@ -39,7 +39,7 @@ class SurveyPlan:
     questions: Mapping[str, PlantedAnswers]
 
 
-def fitting(plan: SurveyPlan, questionnaire: Questionnaire, responses: int) -> SurveyPlan:
+def fit_plan(plan: SurveyPlan, questionnaire: Questionnaire, responses: int) -> SurveyPlan:
     """The plan for so many respondents, its shares kept as well as whole numbers can; what does not fit is refused."""
     known = {question.id: question for question in questionnaire.questions()}
     for name, planted in plan.questions.items():
@@ -48,10 +48,10 @@ def fitting(plan: SurveyPlan, questionnaire: Questionnaire, responses: int) -> S
         _check(known[name], planted)
     if responses == plan.responses:
         return plan
-    made = {
+    scaled = {
         name: _scaled(known[name], question, responses / plan.responses) for name, question in plan.questions.items()
     }
-    return SurveyPlan(responses, made)
+    return SurveyPlan(responses, scaled)
 
 
 def _check(question: Question, planted: PlantedAnswers) -> None:

@@ -193,8 +193,8 @@ def post_links(dump: Dump) -> TableRows:
     layout, seed = dump.layout, dump.seed
     pattern = b'  <row Id="%d" CreationDate="%b" PostId="%d" RelatedPostId="%d" LinkTypeId="%d" />\n'
     rng = np.random.default_rng([seed, 6])
-    asked = np.sort(layout.rank[: len(layout.questions)])
-    sources = np.flatnonzero(rng.random(len(asked)) < 0.1)
+    question_ranks = np.sort(layout.rank[: len(layout.questions)])
+    sources = np.flatnonzero(rng.random(len(question_ranks)) < 0.1)
     sources = sources[sources > 0]
 
     def blocks() -> Iterator[list[bytes]]:
@@ -202,9 +202,9 @@ def post_links(dump: Dump) -> TableRows:
             part = sources[start : start + BLOCK]
             columns = (
                 range(start + 1, start + len(part) + 1),
-                write_times(later(_created(layout, asked[part]), 30, rng)),
-                compute_ids(asked[part]).tolist(),
-                compute_ids(asked[rng.integers(0, part)]).tolist(),
+                write_times(later(_created(layout, question_ranks[part]), 30, rng)),
+                compute_ids(question_ranks[part]).tolist(),
+                compute_ids(question_ranks[rng.integers(0, part)]).tolist(),
                 rng.choice((1, 3), len(part), p=(0.8, 0.2)).tolist(),
             )
             yield [pattern % row for row in zip(*columns, strict=True)]

@@ -119,13 +119,13 @@ def _list(patterns: Iterable[str], words: Words, chance: random.Random) -> bytes
 
 def _body(fragments: _Fragments, log_median: float, chance: random.Random) -> bytes:
     """Paragraphs, code and lists up to a length drawn from a log-normal distribution."""
-    wanted = min(math.exp(chance.gauss(log_median, 0.95)), LONGEST_BODY - 2_000)
+    length = min(math.exp(chance.gauss(log_median, 0.95)), LONGEST_BODY - 2_000)
     with_code = chance.random() < WITH_CODE
     second = chance.choice(fragments.codes) if with_code else fragments.paragraphs
     kinds = (fragments.paragraphs, second, fragments.lists if chance.random() < 0.15 else second)
     parts = [chance.choice(second)] if with_code else []
     size = sum(map(len, parts))
-    while size < wanted - 100:
+    while size < length - 100:
         parts.append(chance.choice(kinds[len(parts) % len(kinds)]))
         size += len(parts[-1])
     return b"".join(parts)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
 from quaestor.interviews.model.records import Voice
-from quaestor.synth.interviews import PlannedTurn, Talk
+from quaestor.synth.interviews import PlannedTurn, SyntheticInterview
 
 _WORDS_A_SECOND, _PAUSE = 1.6, 4.0
 _WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
@@ -29,7 +29,7 @@ class TimedTurn:
     ends: tuple[float, ...]
 
 
-def timed(talk: Talk) -> Iterator[TimedTurn]:
+def time_turns(talk: SyntheticInterview) -> Iterator[TimedTurn]:
     """The turns of a talk at the pace of somebody who thinks while speaking."""
     now = 2.0
     for turn in talk.turns:
@@ -41,7 +41,7 @@ def timed(talk: Talk) -> Iterator[TimedTurn]:
         now += _PAUSE
 
 
-def teams_webvtt(talk: Talk) -> bytes:
+def write_teams_webvtt(talk: SyntheticInterview) -> bytes:
     cues = [
         f"{place:08x}-0/{place}-0\n{_clock(start)} --> {_clock(end)}\n<v {_name(talk, turn)}>{escape(words)}</v>"
         for place, (turn, words, start, end) in enumerate(_cues(talk))
@@ -49,7 +49,7 @@ def teams_webvtt(talk: Talk) -> bytes:
     return ("WEBVTT\n\n" + "\n\n".join(cues) + "\n").encode()
 
 
-def zoom_webvtt(talk: Talk) -> bytes:
+def write_zoom_webvtt(talk: SyntheticInterview) -> bytes:
     cues = [
         f"{place}\r\n{_clock(start)} --> {_clock(end)}\r\n{_name(talk, turn)}: {escape(words)}"
         for place, (turn, words, start, end) in enumerate(_cues(talk), start=1)
@@ -57,7 +57,7 @@ def zoom_webvtt(talk: Talk) -> bytes:
     return ("WEBVTT\r\n\r\n" + "\r\n\r\n".join(cues) + "\r\n").encode()
 
 
-def subrip(talk: Talk) -> bytes:
+def write_subrip(talk: SyntheticInterview) -> bytes:
     cues = [
         f"{place}\n{_clock(start, ',')} --> {_clock(end, ',')}\n{_word(turn)}: {words}\n"
         for place, (turn, words, start, end) in enumerate(_cues(talk), start=1)
@@ -65,12 +65,12 @@ def subrip(talk: Talk) -> bytes:
     return "\n".join(cues).encode()
 
 
-def word_document(talk: Talk) -> bytes:
+def write_word_document(talk: SyntheticInterview) -> bytes:
     paragraphs = [
-        f"<w:p><w:r><w:rPr><w:b/></w:rPr><w:t>{escape(_name(talk, one.turn))}</w:t></w:r>"
-        f'<w:r><w:t xml:space="preserve">   {_short_clock(one.start)}</w:t><w:br/>'
-        f'<w:t xml:space="preserve">{escape(one.turn.text)}</w:t></w:r></w:p>'
-        for one in timed(talk)
+        f"<w:p><w:r><w:rPr><w:b/></w:rPr><w:t>{escape(_name(talk, timed_turn.turn))}</w:t></w:r>"
+        f'<w:r><w:t xml:space="preserve">   {_short_clock(timed_turn.start)}</w:t><w:br/>'
+        f'<w:t xml:space="preserve">{escape(timed_turn.turn.text)}</w:t></w:r></w:p>'
+        for timed_turn in time_turns(talk)
     ]
     head = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>'
     parts = {
@@ -88,34 +88,37 @@ def word_document(talk: Talk) -> bytes:
     return bytes_io.getvalue()
 
 
-def timed_text(talk: Talk) -> bytes:
-    return "".join(f"[{_clock(one.start)[:8]}] {_word(one.turn)}: {one.turn.text}\n" for one in timed(talk)).encode()
+def write_timed_text(talk: SyntheticInterview) -> bytes:
+    return "".join(
+        f"[{_clock(timed_turn.start)[:8]}] {_word(timed_turn.turn)}: {timed_turn.turn.text}\n"
+        for timed_turn in time_turns(talk)
+    ).encode()
 
 
-def markdown(talk: Talk) -> bytes:
+def write_markdown(talk: SyntheticInterview) -> bytes:
     return "\n\n".join(f"**{_word(turn)}:** {turn.text}" for turn in talk.turns).encode() + b"\n"
 
 
-FORMATS: dict[str, tuple[str, Callable[[Talk], bytes]]] = {
-    "Teams": (".vtt", teams_webvtt),
-    "Zoom": (".vtt", zoom_webvtt),
-    "SubRip": (".srt", subrip),
-    "Word": (".docx", word_document),
-    "text": (".txt", timed_text),
-    "Markdown": (".md", markdown),
+FORMATS: dict[str, tuple[str, Callable[[SyntheticInterview], bytes]]] = {
+    "Teams": (".vtt", write_teams_webvtt),
+    "Zoom": (".vtt", write_zoom_webvtt),
+    "SubRip": (".srt", write_subrip),
+    "Word": (".docx", write_word_document),
+    "text": (".txt", write_timed_text),
+    "Markdown": (".md", write_markdown),
 }
 """What writes such a file, how it is called, and how it writes."""
 
 
-def _cues(talk: Talk) -> Iterator[tuple[PlannedTurn, str, float, float]]:
+def _cues(talk: SyntheticInterview) -> Iterator[tuple[PlannedTurn, str, float, float]]:
     """A cue a sentence."""
-    for one in timed(talk):
-        starts = (one.start, *one.ends)
-        for words, start, end in zip(one.turn.sentences, starts, one.ends, strict=False):
-            yield one.turn, words, start, end
+    for timed_turn in time_turns(talk):
+        starts = (timed_turn.start, *timed_turn.ends)
+        for words, start, end in zip(timed_turn.turn.sentences, starts, timed_turn.ends, strict=False):
+            yield timed_turn.turn, words, start, end
 
 
-def _name(talk: Talk, turn: PlannedTurn) -> str:
+def _name(talk: SyntheticInterview, turn: PlannedTurn) -> str:
     """The speaker by their name, as programs with accounts do."""
     return talk.interviewer if turn.voice is Voice.INTERVIEWER else talk.plan.name
 

@@ -72,15 +72,15 @@ def find_taxonomy(layout: PostLayout, frameworks: tuple[str, ...]) -> TaxonomyTr
         groups.setdefault((phrase.phase, ""), []).append(number)
         groups.setdefault((phrase.phase, phrase.object), []).append(number)
         issues[phrase.phase, phrase.issue] = issues.get((phrase.phase, phrase.issue), 0) + 1
-    found = []
+    rows = []
     for (phase, name), numbers in sorted(groups.items()):
         members = np.array(numbers)
         amounts = np.bincount(layout.questions.framework[members], minlength=len(frameworks)).tolist()
         posts = dict(zip(frameworks, amounts, strict=True))
-        found.append(GroupTruth(phase, name, posts, _medians(members, planted, days)))
+        rows.append(GroupTruth(phase, name, posts, _medians(members, planted, days)))
     return TaxonomyTruth(
-        phases=tuple(group for group in found if not group.object),
-        objects=tuple(group for group in found if group.object),
+        phases=tuple(group for group in rows if not group.object),
+        objects=tuple(group for group in rows if group.object),
         issues=dict(sorted(issues.items())),
         viewcount_and_score=correlation(planted.views, planted.scores),
         viewcount_and_response=correlation(planted.views, days),
@@ -254,11 +254,11 @@ def _count_years(layout: PostLayout, frameworks: tuple[str, ...], chosen: Flags)
     counts = {}
     for number, name in enumerate(frameworks):
         years = _years(layout, np.flatnonzero(chosen & (layout.questions.framework == number)))
-        found, amounts = np.unique(years, return_counts=True)
-        counts[name] = dict(zip(found.tolist(), amounts.tolist(), strict=True))
+        distinct, amounts = np.unique(years, return_counts=True)
+        counts[name] = dict(zip(distinct.tolist(), amounts.tolist(), strict=True))
     return counts
 
 
 def _years(layout: PostLayout, numbers: Numbers) -> Numbers:
-    asked = layout.questions.asked[numbers].astype("datetime64[ms]")
-    return asked.astype("datetime64[Y]").astype(np.int64) + 1970
+    asked_at = layout.questions.asked[numbers].astype("datetime64[ms]")
+    return asked_at.astype("datetime64[Y]").astype(np.int64) + 1970

@@ -28,12 +28,12 @@ from quaestor.coding.pages.disagreements import (
     build_case,
     comment_case,
     is_active_tie_breaker,
-    needs_view_consent,
     list_disagreements_page,
+    mask_names,
+    needs_view_consent,
     record_disagreements_view,
     settle_all_agreed,
     settle_case,
-    mask_names,
 )
 from quaestor.coding.pages.disputed_answers import SubmittedAnswer, read_submitted_answer
 from quaestor.coding.pages.ties import answer_tie, tie_of, ties_of
@@ -80,7 +80,7 @@ def all_words(value: object) -> str:
 def test_the_answers_stand_side_by_side_with_who_gave_them_and_how_sure_they_were(study: Study) -> None:
     look(study, LEAD)
     opinions = build_case(study, "main", LEAD, ITEMS[0], "", ALL).question.opinions
-    assert [(one.label, one.key, one.voices[0].who) for one in opinions] == [
+    assert [(one.label, one.key, one.voices[0].name) for one in opinions] == [
         ("keep", "1", "rater-1"),
         ("exclude: crash", "2", "rater-2"),
     ]
@@ -93,7 +93,7 @@ def test_a_rater_reads_you_and_a_letter_where_the_lead_reads_names(study: Study)
     comment_on_item(study, "main", "rater-2", ITEMS[0], None, "rater-1, read the body again")
     look(study, FIRST)
     case = build_case(study, "main", FIRST, ITEMS[0], "", ALL)
-    assert [one.voices[0].who for one in case.question.opinions] == ["you", "rater B"]
+    assert [one.voices[0].name for one in case.question.opinions] == ["you", "rater B"]
     assert (case.remarks[0].who, case.remarks[0].text) == ("rater B", "you, read the body again")
     assert list_disagreements_page(study, "main", FIRST, ALL).people == ("you", "rater B")
     assert "rater-2" not in all_words(case) + all_words(list_disagreements_page(study, "main", FIRST, ALL))
@@ -164,7 +164,9 @@ def test_the_list_takes_what_is_open_and_what_somebody_said(study: Study) -> Non
     found = list_disagreements_page(study, "main", LEAD, ALL)
     assert (found.settled, found.total, found.first_open) == (1, 3, (ITEMS[0], "relevance"))
     assert [row.outcome.label if row.outcome else "" for row in found.rows] == ["", "keep", ""]
-    assert [row.item for row in list_disagreements_page(study, "main", LEAD, DisagreementFilter(open_only=True)).rows] == [ITEMS[0], ITEMS[2]]
+    assert [
+        row.item for row in list_disagreements_page(study, "main", LEAD, DisagreementFilter(open_only=True)).rows
+    ] == [ITEMS[0], ITEMS[2]]
     assert len(list_disagreements_page(study, "main", LEAD, DisagreementFilter(answer="CRASH")).rows) == 3
     assert list_disagreements_page(study, "main", LEAD, DisagreementFilter(answer="installation")).rows == ()
 
@@ -264,20 +266,20 @@ def test_a_comment_sent_twice_is_said_once(study: Study) -> None:
 def test_in_two_steps_all_decide_together_only_after_the_tie_breaker_answered(study: Study) -> None:
     look(study, FIRST)
     before = build_case(study, "main", FIRST, ITEMS[0], "", ALL)
-    assert [way for way, _ in before.ways] == ["discussion"]
+    assert [way for way, _ in before.methods] == ["discussion"]
     assert [step.state for step in before.steps] == ["now", "now", "to come"]
     comment_on_item(study, "main", "rater-1", ITEMS[0], None, "first")
     break_tie(study, "main", "tie-breaker", ITEMS[0], None, "keep", "second")
     comment_on_item(study, "main", "rater-2", ITEMS[0], None, "third")
     case = build_case(study, "main", FIRST, ITEMS[0], "", ALL)
-    assert [way for way, _ in case.ways] == ["together", "discussion"]
+    assert [way for way, _ in case.methods] == ["together", "discussion"]
     assert [step.state for step in case.steps] == ["done", "done", "now"]
     assert [(one.text, one.answer, one.is_independent) for one in case.remarks] == [
         ("first", "", False),
         ("second", "keep", True),
         ("third", "", False),
     ]
-    assert [[voice.who for voice in one.voices] for one in case.question.opinions] == [
+    assert [[voice.name for voice in one.voices] for one in case.question.opinions] == [
         ["you", "tie-breaker"],
         ["rater B"],
     ]
@@ -285,12 +287,12 @@ def test_in_two_steps_all_decide_together_only_after_the_tie_breaker_answered(st
 
 def test_when_all_is_settled_the_list_says_what_waits_for_it(study: Study) -> None:
     look(study, LEAD)
-    assert list_disagreements_page(study, "main", LEAD, ALL).following == ()
+    assert list_disagreements_page(study, "main", LEAD, ALL).next_steps == ()
     for item in ITEMS[:3]:
         settle(study, FIRST, item, "keep")
     found = list_disagreements_page(study, "main", LEAD, ALL)
-    assert found.agreed_left == 9
-    assert [words.split(":")[0] for words in found.following] == [
+    assert found.undecided_agreements == 9
+    assert [words.split(":")[0] for words in found.next_steps] == [
         "9 answers on which all raters agree are to be put on record by the lead.",
         "The step 'kept by raters' of the funnel goes by this round",
         "The round 'phrases' waits for this one",
@@ -298,7 +300,7 @@ def test_when_all_is_settled_the_list_says_what_waits_for_it(study: Study) -> No
         "The round 'triplets' waits for this one",
     ]
     assert settle_all_agreed(study, "main", LEAD) == 9
-    assert list_disagreements_page(study, "main", LEAD, ALL).agreed_left == 0
+    assert list_disagreements_page(study, "main", LEAD, ALL).undecided_agreements == 0
     assert is_active_tie_breaker(study, "main", BREAKER) is False
     assert list_disagreements_page(study, "main", BREAKER, ALL).people == ("rater A", "rater B")
 
@@ -323,7 +325,7 @@ def test_codes_are_told_apart_by_what_the_codebook_says_of_them(tmp_path: Path) 
     first, second = build_case(study, "main", LEAD, ITEMS[0], "", ALL).question.opinions
     assert (first.label, first.meanings[0].not_) == ("model training", "The model is only put together.")
     assert first.meanings[0].use.startswith("The question is about")
-    assert (second.label, second.meanings[0].is_told) == ("model setting", False)
+    assert (second.label, second.meanings[0].has_text) == ("model setting", False)
 
 
 @pytest.mark.parametrize(
@@ -364,7 +366,9 @@ def test_the_tie_breaker_sees_answers_and_nothing_of_those_who_gave_them(study: 
 def test_a_tie_breaker_answers_once_and_comes_to_the_next_case(study: Study) -> None:
     for item in ITEMS[:2]:
         answer_tie(study, "main", "tie-breaker", item, "", SubmittedAnswer("keep"), "why", settling=False, key=item)
-    again = answer_tie(study, "main", "tie-breaker", ITEMS[0], "", SubmittedAnswer("keep"), "why", settling=False, key=ITEMS[0])
+    again = answer_tie(
+        study, "main", "tie-breaker", ITEMS[0], "", SubmittedAnswer("keep"), "why", settling=False, key=ITEMS[0]
+    )
     assert again, "sent twice with the same key it is one answer"
     with pytest.raises(StateError, match="stays as it is"):
         answer_tie(study, "main", "tie-breaker", ITEMS[0], "", SubmittedAnswer("keep"), "", settling=False, key="other")
@@ -381,7 +385,7 @@ def test_a_tie_breaker_answers_once_and_comes_to_the_next_case(study: Study) -> 
 def test_where_the_tie_breaker_decides_alone_an_answer_settles(tmp_path: Path) -> None:
     study = differing(tmp_path / "study", settle="tie-breaker", cases=1)
     look(study, FIRST)
-    assert build_case(study, "main", FIRST, ITEMS[0], "", ALL).ways == ()
+    assert build_case(study, "main", FIRST, ITEMS[0], "", ALL).methods == ()
     tie = tie_of(study, "main", "tie-breaker")
     assert tie is not None
     assert tie.must_settle
@@ -405,7 +409,7 @@ def test_where_raters_discuss_a_tie_breaker_may_comment_or_settle(tmp_path: Path
 def test_a_closed_round_waits_for_its_raters_without_a_number_until_they_looked(study: Study) -> None:
     def waits(name: str) -> list[tuple[str, bool, int, int]]:
         with open_coding(study) as coding:
-            return [(one.part, one.looked, one.done, one.items) for one in list_pending_tasks(coding.state, name)]
+            return [(one.part, one.has_viewed, one.done, one.items) for one in list_pending_tasks(coding.state, name)]
 
     assert waits("rater-1") == [("discuss", False, 0, 0)]
     assert waits("tie-breaker") == [("break ties", True, 0, 3)]

@@ -9,11 +9,17 @@ from tests.support.small_study import small_study
 
 from quaestor.base.errors import StateError
 from quaestor.coding.codebook import import_codebook
-from quaestor.coding.pages.rounds import round_log, build_round_overview, list_rounds
-from quaestor.coding.rating_files import find_view_consent, build_decisions_file, record_consented_view, rate, build_ratings_file
+from quaestor.coding.pages.rounds import build_round_overview, list_rounds, round_log
+from quaestor.coding.rating_files import (
+    build_decisions_file,
+    build_ratings_file,
+    find_view_consent,
+    rate,
+    record_consented_view,
+)
 from quaestor.coding.round_acts import (
-    list_rounds,
     close_by_name,
+    list_rounds,
     next_set_by_name,
     open_by_name,
     reopen_by_name,
@@ -67,7 +73,7 @@ def test_what_is_missing_is_what_the_library_counts_at_every_step(study: Study) 
             rate(coding, "pilot", "rater-3", item, {"relevance": "keep"})
         rated(coding, "phrases", "rater-2")
         assert overviews(coding) == missing(coding)
-        seats = build_round_overview(study, coding.state, "pilot").seats
+        seats = build_round_overview(study, coding.state, "pilot").slots
         assert [(seat.label, seat.done, seat.total) for seat in seats] == [
             ("rater-1 then rater-3", 4, 4),
             ("rater-2", 0, 4),

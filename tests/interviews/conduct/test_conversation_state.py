@@ -131,7 +131,7 @@ def test_a_page_is_told_what_holds_whenever_it_came_in(held: Held) -> None:
     for seconds, on in ((20, True), (30, False)):
         tick(held.interviews, "P1", held.at(seconds), "factors", "data", on=on)
         mark(held.interviews, "P1", held.at(seconds), "stages", "skipped", on)
-    head = held.interviews.file.head("P1")
+    head = held.interviews.file.read_head("P1")
     tick(held.interviews, "P1", held.at(10, "second"), "factors", "data")
     mark(held.interviews, "P1", held.at(10, "second"), "stages", "skipped")
     late = since(held.interviews, "P1", head)["entries"]
@@ -209,7 +209,7 @@ def test_an_author_words_a_note_anew_and_both_stay_on_record(held: Held) -> None
     held.note(30, "", amends=first)
     assert held.told.notes_on("stages") == []
     assert len(held.told.notes[0].versions) == 4
-    assert len([one for one in held.interviews.file.entries(about="P1") if one.kind == "note"]) == 4
+    assert len([one for one in held.interviews.file.read_entries(about="P1") if one.kind == "note"]) == 4
 
 
 def test_ticks_with_other_words_and_the_last_one_counts(held: Held) -> None:

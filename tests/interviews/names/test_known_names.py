@@ -90,7 +90,7 @@ def test_all_at_once_replaces_what_is_sure_throughout_the_study(room: Interviews
     assert [(one.words, one.sure) for one in proposals(room)] == [("Zanthr", False)]
     assert answer_all(room, True, doubtful=True) == 1
     assert not any(name in words(room, "P1") + words(room, "P2") for name in TELLING)
-    entries = [one for one in room.file.entries(about="P1") if one.kind == "replace"]
+    entries = [one for one in room.file.read_entries(about="P1") if one.kind == "replace"]
     assert {one.actor for one in entries} == {"lead"}
 
 

@@ -87,22 +87,22 @@ def test_a_name_is_hidden_from_raters_as_soon_as_it_is_known(study: Study) -> No
 
 def test_what_pages_hide_is_on_record_once_and_tells_no_name(study: Study) -> None:
     with interviews_of(study) as room:
-        assert (page(room)[1], page(room)[1]) == (room.file.head("P1"),) * 2
-        assert not [one for one in room.file.entries(about="P1") if one.kind == HIDE], "nothing to hide, nothing kept"
+        assert (page(room)[1], page(room)[1]) == (room.file.read_head("P1"),) * 2
+        assert not [one for one in room.file.read_entries(about="P1") if one.kind == HIDE], "nothing to hide, nothing kept"
         add_name(room, "person", ["Wexla"], "[d]")
         first = page(room)[1]
         assert [page(room, rater)[1] for rater in ("rater-1", "rater-2")] == [first, first]
-        (kept,) = [one for one in room.file.entries(about="P1") if one.kind == HIDE]
+        (kept,) = [one for one in room.file.read_entries(about="P1") if one.kind == HIDE]
         assert "Wexla" not in repr(kept)
         answer_all(room, True)
         assert page(room)[0].text == SAID.replace("Wexla", "[d]")
-        assert len([one for one in room.file.entries(about="P1") if one.kind == HIDE]) == 1, (
+        assert len([one for one in room.file.read_entries(about="P1") if one.kind == HIDE]) == 1, (
             "confirmed, as it was shown"
         )
         remove_name(room, "[d]")
-        assert page(room)[1] == room.file.head("P1")
+        assert page(room)[1] == room.file.read_head("P1")
         withdraw(room, "P1")
-        assert not room.file.entries(about="P1")
+        assert not room.file.read_entries(about="P1")
     with interviews_of(study) as room, pytest.raises(StateError, match="P1 has withdrawn"):
         shown_now(room, "P1")
 
@@ -110,7 +110,7 @@ def test_what_pages_hide_is_on_record_once_and_tells_no_name(study: Study) -> No
 def test_words_that_a_page_showed_before_another_file_came_are_refused(study: Study) -> None:
     with interviews_of(study) as room:
         seen = page(room)[1]
-        came = next(one for one in room.file.entries(about="P1") if one.kind == "transcript")
+        came = next(one for one in room.file.read_entries(about="P1") if one.kind == "transcript")
         room.file.add(NewEntry(came.kind, came.actor, came.said, "P1", "P1", room.now()))
         with pytest.raises(StateError, match="was replaced since this page was opened"):
             shown_then(room, "P1", seen)

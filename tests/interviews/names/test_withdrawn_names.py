@@ -71,7 +71,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Study:
     with open_interviews(study) as room:
         take_note(room, "P2", Stamp("lead"), "Ask Xanthe again.", "stages")
         take_note(room, "P2", Stamp("lead"), "What does Wilhelmina do?", "stages", follow_up=True)
-        known = [one for one in room.file.entries(about="P2") if one.kind in ("transcript", "speaker", "match")]
+        known = [one for one in room.file.read_entries(about="P2") if one.kind in ("transcript", "speaker", "match")]
         known[0].said["left_out"] = ["NOTE recorded by Wilhelmina Xanthe"]
         said = [(one.kind, one.said) for one in known]
         said.append(("speaker", {"speaker": "Wilhelmina Xanthe", "voice": "other"}))
@@ -97,8 +97,8 @@ def room(study: Study) -> Iterator[Interviews]:
 def everything_kept(study: Study) -> list[str]:
     """All that the two files say, opened."""
     with open_interviews(study) as room:
-        found: list[Any] = [one.said for file in (room.file, room.identities) for one in file.entries()]
-        found += [piece for one in room.interviews() for piece in room.file.pieces(one.id)]
+        found: list[Any] = [one.said for file in (room.file, room.identities) for one in file.read_entries()]
+        found += [piece for one in room.interviews() for piece in room.file.read_pieces(one.id)]
         with room.file._file.reading() as reading:
             found += [text for (text,) in reading.execute("SELECT text FROM texts")]
             acts = [act for (act,) in reading.execute("SELECT DISTINCT act FROM words")]
@@ -219,7 +219,7 @@ def test_what_a_person_said_is_no_name_and_ordinary_words_stay(tmp_path: Path) -
 
 def test_a_speaker_of_another_transcript_keeps_their_voice_and_turns(room: Interviews) -> None:
     withdraw(room, "P1")
-    labels = [piece["speaker"] for piece in room.file.pieces("P2")]
+    labels = [piece["speaker"] for piece in room.file.read_pieces("P2")]
     assert labels == ["Interviewer", "Guest", "Interviewer", "Guest", "P1", "Guest"]
     assert [one.forms for one in all_names(room)] == [("Somebody Else",)]
 

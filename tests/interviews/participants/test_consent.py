@@ -75,7 +75,7 @@ def test_a_link_leads_to_the_agreement_and_only_its_hash_is_kept(room: Interview
     assert answer_by_link(room, link.code, ACCEPTED, 1).how == BY_LINK
     held = [path for path in tmp_path.rglob("*") if path.is_file() and link.code.encode() in path.read_bytes()]
     assert held == []
-    assert link.code not in str([one.said for one in room.file.entries()])
+    assert link.code not in str([one.said for one in room.file.read_entries()])
 
 
 def test_a_new_link_ends_the_earlier_one_and_a_wrong_one_leads_nowhere(room: Interviews) -> None:

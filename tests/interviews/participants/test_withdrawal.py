@@ -160,7 +160,7 @@ def test_a_name_that_others_said_is_not_published_since_nobody_knows_it_any_more
 def test_who_withdraws_by_link_is_on_record_as_who_replaced_the_name(room: Interviews) -> None:
     other = with_transcript(room, with_interview(room).id, [("Guest", "I learnt it from Wilhelmina Xanthe.")])
     withdraw_by_link(room, make_link(room, "P1").code)
-    assert [one.actor for one in room.file.entries(about=other.interview) if one.kind == "replace"] == ["P1"]
+    assert [one.actor for one in room.file.read_entries(about=other.interview) if one.kind == "replace"] == ["P1"]
 
 
 def test_only_the_lead_erases_somebody_and_only_who_takes_part(room: Interviews) -> None:

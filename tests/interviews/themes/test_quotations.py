@@ -125,7 +125,7 @@ def test_interviews_of_one_day_follow_each_other_as_they_were_held(tmp_path: Pat
     """P2 was held first, and the start of it came in last."""
     study = themed_study(tmp_path, [("{data:One}.", "two", "three"), ("{time:One}.", "two", "three")])
     with open_interviews(study) as interviews:
-        planned = moment_of(interviews.file.entries(about="P2")[0])
+        planned = moment_of(interviews.file.read_entries(about="P2")[0])
         move_clock(interviews, "P2", Stamp(interviews.coding.lead, "late", planned), "start")
         days = {one.day for one in interviews.interviews()}
         assert [name for name, _ in themes_of(interviews).interviews] == ["P2", "P1"], days
@@ -261,13 +261,13 @@ def test_raters_who_say_different_things_of_a_code_are_told_apart_and_can_settle
     assert "nobody has decided" in importance.notes[0]
     assert found.unsettled == 0, "about the codes they agree"
     everything = DisagreementFilter()
-    assert [one.item for one in list_disagreements_page(study, ROUND, lead, everything).in_words] == [item]
+    assert [one.item for one in list_disagreements_page(study, ROUND, lead, everything).word_differences] == [item]
     case = build_case(study, ROUND, lead, item, "themes", everything)
-    assert (case.in_words, case.ways, case.question.others) == (True, (("discussion", "by discussion"),), ())
+    assert (case.differs_in_words, case.methods, case.question.others) == (True, (("discussion", "by discussion"),), ())
     chosen = SubmittedAnswer(case.question.opinions[0].value)
     settle_case(study, ROUND, lead, item, "themes", chosen, "discussion", "", seen=len(case.outcomes), key="")
-    assert list_disagreements_page(study, ROUND, lead, everything).in_words == ()
-    assert not build_case(study, ROUND, lead, item, "themes", everything).in_words
+    assert list_disagreements_page(study, ROUND, lead, everything).word_differences == ()
+    assert not build_case(study, ROUND, lead, item, "themes", everything).differs_in_words
     with open_interviews(study) as interviews:
         after = table(themes_of(interviews), "defects-importance")
     assert [one.title for one in after.columns][:2] == ["low", "High"]

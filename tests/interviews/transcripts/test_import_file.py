@@ -72,9 +72,9 @@ def test_the_same_file_again_is_nothing_new_and_another_needs_a_word(interviews:
     with_interview(interviews)
     take_in(interviews, "P1", teams_webvtt(TALK), "talk.vtt")
     set_question(interviews, "P1", 4, "factors")
-    head = interviews.file.head()
+    head = interviews.file.read_head()
     assert not take_in(interviews, "P1", teams_webvtt(TALK), "renamed.vtt").new
-    assert interviews.file.head() == head
+    assert interviews.file.read_head() == head
     with pytest.raises(StateError, match="--replace"):
         take_in(interviews, "P1", zoom_webvtt(TALK[:3]), "other.vtt")
     done = take_in(interviews, "P1", zoom_webvtt(TALK[:3]), "other.vtt", replace=True)

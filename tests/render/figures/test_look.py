@@ -21,16 +21,16 @@ from quaestor.render.figures.look import (
     SERIES,
     SHAPES,
     contrast,
-    fitted,
-    ink_on,
-    listed,
+    shorten,
+    choose_ink,
+    join_with_and,
     luminance,
     percent,
     quantity,
     round_steps,
     shade,
     text_width,
-    wrapped,
+    wrap_text,
 )
 
 # How severe protanopia, deuteranopia and tritanopia change linear red, green and blue (Machado and others, 2009).
@@ -72,7 +72,7 @@ def test_a_larger_value_is_never_lighter(one: float, other: float) -> None:
 
 @given(st.floats(-1, 2))
 def test_text_reads_on_every_shade(part: float) -> None:
-    assert contrast(ink_on(shade(part)), shade(part)) >= 4.5
+    assert contrast(choose_ink(shade(part)), shade(part)) >= 4.5
 
 
 @pytest.mark.parametrize("bold", [False, True])
@@ -86,14 +86,14 @@ def test_text_is_measured_a_little_too_wide_and_not_by_much(text: str, bold: boo
 
 @given(st.text(max_size=60), st.floats(10, 400))
 def test_fitted_text_fits(text: str, width: float) -> None:
-    short = fitted(text, max(width, 12))
+    short = shorten(text, max(width, 12))
     assert text_width(short) <= max(width, 12)
     assert short == text or short.endswith("…")
 
 
 @given(st.lists(st.text("abcdefg", min_size=1, max_size=9), max_size=12), st.integers(1, 4))
 def test_wrapping_keeps_the_words_in_order_and_the_number_of_lines(words: list[str], lines: int) -> None:
-    rows = wrapped(" ".join(words), 90, lines)
+    rows = wrap_text(" ".join(words), 90, lines)
     assert len(rows) <= lines
     assert all(text_width(row) <= 90 for row in rows)
     if not any(row.endswith("…") for row in rows):
@@ -113,7 +113,7 @@ def test_numbers_are_written_with_the_decimals_they_need() -> None:
         "0", "0.004", "0.09", "2.20", "17.9", "179", "7,644",
     ]  # fmt: skip
     assert [percent(share) for share in (0, 0.0004, 0.442)] == ["0%", "0.0%", "44.2%"]
-    assert [listed(words) for words in ([], ["a"], ["a", "b", "c"])] == ["nothing", "a", "a, b and c"]
+    assert [join_with_and(words) for words in ([], ["a"], ["a", "b", "c"])] == ["nothing", "a", "a, b and c"]
 
 
 def _measured(text: str, *, bold: bool) -> float:

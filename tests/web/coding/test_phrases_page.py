@@ -153,7 +153,7 @@ def test_every_way_that_is_offered_is_one_the_library_takes(both: Study) -> None
     with open_coding(both) as coding:
         begin_comparing(coding, "phrases", "rater-1")
         found = build_phrase_set(coding, "phrases", "rater-1")
-        ways = [way for side in found.sides for way in side.ways]
+        ways = [way for side in found.sides for way in side.options]
         assert {(way.part, way.rule) for way in ways} == {
             (part, rule) for part in ("verb", "object") for rule in ("same meaning", "hypernym")
         }

@@ -154,9 +154,9 @@ def test_what_was_confirmed_or_not_can_be_opened_again(rater: TestClient, study:
 
 def test_each_of_thirty_six_codes_has_a_key_and_none_has_one_of_the_desk_s(study: Study) -> None:
     desk = Desk(study)
-    sheet = desk.sheet("many", "rater-1")
+    sheet = desk.build_sheet("many", "rater-1")
     assert sheet is not None
-    keys = [choice.key for choice in sheet.asked[0].choices]
+    keys = [choice.key for choice in sheet.facets[0].choices]
     desk.close()
     assert len(set(keys)) == len(OPTIONS)
     assert all(keys)

@@ -82,7 +82,7 @@ def test_who_withdraws_is_asked_first_and_leaves_nothing(app: Starlette, room: I
     assert [one.id for one in room.interviews()] == ["P2"]
     assert "You have withdrawn" in opened.post(f"{path}/withdraw", headers=OURS).text
     assert room.interviews() == []
-    assert room.file.erased().keys() == {"P2"}
+    assert room.file.list_erased().keys() == {"P2"}
     for gone in (path, f"{path}/withdraw"):
         assert opened.get(gone).status_code == 404
         assert opened.post(gone, headers=OURS).status_code == 404

@@ -105,7 +105,7 @@ def test_an_interviewer_records_consent_and_plans(interviewer: TestClient, folde
     assert "version 1 of the" in page
     with open_interviews(open_study(folder)) as room:
         assert [one.id for one in room.interviews()] == ["P1", "P2"]
-        last = [one for one in room.file.entries(participant="P2") if one.kind == "consent"][-1]
+        last = [one for one in room.file.read_entries(participant="P2") if one.kind == "consent"][-1]
         assert (last.actor, last.said["how"]) == ("interviewer", "on paper")
 
 

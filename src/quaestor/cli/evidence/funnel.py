@@ -302,12 +302,7 @@ def kinds(
     else:
         measured = measure_kinds(labelled)
         if json:
-            print_json(
-                {
-                    name: {**asdict(score), "precision": score.precision, "recall": score.recall}
-                    for name, score in measured.items()
-                }
-            )
+            print_json({name: score.as_json() for name, score in measured.items()})
             return
         for heading in ("labelled", "found", "right", "precision", "recall"):
             table.add_column(heading, justify="right")

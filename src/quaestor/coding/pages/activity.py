@@ -115,7 +115,7 @@ class PendingTask:
     until: str = ""
     """The deadline as one says it."""
     is_late: bool = False
-    looked: bool = True
+    has_viewed: bool = True
     """Of a discussion: whether this rater has seen what the others said; before that, no number is told either."""
 
     @property
@@ -156,7 +156,7 @@ def _build_discussion(state: State, round_state: RoundState, name: str) -> Pendi
     """How many cases there are would tell a rater of a round that may still open again how others rated."""
     plan = round_state.plan
     if build_unblind_act(state, plan.round, name) is not None:
-        return PendingTask(plan.round, plan.kind, DISCUSS, 0, 0, looked=False)
+        return PendingTask(plan.round, plan.kind, DISCUSS, 0, 0, has_viewed=False)
     cases = list_disagreements(state, plan.round)
     return PendingTask(plan.round, plan.kind, DISCUSS, sum(case.decision is not None for case in cases), len(cases))
 

@@ -10,11 +10,11 @@ from quaestor.base.errors import InputError
 from quaestor.coding.agreement import find_facet_scale
 from quaestor.coding.agreement_access import (
     RoundAgreement,
+    find_visible_agreement,
     list_comparable_facets,
     require_agreement_access,
-    find_visible_agreement,
 )
-from quaestor.coding.confusion import ConfusionMatrix, CodeLabel, build_matrix, build_label
+from quaestor.coding.confusion import CodeLabel, ConfusionMatrix, build_label, build_matrix
 from quaestor.coding.model.facet_kinds.phrase import PhraseKind
 from quaestor.coding.model.phrases import build_curves
 from quaestor.coding.model.records import Facet
@@ -87,7 +87,7 @@ class AgreementView:
     levels: tuple[str, ...]
     newest: int
     """The latest version of the codebook."""
-    asked: Asked
+    request: Asked
     question: str
     result: RoundAgreement | None = None
     ratings: int = 0

@@ -26,16 +26,16 @@ from quaestor.coding.model.records import Codebook, Decision, Disagreement, Face
 from quaestor.coding.model.state import CLOSED, RaterSlot, RoundState, State
 from quaestor.coding.model.views import list_visible_disagreements, needs_consent
 from quaestor.coding.pages.disputed_answers import (
-    SubmittedAnswer,
-    DisputeQuestion,
     AnswerSource,
-    read_submitted_answer,
-    mask_question,
+    DisputeQuestion,
+    SubmittedAnswer,
     build_question,
+    mask_question,
+    read_submitted_answer,
 )
 from quaestor.coding.rating_files import record_view
 from quaestor.coding.session import CodingSession, Where, open_coding, require_lead
-from quaestor.coding.visibility import Visibility, Viewer
+from quaestor.coding.visibility import Viewer, Visibility
 from quaestor.study.contributions import TextMask
 from quaestor.study.folder import Study
 
@@ -100,101 +100,105 @@ class CaseFormatter:
     """Tells one viewer of one round; names stand in nothing it tells where the viewer may not read them."""
 
     state: State
-    sight: Visibility
+    visibility: Visibility
     one: RoundState
 
     @property
     def _round(self) -> str:
         return self.one.plan.round
 
-    def words(self, facet: str, answer: object) -> str:
+    def name_answer(self, facet: str, answer: object) -> str:
         return name_answer(self.one.plan.facet(facet), self.state.history.at(self.one.plan.codebook), answer)
 
-    def asked_for(self, facet: str, answer: object) -> str:
+    def filter_value(self, facet: str, answer: object) -> str:
         """By what a list is narrowed to an answer; stretches by their codes, wherever they lie."""
-        return self.words(facet, answer) if is_passages(answer) else write_cell(self.one.plan.facet(facet), answer)
+        return (
+            self.name_answer(facet, answer) if is_passages(answer) else write_cell(self.one.plan.facet(facet), answer)
+        )
 
-    def seat(self, seat: RaterSlot) -> str:
-        return " then ".join(self.sight.name_actor(self._round, rater) for rater in seat.raters)
+    def name_slot(self, seat: RaterSlot) -> str:
+        return " then ".join(self.visibility.name_actor(self._round, rater) for rater in seat.raters)
 
-    def is_wanted(self, case: Disagreement, wanted: DisagreementFilter) -> bool:
+    def matches(self, case: Disagreement, wanted: DisagreementFilter) -> bool:
         if wanted.open_only and is_settled(case):
             return False
         part = wanted.answer.casefold()
-        said = (tell(case.facet, answer) for _, answer in case.answers for tell in (self.asked_for, self.words))
+        said = (
+            tell(case.facet, answer) for _, answer in case.answers for tell in (self.filter_value, self.name_answer)
+        )
         return not part or any(part in form.casefold() for form in said)
 
-    def row(self, case: Disagreement) -> DisagreementRow:
-        said = {rater: self.words(case.facet, answer) for rater, answer in case.answers}
+    def build_row(self, case: Disagreement) -> DisagreementRow:
+        said = {rater: self.name_answer(case.facet, answer) for rater, answer in case.answers}
         return DisagreementRow(
             case.item,
             case.facet,
             tuple(next((said[rater] for rater in seat.raters if rater in said), "") for seat in self.one.slots),
             len(case.comments),
             case.decision is None and case.tie_comment is None and self.one.plan.settle in (_ALONE, _TWO_STEP),
-            self.words(case.facet, case.tie_comment.answer) if case.tie_comment else "",
-            self._outcome(case.decision) if case.decision else None,
+            self.name_answer(case.facet, case.tie_comment.answer) if case.tie_comment else "",
+            self._build_outcome(case.decision) if case.decision else None,
         )
 
-    def outcomes(self, case: Disagreement) -> tuple[CaseOutcome, ...]:
+    def list_outcomes(self, case: Disagreement) -> tuple[CaseOutcome, ...]:
         """Every decision on a case; the one that holds comes last."""
-        return tuple(self._outcome(decision) for decision in self.one.decisions.get((case.item, case.facet), ()))
+        return tuple(self._build_outcome(decision) for decision in self.one.decisions.get((case.item, case.facet), ()))
 
-    def _outcome(self, decision: Decision) -> CaseOutcome:
+    def _build_outcome(self, decision: Decision) -> CaseOutcome:
         return CaseOutcome(
-            self.words(decision.facet, decision.answer),
+            self.name_answer(decision.facet, decision.answer),
             _METHODS.get(decision.how, decision.how),
-            self.sight.name_actor(self._round, decision.actor),
+            self.visibility.name_actor(self._round, decision.actor),
             decision.time,
-            self.sight.mask_people(self._round, decision.reason),
+            self.visibility.mask_people(self._round, decision.reason),
             decision.simulated,
         )
 
-    def question(self, case: Disagreement) -> DisputeQuestion:
+    def build_question(self, case: Disagreement) -> DisputeQuestion:
         """The answers side by side, each with those who gave it and what the codebook says of it."""
         facet = self.one.plan.facet(case.facet)
         given: list[tuple[object, AnswerSource | None]] = []
         for rater, answer in case.answers:
             rating = self.one.current(rater, case.item)
-            who = self.sight.name_actor(self._round, rater)
-            memo = self.sight.mask_people(self._round, rating.memo) if rating else ""
+            who = self.visibility.name_actor(self._round, rater)
+            memo = self.visibility.mask_people(self._round, rating.memo) if rating else ""
             unsure, simulated = (facet.id in rating.unsure, rating.simulated) if rating else (False, False)
             given.append((answer, AnswerSource(who, unsure, memo, simulated)))
         if case.tie_comment is not None:
-            who = self.sight.name_actor(self._round, case.tie_comment.actor)
+            who = self.visibility.name_actor(self._round, case.tie_comment.actor)
             given.append((case.tie_comment.answer, AnswerSource(who, simulated=case.tie_comment.simulated)))
         proposed = self.one.plan.proposals.get(case.item, {}) if find_kind(facet).confirms_proposal else {}
         found = build_question(facet, self.state.history.at(self.one.plan.codebook), given, proposed)
         return replace(found, others=()) if case.words_only else found
 
-    def remarks(self, case: Disagreement) -> tuple[CaseRemark, ...]:
+    def list_remarks(self, case: Disagreement) -> tuple[CaseRemark, ...]:
         """The discussion in order of time, the tie-breaker's comment where it came."""
         said = [*case.comments, *([case.tie_comment] if case.tie_comment else [])]
         return tuple(
             CaseRemark(
-                self.sight.name_actor(self._round, one.actor),
-                self.sight.mask_people(self._round, one.text),
+                self.visibility.name_actor(self._round, one.actor),
+                self.visibility.mask_people(self._round, one.text),
                 one.time,
-                self.words(case.facet, one.answer) if one is case.tie_comment else "",
+                self.name_answer(case.facet, one.answer) if one is case.tie_comment else "",
                 one is case.tie_comment,
             )
             for one in sorted(said, key=lambda one: one.number)
         )
 
-    def ways(self, case: Disagreement) -> tuple[tuple[str, str], ...]:
+    def list_methods(self, case: Disagreement) -> tuple[tuple[str, str], ...]:
         """How the viewer may settle a case now; the way that comes first is the usual one."""
         ways = [
             way
             for way in (WORD_METHODS if case.words_only else list_settlement_methods(self.one.plan))
             if way != TIE_BREAKER
         ]
-        if self.sight.viewer.name == self.one.plan.tie_breaker:
+        if self.visibility.viewer.name == self.one.plan.tie_breaker:
             ways = [way for way in ways if way == TOGETHER]
         if case.tie_comment is None:
             ways = [way for way in ways if way != TOGETHER]
         return tuple((way, _METHODS[way]) for way in sorted(ways, key=lambda way: way != TOGETHER))
 
-    def steps(self, case: Disagreement) -> tuple[SettlementStep, ...]:
+    def list_steps(self, case: Disagreement) -> tuple[SettlementStep, ...]:
         """What is awaited from whom; nothing where those who rated simply talk it over."""
         if self.one.plan.settle not in (_ALONE, _TWO_STEP) or case.words_only:
             return ()
@@ -223,16 +227,16 @@ class DisagreementList:
     people: tuple[str, ...]
     facets: tuple[str, ...]
     rows: tuple[DisagreementRow, ...]
-    said: tuple[tuple[str, str], ...]
+    answers: tuple[tuple[str, str], ...]
     """The answers in dispute with their words, to choose from."""
     settled: int
     total: int
     first_open: Key | None
-    agreed_left: int
+    undecided_agreements: int
     is_lead: bool
-    following: tuple[str, ...]
+    next_steps: tuple[str, ...]
     """What comes next, a sentence each, once all is settled."""
-    in_words: tuple[DisagreementRow, ...] = ()
+    word_differences: tuple[DisagreementRow, ...] = ()
     """Where raters gave the same codes and say different things of them, and nobody has settled that."""
 
 
@@ -245,13 +249,13 @@ class Case:
     question: DisputeQuestion
     remarks: tuple[CaseRemark, ...]
     outcomes: tuple[CaseOutcome, ...]
-    ways: tuple[tuple[str, str], ...]
+    methods: tuple[tuple[str, str], ...]
     steps: tuple[SettlementStep, ...]
     before: Key | None
     after: Key | None
     settled: int
     total: int
-    in_words: bool = False
+    differs_in_words: bool = False
     """Whether the raters gave the same codes and what they say of them is not settled yet."""
 
     @property
@@ -288,13 +292,13 @@ def list_disagreements_page(where: Where, name: str, viewer: Viewer, wanted: Dis
     with open_coding(where) as coding:
         found, teller = _open_cases(coding, name, viewer)
         given = [(case.facet, answer) for case in found for _, answer in case.answers]
-        said = {teller.asked_for(*one): teller.words(*one) for one in given}
+        said = {teller.filter_value(*one): teller.name_answer(*one) for one in given}
         left = [(case.item, case.facet) for case in found if case.decision is None]
         return DisagreementList(
             name,
-            tuple(teller.seat(seat) for seat in teller.one.slots),
+            tuple(teller.name_slot(seat) for seat in teller.one.slots),
             tuple(facet.id for facet in teller.one.plan.facets),
-            tuple(teller.row(case) for case in found if teller.is_wanted(case, wanted)),
+            tuple(teller.build_row(case) for case in found if teller.matches(case, wanted)),
             tuple(sorted(said.items(), key=lambda pair: pair[1].casefold())),
             len(found) - len(left),
             len(found),
@@ -302,7 +306,7 @@ def list_disagreements_page(where: Where, name: str, viewer: Viewer, wanted: Dis
             count_undecided_agreements(teller.state, name),
             viewer.name == coding.lead,
             () if left else list_next_steps(coding.study, teller.state, name),
-            tuple(teller.row(case) for case in list_word_differences(teller.state, name) if not is_settled(case)),
+            tuple(teller.build_row(case) for case in list_word_differences(teller.state, name) if not is_settled(case)),
         )
 
 
@@ -328,18 +332,18 @@ def build_case(
         going = [
             ((one.item, one.facet), at < place)
             for at, one in enumerate(found)
-            if at != place and not is_settled(one) and teller.is_wanted(one, wanted)
+            if at != place and not is_settled(one) and teller.matches(one, wanted)
         ]
         earlier, later = ([key for key, is_earlier in going if is_earlier is wanted] for wanted in (True, False))
         book = teller.state.history.at(teller.one.plan.codebook)
         shown = Case(
             name,
             case.item,
-            teller.question(case),
-            teller.remarks(case),
-            teller.outcomes(case),
-            teller.ways(case),
-            teller.steps(case),
+            teller.build_question(case),
+            teller.list_remarks(case),
+            teller.list_outcomes(case),
+            teller.list_methods(case),
+            teller.list_steps(case),
             earlier[-1] if earlier else None,
             next(iter([*later, *earlier]), None),
             sum(is_settled(one) for one in found),

@@ -24,7 +24,7 @@ _DIGEST_PREFIX = "said-"
 class AnswerSource:
     """One who gave an answer, as the viewer may know them."""
 
-    who: str
+    name: str
     unsure: bool = False
     memo: str = ""
     simulated: bool = False
@@ -42,7 +42,7 @@ class CodeMeaning:
     examples: tuple[str, ...]
 
     @property
-    def is_told(self) -> bool:
+    def has_text(self) -> bool:
         return bool(self.definition or self.use or self.not_ or self.examples)
 
 
@@ -92,7 +92,7 @@ class DisputeQuestion:
     @property
     def distinguishes(self) -> bool:
         """Whether the codebook has anything to say about the answers in dispute."""
-        return any(meaning.is_told for opinion in self.opinions for meaning in opinion.meanings)
+        return any(meaning.has_text for opinion in self.opinions for meaning in opinion.meanings)
 
 
 def build_question(

@@ -57,19 +57,19 @@ class PhraseComparison:
     """An item with its phrases side by side."""
 
     item: str
-    said: tuple[SlotPhrase, ...]
+    phrases: tuple[SlotPhrase, ...]
     differs: tuple[str, ...]
     """The parts in which they differ, once the words are unified."""
-    ways: tuple[UnifyOption, ...]
+    options: tuple[UnifyOption, ...]
 
     def words(self, part: str) -> list[str]:
         """The words that are to be made one."""
-        return list(dict.fromkeys(word for way in self.ways if way.part == part for word in (*way.words, way.to)))
+        return list(dict.fromkeys(word for way in self.options if way.part == part for word in (*way.words, way.to)))
 
     @property
     def is_alike(self) -> bool:
         """Whether all say the same: the same phrase, or none of them one."""
-        return not self.differs and len({bool(each.now) for each in self.said}) < 2
+        return not self.differs and len({bool(each.now) for each in self.phrases}) < 2
 
 
 @dataclass(frozen=True)
@@ -88,8 +88,8 @@ class PhraseSet:
     current: int
     sets: int
     status: str
-    look: str  # wait, ask, see
-    hindrance: str
+    access: str  # wait, ask, see
+    obstacle: str
     waiting: tuple[tuple[str, int], ...]
     """Who still has how many items to rate."""
     rates: bool
@@ -137,8 +137,8 @@ def build_phrase_set(where: Where, name: str, actor: str, number: int | None = N
             current=one.set,
             sets=len(one.sets),
             status=one.status,
-            look=look,
-            hindrance=hindrance,
+            access=look,
+            obstacle=hindrance,
             waiting=_list_waiting(one, actor) if one.status == OPEN else (),
             rates=one.slot_of(actor) is not None,
             blindness=one.blindness,
@@ -156,9 +156,9 @@ def mask_set(phrases: PhraseSet, mask: TextMask) -> PhraseSet:
                 side,
                 said=tuple(
                     replace(said, written=_mask_words(said.written, mask), now=_mask_words(said.now, mask))
-                    for said in side.said
+                    for said in side.phrases
                 ),
-                ways=tuple(way for way in side.ways if not any(mask.find(word) for word in (*way.words, way.to))),
+                ways=tuple(way for way in side.options if not any(mask.find(word) for word in (*way.words, way.to))),
             )
             for side in phrases.sides
         ),

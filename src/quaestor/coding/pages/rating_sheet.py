@@ -38,7 +38,7 @@ class SheetFacet:
     question: str
     choices: tuple[AnswerChoice, ...] = ()
     proposed: tuple[tuple[str, str], ...] = ()
-    given: Any = None
+    answer: Any = None
     """What this rater said before, as one writes it."""
     unsure: bool = False
     required: bool = True
@@ -53,8 +53,8 @@ class RatingSheet:
     rater: str
     instructions: str
     item: str
-    reading: ItemText
-    asked: tuple[SheetFacet, ...]
+    item_text: ItemText
+    facets: tuple[SheetFacet, ...]
     memo: str
     rated: bool
     practice: bool
@@ -100,7 +100,7 @@ class Desk:
         self.coding.close()
         self.journal.close()
 
-    def sheet(self, name: str, rater: str, item: str = "") -> RatingSheet | None:
+    def build_sheet(self, name: str, rater: str, item: str = "") -> RatingSheet | None:
         """A rater's sheet: the item asked for, else the next one; None where nothing is left."""
         with self.coding.locked_state() as state:
             place = build_rater_position(state, name, rater)
@@ -110,12 +110,12 @@ class Desk:
                 return None
             if place.progress.turn_of(wanted) < 0 and wanted not in trying:
                 raise StateError(f"the item {wanted!r} is not among yours in {name!r}")
-            blank = SheetBuilder(place).sheet(wanted, practice=wanted in trying)
+            blank = SheetBuilder(place).build_sheet(wanted, practice=wanted in trying)
             following = place.progress.list_from(place.progress.turn_of(wanted) + 1, BATCH)
         self.item_texts.prepare(name, place.plan.items)
-        return self._with_texts([blank], following)[0]
+        return self._add_texts([blank], following)[0]
 
-    def ahead(self, name: str, rater: str, after: str, most: int) -> list[RatingSheet]:
+    def list_next_sheets(self, name: str, rater: str, after: str, most: int) -> list[RatingSheet]:
         """The sheets that come after an item: what is left behind it, then what was skipped before it."""
         with self.coding.locked_state() as state:
             place = build_rater_position(state, name, rater)
@@ -123,15 +123,15 @@ class Desk:
             waiting = (item for item in place.progress.iterate_waiting(turn) if item != after)
             following = list(islice(waiting, max(most, BATCH)))
             blanks = SheetBuilder(place)
-            blank = [blanks.sheet(item) for item in following[:most]]
-        return self._with_texts(blank, following[most:])
+            blank = [blanks.build_sheet(item) for item in following[:most]]
+        return self._add_texts(blank, following[most:])
 
-    def _with_texts(self, blank: Sequence[RatingSheet], ahead: Sequence[str]) -> list[RatingSheet]:
+    def _add_texts(self, blank: Sequence[RatingSheet], ahead: Sequence[str]) -> list[RatingSheet]:
         """Sheets with what is to be read; fetched while others go on."""
         texts = self.item_texts.get([sheet.item for sheet in blank], ahead)
         return [replace(sheet, reading=texts[sheet.item]) for sheet in blank]
 
-    def rating(self, name: str, rater: str, said: NewRating) -> PendingAct[State]:
+    def queue_rating(self, name: str, rater: str, said: NewRating) -> PendingAct[State]:
         """A rating to be recorded, in the line of all that wait for the disk."""
         wanted = queue_rating(self.coding, name, rater, said)
         self.coding.pending.add(wanted)
@@ -141,7 +141,7 @@ class Desk:
         """Try a practice item and hear what would have been right."""
         return record_practice(self.coding, name, rater, item, answers)
 
-    def own_ratings(self, name: str, rater: str) -> list[Rating]:
+    def list_own_ratings(self, name: str, rater: str) -> list[Rating]:
         """What a rater has said so far, each answer as one line of text, the newest first."""
         with self.coding.locked_state() as state:
             view = build_rater_view(state, name, rater)
@@ -163,25 +163,25 @@ class SheetBuilder:
         self._place = place
         self._pace = _find_pace(place.recent(_RECENT))
         self._choices = {facet.id: list_choices(facet, place.codebook) for facet in place.plan.facets}
-        self._unrated = tuple(self._asked(facet, "", None) for facet in place.plan.facets)
+        self._unrated = tuple(self._build_facet(facet, "", None) for facet in place.plan.facets)
         self._same_for_all = all(not find_kind(facet).confirms_proposal for facet in place.plan.facets)
 
-    def sheet(self, item: str, *, practice: bool = False) -> RatingSheet:
+    def build_sheet(self, item: str, *, practice: bool = False) -> RatingSheet:
         place, progress, plan = self._place, self._place.progress, self._place.plan
         turn = progress.turn_of(item)
         given = place.rating(item)
         if given is None and self._same_for_all:
             asked = self._unrated
         else:
-            asked = tuple(self._asked(facet, item, given) for facet in plan.facets)
+            asked = tuple(self._build_facet(facet, item, given) for facet in plan.facets)
         return RatingSheet(
             round=plan.round,
             kind=plan.kind,
             rater=place.rater,
             instructions=plan.instructions,
             item=item,
-            reading=ItemText(item, item),
-            asked=asked,
+            item_text=ItemText(item, item),
+            facets=asked,
             memo=given.memo if given else "",
             rated=given is not None,
             practice=practice,
@@ -195,7 +195,7 @@ class SheetBuilder:
             pace=self._pace,
         )
 
-    def _asked(self, facet: Facet, item: str, given: Rating | None) -> SheetFacet:
+    def _build_facet(self, facet: Facet, item: str, given: Rating | None) -> SheetFacet:
         proposed = self._place.proposals(item) if find_kind(facet).confirms_proposal else {}
         said = given.answers.get(facet.id) if given else None
         return SheetFacet(
@@ -213,7 +213,7 @@ class SheetBuilder:
 def restore_sheet(sheet: RatingSheet, answers: Mapping[str, Any], unsure: Sequence[str], memo: str) -> RatingSheet:
     """A sheet as somebody left it: what was not taken is not typed again."""
     asked = tuple(
-        replace(one, given=answers.get(one.facet, one.given), unsure=one.facet in unsure) for one in sheet.asked
+        replace(one, given=answers.get(one.facet, one.answer), unsure=one.facet in unsure) for one in sheet.facets
     )
     return replace(sheet, asked=asked, memo=memo)
 

@@ -47,7 +47,7 @@ class RoundOverview:
     status: str  # not opened, open, closed
     items: int
     facets: tuple[str, ...]
-    seats: tuple[SlotProgress, ...]
+    slots: tuple[SlotProgress, ...]
     acts: tuple[str, ...]
     """What the lead can do now: open, change, close, next set, deadline, replace, waive, reopen (as not blind), make
     final."""
@@ -76,14 +76,14 @@ class RoundOverview:
     """Empty where its raters were blind."""
     simulated: bool = False
     phrases: bool = False
-    stretches: bool = False
+    codes_passages: bool = False
     """Whether transcripts are coded in it."""
     has_page: bool = True
     """Not so for one that was opened before names had to fit an address."""
 
     @property
     def missing(self) -> int:
-        return sum(seat.left for seat in self.seats)
+        return sum(seat.left for seat in self.slots)
 
 
 def list_rounds(study: Study, state: State) -> list[RoundOverview]:
@@ -108,7 +108,7 @@ def _unopened(study: Study, round_settings: RoundSettings) -> RoundOverview:
         status=NOT_OPENED,
         items=0,
         facets=round_settings.facets,
-        seats=tuple(SeatProgress(rater, rater, 0, 0) for rater in round_settings.raters),
+        slots=tuple(SeatProgress(rater, rater, 0, 0) for rater in round_settings.raters),
         acts=("open", "change") if is_editable(study, round_settings.round) else ("open",),
         overlap=round_settings.overlap,
         blind=round_settings.blind,
@@ -122,7 +122,7 @@ def _unopened(study: Study, round_settings: RoundSettings) -> RoundOverview:
         practice=len(round_settings.practice),
         deadline=parse_utc(round_settings.deadline.isoformat()) if round_settings.deadline else "",
         phrases=any(study.settings.facets[facet].kind == PhraseKind.name for facet in round_settings.facets),
-        stretches=any(study.settings.facets[facet].kind == Passages.name for facet in round_settings.facets),
+        codes_passages=any(study.settings.facets[facet].kind == Passages.name for facet in round_settings.facets),
     )
 
 
@@ -136,7 +136,7 @@ def _opened(study: Study, state: State, round_state: RoundState) -> RoundOvervie
         status=round_state.status,
         items=len(plan.items),
         facets=tuple(facet.id for facet in plan.facets),
-        seats=seats,
+        slots=seats,
         acts=_acts(state, round_state, lead, rated),
         set=round_state.set,
         sets=len(round_state.sets),
@@ -161,7 +161,7 @@ def _opened(study: Study, state: State, round_state: RoundState) -> RoundOvervie
         blindness=round_state.blindness,
         simulated=_is_simulated(round_state),
         phrases=any(facet.kind == PhraseKind.name for facet in plan.facets),
-        stretches=any(facet.kind == Passages.name for facet in plan.facets),
+        codes_passages=any(facet.kind == Passages.name for facet in plan.facets),
         has_page=fits_url(plan.round),
     )
 

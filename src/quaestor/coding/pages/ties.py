@@ -14,11 +14,11 @@ from quaestor.coding.model.state import CLOSED, RoundState, State
 from quaestor.coding.model.views import list_tie_cases
 from quaestor.coding.pages.disagreements import Key, find_facet
 from quaestor.coding.pages.disputed_answers import (
-    SubmittedAnswer,
     DisputeQuestion,
-    read_submitted_answer,
-    mask_question,
+    SubmittedAnswer,
     build_question,
+    mask_question,
+    read_submitted_answer,
 )
 from quaestor.coding.session import Where, open_coding
 from quaestor.study.contributions import TextMask

@@ -173,7 +173,7 @@ class Conversation:
 def conversation(interviews: Interviews, name: str) -> Conversation:
     """Returns the conversation of an interview."""
     interviews.interview(name)
-    return conversation_in(interviews.file.entries(about=name))
+    return conversation_in(interviews.file.read_entries(about=name))
 
 
 def conversation_in(entries: Sequence[SealedEntry]) -> Conversation:

@@ -114,7 +114,7 @@ def stops_of(guide: Guide) -> tuple[Stop, ...]:
 
 def desk_sheet(interviews: Interviews, name: str, actor: str) -> DeskSheet:
     """Builds the interviewer's page as of now."""
-    interview, entries = interviews.interview(name), interviews.file.entries(about=name)
+    interview, entries = interviews.interview(name), interviews.file.read_entries(about=name)
     guide, conversation, moment = interviews.guide_of(interview), conversation_in(entries), _moment(interviews)
     stops = stops_of(guide)
     sections = tuple(
@@ -141,10 +141,10 @@ def desk_sheet(interviews: Interviews, name: str, actor: str) -> DeskSheet:
 
 def since(interviews: Interviews, name: str, after: int) -> dict[str, Any]:
     """Returns the entries after a number and the current clock; pages poll this."""
-    head = interviews.file.head(name)
+    head = interviews.file.read_head(name)
     if not head:
         interviews.interview(name)
-    entries = interviews.file.entries(about=name)
+    entries = interviews.file.read_entries(about=name)
     conversation = conversation_in(entries)
     return {
         "head": max(head, after),

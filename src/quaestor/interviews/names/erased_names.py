@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from quaestor.deidentify.contact_patterns import SHOWN
-from quaestor.deidentify.finder import Finder, Found, resolved
+from quaestor.deidentify.contact_patterns import REPLACEMENTS
+from quaestor.deidentify.finder import Finder, NameMatch, resolve_overlaps
 from quaestor.deidentify.folded_text import fold
 from quaestor.deidentify.match_confidence import SHORT
 from quaestor.deidentify.name_forms import KnownName
@@ -48,21 +48,21 @@ class ErasedNames:
     def finder(self) -> Finder:
         return Finder(self.names)
 
-    def own_places(self, text: str) -> list[Found]:
+    def own_places(self, text: str) -> list[NameMatch]:
         """Finds all places that are or may be one of these names."""
         candidates = self.finder.candidates(text)
         return [
             candidate for candidate in candidates if candidate.name in self.ids and not _is_ordinary(text, candidate)
         ]
 
-    def find(self, text: str) -> list[Found]:
+    def find(self, text: str) -> list[NameMatch]:
         """Finds what must be replaced in a text: the names, and addresses that contain one."""
         own = self.own_places(text)
         if not own:
             return []
         return [
             match
-            for match in resolved(self.finder.candidates(text))
+            for match in resolve_overlaps(self.finder.candidates(text))
             if not _is_ordinary(text, match) and any(each.overlaps(match.start, match.end) for each in own)
         ]
 
@@ -92,7 +92,7 @@ def _erase_in_transcript(
 ) -> bool:
     def decide() -> SealedChanges:
         talk = interviews.transcript(name)
-        pieces, entries = interviews.file.pieces(name), interviews.file.entries(about=name)
+        pieces, entries = interviews.file.read_pieces(name), interviews.file.read_entries(about=name)
         chosen = [
             place
             for place in places_in(interviews, talk, finder)
@@ -115,7 +115,7 @@ def _erase_in_transcript(
             [_replacement(talk, chosen, *by)] if chosen else [],
         )
 
-    return interviews.file.rewrite(name, decide)
+    return interviews.file.change_content(name, decide)
 
 
 def _is_erased(proposal: Proposal, talk: Transcript, erased: ErasedNames) -> bool:
@@ -124,12 +124,12 @@ def _is_erased(proposal: Proposal, talk: Transcript, erased: ErasedNames) -> boo
         return False
     if proposal.name in erased.ids:
         return proposal.state != OPEN or proposal.sure or not _is_ordinary_word(proposal.words)
-    return proposal.name in SHOWN and any(
+    return proposal.name in REPLACEMENTS and any(
         own.overlaps(proposal.start, proposal.end) for own in erased.own_places(talk.turns[proposal.turn].raw)
     )
 
 
-def _is_ordinary(text: str, match: Found) -> bool:
+def _is_ordinary(text: str, match: NameMatch) -> bool:
     """Whether a doubtful match is an ordinary word: it reveals nobody's name and stays."""
     return not match.sure and _is_ordinary_word(text[match.start : match.end])
 

@@ -23,9 +23,9 @@ from quaestor.deidentify.name_forms import (
     PLACE,
     PRODUCT,
     KnownName,
-    identity_of,
+    build_identity,
     is_searchable,
-    words_in,
+    split_words,
 )
 from quaestor.interviews.model.records import Voice
 from quaestor.interviews.repository import Interviews
@@ -51,7 +51,7 @@ def all_names(interviews: Interviews) -> list[KnownName]:
     version = interviews.version()  # taken before reading, so that a change meanwhile is noticed and read again
 
     def gathered() -> list[KnownName]:
-        return _gathered(interviews, interviews.identities.entries(), _speakers(interviews))
+        return _gathered(interviews, interviews.identities.read_entries(), _speakers(interviews))
 
     return interviews.remembered("names", version, gathered)
 
@@ -93,8 +93,8 @@ def add_name(
     known = all_names(interviews)
     checked_forms = _checked_forms(forms)
     for existing in known:
-        if {identity_of(form) for form in checked_forms} & {
-            identity_of(form) for form in existing.forms
+        if {build_identity(form) for form in checked_forms} & {
+            build_identity(form) for form in existing.forms
         } and not existing.derived:
             raise InputError(f"this name is already known and shown as {existing.shown}: change that entry instead")
     known_name = KnownName(
@@ -138,7 +138,7 @@ def remove_name(interviews: Interviews, name: str, actor: str | None = None) -> 
     """Removes a name; places where it has been replaced stay replaced."""
     require_lead(interviews.coding, actor, "choose which names are replaced")
     known = name_called(interviews, name)
-    if not interviews.identities.drop(known.participant, NAME, _about(known.id)):
+    if not interviews.identities.delete_entries(known.participant, NAME, _about(known.id)):
         raise InputError(
             f"{known.shown} comes from contact data or a transcript: it cannot be removed as long as they are kept"
         )
@@ -213,10 +213,10 @@ def _of_contact(entry: SealedEntry) -> Iterator[KnownName]:
 
 
 def _of_speakers(interviews: Interviews, known: list[KnownName], spoken: Sequence[SpeakerName]) -> list[KnownName]:
-    heard = {words_in(form) for known_name in known for form in known_name.forms}
+    heard = {split_words(form) for known_name in known for form in known_name.forms}
     known_names: list[KnownName] = []
     for speaker in spoken:
-        words = words_in(speaker.label)
+        words = split_words(speaker.label)
         if not words or words in heard or sum(map(len, words)) < _SHORTEST:
             continue
         heard.add(words)
@@ -235,7 +235,7 @@ def _of_speakers(interviews: Interviews, known: list[KnownName], spoken: Sequenc
 
 def _speakers(interviews: Interviews) -> list[SpeakerName]:
     """Returns what recordings call people; only a new recording or a change of voice changes it."""
-    entries = interviews.file.entries()
+    entries = interviews.file.read_entries()
     mark = tuple(entry.number for entry in entries if entry.kind in ("transcript", "speaker"))
     return interviews.remembered("speakers", mark, lambda: names_of_speakers(interviews))
 
@@ -247,7 +247,7 @@ def _derived(name: str, kind: str, forms: tuple[str, ...], shown: str, participa
 def _next_id(interviews: Interviews, kind: str, known: Iterable[KnownName]) -> str:
     """Returns an id that no name has and that no answered place of a transcript ever referred to."""
     used = {known_name.id for known_name in known}
-    answered = [entry for entry in interviews.file.entries() if entry.kind == REPLACE]
+    answered = [entry for entry in interviews.file.read_entries() if entry.kind == REPLACE]
     used |= {place["name"] for entry in answered for place in entry.said["places"]}
     numbers = [int(match[1]) for name_id in used if (match := re.fullmatch(rf"{kind}-(\d+)", name_id))]
     return f"{kind}-{max(numbers, default=0) + 1}"
@@ -256,7 +256,7 @@ def _next_id(interviews: Interviews, kind: str, known: Iterable[KnownName]) -> s
 def _keep(interviews: Interviews, name: KnownName, lead: str) -> None:
     content = {"id": name.id, "kind": name.kind, "forms": list(name.forms), "shown": name.shown}
     content |= {"endings": list(name.endings)} if name.endings else {}
-    interviews.identities.put(NewEntry(NAME, lead, content, name.participant, _about(name.id), interviews.now()))
+    interviews.identities.replace_entry(NewEntry(NAME, lead, content, name.participant, _about(name.id), interviews.now()))
 
 
 def _about(name: str) -> str:
@@ -294,7 +294,7 @@ def _checked_forms(forms: Sequence[str]) -> tuple[str, ...]:
 
 
 def _checked_endings(endings: Sequence[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(word for ending in endings for word in words_in(ending)))
+    return tuple(dict.fromkeys(word for ending in endings for word in split_words(ending)))
 
 
 def _checked_shown(shown: str, name: KnownName, known: Iterable[KnownName]) -> str:

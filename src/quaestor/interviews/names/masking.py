@@ -34,7 +34,7 @@ class Shown:
 
 def shown_now(interviews: Interviews, name: str) -> Shown:
     """Returns a transcript as raters see it, cached until the transcript or the names change."""
-    mark = (interviews.file.head(name), finder_of(interviews))
+    mark = (interviews.file.read_head(name), finder_of(interviews))
     return interviews.remembered(f"shown/{name}", mark, lambda: _shown(interviews, name))
 
 
@@ -45,17 +45,17 @@ def shown_then(interviews: Interviews, name: str, seen: int = 0) -> Transcript:
         return now.transcript
 
     def made() -> Transcript:
-        entries = interviews.file.entries(about=name)
+        entries = interviews.file.read_entries(about=name)
         if any(entry.kind == "transcript" and entry.number > seen for entry in entries):
             raise StateError(f"the transcript of {name} has been replaced since you opened this page: reload it")
         return _at(interviews, name, [entry for entry in entries if entry.number <= seen])
 
-    return interviews.remembered(f"shown then/{name}", (seen, interviews.file.head(name)), made)
+    return interviews.remembered(f"shown then/{name}", (seen, interviews.file.read_head(name)), made)
 
 
 def masked(interviews: Interviews, talk: Transcript) -> Transcript:
     """Returns a transcript in which all certain names are replaced, confirmed or not."""
-    mark = (talk, interviews.file.head(talk.interview), finder_of(interviews))
+    mark = (talk, interviews.file.read_head(talk.interview), finder_of(interviews))
     return interviews.remembered(f"masked/{talk.interview}", mark, lambda: _without_names(interviews, talk))
 
 
@@ -79,7 +79,7 @@ def _shown(interviews: Interviews, name: str) -> Shown:
     """Returns what a page shows now, and first records any mask that is not recorded yet."""
     talk = interviews.transcript(name)
     wanted_transcript = masked(interviews, talk)
-    entries = interviews.file.entries(about=name)
+    entries = interviews.file.read_entries(about=name)
     recorded = _at(interviews, name, entries)
     if recorded.turns != wanted_transcript.turns:
         places = [
@@ -95,7 +95,7 @@ def _shown(interviews: Interviews, name: str) -> Shown:
             if replacement not in before.replacements
         ]
         (kept,) = interviews.file.add(NewEntry(HIDE, "", {"places": places}, talk.participant, name, interviews.now()))
-        entries = [entry for entry in interviews.file.entries(about=name) if entry.number <= kept.number]
+        entries = [entry for entry in interviews.file.read_entries(about=name) if entry.number <= kept.number]
         recorded = _at(interviews, name, entries)
     return Shown(recorded, entries[-1].number)
 
@@ -103,7 +103,7 @@ def _shown(interviews: Interviews, name: str) -> Shown:
 def _at(interviews: Interviews, name: str, entries: Sequence[SealedEntry]) -> Transcript:
     """Returns a transcript as its first entries define it: with what was confirmed and masked by then."""
     interview = interviews.interview(name)
-    turns = spoken_turns(interviews.file.pieces(name), entries, interviews.guide_of(interview))
+    turns = spoken_turns(interviews.file.read_pieces(name), entries, interviews.guide_of(interview))
     hidden: dict[int, list[Replacement]] = {}
     for replacement in _hidden(entries).values():
         hidden.setdefault(replacement.turn, []).append(replacement)

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 
 from quaestor.base.errors import InputError
 from quaestor.coding.session import require_lead
-from quaestor.deidentify.contact_patterns import SHOWN
-from quaestor.deidentify.finder import Finder, Found, either, fitting
+from quaestor.deidentify.contact_patterns import REPLACEMENTS
+from quaestor.deidentify.finder import Finder, NameMatch, either, group_overlapping
 from quaestor.interviews.model.records import Replacement, SpokenTurn, Transcript, Voice
 from quaestor.interviews.names.known_names import INTERVIEWER, REPLACE, all_names, finder_of, name_called
 from quaestor.interviews.repository import Interviews
@@ -102,7 +102,7 @@ def proposals(
     require_lead(interviews.coding, actor, "see the names in transcripts")
     if state not in STATES:
         raise InputError(f"there is no state {state!r} of a place: use open, confirmed or refused")
-    name_id = name if name in SHOWN or not name else name_called(interviews, name).id
+    name_id = name if name in REPLACEMENTS or not name else name_called(interviews, name).id
     chosen = [interviews.transcript(interview)] if interview else interviews.transcripts()
     places = [place for talk in chosen for place in places_in(interviews, talk)]
     return [place for place in places if place.state == state and name_id in ("", place.name)]
@@ -111,7 +111,7 @@ def proposals(
 def progress_of(interviews: Interviews, interview: str) -> Progress:
     """Counts the proposals of a transcript by state; the result contains no name."""
     places = places_in(interviews, interviews.transcript(interview))
-    entries = since_import(interviews.file.entries(about=interview))
+    entries = since_import(interviews.file.read_entries(about=interview))
     return replace(_counted(places), looked=any(entry.kind == LOOKED for entry in entries))
 
 
@@ -125,7 +125,7 @@ def progress_by_name(interviews: Interviews, actor: str | None = None) -> dict[s
 
 def places_in(interviews: Interviews, talk: Transcript, finder: Finder | None = None) -> list[Proposal]:
     """Returns every proposal of a transcript in order, for all known names or for those of a finder."""
-    entries = since_import(interviews.file.entries(about=talk.interview))
+    entries = since_import(interviews.file.read_entries(about=talk.interview))
     finder = finder or finder_of(interviews)
     mark = (entries[0].number if entries else 0, finder)
     candidates_by_turn = interviews.remembered(
@@ -153,14 +153,14 @@ def _refused(entries: Iterable[SealedEntry]) -> dict[int, dict[_Place, str]]:
 
 
 def _of_turn(
-    interview: str, turn: SpokenTurn, candidates: Sequence[Found], refused: Mapping[_Place, str]
+    interview: str, turn: SpokenTurn, candidates: Sequence[NameMatch], refused: Mapping[_Place, str]
 ) -> list[Proposal]:
     candidates = [candidate for candidate in candidates if not _is_refused(candidate, refused)]
     replacements = tuple(replacement for replacement in turn.replacements if not _is_outdated(replacement, candidates))
     turn = replace(turn, replacements=replacements)
     grown = [_beside(candidate, turn) for candidate in candidates]
     proposals = []
-    for fit in fitting(candidate for candidate in grown if candidate is not None):
+    for fit in group_overlapping(candidate for candidate in grown if candidate is not None):
         alternatives = [_told(interview, turn, candidate, OPEN) for candidate in fit]
         proposals += (
             alternatives
@@ -169,7 +169,7 @@ def _of_turn(
         )
     occupied = {(proposal.start, proposal.end) for proposal in proposals}
     replaced = [
-        Found(replacement.start, replacement.end, replacement.name, replacement.shown, True, "")
+        NameMatch(replacement.start, replacement.end, replacement.name, replacement.shown, True, "")
         for replacement in replacements
     ]
     proposals += [_told(interview, turn, match, CONFIRMED) for match in replaced]
@@ -180,7 +180,7 @@ def _of_turn(
     ]
     counts = Counter((start, end) for start, end, _ in answered)
     for start, end, name in answered:
-        proposal = _told(interview, turn, Found(start, end, name, refused[start, end, name], True, ""), REFUSED)
+        proposal = _told(interview, turn, NameMatch(start, end, name, refused[start, end, name], True, ""), REFUSED)
         proposals.append(replace(proposal, named=(start, end) in occupied or counts[start, end] > 1))
     return sorted(proposals, key=lambda each: each.start)
 
@@ -192,12 +192,12 @@ def _of_several(proposal: Proposal, proposals: Sequence[Proposal]) -> Proposal:
     return replace(proposal, also=also, named=True, why=words if proposal.sure else f"{proposal.why}, {words}")
 
 
-def _is_refused(match: Found, refused: Iterable[_Place]) -> bool:
+def _is_refused(match: NameMatch, refused: Iterable[_Place]) -> bool:
     """Whether a person refused this name here, or at a longer place that contains this one."""
     return any(name == match.name and start <= match.start and match.end <= end for start, end, name in refused)
 
 
-def _is_outdated(replacement: Replacement, candidates: Sequence[Found]) -> bool:
+def _is_outdated(replacement: Replacement, candidates: Sequence[NameMatch]) -> bool:
     """Whether a replacement follows from a speaker's voice and is somebody else's name now, so that it is open again.
 
     Otherwise swapping two voices would leave participants shown as the interviewer.
@@ -206,10 +206,10 @@ def _is_outdated(replacement: Replacement, candidates: Sequence[Found]) -> bool:
         return False
     here = [candidate for candidate in candidates if candidate.overlaps(replacement.start, replacement.end)]
     again = any((match.start, match.end, match.sure) == (replacement.start, replacement.end, True) for match in here)
-    return again and all(match.name not in (replacement.name, *SHOWN) for match in here)
+    return again and all(match.name not in (replacement.name, *REPLACEMENTS) for match in here)
 
 
-def _beside(match: Found, turn: SpokenTurn) -> Found | None:
+def _beside(match: NameMatch, turn: SpokenTurn) -> NameMatch | None:
     """Extends a candidate by the replacements it overlaps; None if they already cover it."""
     start, end = match.start, match.end
     covered: set[int] = set()
@@ -224,7 +224,7 @@ def _beside(match: Found, turn: SpokenTurn) -> Found | None:
     return replace(match, start=start, end=end)
 
 
-def _told(interview: str, turn: SpokenTurn, match: Found, state: str) -> Proposal:
+def _told(interview: str, turn: SpokenTurn, match: NameMatch, state: str) -> Proposal:
     raw, low, high = turn.raw, max(match.start - _AROUND, 0), min(match.end + _AROUND, len(turn.raw))
     before = ("… " if low else "") + (raw[low : match.start].split(" ", 1)[-1] if low else raw[: match.start])
     cut = high < len(raw)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from quaestor.deidentify.contact_patterns import SHOWN
+from quaestor.deidentify.contact_patterns import REPLACEMENTS
 from quaestor.deidentify.name_forms import KnownName
 from quaestor.interviews.names.known_names import INTERVIEWER, names_of
 from quaestor.interviews.names.matches import OPEN, Progress, Proposal, progress_by_name, progress_of, proposals
@@ -122,6 +122,6 @@ def name_lines(interviews: Interviews, actor: str | None = None) -> list[NameLin
         for name, known in by_id.items()
     ]
     shapes = [
-        NameLine(kind, shown, "by its shape", (), progress[kind]) for kind, shown in SHOWN.items() if kind in progress
+        NameLine(kind, shown, "by its shape", (), progress[kind]) for kind, shown in REPLACEMENTS.items() if kind in progress
     ]
     return [*lines, *shapes]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from quaestor.base.errors import InputError
 from quaestor.coding.session import require_lead
-from quaestor.deidentify.finder import Found
+from quaestor.deidentify.finder import NameMatch
 from quaestor.interviews.conduct.conversation_state import MARK, NOTE, TICK
 from quaestor.interviews.free_text import REWORD_ACT
 from quaestor.interviews.model.guide_file import FENCE, guide_from
@@ -24,7 +24,7 @@ _WRITTEN = {NOTE: ("text",), MARK: ("text",), TICK: ("other",), "participant": (
 _BESIDE = {"transcript": ("left_out",)}
 """Text in a transcript's file that is not part of the conversation."""
 _OF_IDENTITIES = {"contact": ("more",), NAME: ("shown",)}
-Find = Callable[[str], Sequence[Found]]
+Find = Callable[[str], Sequence[NameMatch]]
 _NOT_READ = re.compile(r"(\{[^}]*\})|[^{]+")
 """Text in braces is for the parser, not for readers."""
 
@@ -44,7 +44,7 @@ def replace_written(interviews: Interviews, actor: str | None = None) -> int:
 
 def take_names_out(interviews: Interviews, find: Find) -> int:
     """Replaces the names of a withdrawn participant in all written texts, notes about other people included."""
-    identities = interviews.identities.reword(_OF_IDENTITIES, lambda text: without(text, find))
+    identities = interviews.identities.replace_texts(_OF_IDENTITIES, lambda text: without(text, find))
     return _changed(interviews, {**_WRITTEN, **_BESIDE}, find) + _in_guides(interviews, find) + identities
 
 
@@ -52,7 +52,7 @@ def _changed(interviews: Interviews, written: Mapping[str, Sequence[str]], find:
     def changed(text: str) -> str:
         return without(text, find)
 
-    return interviews.file.reword(written, changed) + interviews.file.words.replace_texts(changed)
+    return interviews.file.replace_texts(written, changed) + interviews.file.words.replace_texts(changed)
 
 
 def without(text: str, find: Find) -> str:
@@ -76,7 +76,7 @@ def _in_guides(interviews: Interviews, find: Find) -> int:
         )
         return reworded if _ids(reworded, name) == _ids(text, name) else text
 
-    return interviews.file.texts.reword(GUIDES, changed)
+    return interviews.file.texts.replace_texts(GUIDES, changed)
 
 
 def _front_without(line: str, find: Find) -> str:

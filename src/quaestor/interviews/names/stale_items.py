@@ -66,7 +66,7 @@ def refuse_older_items(interviews: Interviews | None, viewer: str) -> None:
 
 def _mark(interviews: Interviews) -> object:
     """Returns a stamp that changes with the names, the transcripts, and the files that contain their words."""
-    return interviews.file.head(), finder_of(interviews), files_mark(interviews.study)
+    return interviews.file.read_head(), finder_of(interviews), files_mark(interviews.study)
 
 
 def files_mark(study: Study) -> tuple[object, ...]:

@@ -19,7 +19,7 @@ from quaestor.interviews.repository import PLANS, Interviews, guide_files
 from quaestor.people.credentials import hash_token
 from quaestor.store.records import NewAct, new_key
 from quaestor.store.sealed_file import SealedEntry, NewEntry
-from quaestor.store.text_versions import KeptText
+from quaestor.store.text_versions import TextVersion
 from quaestor.study.folder import Study
 
 ACCEPTED, DECLINED = "accepted", "declined"
@@ -68,7 +68,7 @@ class Agreement:
     """The consent form in force, and the current text of its file."""
 
     file: str
-    kept: KeptText | None
+    kept: TextVersion | None
     text: str = ""
     """The current text of the file; empty if there is none."""
 
@@ -83,9 +83,9 @@ class Asked:
     """What the holder of a link sees."""
 
     participant: str
-    agreement: KeptText
+    agreement: TextVersion
     consent: Consent
-    answered: KeptText | None = None
+    answered: TextVersion | None = None
     """The version they answered."""
     has_said: bool = False
     """Whether notes or a transcript are kept, which stay if they decline and are erased if they withdraw."""
@@ -128,12 +128,12 @@ def agreement_draft(study: Study) -> Agreement:
     return Agreement(f"instruments/{path.name}", None, _text(path) if path.exists() else "")
 
 
-def agreement_versions(interviews: Interviews) -> list[KeptText]:
+def agreement_versions(interviews: Interviews) -> list[TextVersion]:
     """Returns every version that was ever in force, oldest first."""
-    return interviews.file.texts.versions(AGREEMENT)
+    return interviews.file.texts.list_versions(AGREEMENT)
 
 
-def put_agreement_in_force(interviews: Interviews, actor: str | None = None) -> KeptText:
+def put_agreement_in_force(interviews: Interviews, actor: str | None = None) -> TextVersion:
     """Puts the current text of the file in force, so that participants who agreed earlier are asked again."""
     lead = require_lead(interviews.coding, actor, "put a consent form in force")
     path = agreement_file(interviews.study)
@@ -147,7 +147,7 @@ def put_agreement_in_force(interviews: Interviews, actor: str | None = None) -> 
     return kept
 
 
-def in_force(interviews: Interviews) -> KeptText:
+def in_force(interviews: Interviews) -> TextVersion:
     """Returns the consent form in force; puts the first one in force if there is none."""
     return interviews.file.texts.get(AGREEMENT) or put_agreement_in_force(interviews)
 
@@ -156,14 +156,14 @@ def consent_of(interviews: Interviews, participant: str) -> Consent:
     """Returns a participant's consent."""
     interviews.participant(participant)
     newest = interviews.file.texts.get(AGREEMENT)
-    return _consent(interviews.file.entries(about="", participant=participant), newest.version if newest else None)
+    return _consent(interviews.file.read_entries(about="", participant=participant), newest.version if newest else None)
 
 
 def consents(interviews: Interviews) -> dict[str, Consent]:
     """Returns the consent of every participant."""
     newest = interviews.file.texts.get(AGREEMENT)
     by_name: dict[str, list[SealedEntry]] = {}
-    for entry in interviews.file.entries(about=""):
+    for entry in interviews.file.read_entries(about=""):
         by_name.setdefault(entry.participant, []).append(entry)
     return {name: _consent(entries, newest.version if newest else None) for name, entries in by_name.items()}
 
@@ -175,7 +175,7 @@ def declined(interviews: Interviews) -> set[str]:
 
 def has_said(interviews: Interviews, participant: str) -> bool:
     """Whether anything from an interview with a participant is kept beyond its plan."""
-    return any(entry.about and entry.kind not in PLANS for entry in interviews.file.entries(participant=participant))
+    return any(entry.about and entry.kind not in PLANS for entry in interviews.file.read_entries(participant=participant))
 
 
 def consent_missing(interviews: Interviews, participant: str, what: str) -> str:
@@ -229,16 +229,16 @@ def make_link(interviews: Interviews, participant: str, actor: str | None = None
     in_force(interviews)
     link = Link(participant, secrets.token_urlsafe(24))
     content = {"sha256": hash_token(link.code)}
-    if key and any(entry.key == key for entry in interviews.file.entries(about="", participant=participant)):
+    if key and any(entry.key == key for entry in interviews.file.read_entries(about="", participant=participant)):
         raise StateError("this link was shown once and is still valid: create a new one only if it is lost")
-    interviews.file.put(NewEntry("link", lead, content, participant, "", interviews.now(), key or new_key()))
+    interviews.file.replace_entry(NewEntry("link", lead, content, participant, "", interviews.now(), key or new_key()))
     return link
 
 
 def asked_by(interviews: Interviews | None, code: str) -> Asked | None:
     """Returns what a link shows; None if it is not valid, for instance after a withdrawal."""
     sought = hash_token(code)
-    for entry in interviews.file.entries(about="") if interviews else ():
+    for entry in interviews.file.read_entries(about="") if interviews else ():
         if interviews and entry.kind == "link" and entry.said["sha256"] == sought:
             agreement, consent = in_force(interviews), consent_of(interviews, entry.participant)
             answered = interviews.file.texts.get(AGREEMENT, consent.version) if consent.version else None

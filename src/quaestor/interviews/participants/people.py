@@ -50,7 +50,7 @@ def add_participant(
 ) -> Participant:
     """Adds a participant under the next unused pseudonym; the same key returns the same participant."""
     about = Participant("", _line("role", role), _years(years), _line("field", domain), synthetic)
-    gone = [*interviews.file.erased(), *interviews.file.listed(), *withdrawn(interviews)]
+    gone = [*interviews.file.list_erased(), *interviews.file.list_withdrawn(), *withdrawn(interviews)]
 
     def first(known: Sequence[SealedEntry]) -> list[NewEntry]:
         sent = next((entry for entry in known if key and entry.key == key), None)
@@ -93,9 +93,9 @@ def set_contact(interviews: Interviews, pseudonym: str, contact: Contact, actor:
     interviews.participant(pseudonym)
     content = asdict(_checked(contact))
     if not any(content.values()):
-        interviews.identities.drop(pseudonym, _CONTACT)
+        interviews.identities.delete_entries(pseudonym, _CONTACT)
         return
-    interviews.identities.put(NewEntry(_CONTACT, lead, content, pseudonym, "", interviews.now()))
+    interviews.identities.replace_entry(NewEntry(_CONTACT, lead, content, pseudonym, "", interviews.now()))
 
 
 def hand_over_contact(interviews: Interviews, pseudonym: str, contact: Contact, actor: str) -> None:
@@ -107,7 +107,7 @@ def hand_over_contact(interviews: Interviews, pseudonym: str, contact: Contact, 
     known = _known_contact(interviews, pseudonym)
     more = [text for text in (known.more, content.get("more", "")) if text]
     merged = {**asdict(known), **content, "more": "\n".join(dict.fromkeys(more))}
-    interviews.identities.put(NewEntry(_CONTACT, actor, merged, pseudonym, "", interviews.now()))
+    interviews.identities.replace_entry(NewEntry(_CONTACT, actor, merged, pseudonym, "", interviews.now()))
 
 
 def contact_of(interviews: Interviews, pseudonym: str, actor: str | None = None) -> Contact:
@@ -118,13 +118,13 @@ def contact_of(interviews: Interviews, pseudonym: str, actor: str | None = None)
 
 
 def _known_contact(interviews: Interviews, pseudonym: str) -> Contact:
-    entries = [entry for entry in interviews.identities.entries(participant=pseudonym) if entry.kind == _CONTACT]
+    entries = [entry for entry in interviews.identities.read_entries(participant=pseudonym) if entry.kind == _CONTACT]
     return Contact(**entries[-1].said) if entries else Contact()
 
 
 def reachable(interviews: Interviews) -> frozenset[str]:
     """Returns the pseudonyms of participants with contact data, but not the data."""
-    return frozenset(entry.participant for entry in interviews.identities.entries(about="") if entry.kind == _CONTACT)
+    return frozenset(entry.participant for entry in interviews.identities.read_entries(about="") if entry.kind == _CONTACT)
 
 
 def _entry(interviews: Interviews, participant: Participant, actor: str, key: str) -> NewEntry:

@@ -168,7 +168,7 @@ def _gathered(interviews: Interviews, coded: Coded, shown: Mapping[str, Transcri
         coded.unsettled,
         coded.uncoded,
         sum(not passage.code for passage in coded.stretches),
-        len(interviews.file.erased()),
+        len(interviews.file.list_erased()),
         coded.simulated,
         any(participant in synthetic for _, participant in order),
         blindness=tuple(list_blindness_notes(state.round(name) for name in coded.rounds)),

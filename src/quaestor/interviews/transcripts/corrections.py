@@ -64,11 +64,11 @@ def speakers_of(interviews: Interviews, name: str) -> list[Speaker]:
     transcript = interviews.transcript(name)
     voices = {
         entry.said["speaker"]: (Voice(entry.said["voice"]), entry.said.get("how", "") == BY_HAND)
-        for entry in since_import(interviews.file.entries(about=name))
+        for entry in since_import(interviews.file.read_entries(about=name))
         if entry.kind == "speaker"
     }
     places: dict[str, list[int]] = {}
-    for place, piece in enumerate(interviews.file.pieces(name)):
+    for place, piece in enumerate(interviews.file.read_pieces(name)):
         places.setdefault(piece["speaker"], []).append(place)
     names = []
     for number, (label, turns) in enumerate(places.items(), start=1):
@@ -149,7 +149,7 @@ def decided_by_hand(interviews: Interviews, name: str) -> Mapping[int, str]:
     """Returns the turns for which a person decided which question they ask, or that they ask none."""
     return {
         int(turn): question
-        for entry in since_import(interviews.file.entries(about=name))
+        for entry in since_import(interviews.file.read_entries(about=name))
         if entry.kind == "match" and entry.said["how"] == BY_HAND
         for turn, question in entry.said["questions"].items()
     }

@@ -166,7 +166,7 @@ def take_in(
     """Imports a transcript from bytes; the same file again changes nothing, another one needs `replace`."""
     interview = interviews.interview(name)
     require_consent(interviews, interview.participant, _NEEDS_CONSENT)
-    known = latest_import(interviews.file.entries(about=name))
+    known = latest_import(interviews.file.read_entries(about=name))
     sha256 = hashlib.sha256(data).hexdigest()
     if known is not None and known.said["sha256"] == sha256 and not replace:
         return _told(interviews, name, known.said, new=False)
@@ -258,7 +258,7 @@ def _told(interviews: Interviews, name: str, said: Mapping[str, Any], *, new: bo
     transcript = interviews.transcript(name)
     speakers = {
         entry.said["speaker"]: entry.said["voice"]
-        for entry in interviews.file.entries(about=name)
+        for entry in interviews.file.read_entries(about=name)
         if entry.kind == "speaker"
     }
     counted = list(speakers.values())

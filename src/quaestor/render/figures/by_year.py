@@ -14,8 +14,8 @@ from quaestor.render.figures.look import (
     SHAPES,
     SMALL,
     count,
-    fitted,
-    listed,
+    shorten,
+    join_with_and,
     round_steps,
     text_width,
 )
@@ -35,16 +35,16 @@ def draw_by_year(
     """The peak of each line carries its count, the end its name and its sum."""
     if not years or not series:
         return draw_empty(name, title, f"there are no {unit} with a year yet")
-    labels = [f"{one.name}, {count(sum(one.counts))} in all" for one in series]
+    labels = [f"{line.name}, {count(sum(line.counts))} in all" for line in series]
     right = min(round(max(map(text_width, labels))) + 48, 300)
     frame = Frame(74, 26, right, 44, max(310, _LABEL * (len(series) + 1)))
-    steps = round_steps(max(max(one.counts, default=0) for one in series), whole=True)
+    steps = round_steps(max(max(line.counts, default=0) for line in series), whole=True)
     canvas = Canvas()
     _name_the_ends(canvas, frame, series, labels, steps[-1])
     if len(series) <= _MOST_LABELS:
         _name_the_peaks(canvas, frame, years, series, steps[-1])
-    layers = [_line(years, one, at, steps, unit) for at, one in enumerate(series)]
-    return frame.figure(name, title, _words(years, series, unit), canvas, layers)
+    layers = [_line(years, line, at, steps, unit) for at, line in enumerate(series)]
+    return frame.build_figure(name, title, _words(years, series, unit), canvas, layers)
 
 
 def _line(years: Sequence[int], year_series: YearSeries, at: int, steps: Sequence[float], unit: str) -> alt.Chart:
@@ -80,7 +80,7 @@ def _name_the_ends(
         canvas.lines([[(x + 8, end), (frame.width + 20, place), (frame.width + 24, place)]], LINE)
         mark = {"x": frame.width + 32, "y": place, "shape": SHAPES[at % len(SHAPES)], "fill": SERIES[at % len(SERIES)]}
         canvas.symbols([mark], size=46)
-        canvas.text(frame.width + 41, place, fitted(label, frame.right - 43))
+        canvas.text(frame.width + 41, place, shorten(label, frame.right - 43))
 
 
 def _name_the_peaks(
@@ -108,4 +108,6 @@ def _words(years: Sequence[int], series: Sequence[YearSeries], unit: str) -> str
             else f"{one.name} has none"
         )
     span = f"{years[0]} to {years[-1]}" if len(years) > 1 else f"{years[0]}"
-    return f"Lines of {unit} a year, {span}, for {listed([one.name for one in series])}. " + "; ".join(told) + "."
+    return (
+        f"Lines of {unit} a year, {span}, for {join_with_and([one.name for one in series])}. " + "; ".join(told) + "."
+    )

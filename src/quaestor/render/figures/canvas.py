@@ -9,7 +9,7 @@ from typing import Any
 
 import altair as alt
 
-from quaestor.render.figures.look import FONT, GRID, INK, LINE, MUTED, NORMAL, PAPER, SMALL, WIDTH, wrapped
+from quaestor.render.figures.look import FONT, GRID, INK, LINE, MUTED, NORMAL, PAPER, SMALL, WIDTH, wrap_text
 from quaestor.render.figures.records import Figure
 
 _UNPRINTABLE = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\ud800-\\udfff\\ufffe\\uffff]")
@@ -127,7 +127,9 @@ class Frame:
     def width(self) -> int:
         return self.whole - self.left - self.right
 
-    def figure(self, name: str, title: str, words: str, canvas: Canvas, charts: Sequence[alt.Chart] = ()) -> Figure:
+    def build_figure(
+        self, name: str, title: str, words: str, canvas: Canvas, charts: Sequence[alt.Chart] = ()
+    ) -> Figure:
         """The charts and above them the canvas; margins are exact, so that nothing moves with the text."""
         drawing = alt.LayerChart(layer=list(charts)).properties(
             description=words,
@@ -169,8 +171,8 @@ def remove_unprintable(value: Any) -> Any:
     if isinstance(value, str):
         return _UNPRINTABLE.sub("", value)
     if isinstance(value, dict):
-        return {key: remove_unprintable(one) for key, one in value.items()}
-    return [remove_unprintable(one) for one in value] if isinstance(value, list) else value
+        return {key: remove_unprintable(item) for key, item in value.items()}
+    return [remove_unprintable(item) for item in value] if isinstance(value, list) else value
 
 
 def draw_empty(name: str, title: str, reason: str, whole: int = WIDTH) -> Figure:
@@ -178,21 +180,21 @@ def draw_empty(name: str, title: str, reason: str, whole: int = WIDTH) -> Figure
     frame = Frame(20, 20, 20, 20, EMPTY - 40, whole)
     canvas = Canvas()
     canvas.boxes([{"x": 0, "y": 0, "x2": frame.width, "y2": frame.height, "fill": PAPER, "stroke": LINE}], corner=3)
-    rows = wrapped(reason, frame.width - 40, 2)
+    rows = wrap_text(reason, frame.width - 40, 2)
     for at, row in enumerate(rows):
         y = frame.height / 2 + 16 * (at - (len(rows) - 1) / 2)
         canvas.text(frame.width / 2, y, row, color=MUTED, align="center")
-    return frame.figure(name, title, f"{title}: {reason}.", canvas)
+    return frame.build_figure(name, title, f"{title}: {reason}.", canvas)
 
 
-def spread_positions(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
+def spread_positions(positions: Sequence[float], gap: float, low: float, high: float) -> list[float]:
     """Places as near as possible to the wanted ones, in the same order, none nearer to the next than the gap."""
-    order = sorted(range(len(wanted)), key=lambda index: wanted[index])
+    order = sorted(range(len(positions)), key=lambda index: positions[index])
     gap = min(gap, (high - low) / max(len(order) - 1, 1))
-    places = list(wanted)
+    places = list(positions)
     floor = low
     for index in order:
-        places[index] = max(wanted[index], floor)
+        places[index] = max(positions[index], floor)
         floor = places[index] + gap
     ceiling = high
     for index in reversed(order):

@@ -20,7 +20,7 @@ from quaestor.render.figures.look import (
     percent,
     round_steps,
     text_width,
-    wrapped,
+    wrap_text,
 )
 from quaestor.render.figures.records import Figure
 
@@ -50,7 +50,7 @@ def draw_choices(
     if not choices or not base:
         return draw_empty(name, title, "nobody has answered this yet")
     left = min(round(max(text_width(choice.label) for choice in choices)) + 26, _MOST_LABEL)
-    labels = [wrapped(choice.label, left - 22, _LINES) for choice in choices]
+    labels = [wrap_text(choice.label, left - 22, _LINES) for choice in choices]
     tall = [max(_LINE * len(lines), _BAR) + _GAP for lines in labels]
     middles = [sum(tall[:at]) + tall[at] / 2 for at in range(len(tall))]
     frame = Frame(left, 14, _RIGHT, 50, sum(tall))
@@ -68,7 +68,7 @@ def draw_choices(
         )
     most = max((choice.high if choice.high is not None else choice.share or 0.0) for choice in choices)
     words = f"share of the {count(base)} who answered{', ' + note if note else ''}"
-    return frame.figure(name, title, _words(choices, base, note), canvas, _marks(values, most, words))
+    return frame.build_figure(name, title, _words(choices, base, note), canvas, _marks(values, most, words))
 
 
 def _marks(values: list[dict[str, Any]], most: float, words: str) -> list[alt.Chart]:

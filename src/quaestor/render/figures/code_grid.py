@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from quaestor.render.figures.canvas import Canvas, Frame, draw_empty
-from quaestor.render.figures.look import INK, PAPER, SMALL, WASH, count, fitted, listed, shade, text_width, wrapped
+from quaestor.render.figures.look import (
+    INK,
+    PAPER,
+    SMALL,
+    WASH,
+    count,
+    shorten,
+    join_with_and,
+    shade,
+    text_width,
+    wrap_text,
+)
 from quaestor.render.figures.records import CodeCounts, Figure
 
 _ROW, _HEADING, _MOST_LABEL, _GAP = 24, 28, 230, 1
@@ -31,21 +42,23 @@ def draw_code_map(
     width = min(frame.width / len(columns), _WIDEST)
     canvas = Canvas()
     for at, column in enumerate(columns):
-        words = fitted(column, width - 2, SMALL, bold=True)
+        words = shorten(column, width - 2, SMALL, bold=True)
         canvas.text(width * (at + 0.5), -12, words, size=SMALL, bold=True, align="center")
     most = max((number for row in rows for number in row.counts), default=0)
     boxes = []
     y = 0.0
     for group in groups:
-        canvas.text(12 - left, y + _HEADING - 10, fitted(group, left + width * len(columns) - 20, bold=True), bold=True)
+        canvas.text(
+            12 - left, y + _HEADING - 10, shorten(group, left + width * len(columns) - 20, bold=True), bold=True
+        )
         y += _HEADING
         for row in (row for row in rows if row.group == group):
-            canvas.text(-12, y + _ROW / 2, fitted(row.name, left - 22), color=INK, align="right")
+            canvas.text(-12, y + _ROW / 2, shorten(row.name, left - 22), color=INK, align="right")
             for at, number in enumerate(row.counts):
                 boxes.append(_cell(canvas, width * at, y, width, number, most))
             y += _ROW
     canvas.boxes(boxes)
-    return frame.figure(name, title, _map_words(columns, rows), canvas)
+    return frame.build_figure(name, title, _map_words(columns, rows), canvas)
 
 
 def _cell(canvas: Canvas, x: float, y: float, width: float, number: int, most: int) -> dict[str, object]:
@@ -81,25 +94,25 @@ def draw_co_occurrence(
     boxes = []
     for at, code in enumerate(codes):
         y = _ROW * at
-        canvas.text(-12, y + _ROW / 2, fitted(code, left - 22) if at else "", align="right")
+        canvas.text(-12, y + _ROW / 2, shorten(code, left - 22) if at else "", align="right")
         boxes += [_cell(canvas, width * to, y, width, counts[at][to], most) for to in range(at)]
         room = frame.width + _SLANTED - width * at - 10
-        canvas.text(width * at + 8, y + _ROW / 2, wrapped(code, room, 1, SMALL)[0], size=SMALL)
+        canvas.text(width * at + 8, y + _ROW / 2, wrap_text(code, room, 1, SMALL)[0], size=SMALL)
     canvas.boxes(boxes)
-    return frame.figure(name, title, _together_words(codes, counts), canvas)
+    return frame.build_figure(name, title, _together_words(codes, counts), canvas)
 
 
 def _map_words(columns: Sequence[str], rows: Sequence[CodeCounts]) -> str:
     ranked = sorted(rows, key=lambda row: -sum(number > 0 for number in row.counts))[:5]
-    told = [f"{row.name} by {sum(number > 0 for number in row.counts)}" for row in ranked]
+    sentences = [f"{row.name} by {sum(number > 0 for number in row.counts)}" for row in ranked]
     return (
         f"A grid of {len(rows)} codes by {len(columns)} participants, darker where a code is mentioned more often. "
-        f"Mentioned by most participants: {listed(told)}."
+        f"Mentioned by most participants: {join_with_and(sentences)}."
     )
 
 
 def _together_words(codes: Sequence[str], counts: Sequence[Sequence[int]]) -> str:
-    found = [(counts[at][to], codes[to], codes[at]) for at in range(len(codes)) for to in range(at) if counts[at][to]]
-    ranked = sorted(found, key=lambda one: -one[0])[:5]
-    told = [f"{first} and {second} in {count(number)}" for number, first, second in ranked]
-    return f"Half a square of {len(codes)} codes. In the same turns most often: {listed(told)}."
+    pairs = [(counts[at][to], codes[to], codes[at]) for at in range(len(codes)) for to in range(at) if counts[at][to]]
+    ranked = sorted(pairs, key=lambda pair: -pair[0])[:5]
+    sentences = [f"{first} and {second} in {count(number)}" for number, first, second in ranked]
+    return f"Half a square of {len(codes)} codes. In the same turns most often: {join_with_and(sentences)}."

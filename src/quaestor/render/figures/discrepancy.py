@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import altair as alt
 
 from quaestor.render.figures.canvas import Canvas, Frame, chart, draw_empty, spread_positions
-from quaestor.render.figures.look import ACCENT, DASHES, LINE, MUTED, SERIES, count, fitted, percent, round_steps
+from quaestor.render.figures.look import ACCENT, DASHES, LINE, MUTED, SERIES, count, shorten, percent, round_steps
 from quaestor.render.figures.records import Figure, SetCurve
 from quaestor.render.tables.layout import safe_name
 
@@ -42,8 +42,8 @@ def draw_discrepancy(
         canvas.lines([[(frame.width + 24, place), (frame.width + 46, place)]], color, width=2, dash=dash)
         canvas.text(frame.width + 52, place, label)
         canvas.text(frame.width + 52, place + 15, f"{percent(getattr(sets[-1], key))} in the last", size=11)
-    canvas.text(0, -28, fitted(note, frame.width), color=MUTED)
-    return frame.figure(name, title, f"{_words(sets)} {note}".strip(), canvas, layers)
+    canvas.text(0, -28, shorten(note, frame.width), color=MUTED)
+    return frame.build_figure(name, title, f"{_words(sets)} {note}".strip(), canvas, layers)
 
 
 def draw_round_curves(sets: Sequence[SetCurve], round_name: str, *, simulated: bool, blindness: str = "") -> Figure:

@@ -64,7 +64,7 @@ def _numbered_by_mention(pdf: bytes) -> bytes:
 
 def _objects(pdf: bytes, start: int) -> dict[bytes, tuple[bytes, bytes]]:
     """By number, what an object says and the stream it carries; streams are skipped by their length, never read."""
-    found: dict[bytes, tuple[bytes, bytes]] = {}
+    cache: dict[bytes, tuple[bytes, bytes]] = {}
     while mark := _OBJECT.match(pdf, start):
         head_end = pdf.index(_END, mark.end())
         stream_start = pdf.find(_STREAM, mark.end(), head_end)
@@ -78,9 +78,9 @@ def _objects(pdf: bytes, start: int) -> dict[bytes, tuple[bytes, bytes]]:
                 )
             end = pdf.index(_END, head_end + int(length[1]))
             stream = pdf[head_end:end]
-        found[mark[1]] = (_RESOURCES.sub(_in_order, pdf[mark.end() : head_end]), stream)
+        cache[mark[1]] = (_RESOURCES.sub(_in_order, pdf[mark.end() : head_end]), stream)
         start = (end if stream_start >= 0 else head_end) + len(_END) + 1
-    return found
+    return cache
 
 
 def _in_order(resources: re.Match[bytes]) -> bytes:

@@ -16,9 +16,9 @@ from quaestor.render.figures.look import (
     WASH,
     WIDTH,
     count,
-    fitted,
+    shorten,
     text_width,
-    wrapped,
+    wrap_text,
 )
 from quaestor.render.figures.records import ForestEstimate, Figure
 
@@ -56,15 +56,15 @@ def draw_forest(
         align = "right" if x > frame.width - 40 else "left" if x < 40 else "center"
         canvas.text(x, -14, f"needed: {threshold:g}", size=SMALL, align=align)
     if not narrow:
-        canvas.text(frame.width + 16, -14, fitted(statistic, frame.right - 56, SMALL), color=MUTED, size=SMALL)
+        canvas.text(frame.width + 16, -14, shorten(statistic, frame.right - 56, SMALL), color=MUTED, size=SMALL)
         canvas.text(frame.width + frame.right - 16, -14, "n", color=MUTED, size=SMALL, align="right")
     for row, place in zip(rows, places, strict=True):
         if narrow:
             _write_above(canvas, row, frame, _NARROW_ROW * place)
         else:
             _write_beside(canvas, row, frame, _ROW * place)
-    layers = _marks(rows, places, least, fitted(statistic, frame.width))
-    return frame.figure(name, title, _words(rows, statistic, threshold), canvas, layers)
+    layers = _marks(rows, places, least, shorten(statistic, frame.width))
+    return frame.build_figure(name, title, _words(rows, statistic, threshold), canvas, layers)
 
 
 def _marks(rows: Sequence[ForestEstimate], places: Sequence[float], least: float, statistic: str) -> list[alt.Chart]:
@@ -88,16 +88,16 @@ def _marks(rows: Sequence[ForestEstimate], places: Sequence[float], least: float
 
 def _write_above(canvas: Canvas, row: ForestEstimate, frame: Frame, y: float) -> None:
     value = "undefined" if row.estimate is None else f"{row.estimate:.2f}"
-    canvas.text(0, y - 17, fitted(row.label, frame.width - text_width(value, bold=True) - 8), halo=True)
+    canvas.text(0, y - 17, shorten(row.label, frame.width - text_width(value, bold=True) - 8), halo=True)
     canvas.text(frame.width, y - 17, value, bold=True, align="right", halo=True)
 
 
 def _write_beside(canvas: Canvas, row: ForestEstimate, frame: Frame, y: float) -> None:
-    canvas.text(-18, y, fitted(row.label, frame.left - 30), align="right")
+    canvas.text(-18, y, shorten(row.label, frame.left - 30), align="right")
     end = frame.width + frame.right - 16
     canvas.text(end, y, count(row.n), size=SMALL, align="right")
     if row.estimate is None:
-        words = wrapped(f"undefined: {row.reason}" if row.reason else "undefined", frame.width - 24, 2, SMALL)
+        words = wrap_text(f"undefined: {row.reason}" if row.reason else "undefined", frame.width - 24, 2, SMALL)
         canvas.boxes([{"x": 0, "y": y - 15, "x2": frame.width, "y2": y + 15, "fill": WASH, "stroke": WASH}])
         for line, text in enumerate(words):
             canvas.text(12, y + 13 * (line - (len(words) - 1) / 2), text, color=MUTED, size=SMALL)
@@ -106,22 +106,22 @@ def _write_beside(canvas: Canvas, row: ForestEstimate, frame: Frame, y: float) -
     interval = f" [{row.low:.2f}, {row.high:.2f}]" if row.low is not None and row.high is not None else ""
     width = frame.right - 32 - text_width(count(row.n), SMALL)
     lower = 7 if row.band else 0
-    canvas.text(frame.width + 16, y - lower, fitted(f"{row.estimate:.2f}{interval}", width), bold=True)
-    canvas.text(frame.width + 16, y + 8, fitted(row.band, width, SMALL), color=MUTED, size=SMALL)
+    canvas.text(frame.width + 16, y - lower, shorten(f"{row.estimate:.2f}{interval}", width), bold=True)
+    canvas.text(frame.width + 16, y + 8, shorten(row.band, width, SMALL), color=MUTED, size=SMALL)
 
 
 def _words(rows: Sequence[ForestEstimate], statistic: str, threshold: float | None) -> str:
-    told = []
+    sentences = []
     for row in rows:
         if row.estimate is None:
-            told.append(f"{row.label}: undefined{', ' + row.reason if row.reason else ''} (n = {count(row.n)})")
+            sentences.append(f"{row.label}: undefined{', ' + row.reason if row.reason else ''} (n = {count(row.n)})")
             continue
         interval = f", 95% interval {row.low:.2f} to {row.high:.2f}" if None not in (row.low, row.high) else ""
         band = f", {row.band}" if row.band else ""
-        told.append(f"{row.label}: {row.estimate:.2f}{interval}{band} (n = {count(row.n)})")
+        sentences.append(f"{row.label}: {row.estimate:.2f}{interval}{band} (n = {count(row.n)})")
     needed = f" A dashed line marks the {threshold:g} that was needed." if threshold is not None else ""
     return (
         f"{statistic} with its interval in {len(rows)} {'row' if len(rows) == 1 else 'rows'}. "
-        + "; ".join(told)
+        + "; ".join(sentences)
         + f".{needed}"
     )

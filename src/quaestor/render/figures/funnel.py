@@ -14,10 +14,10 @@ from quaestor.render.figures.look import (
     SMALL,
     WASH,
     count,
-    fitted,
+    shorten,
     percent,
     text_width,
-    wrapped,
+    wrap_text,
 )
 from quaestor.render.figures.records import Figure, FunnelStep
 
@@ -72,13 +72,13 @@ def draw_funnel(
         corners = [(_LABEL, top), (right, top), (right, top + _BAR), (_LABEL, top + _BAR), (_LABEL, top)]
         canvas.lines([corners], ACCENT, dash=(4, 4))
         canvas.text(right + 10, top + _BAR / 2, "still to be decided", color=MUTED, size=SMALL)
-    canvas.text(0, frame.height - 8, fitted(note, frame.width, SMALL), color=MUTED, size=SMALL)
+    canvas.text(0, frame.height - 8, shorten(note, frame.width, SMALL), color=MUTED, size=SMALL)
     words = [_words(steps, unit), *(f"{step_title}: still to be decided." for step_title in pending)]
-    return frame.figure(name, title, " ".join([*words, *([f"{note}."] if note else [])]), canvas)
+    return frame.build_figure(name, title, " ".join([*words, *([f"{note}."] if note else [])]), canvas)
 
 
 def _write_title(canvas: Canvas, title: str, middle: float) -> None:
-    lines = wrapped(title, _LABEL - 18, 3, NORMAL)
+    lines = wrap_text(title, _LABEL - 18, 3, NORMAL)
     for at, words in enumerate(lines):
         canvas.text(_LABEL - 14, middle + (at - (len(lines) - 1) / 2) * 15, words, align="right")
 
@@ -97,8 +97,8 @@ def _loss(kept: int, before: int) -> str:
 
 
 def _words(steps: Sequence[FunnelStep], unit: str) -> str:
-    told = [f"{steps[0].title}: {count(steps[0].count)} {unit}"]
-    told += [
+    sentences = [f"{steps[0].title}: {count(steps[0].count)} {unit}"]
+    sentences += [
         f"{step.title}: {count(step.count)} ({_loss(step.count, before.count)})" for before, step in pairwise(steps)
     ]
-    return f"A bar for each of {len(steps)} steps, from widest to narrowest. " + "; ".join(told) + "."
+    return f"A bar for each of {len(steps)} steps, from widest to narrowest. " + "; ".join(sentences) + "."

@@ -13,12 +13,12 @@ from quaestor.render.figures.look import (
     PAPER,
     SMALL,
     count,
-    fitted,
-    ink_on,
+    shorten,
+    choose_ink,
     percent,
     shade,
     text_width,
-    wrapped,
+    wrap_text,
 )
 from quaestor.render.figures.records import ShareColumn, Figure
 
@@ -43,18 +43,18 @@ def draw_heat_map(
     values = []
     for at, column in enumerate(columns):
         middle = width * (at + 0.5)
-        heading = wrapped(column.name, width - 6, 2, SMALL, bold=True)
+        heading = wrap_text(column.name, width - 6, 2, SMALL, bold=True)
         for line, words in enumerate(heading):
             canvas.text(middle, -26 - 14 * (len(heading) - 1 - line), words, size=SMALL, bold=True, align="center")
-        base = fitted(f"n = {count(column.base)}", width - 2, SMALL)
+        base = shorten(f"n = {count(column.base)}", width - 2, SMALL)
         canvas.text(middle, -11, base, color=MUTED, size=SMALL, align="center")
         for row, share in enumerate(column.shares):
             fill = PAPER if share is None else shade(share / most if most else 0.0)
             words = "–" if share is None else percent(share)
             values.append({"phase": rows[row], "framework": column.name, "column": at, "row": row, "fill": fill})
-            canvas.text(middle, _ROW * (row + 0.5), words, color=ink_on(fill), align="center")
+            canvas.text(middle, _ROW * (row + 0.5), words, color=choose_ink(fill), align="center")
     for row, label in enumerate(rows):
-        canvas.text(-14, _ROW * (row + 0.5), fitted(label, left - 26), color=INK, align="right")
+        canvas.text(-14, _ROW * (row + 0.5), shorten(label, left - 26), color=INK, align="right")
     cells = (
         chart(values)
         .mark_rect(stroke=PAPER, strokeWidth=2)
@@ -64,17 +64,17 @@ def draw_heat_map(
             fill=alt.Fill("fill:N", scale=None),
         )
     )
-    return frame.figure(name, title, _words(rows, columns), canvas, [cells])
+    return frame.build_figure(name, title, _words(rows, columns), canvas, [cells])
 
 
 def _words(rows: Sequence[str], columns: Sequence[ShareColumn]) -> str:
-    told = []
+    sentences = []
     for column in columns:
         known = [(share, row) for row, share in zip(rows, column.shares, strict=True) if share is not None]
         ranked = sorted(known, key=lambda pair: -pair[0])[:3]
         shares = ", ".join(f"{row} {percent(share)}" for share, row in ranked) or "no share is known"
-        told.append(f"{column.name} (n = {count(column.base)}): {shares}")
+        sentences.append(f"{column.name} (n = {count(column.base)}): {shares}")
     return (
         f"A grid of {len(rows)} phases by {len(columns)} frameworks, darker where the share is larger. "
-        "The largest shares: " + "; ".join(told) + "."
+        "The largest shares: " + "; ".join(sentences) + "."
     )

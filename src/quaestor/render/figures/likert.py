@@ -25,11 +25,11 @@ from quaestor.render.figures.look import (
     WASH,
     WIDTH,
     count,
-    fitted,
-    ink_on,
+    shorten,
+    choose_ink,
     percent,
     text_width,
-    wrapped,
+    wrap_text,
 )
 from quaestor.render.figures.records import Figure
 
@@ -98,7 +98,7 @@ def draw_likert(
         if text_width(words, SMALL) + 4 <= end - x:
             fill = colors[piece.step]
             canvas.text(
-                (x + end) / 2, tops[piece.row] + _BAR / 2, words, color=ink_on(fill), size=SMALL, align="center"
+                (x + end) / 2, tops[piece.row] + _BAR / 2, words, color=choose_ink(fill), size=SMALL, align="center"
             )
         values.append(
             {
@@ -113,7 +113,7 @@ def draw_likert(
         )
     # The line goes behind: a share that is written in the centre step stands on it.
     layers = [_middle_line(layout, rows, low, high), _bars(values, low, high)]
-    return frame.figure(name, title, _words(steps, rows, stacked=stacked), canvas, layers)
+    return frame.build_figure(name, title, _words(steps, rows, stacked=stacked), canvas, layers)
 
 
 def likert_size(steps: Sequence[str], rows: Sequence[ScaleRow], *, narrow: bool = False) -> tuple[int, int]:
@@ -135,7 +135,7 @@ def find_middle(steps: int, centre: int | None) -> float:
 
 def split_bars(rows: Sequence[ScaleRow], middle: float, *, stacked: bool = False) -> list[BarSegment]:
     """Every step that somebody chose, as a part of its bar; the parts of a bar are 100 % together."""
-    found = []
+    segments = []
     for at, row in enumerate(rows):
         if not row.base:
             continue
@@ -147,8 +147,8 @@ def split_bars(rows: Sequence[ScaleRow], middle: float, *, stacked: bool = False
         origin = 0.0 if stacked else before
         for step, (start, end) in enumerate(pairwise(ends)):
             if end > start:
-                found.append(BarSegment(at, step, (start - origin) / row.base, (end - origin) / row.base))
-    return found
+                segments.append(BarSegment(at, step, (start - origin) / row.base, (end - origin) / row.base))
+    return segments
 
 
 def choose_colors(steps: int, middle: float) -> list[str]:
@@ -168,8 +168,8 @@ def _shades(steps: int) -> list[str]:
     return [_between(HIGH[1], "#f3e6df", at / max(steps - 1, 1)) for at in range(steps)]
 
 
-def _between(one: str, other: str, part: float) -> str:
-    pairs = [(int(one[at : at + 2], 16), int(other[at : at + 2], 16)) for at in (1, 3, 5)]
+def _between(first: str, other: str, part: float) -> str:
+    pairs = [(int(first[at : at + 2], 16), int(other[at : at + 2], 16)) for at in (1, 3, 5)]
     return "#" + "".join(f"{round(low + (high - low) * part):02x}" for low, high in pairs)
 
 
@@ -197,7 +197,7 @@ def _layout(steps: Sequence[str], rows: Sequence[ScaleRow], *, narrow: bool) -> 
     whole = NARROW if narrow else WIDTH
     left = _EDGE if narrow else min(round(max(text_width(row.label) for row in rows)) + 26, _MOST_LABEL)
     beside = [whole - 2 * _EDGE - text_width(_base(row), SMALL) - 10 if narrow else left - 22 for row in rows]
-    labels = [wrapped(row.label, room, _LABEL_LINES) for row, room in zip(rows, beside, strict=True)]
+    labels = [wrap_text(row.label, room, _LABEL_LINES) for row, room in zip(rows, beside, strict=True)]
     tops, y, group = [], 0.0, ""
     for row, lines in zip(rows, labels, strict=True):
         if row.group != group:
@@ -221,7 +221,7 @@ def _write(canvas: Canvas, layout: _Layout, at: int, row: ScaleRow, *, new_group
     last = top - 3 - _LINE / 2 if layout.narrow else middle + _LINE * (len(lines) - 1) / 2
     first = last - _LINE * (len(lines) - 1)
     if row.group and new_group:
-        words = fitted(row.group, frame.whole - 2 * _EDGE, bold=True)
+        words = shorten(row.group, frame.whole - 2 * _EDGE, bold=True)
         canvas.text(_EDGE - frame.left, min(top, first - _LINE / 2) - 13, words, bold=True)
     for place, words in enumerate(lines):
         x, align = (0, "left") if layout.narrow else (-12, "right")
@@ -292,19 +292,19 @@ def _draw_key(
             start = x + _EDGE - frame.left
             edges = {"x": start, "x2": start + _SWATCH, "y": y - _SWATCH / 2, "y2": y + _SWATCH / 2}
             boxes.append({**edges, "fill": colors[step], "stroke": colors[step]})
-            words = fitted(steps[step], frame.whole - 2 * _EDGE - _SWATCH - 6 - x, SMALL)
+            words = shorten(steps[step], frame.whole - 2 * _EDGE - _SWATCH - 6 - x, SMALL)
             canvas.text(start + _SWATCH + 6, y, words, color=MUTED, size=SMALL)
     canvas.boxes(boxes)
 
 
 def _words(steps: Sequence[str], rows: Sequence[ScaleRow], *, stacked: bool) -> str:
-    told = []
+    sentences = []
     for row in rows:
         label = f"{row.group}, {row.label}" if row.group else row.label
         if not row.base:
-            told.append(f"{label}: nobody has answered")
+            sentences.append(f"{label}: nobody has answered")
             continue
         shares = ", ".join(f"{step} {percent(n / row.base)}" for step, n in zip(steps, row.counts, strict=True))
-        told.append(f"{label} (n = {count(row.base)}): {shares}")
+        sentences.append(f"{label} (n = {count(row.base)}): {shares}")
     how = "begin at the left" if stacked else "part in the middle of the scale"
-    return f"Bars of 100% that {how}, one for each of {len(rows)} rows. " + "; ".join(told) + "."
+    return f"Bars of 100% that {how}, one for each of {len(rows)} rows. " + "; ".join(sentences) + "."

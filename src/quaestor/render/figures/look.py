@@ -57,12 +57,12 @@ def luminance(color: str) -> float:
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-def contrast(one: str, other: str) -> float:
-    dark, light = sorted((luminance(one), luminance(other)))
+def contrast(first: str, other: str) -> float:
+    dark, light = sorted((luminance(first), luminance(other)))
     return (light + 0.05) / (dark + 0.05)
 
 
-def ink_on(color: str) -> str:
+def choose_ink(color: str) -> str:
     """The text colour that reads better on a ground; between black and white one always has a contrast of 4.5."""
     return max(("#000000", PAPER), key=lambda ink: contrast(ink, color))
 
@@ -87,7 +87,7 @@ def quantity(value: float) -> str:
     return f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"
 
 
-def listed(words: Sequence[str]) -> str:
+def join_with_and(words: Sequence[str]) -> str:
     return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " and " + words[-1] if words else "nothing"
 
 
@@ -96,7 +96,7 @@ def text_width(text: str, size: float = NORMAL, *, bold: bool = False) -> float:
     return sum(map(_advance, text)) * size * (1.07 if bold else 1.0)
 
 
-def fitted(text: str, width: float, size: float = NORMAL, *, bold: bool = False) -> str:
+def shorten(text: str, width: float, size: float = NORMAL, *, bold: bool = False) -> str:
     """The text, or as much of its beginning as there is room for and an ellipsis."""
     if text_width(text, size, bold=bold) <= width:
         return text
@@ -105,7 +105,7 @@ def fitted(text: str, width: float, size: float = NORMAL, *, bold: bool = False)
     return text.rstrip() + "…"
 
 
-def wrapped(text: str, width: float, lines: int, size: float = NORMAL, *, bold: bool = False) -> tuple[str, ...]:
+def wrap_text(text: str, width: float, lines: int, size: float = NORMAL, *, bold: bool = False) -> tuple[str, ...]:
     """The text in at most so many lines, broken between words, shortened where it is still too long."""
     rows: list[str] = []
     for word in text.split():
@@ -115,7 +115,7 @@ def wrapped(text: str, width: float, lines: int, size: float = NORMAL, *, bold: 
             rows.append(word)
     if len(rows) > lines:
         rows = [*rows[: lines - 1], " ".join(rows[lines - 1 :])]
-    return tuple(fitted(row, width, size, bold=bold) for row in rows)
+    return tuple(shorten(row, width, size, bold=bold) for row in rows)
 
 
 def _advance(letter: str) -> float:
@@ -138,11 +138,11 @@ def _channels(color: str) -> tuple[int, int, int]:
     return int(color[1:3], 16), int(color[3:5], 16), int(color[5:7], 16)
 
 
-def round_steps(most: float, wanted: int = 5, *, whole: bool = False) -> list[float]:
+def round_steps(most: float, count: int = 5, *, whole: bool = False) -> list[float]:
     """Round numbers from 0 to at least `most`, about as many as wanted, without decimals where things are counted."""
     if most <= 0:
         return [0.0, 1.0]
-    raw = max(most / wanted, 1.0) if whole else most / wanted
+    raw = max(most / count, 1.0) if whole else most / count
     power = 10.0 ** math.floor(math.log10(raw))
     factors = (1, 2, 5, 10) if whole else (1, 2, 2.5, 5, 10)
     step = next(power * factor for factor in factors if power * factor >= raw * 0.999)

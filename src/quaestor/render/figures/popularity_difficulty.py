@@ -17,8 +17,8 @@ from quaestor.render.figures.look import (
     SHAPES,
     SMALL,
     count,
-    fitted,
-    listed,
+    shorten,
+    join_with_and,
     quantity,
     text_width,
 )
@@ -114,7 +114,7 @@ def place_labels(
 
 def _candidates(label: Label, height: float) -> list[tuple[Spot, Rectangle]]:
     """Beside the point first, then above and below it, then at its corners, then further away at the end of a line."""
-    found = []
+    labels = []
     away, slant = label.radius + 3, label.radius * 0.7 + 2
     for align, x, y in (
         ("left", label.x + away, label.y),
@@ -127,14 +127,14 @@ def _candidates(label: Label, height: float) -> list[tuple[Spot, Rectangle]]:
         ("right", label.x - slant, label.y + slant + height / 3),
     ):
         left = {"left": x, "right": x - label.width, "center": x - label.width / 2}[align]
-        found.append((Spot(label.text, x, y, align), Rectangle(left, y - height / 2, label.width, height)))
+        labels.append((Spot(label.text, x, y, align), Rectangle(left, y - height / 2, label.width, height)))
     for distance, across, down in itertools.product((24, 44), (1, -1), (-1, 1)):
         x, y = label.x + across * (slant + distance), label.y + down * (slant + distance * 0.8)
         start = (label.x + across * label.radius * 0.7, label.y + down * label.radius * 0.7)
         box = Rectangle(x + 3 if across > 0 else x - 3 - label.width, y - height / 2, label.width, height)
         spot = Spot(label.text, x + 3 * across, y, "left" if across > 0 else "right", (start, (x, y)))
-        found.append((spot, box))
-    return found
+        labels.append((spot, box))
+    return labels
 
 
 def _inside(box: Rectangle, room: Rectangle) -> bool:
@@ -167,16 +167,16 @@ def draw_popularity_difficulty(
     phases = list(dict.fromkeys(place.phase for place in places))
     legend_rows = -(-len(phases) // 4)
     frame = Frame(76, 64 + 20 * legend_rows, 40, 52, 480)
-    across = LogAxis.over([one.views for one in known], median_views)
-    up = LogAxis.over([one.days for one in known], median_days)
-    most = max(1, *(one.place.posts for one in known))
-    points = [_point(one, across, up, frame, most, phases) for one in known]
+    across = LogAxis.over([point.views for point in known], median_views)
+    up = LogAxis.over([point.days for point in known], median_days)
+    most = max(1, *(point.place.posts for point in known))
+    points = [_point(point, across, up, frame, most, phases) for point in known]
     canvas = Canvas()
     _legend(canvas, frame, phases, most, legend_rows)
     _quarters(canvas, frame, across, up, median_views, median_days)
     _labels(canvas, frame, points, known)
     words = _words(places, known, median_views, median_days)
-    return frame.figure(name, title, words, canvas, [_axes(across, up), _marks(points)])
+    return frame.build_figure(name, title, words, canvas, [_axes(across, up), _marks(points)])
 
 
 @dataclass(frozen=True)
@@ -211,7 +211,7 @@ def _size(posts: int, most: int) -> float:
 
 
 def _axes(across: LogAxis, up: LogAxis) -> alt.Chart:
-    wide, tall = (alt.Scale(domain=[one.low, one.high], nice=False, zero=False) for one in (across, up))
+    wide, tall = (alt.Scale(domain=[axis.low, axis.high], nice=False, zero=False) for axis in (across, up))
     x = alt.X("across:Q", scale=wide, axis=across.axis("median views (log scale)"))
     y = alt.Y("up:Q", scale=tall, axis=up.axis("median days to an answer (log scale)"))
     drawn: alt.Chart = chart([{"across": across.low, "up": up.low}]).mark_point(opacity=0).encode(x=x, y=y)
@@ -242,7 +242,7 @@ def _legend(canvas: Canvas, frame: Frame, phases: Sequence[str], most: int, rows
         x, y = -40 + (at % 4) * width, top + 20 * (at // 4)
         color, shape = SERIES[at % len(SERIES)], SHAPES[at % len(SHAPES)]
         canvas.symbols([{"x": x, "y": y, "shape": shape, "fill": color}], size=80)
-        canvas.text(x + 11, y, fitted(phase, width - 22))
+        canvas.text(x + 11, y, shorten(phase, width - 22))
     x, y = -40.0, top + 20 * rows + 8
     canvas.text(x - 6, y, "size: posts", color=MUTED, size=SMALL)
     x += 74
@@ -290,20 +290,20 @@ def _labels(canvas: Canvas, frame: Frame, points: Values, known: Sequence[_Known
     ]
     for at in range(min(_NOTABLE, len(known))):
         ranked += [order[at] for order in orders]
-    taken = []
+    occupied = []
     for point in points:
         radius = math.sqrt(point["size"] / math.pi)
-        taken.append(Rectangle(point["x"] - radius, point["y"] - radius, 2 * radius, 2 * radius))
+        occupied.append(Rectangle(point["x"] - radius, point["y"] - radius, 2 * radius, 2 * radius))
     for x, align, y, words in _corners(frame):
         width = text_width(words, bold=True)
-        taken.append(Rectangle(x - width if align == "right" else x, y - 8, width, 16))
-    wanted = []
+        occupied.append(Rectangle(x - width if align == "right" else x, y - 8, width, 16))
+    candidates = []
     for at in dict.fromkeys(ranked):
-        words = fitted(known[at].place.name, 180, SMALL)
+        words = shorten(known[at].place.name, 180, SMALL)
         radius = math.sqrt(points[at]["size"] / math.pi)
-        wanted.append(Label(words, points[at]["x"], points[at]["y"], radius, text_width(words, SMALL)))
+        candidates.append(Label(words, points[at]["x"], points[at]["y"], radius, text_width(words, SMALL)))
     room = Rectangle(-4, -8, frame.width + frame.right, frame.height + 8)
-    for spot in place_labels(wanted, taken, room):
+    for spot in place_labels(candidates, occupied, room):
         if spot.leader:
             canvas.lines([spot.leader], MUTED)
         canvas.text(spot.x, spot.y, spot.text, size=SMALL, align=spot.align, halo=True)
@@ -312,16 +312,16 @@ def _labels(canvas: Canvas, frame: Frame, points: Values, known: Sequence[_Known
 def _words(
     places: Sequence[TaxonomyPoint], known: Sequence[_Known], median_views: float | None, median_days: float | None
 ) -> str:
-    hardest, seen = max(known, key=lambda one: one.days), max(known, key=lambda one: one.views)
+    hardest, seen = max(known, key=lambda point: point.days), max(known, key=lambda point: point.views)
     words = (
         f"A scatter of {len(known)} objects by median views and median days to an answer, both on log scales. "
         f"Longest: {hardest.place.name} ({quantity(hardest.days)} days); most viewed: {seen.place.name} "
         f"({quantity(seen.views)} views)."
     )
     if median_views is not None and median_days is not None:
-        both = [one for one in known if one.views > median_views and one.days > median_days]
-        both.sort(key=lambda one: -one.place.posts)
-        largest = f", the largest {listed([one.place.name for one in both[:3]])}" if both else ""
+        both = [point for point in known if point.views > median_views and point.days > median_days]
+        both.sort(key=lambda point: -point.place.posts)
+        largest = f", the largest {join_with_and([point.place.name for point in both[:3]])}" if both else ""
         words += (
             f" The medians are {quantity(median_views)} views and {quantity(median_days)} days; "
             f"{len(both)} objects are popular and hard{largest}."

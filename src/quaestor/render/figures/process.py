@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from quaestor.render.figures.canvas import Canvas, Frame, draw_empty
-from quaestor.render.figures.look import ACCENT, LINE, MUTED, NORMAL, WASH, count, fitted, wrapped
+from quaestor.render.figures.look import ACCENT, LINE, MUTED, NORMAL, WASH, count, shorten, wrap_text
 from quaestor.render.figures.records import Figure, ProcessStage, ProcessStep
 
 _ACROSS, _GUTTER, _MARGIN = 3, 44, 16
@@ -42,11 +42,11 @@ def draw_process(
         _arrow(canvas, [(end, bottoms[-1]), (end, bottoms[-1] + _ARROW - 4)])
         top = max(bottoms) + (_ARROW + 4 if last else _BELOW)
     frame = Frame(_MARGIN, 14, _MARGIN, 14, round(top))
-    return frame.figure(name, title, _words(stages), canvas)
+    return frame.build_figure(name, title, _words(stages), canvas)
 
 
 def _heading(stage: ProcessStage, width: float) -> tuple[str, ...]:
-    return wrapped(stage.title, width - 22, 2, 14, bold=True)
+    return wrap_text(stage.title, width - 22, 2, 14, bold=True)
 
 
 def _head(canvas: Canvas, stage: ProcessStage, number: int, x: float, top: float, first: float, width: float) -> None:
@@ -75,12 +75,12 @@ def _column(canvas: Canvas, stage: ProcessStage, x: float, y: float, width: floa
 
 
 def _rows(step: ProcessStep, width: float) -> tuple[str, ...]:
-    return wrapped(step.text, width - 24, 4, NORMAL)
+    return wrap_text(step.text, width - 24, 4, NORMAL)
 
 
 def _outcome(canvas: Canvas, step: ProcessStep, x: float, y: float, width: float) -> None:
     if step.count is not None:
-        words = fitted(f"{count(step.count)} {step.unit}".strip(), width - _STEM - 10, bold=True)
+        words = shorten(f"{count(step.count)} {step.unit}".strip(), width - _STEM - 10, bold=True)
         canvas.text(x + _STEM + 10, y + _ARROW / 2 - 1, words, color=ACCENT, bold=True)
 
 

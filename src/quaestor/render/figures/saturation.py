@@ -14,8 +14,8 @@ from quaestor.render.figures.look import (
     MUTED,
     SMALL,
     count,
-    fitted,
-    listed,
+    shorten,
+    join_with_and,
     round_steps,
 )
 from quaestor.render.figures.records import SaturationPoint, Figure
@@ -49,7 +49,7 @@ def draw_saturation(
     canvas.lines([total], ACCENT, width=2)
     canvas.symbols([{"x": x, "y": y, "shape": "circle", "fill": ACCENT} for x, y in total], size=34)
     _legend(canvas, frame, plot, interviews)
-    return frame.figure(name, title, _words(interviews, stops), canvas)
+    return frame.build_figure(name, title, _words(interviews, stops), canvas)
 
 
 class _Plot:
@@ -75,7 +75,7 @@ def _axes(canvas: Canvas, plot: _Plot, interviews: Sequence[SaturationPoint], st
     every = -(-len(interviews) // _MOST_NAMED)
     for at, interview in enumerate(interviews):
         if at % every == 0:
-            label = fitted(interview.name, plot.step * every - 3, SMALL)
+            label = shorten(interview.name, plot.step * every - 3, SMALL)
             canvas.text(plot.x(at), bottom + 15, label, color=MUTED, size=SMALL, align="center")
     canvas.text(width / 2, bottom + 38, "interviews, in the order in which they were held", align="center")
     canvas.text(-34, -22, "codes", color=INK)
@@ -111,7 +111,7 @@ def _legend(canvas: Canvas, frame: Frame, plot: _Plot, interviews: Sequence[Satu
 
 
 def _words(interviews: Sequence[SaturationPoint], stops: Sequence[str]) -> str:
-    new = listed([f"{interview.name} {count(interview.new)}" for interview in interviews])
+    new = join_with_and([f"{interview.name} {count(interview.new)}" for interview in interviews])
     several = "interview" if len(interviews) == 1 else "interviews"
-    said = f"{count(interviews[-1].total)} codes in {len(interviews)} {several}. New codes: {new}."
-    return " ".join([said, *stops])
+    sentence = f"{count(interviews[-1].total)} codes in {len(interviews)} {several}. New codes: {new}."
+    return " ".join([sentence, *stops])

@@ -17,12 +17,12 @@ from quaestor.render.figures.look import (
     TINY,
     WASH,
     count,
-    fitted,
-    ink_on,
+    shorten,
+    choose_ink,
     quantity,
     shade,
     text_width,
-    wrapped,
+    wrap_text,
 )
 from quaestor.render.figures.records import Figure, TaxonomyPart
 
@@ -209,7 +209,7 @@ def draw_treemap(
     canvas.boxes(boxes)
     if scale.known:
         scale.draw_key(canvas, f"area: {unit} · shade: {measure}")
-    return frame.figure(name, title, _words(phases, measure, unit), canvas)
+    return frame.build_figure(name, title, _words(phases, measure, unit), canvas)
 
 
 def _box(tile: Rectangle, fill: str) -> dict[str, object]:
@@ -223,7 +223,7 @@ def _box(tile: Rectangle, fill: str) -> dict[str, object]:
 def _head(canvas: Canvas, phase: str, total: int, room: Rectangle) -> None:
     number = count(total)
     width = room.width - 8
-    words = fitted(phase, width, SMALL, bold=True)
+    words = shorten(phase, width, SMALL, bold=True)
     canvas.text(room.x + 3, room.y + _HEAD / 2 + 1, words, size=SMALL, bold=True)
     # A page's own letters may be a fifth wider than those measured here.
     if 1.2 * text_width(words, SMALL, bold=True) + text_width(number, SMALL) + 8 > width:
@@ -236,25 +236,25 @@ def _label(canvas: Canvas, part: TaxonomyPart, tile: Rectangle, fill: str) -> No
     """The name in up to three lines and the count below it, or what of it fits without cutting a word."""
     for size, margin in ((SMALL, 5), (TINY, 3)):
         room = tile.inset(margin, margin - 1, margin - 1, margin - 2)
-        rows = wrapped(part.name, room.width, 3, size)
+        rows = wrap_text(part.name, room.width, 3, size)
         line = size + 3
         if len(rows) * line > room.height or any(row.endswith("…") for row in rows):
             continue
         if (len(rows) + 1) * line <= room.height and text_width(count(part.posts), size) <= room.width:
             rows = (*rows, count(part.posts))
         for at, row in enumerate(rows):
-            canvas.text(room.x, room.y + line * (at + 0.5), row, color=ink_on(fill), size=size)
+            canvas.text(room.x, room.y + line * (at + 0.5), row, color=choose_ink(fill), size=size)
         return
 
 
 def _words(phases: dict[str, list[TaxonomyPart]], measure: str, unit: str) -> str:
     total = sum(part.posts for of_phase in phases.values() for part in of_phase)
-    told = []
+    sentences = []
     for phase, of_phase in phases.items():
         largest = max(of_phase, key=lambda part: part.posts)
         words = f"{phase} {count(sum(part.posts for part in of_phase))}, the largest object {largest.name}"
-        told.append(f"{words} ({count(largest.posts)})")
+        sentences.append(f"{words} ({count(largest.posts)})")
     known = [(part.value, part) for of_phase in phases.values() for part in of_phase if part.value is not None]
     hardest = max(known, key=lambda pair: pair[0], default=None)
     ending = f" Darkest by {measure}: {hardest[1].name} ({quantity(hardest[0])})." if hardest else ""
-    return f"A map of {count(total)} {unit} in {len(phases)} phases: " + "; ".join(told) + "." + ending
+    return f"A map of {count(total)} {unit} in {len(phases)} phases: " + "; ".join(sentences) + "." + ending

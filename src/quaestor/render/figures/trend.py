@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from quaestor.render.figures.canvas import Canvas, Frame, draw_empty
-from quaestor.render.figures.look import ACCENT, GRID, LINE, MUTED, SMALL, fitted, percent, round_steps
+from quaestor.render.figures.look import ACCENT, GRID, LINE, MUTED, SMALL, shorten, percent, round_steps
 from quaestor.render.figures.records import Figure, YearShare, TrendLine
 
 _ACROSS, _HEIGHT, _GAP, _BETWEEN = 3, 110, 58, 76
@@ -34,7 +34,7 @@ def draw_trend(
         panel = _Panel(x, y, width, years[0], years[-1], steps[-1])
         panel.axes(canvas, years, steps, labelled=at % across == 0)
         panel.draw(canvas, trend)
-    return frame.figure(name, title, _words(trends, years), canvas)
+    return frame.build_figure(name, title, _words(trends, years), canvas)
 
 
 @dataclass(frozen=True)
@@ -64,8 +64,8 @@ class _Panel:
             canvas.text(self.x(year), self.y(0) + 14, str(year), color=MUTED, size=SMALL, align="center")
 
     def draw(self, canvas: Canvas, trend: TrendLine) -> None:
-        canvas.text(self.left, self.top - 32, fitted(trend.name, self.width + 40, bold=True), bold=True)
-        canvas.text(self.left, self.top - 16, fitted(trend.note, self.width + 40, SMALL), color=MUTED, size=SMALL)
+        canvas.text(self.left, self.top - 32, shorten(trend.name, self.width + 40, bold=True), bold=True)
+        canvas.text(self.left, self.top - 16, shorten(trend.note, self.width + 40, SMALL), color=MUTED, size=SMALL)
         if not trend.shares:
             canvas.text(self.left + self.width / 2, self.top + _HEIGHT / 2, "no posts", color=MUTED, align="center")
             return
@@ -90,18 +90,18 @@ class _Panel:
 
 
 def _words(trends: Sequence[TrendLine], years: Sequence[int]) -> str:
-    told = []
+    sentences = []
     for trend in trends:
         if not trend.shares:
-            told.append(f"{trend.name}: no posts")
+            sentences.append(f"{trend.name}: no posts")
             continue
         first, last = min(trend.shares, key=_year), max(trend.shares, key=_year)
         words = f"{trend.name}: {percent(first.share)} in {first.year}"
         if last.year != first.year:
             words += f", {percent(last.share)} in {last.year} (interval {percent(last.low)} to {percent(last.high)})"
-        told.append(words + (f", {trend.note}" if trend.note else ""))
+        sentences.append(words + (f", {trend.note}" if trend.note else ""))
     span = f"{years[0]} to {years[-1]}" if len(years) > 1 else f"{years[0]}"
-    return f"Small panels of shares by year, {span}, with 95% intervals as bands. " + "; ".join(told) + "."
+    return f"Small panels of shares by year, {span}, with 95% intervals as bands. " + "; ".join(sentences) + "."
 
 
 def _year(share: YearShare) -> int:

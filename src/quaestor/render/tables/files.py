@@ -63,14 +63,14 @@ def _header(table: Table, *, titled: bool) -> list[str]:
 
 def _distinct(names: list[str]) -> Iterator[str]:
     """The names, a repeated one with a number, so that a reader can ask for each."""
-    taken: set[str] = set()
+    used_names: set[str] = set()
     for name in names:
-        number, one = 1, name
-        while one in taken:
+        number, candidate = 1, name
+        while candidate in used_names:
             number += 1
-            one = f"{name} ({number})"
-        taken.add(one)
-        yield one
+            candidate = f"{name} ({number})"
+        used_names.add(candidate)
+        yield candidate
 
 
 def _values(table: Table, cells: tuple[Cell, ...], counts: list[int]) -> Iterator[str]:

@@ -75,8 +75,8 @@ def _text(text: str) -> str:
 
 
 def _marked(text: str, notes: tuple[str, ...]) -> str:
-    found = join_marks(notes)
-    return f"{text}<sup>{escape(found)}</sup>" if found else text
+    marks = join_marks(notes)
+    return f"{text}<sup>{escape(marks)}</sup>" if marks else text
 
 
 def _column_groups(table: Table) -> Iterator[str]:

@@ -85,7 +85,7 @@ def _shares(table: Table) -> list[float]:
     share = round(min(max(free / (sum(long) or 1), _LEAST), _MOST), 2)
     # Where no column has long texts, what they leave is the stub's.
     stub = round(_STUB if any(long) else min(max(_STUB, _STUB + free - _SPARE), _WIDEST_STUB), 2)
-    return [stub if long_stub else 0.0, *(share if one else 0.0 for one in long)]
+    return [stub if long_stub else 0.0, *(share if is_long else 0.0 for is_long in long)]
 
 
 def _kind(share: float) -> str:
@@ -225,8 +225,8 @@ _PREAMBLE = r"""\documentclass[a4paper]{article}
 
 def to_latex(table: Table, link: Link | None = None) -> str:
     r"""The table, to be taken into a document with \input; that document numbers it."""
-    made = _long_table(table, link) if count_lines(table) > LINES_OF_A_PAGE else _table(table, link)
-    return "\n".join([rf"% Needs \usepackage{{{','.join(PACKAGES)}}}", *made, ""])
+    source = _long_table(table, link) if count_lines(table) > LINES_OF_A_PAGE else _table(table, link)
+    return "\n".join([rf"% Needs \usepackage{{{','.join(PACKAGES)}}}", *source, ""])
 
 
 def latex_document(tables: Iterable[Table], link: Link | None = None) -> str:
@@ -347,8 +347,8 @@ def _parts(row: Row, column: Column, cell: Cell, count: int, address: str) -> li
 
 
 def _raised(notes: tuple[str, ...]) -> str:
-    found = join_marks(notes)
-    return rf"\textsuperscript{{{latex_text(found)}}}" if found else ""
+    marks = join_marks(notes)
+    return rf"\textsuperscript{{{latex_text(marks)}}}" if marks else ""
 
 
 def _finished(text: str, row: Row, raised: str) -> str:

@@ -45,25 +45,25 @@ def to_xlsx(tables: Iterable[Table], link: Link | None = None) -> bytes:
     file = io.BytesIO()
     workbook = Workbook(file, {"in_memory": True})
     workbook.set_properties({"created": _ALWAYS})
-    taken: set[str] = set()
+    used_names: set[str] = set()
     for table in tables:
-        _Sheet(workbook, workbook.add_worksheet(_sheet_name(table, taken)), table, link).write()
-    if not taken:
+        _Sheet(workbook, workbook.add_worksheet(_sheet_name(table, used_names)), table, link).write()
+    if not used_names:
         workbook.add_worksheet("no tables")
     workbook.close()
     return file.getvalue()
 
 
-def _sheet_name(table: Table, taken: set[str]) -> str:
+def _sheet_name(table: Table, used_names: set[str]) -> str:
     """A name that spreadsheets allow and no other sheet has, whatever the case of its letters."""
     name = _FORBIDDEN.sub("-", table_label(table)).strip("'")
-    number, one = 1, name[:_LONGEST_NAME].strip("' ")
-    while one.casefold() in taken:
+    number, candidate = 1, name[:_LONGEST_NAME].strip("' ")
+    while candidate.casefold() in used_names:
         number += 1
         ending = f" ({number})"
-        one = name[: _LONGEST_NAME - len(ending)].strip("' ") + ending
-    taken.add(one.casefold())
-    return one
+        candidate = name[: _LONGEST_NAME - len(ending)].strip("' ") + ending
+    used_names.add(candidate.casefold())
+    return candidate
 
 
 class _Sheet:
@@ -210,8 +210,8 @@ def number_format(value: Number, text: str, mark: str = "") -> str | None:
     beside = f" {mark}" if mark else ""
     # A single section would get a sign of its own before a negative number.
     sections = [shape + _quoted(beside) for shape in _shape(value, text)] or [_quoted(text + beside)] * 3
-    made = ";".join(sections)
-    return made if len(made) <= _LONGEST else None
+    pattern = ";".join(sections)
+    return pattern if len(pattern) <= _LONGEST else None
 
 
 def _shape(value: Number, text: str) -> list[str]:

@@ -96,7 +96,7 @@ class AnswerFile:
     """All answers of a study; safe for many threads."""
 
     def __init__(self, path: Path) -> None:
-        self._file = ANSWERS.opened(path)
+        self._file = ANSWERS.open(path)
         self.texts = ActTexts(self._file, PlainCodec(), _is_erased)
         """What raters and leads wrote about responses; each text belongs to the id of a response."""
         self._withdrawn = WithdrawnList.beside(path)

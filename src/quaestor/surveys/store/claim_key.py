@@ -17,7 +17,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from quaestor.base.errors import StateError
-from quaestor.store.keys import secret_of
+from quaestor.store.keys import get_or_create_secret
 from quaestor.surveys.model.wording.refusals import NotTaken
 
 LONGEST_ADDRESS = 240
@@ -32,7 +32,7 @@ class ClaimKey:
     def __init__(self, path: Path, text: str | None = None) -> None:
         """The key of a file, made where there is none; or, with the text of such a file, the one it would hold."""
         self._path = path
-        self._secret = secret_of(path, "claims") if text is None else bytes.fromhex(text)
+        self._secret = get_or_create_secret(path, "claims") if text is None else bytes.fromhex(text)
 
     @property
     def text(self) -> str:

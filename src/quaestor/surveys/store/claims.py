@@ -53,7 +53,7 @@ class ClaimFile:
     """All claims of a study; safe for many threads and processes."""
 
     def __init__(self, path: Path) -> None:
-        self._file = CLAIMS.opened(path)
+        self._file = CLAIMS.open(path)
 
     def __enter__(self) -> ClaimFile:
         return self
@@ -74,7 +74,7 @@ class ClaimFile:
             waiting = _STAGES.index(Stage.WAITING)
             rows = sorted([*rows, (claim, survey, sealed, waiting)])
             writing.executemany("INSERT INTO claims VALUES (?, ?, ?, ?)", rows)
-        self._file.forget()
+        self._file.clear_log()
         return True
 
     def stage(self, claim: bytes) -> Stage | None:
@@ -109,7 +109,7 @@ class ClaimFile:
             writing.executemany(
                 "UPDATE claims SET stage = ? WHERE id = ?", [(_STAGES.index(target), claim.id) for claim in chosen]
             )
-        self._file.forget()
+        self._file.clear_log()
         return chosen
 
 

@@ -48,7 +48,7 @@ class InvitationFile:
     """All invitations of a study; safe for many threads and processes."""
 
     def __init__(self, path: Path) -> None:
-        self._file = INVITATIONS.opened(path)
+        self._file = INVITATIONS.open(path)
 
     def __enter__(self) -> InvitationFile:
         return self
@@ -66,7 +66,7 @@ class InvitationFile:
             held = writing.execute("SELECT token, survey, batch, stratum, used FROM invitations").fetchall()
             writing.execute("DELETE FROM invitations")
             writing.executemany("INSERT INTO invitations VALUES (?, ?, ?, ?, ?)", sorted([*held, *rows]))
-        self._file.forget()
+        self._file.clear_log()
 
     def find(self, token: str) -> Invitation | None:
         with self._file.reading() as reading:
@@ -78,7 +78,7 @@ class InvitationFile:
         with self._file.writing() as writing:
             yield _find(writing, token)
             writing.execute("UPDATE invitations SET used = 1 WHERE token = ?", (_hashed(token),))
-        self._file.forget()
+        self._file.clear_log()
 
     def sent(self, survey: str) -> list[Sent]:
         """Counts by batch and stratum."""

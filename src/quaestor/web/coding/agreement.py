@@ -152,7 +152,7 @@ def _asked(request: Request) -> Asked:
 
 
 def _links(request: Request, name: str, view: AgreementView) -> dict[str, Any]:
-    same = {"facet": view.asked.facet, "level": view.asked.level, "version": view.asked.version}
+    same = {"facet": view.request.facet, "level": view.request.level, "version": view.request.version}
 
     def items(first: str, second: str, either: bool = False) -> str:
         more = {"first": first, "second": second, "either": "yes" if either else ""}

@@ -50,8 +50,8 @@ class CodebookPages(Pages):
         """The tree, or as much of it as answers a search."""
         who, asked = viewer(request), request.query_params
         version, query, facet = number_in(request, "version"), asked.get("q", "").strip(), asked.get("facet", "")
-        looked = await self.work(lambda: self._room.look(who, version, query, facet))
-        context = {"looked": looked, "shown": looked.shown, "query": query, "facet": facet}
+        looked = await self.work(lambda: self._room.search(who, version, query, facet))
+        context = {"looked": looked, "shown": looked.codebook, "query": query, "facet": facet}
         return self.page(request, "codebook.html", context)
 
     async def code(self, request: Request) -> Response:

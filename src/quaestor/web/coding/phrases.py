@@ -43,7 +43,7 @@ class PhrasePages(Pages):
     def _context(self, name: str, who: str, number: int | None) -> dict[str, Any]:
         desk = self.opened.desk
         phrases = build_phrase_set(desk.coding, name, who, number)
-        if phrases.look != SEE:
+        if phrases.access != SEE:
             return {"found": phrases}
         if who != desk.coding.lead:
             phrases = mask_set(phrases, self.opened.text_mask)

@@ -70,7 +70,7 @@ class RatingPages(Pages):
         item = request.query_params.get("item", "")
         if await self.work(lambda: codes_passages(self._desk.coding, name)):
             return self._transcript(request, name, item)
-        sheet = await self.work(lambda: self._desk.sheet(name, who, item))
+        sheet = await self.work(lambda: self._desk.build_sheet(name, who, item))
         if sheet is None:
             return self.page(request, "all_rated.html", {"round": name})
         return self.page(request, "rate.html", {"sheet": sheet})
@@ -89,7 +89,7 @@ class RatingPages(Pages):
         most = min(parse_whole_number(request.query_params.get("most", "")) or _MOST_AHEAD, _MOST_AHEAD)
 
         def rendered() -> list[dict[str, str]]:
-            sheets = self._desk.ahead(name, who, after, most)
+            sheets = self._desk.list_next_sheets(name, who, after, most)
             return [
                 {"item": sheet.item, "html": self.render(request, "sheet.html", {"sheet": sheet})} for sheet in sheets
             ]
@@ -126,7 +126,7 @@ class RatingPages(Pages):
 
     async def _again(self, request: Request, name: str, sent: dict[str, Any], why: str, status: int) -> Response:
         """The sheet once more with what was filled in, and why it was not taken."""
-        sheet = await self.work(lambda: self._desk.sheet(name, visitor(request).name, sent["item"]))
+        sheet = await self.work(lambda: self._desk.build_sheet(name, visitor(request).name, sent["item"]))
         if sheet is None:
             return self.page(request, "all_rated.html", {"round": name, "refused": why}, status)
         typed = restore_sheet(sheet, sent["answers"], sent["unsure"], sent["memo"])
@@ -138,7 +138,7 @@ class RatingPages(Pages):
         if desk is None:
             desk = await self.work(lambda: self._desk)
         details = {field: sent[field] for field in ("memo", "seconds", "key", "opened")}
-        pending = desk.rating(name, who, NewRating(sent["item"], sent["answers"], tuple(sent["unsure"]), **details))
+        pending = desk.queue_rating(name, who, NewRating(sent["item"], sent["answers"], tuple(sent["unsure"]), **details))
         await desk.coding.pending.wait(pending, self.save)
         pending.result()  # raises what it was refused with
 
@@ -148,7 +148,7 @@ class RatingPages(Pages):
     async def mine(self, request: Request) -> Response:
         """A rater's own ratings, each a step away from being changed."""
         name, who = request.path_params["name"], visitor(request).name
-        ratings = await self.work(lambda: self._desk.own_ratings(name, who))
+        ratings = await self.work(lambda: self._desk.list_own_ratings(name, who))
         shown, where = page_of(request, ratings)
         return self.page(request, "mine.html", {"round": name, "ratings": shown, **where})
 
@@ -208,7 +208,7 @@ def _one(form: Mapping[str, Sequence[str]], name: str) -> str:
 
 def chosen_values(question: SheetFacet) -> tuple[str, ...]:
     """The values of a facet that were chosen before, as the sheet's boxes name them."""
-    return () if question.given is None else FACET_KINDS[question.kind].chosen_values(question.given)
+    return () if question.answer is None else FACET_KINDS[question.kind].chosen_values(question.answer)
 
 
 def left_in_words(sheet: RatingSheet) -> str:
@@ -232,7 +232,7 @@ class Facets:
         self._known = lru_cache(_KEPT)(self._rendered)
 
     def __call__(self, questions: tuple[SheetFacet, ...]) -> Markup:
-        unanswered = all(question.given is None and not question.unsure for question in questions)
+        unanswered = all(question.answer is None and not question.unsure for question in questions)
         return self._known(questions) if unanswered else self._rendered(questions)
 
     def _rendered(self, questions: tuple[SheetFacet, ...]) -> Markup:

@@ -293,13 +293,13 @@ def _links(request: Request, round_overview: RoundOverview, who: str) -> list[tu
     """Where else a round can be worked on now: the words and the path of each page."""
     if round_overview.status == NOT_OPENED:
         return []
-    rates = round_overview.status == "open" and who in [seat.rater for seat in round_overview.seats]
+    rates = round_overview.status == "open" and who in [seat.rater for seat in round_overview.slots]
     choices = [
-        *([("rate", "Code" if round_overview.stretches else "Rate")] if rates else []),
+        *([("rate", "Code" if round_overview.codes_passages else "Rate")] if rates else []),
         *([("phrases", "Phrases and their words")] if round_overview.phrases else []),
         ("agreement", "Agreement"),
         *([("disagreements", "Disagreements")] if round_overview.status == "closed" else []),
-        *([("in-vivo", "Words in vivo")] if round_overview.stretches and round_overview.status == "closed" else []),
+        *([("in-vivo", "Words in vivo")] if round_overview.codes_passages and round_overview.status == "closed" else []),
     ]
     rows = []
     for route, label in choices:

@@ -143,7 +143,7 @@ class ConductPages(Pages):
 
     def _is_gone(self, name: str) -> bool:
         """Whether there is no such interview any more, so that what a browser keeps of it should go too."""
-        return not self._room().file.head(name)
+        return not self._room().file.read_head(name)
 
     def _room(self) -> Interviews:
         interviews_if_any = self.opened.interviews_if_any

@@ -18,13 +18,19 @@ from quaestor.coding.model.ratings import build_rating_act, list_labels
 from quaestor.coding.model.records import CANNOT_JUDGE, Codebook, Facet, RoundPlan
 from quaestor.coding.model.rounds import build_close_act, build_open_act
 from quaestor.coding.model.state import State
-from quaestor.coding.pages.codebook.browser import find_visible_book, list_counted_rounds, find_last_version, build_trees, explain_no_counts
+from quaestor.coding.pages.codebook.browser import (
+    build_trees,
+    explain_no_counts,
+    find_last_version,
+    find_visible_book,
+    list_counted_rounds,
+)
 from quaestor.coding.pages.codebook.change_form import read_change
 from quaestor.coding.pages.codebook.change_log import ChangeLog, list_code_differences, mark_differences
 from quaestor.coding.pages.codebook.change_preview import DECIDED, RATED, preview_change
-from quaestor.coding.pages.codebook.code_detail import count_items, collect_uses
+from quaestor.coding.pages.codebook.code_detail import collect_uses, count_items
 from quaestor.coding.session import CodingSession, open_coding
-from quaestor.coding.visibility import Visibility, Viewer
+from quaestor.coding.visibility import Viewer, Visibility
 from quaestor.people.roles import Role
 from quaestor.store.records import NewAct
 from quaestor.study.folder import open_study
@@ -232,7 +238,9 @@ def test_who_rates_in_an_open_round_sees_no_counts_and_no_newer_codes(coding: Co
         find_visible_book(sight(coding, RATER), 2)
     idle = Viewer("rater-2", Role.RATER)
     assert explain_no_counts(sight(coding, idle)) == ""
-    assert list_counted_rounds(sight(coding, idle)) == ["printed"], "the first round has disagreements that nobody settled"
+    assert list_counted_rounds(sight(coding, idle)) == ["printed"], (
+        "the first round has disagreements that nobody settled"
+    )
     assert "new" in find_visible_book(sight(coding, idle)).codes
     assert list_counted_rounds(sight(coding, LEAD)) == ["first", "printed"]
 
@@ -302,12 +310,17 @@ def test_every_change_is_told_with_the_names_of_its_time(coding: CodingSession) 
 def test_a_search_finds_names_definitions_and_examples_with_what_they_stand_below(coding: CodingSession) -> None:
     book = coding.state.history.latest
     issue, group = build_trees(book, "FREEZE")
-    assert (issue.found, group.found) == (1, 0)
+    assert (issue.matches, group.matches) == (1, 0)
     (branch,) = issue.branches
     (layer,) = branch.branches
-    assert (branch.code.id, branch.found, layer.code.id, layer.label) == ("setting", False, "setting/layer", "example")
+    assert (branch.code.id, branch.matches, layer.code.id, layer.label) == (
+        "setting",
+        False,
+        "setting/layer",
+        "example",
+    )
     assert layer.says == (("freeze", True), (" a layer", False))
-    assert [tree.found for tree in build_trees(book, "loss layer")] == [0, 0], "all words must be there"
+    assert [tree.matches for tree in build_trees(book, "loss layer")] == [0, 0], "all words must be there"
     assert [tree.facet.id for tree in build_trees(book, facet="group")] == ["group"]
 
 

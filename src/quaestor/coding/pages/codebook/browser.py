@@ -16,11 +16,26 @@ from quaestor.coding.model.codebook.history import History
 from quaestor.coding.model.decisions import is_settled_round
 from quaestor.coding.model.records import Code, Codebook, CodeFacet
 from quaestor.coding.model.state import CLOSED, OPEN, RoundState, State
-from quaestor.coding.pages.codebook.change_log import CodebookChange, ChangeLog, CodeDifference, Pieces, list_code_differences, mark_words, unmarked
+from quaestor.coding.pages.codebook.change_log import (
+    ChangeLog,
+    CodebookChange,
+    CodeDifference,
+    Pieces,
+    list_code_differences,
+    mark_words,
+    unmarked,
+)
 from quaestor.coding.pages.codebook.change_preview import ChangePreview, preview_change
-from quaestor.coding.pages.codebook.code_detail import CodePage, CodeCounts, CodeUses, build_code_page, count_items, collect_uses
+from quaestor.coding.pages.codebook.code_detail import (
+    CodeCounts,
+    CodePage,
+    CodeUses,
+    build_code_page,
+    collect_uses,
+    count_items,
+)
 from quaestor.coding.session import CodingSession
-from quaestor.coding.visibility import Visibility, Viewer
+from quaestor.coding.visibility import Viewer, Visibility
 from quaestor.evidence.item_texts import read_titles
 from quaestor.people.roles import Role
 from quaestor.study.contributions import TextMask
@@ -95,7 +110,7 @@ class Branch:
     """What it means in short; in a search, the words that were found."""
     label: str
     """Where those words stand, if not in the definition."""
-    found: bool
+    matches: bool
     branches: tuple[Branch, ...] = ()
 
 
@@ -105,7 +120,7 @@ class Tree:
 
     facet: CodeFacet
     codes: int
-    found: int
+    matches: int
     branches: tuple[Branch, ...]
 
 
@@ -119,7 +134,7 @@ def build_trees(book: Codebook, query: str = "", facet: str = "") -> tuple[Tree,
 
     def grow(tree: str, parent: str) -> tuple[Branch, ...]:
         grown = (_build_branch(code, words, grow(tree, code.id)) for code in below.get((tree, parent), ()))
-        return tuple(branch for branch in grown if branch.found or branch.branches or not words)
+        return tuple(branch for branch in grown if branch.matches or branch.branches or not words)
 
     trees = []
     for one in book.facets.values():
@@ -157,7 +172,7 @@ def _shorten(text: str) -> str:
 
 
 def _count_matches(branch: Branch) -> int:
-    return branch.found + sum(map(_count_matches, branch.branches))
+    return branch.matches + sum(map(_count_matches, branch.branches))
 
 
 _KEPT = 8
@@ -178,10 +193,10 @@ class VisibleCodebook:
 class CodebookTree:
     """The tree of codes, or of those that answer a search."""
 
-    shown: VisibleCodebook
+    codebook: VisibleCodebook
     trees: tuple[Tree, ...]
-    found: int
-    gone: tuple[Code, ...]
+    matches: int
+    inactive: tuple[Code, ...]
     """Codes that are no longer offered."""
     has_file: bool
     """Whether the study folder holds a codebook to begin with."""
@@ -210,7 +225,7 @@ class CodebookBrowser:
         self._lock = threading.Lock()
         self._counted: OrderedDict[object, CodeCounts] = OrderedDict()
 
-    def shown(self, viewer: Viewer, version: int | None = None) -> VisibleCodebook:
+    def find_visible(self, viewer: Viewer, version: int | None = None) -> VisibleCodebook:
         with self._opened.locked_state() as state:
             sight = Visibility(state, self._opened.study.settings.study.lead, viewer)
             book = find_visible_book(sight, version)
@@ -224,15 +239,15 @@ class CodebookBrowser:
         with self._opened.locked_state() as state:
             return find_visible_book(Visibility(state, self._opened.study.settings.study.lead, viewer))
 
-    def look(self, viewer: Viewer, version: int | None = None, query: str = "", facet: str = "") -> CodebookTree:
-        shown = self.shown(viewer, version)
+    def search(self, viewer: Viewer, version: int | None = None, query: str = "", facet: str = "") -> CodebookTree:
+        shown = self.find_visible(viewer, version)
         trees = build_trees(shown.book, query, facet)
         gone = tuple(code for code in shown.book.codes.values() if not code.active)
         file = self._opened.study.root / CODEBOOK_FILE
-        return CodebookTree(shown, trees, sum(tree.found for tree in trees), gone, file.is_file())
+        return CodebookTree(shown, trees, sum(tree.matches for tree in trees), gone, file.is_file())
 
     def code(self, viewer: Viewer, name: str, version: int | None = None) -> tuple[VisibleCodebook, CodePage]:
-        shown = self.shown(viewer, version)
+        shown = self.find_visible(viewer, version)
         return shown, build_code_page(shown.book, name, self.changes(viewer), shown.counts)
 
     def changes(self, viewer: Viewer) -> list[CodebookChange]:

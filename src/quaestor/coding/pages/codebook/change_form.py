@@ -54,14 +54,21 @@ def _add(fields: Fields, book: Codebook) -> dict[str, Any]:
 
 
 def _rename(fields: Fields, book: Codebook) -> dict[str, Any]:
-    return {"code": _require_code(fields), "name": _require_text(fields, "name", "the code needs a name: write the new one")}
+    return {
+        "code": _require_code(fields),
+        "name": _require_text(fields, "name", "the code needs a name: write the new one"),
+    }
 
 
 def _redefine(fields: Fields, book: Codebook) -> dict[str, Any]:
     """Only what differs from what stood in the form: what somebody else changed meanwhile stays changed."""
     code = book.codes.get(_require_code(fields))
     before = describe_code(code) if code else {}
-    changed = {name: value for name, value in _read_definition(fields, book).items() if value != _normalise_text(before.get(name))}
+    changed = {
+        name: value
+        for name, value in _read_definition(fields, book).items()
+        if value != _normalise_text(before.get(name))
+    }
     if not changed:
         raise InputError("nothing is new here: change the definition, the examples or what else is to be different")
     return {"code": _require_code(fields), **changed}
@@ -315,7 +322,9 @@ def _build_rows(fields: Fields) -> tuple[PartRow, ...]:
     names = list(fields.get("part.name", ()))
     rest = read_text(fields, "otherwise")
     rows = [
-        PartRow(name, _read_raw_row(fields, "part.id", row), _read_raw_row(fields, "part.definition", row), rest == str(row))
+        PartRow(
+            name, _read_raw_row(fields, "part.id", row), _read_raw_row(fields, "part.definition", row), rest == str(row)
+        )
         for row, name in enumerate(names)
     ]
     empty = sum(not row.name.strip() for row in rows)

@@ -9,10 +9,10 @@ from typing import Any
 from quaestor.coding.codebook import require_usable_rules
 from quaestor.coding.model.codebook.history import History
 from quaestor.coding.model.state import CLOSED, OPEN, State
-from quaestor.coding.pages.codebook.change_log import CodeDifference, list_code_differences, describe_change
-from quaestor.coding.pages.codebook.code_detail import CodeUses, CodedItem, list_coded_facets, collect_uses
+from quaestor.coding.pages.codebook.change_log import CodeDifference, describe_change, list_code_differences
+from quaestor.coding.pages.codebook.code_detail import CodedItem, CodeUses, collect_uses, list_coded_facets
 from quaestor.coding.session import Where, open_coding
-from quaestor.coding.visibility import Visibility, Viewer
+from quaestor.coding.visibility import Viewer, Visibility
 from quaestor.people.roles import Role
 
 DECIDED, RATED = "decided items", "ratings"
@@ -126,7 +126,7 @@ def list_moves(material: CodeUses, after: History) -> list[RatingMove]:
     before = _CodeReader(material.history)
     then = _CodeReader(after)
     found: dict[tuple[str, str, str, CodeAtVersion | None, CodeAtVersion | None], list[str]] = {}
-    for what, every in ((DECIDED, material.decided()), (RATED, material.rated())):
+    for what, every in ((DECIDED, material.iterate_decided()), (RATED, material.iterate_rated())):
         for said in every:
             for code in said.codes:
                 old, new = before.read(said, code), then.read(said, code)

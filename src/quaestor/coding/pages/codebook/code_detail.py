@@ -35,10 +35,10 @@ class CodeUses:
     history: History
     decisions: Mapping[str, list[Decision]]
     ratings: Mapping[str, list[Rating]]
-    asked: Mapping[str, frozenset[str]]
+    coded_facets: Mapping[str, frozenset[str]]
     """By round the facets that are answered with codes."""
 
-    def decided(self) -> Iterator[CodedItem]:
+    def iterate_decided(self) -> Iterator[CodedItem]:
         """The final answers that name codes."""
         for name, decision in self.decisions.items():
             answers: dict[str, dict[str, Any]] = {}
@@ -48,16 +48,16 @@ class CodeUses:
                 if codes := self._codes(name, one.facet, one.answer):
                     yield CodedItem(name, one.facet, one.item, codes, answers[one.item], one.number)
 
-    def rated(self) -> Iterator[CodedItem]:
+    def iterate_rated(self) -> Iterator[CodedItem]:
         """The ratings that name codes, one for each seat and item."""
         for name, rating in self.ratings.items():
             for one in rating:
-                for facet in self.asked[name]:
+                for facet in self.coded_facets[name]:
                     if codes := self._codes(name, facet, one.answers.get(facet)):
                         yield CodedItem(name, facet, one.item, codes, one.answers, one.number)
 
     def _codes(self, name: str, facet: str, answer: Any) -> tuple[str, ...]:
-        asked = self.asked.get(name)
+        asked = self.coded_facets.get(name)
         if asked is not None and facet not in asked:
             return ()
         given = list_codes(answer) if isinstance(answer, str | list | tuple) else []
@@ -109,7 +109,7 @@ class CodeCounts:
 def count_items(material: CodeUses, book: Codebook) -> CodeCounts:
     """The newest decision on an item counts where several rounds decided on the same facet."""
     newest: dict[tuple[str, str], CodedItem] = {}
-    for said in material.decided():
+    for said in material.iterate_decided():
         known = newest.get((said.facet, said.item))
         if known is None or known.number < said.number:
             newest[said.facet, said.item] = said
@@ -139,14 +139,14 @@ class CodePage:
 
     code: Code
     level: str
-    way: tuple[Code, ...]
+    ancestors: tuple[Code, ...]
     """From the top down to its parent."""
     below: tuple[Code, ...]
     across: tuple[tuple[str, Code], ...]
     """What it points at in other facets, by their titles."""
     pointing: tuple[Code, ...]
     """Codes of other facets that point at it."""
-    became: tuple[Code, ...]
+    successors: tuple[Code, ...]
     """Of a code that is no longer offered: what took its place."""
     origin: Code | None
     changes: tuple[CodebookChange, ...]
@@ -156,7 +156,9 @@ class CodePage:
     examples: tuple[str, ...]
 
 
-def build_code_page(book: Codebook, name: str, changes: Sequence[CodebookChange], counts: CodeCounts | None) -> CodePage:
+def build_code_page(
+    book: Codebook, name: str, changes: Sequence[CodebookChange], counts: CodeCounts | None
+) -> CodePage:
     """Everything about a code; a name that is none is answered with the nearest."""
     code = book.codes.get(name)
     if code is None:
@@ -166,11 +168,11 @@ def build_code_page(book: Codebook, name: str, changes: Sequence[CodebookChange]
     return CodePage(
         code=code,
         level=book.level(name),
-        way=tuple(book.codes[one] for one in book.path(name)[:-1]),
+        ancestors=tuple(book.codes[one] for one in book.path(name)[:-1]),
         below=tuple(book.children(name)),
         across=tuple((book.facets[facet].title or facet, book.codes[other]) for facet, other in code.across.items()),
         pointing=tuple(one for one in book.codes.values() if one.active and name in one.across.values()),
-        became=_list_successors(book, code),
+        successors=_list_successors(book, code),
         origin=book.codes.get(code.origin),
         changes=tuple(change for change in changes if name in change.codes),
         own=len(counts.own.get(name, ())) if counts else 0,
