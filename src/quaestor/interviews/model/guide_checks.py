@@ -1,6 +1,6 @@
-"""What is wrong with an interview guide, before anybody is asked.
+"""Checks an interview guide before it is used.
 
-Every problem is one sentence that says what is wrong and how it is mended. A grave one keeps the guide from being used.
+Every problem is one sentence that says what is wrong and how to fix it. A guide with a grave problem cannot be used.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from quaestor.interviews.model.guide_file import guide_from, guide_text_in
 from quaestor.interviews.model.records import Asks, Guide, GuideQuestion, Section
 
 WHOLE = "guide"
-"""Where a problem is that concerns no section and no question."""
+"""The location of a problem that concerns no section or question."""
 WORDS_A_MINUTE = 130
-"""How fast a script is read out to somebody who shall follow it."""
+"""The speed at which a script is read aloud."""
 _NEARLY = 0.01
 _SPOKEN = "#%&@*/"
 _PLACES = {"opening": 0, "closing": -1}
 
 
 def problems_of(guide: Guide, files: Collection[str] = ()) -> list[Problem]:
-    """Every problem, in the order of the guide; `files` are those that lie beside it."""
+    """Returns every problem in the order of the guide; `files` are those in its folder."""
     problems = [*_whole(guide, files), *_ids(guide), *_research(guide), *_asked_twice(guide)]
     for section in guide.sections:
         problems += _section(section)
@@ -38,24 +38,24 @@ def problems_of(guide: Guide, files: Collection[str] = ()) -> list[Problem]:
 def _whole(guide: Guide, files: Collection[str]) -> Iterator[Problem]:
     budgets = sum(section.minutes for section in guide.sections)
     if abs(budgets - guide.minutes) > _NEARLY:
-        words = f"the sections take {budgets:g} minutes together, the guide says {guide.minutes:g}"
-        yield Problem(WHOLE, f"{words}: change one of the two")
+        words = f"the sections take {budgets:g} minutes in total, but the guide says {guide.minutes:g}"
+        yield Problem(WHOLE, f"{words}: change one of them")
     for part in _PLACES:
         with_it = [section for section in guide.sections if section.part == part]
         if len(with_it) > 1:
-            yield Problem(f"section {with_it[1].id}", f"two sections are marked .{part}: mark one")
+            yield Problem(f"section {with_it[1].id}", f"two sections are marked .{part}: mark only one")
         elif with_it and with_it[0] is not guide.sections[_PLACES[part]]:
-            words = f"it is marked .{part} and does not stand {'first' if part == 'opening' else 'last'}: move it"
+            words = f"it is marked .{part} but is not the {'first' if part == 'opening' else 'last'} section: move it"
             yield Problem(f"section {with_it[0].id}", words, grave=False)
         elif not any(section.script for section in with_it):
-            words = f"no section marked .{part} has words to say: write what the interviewer says"
+            words = f"no section marked .{part} has a script: write what the interviewer says"
             yield Problem(WHOLE, words, grave=False)
     if not any(True for _ in guide.questions()):
-        yield Problem(WHOLE, "it asks nothing: write questions as ## Question? {#id}")
+        yield Problem(WHOLE, "it has no questions: write them as ## Question? {#id}")
     if not guide.agreement:
-        yield Problem(WHOLE, "it names no agreement: write one beside it, and agreement = its file", grave=False)
+        yield Problem(WHOLE, "it names no consent form: write one in its folder, and add agreement = FILE", grave=False)
     elif guide.agreement not in files:
-        yield Problem(WHOLE, f"the agreement {guide.agreement} does not lie beside it: write it, or name another")
+        yield Problem(WHOLE, f"the consent form {guide.agreement} is not in its folder: write it, or name another")
 
 
 def _ids(guide: Guide) -> Iterator[Problem]:
@@ -63,17 +63,17 @@ def _ids(guide: Guide) -> Iterator[Problem]:
     questions = [question.id for question in guide.questions()]
     for what, ids in (("section", sections), ("question", questions)):
         for name in _doubled(ids):
-            yield Problem(f"{what} {name}", f"there are two {what}s with this id: give each its own")
+            yield Problem(f"{what} {name}", f"two {what}s have this id: give each its own")
 
 
 def _research(guide: Guide) -> Iterator[Problem]:
     if not guide.research:
-        words = "it names no research questions, so nobody can see whether all are asked about"
+        words = "it names no research questions, so their coverage cannot be checked"
         yield Problem(WHOLE, f"{words}: write them under [research]", grave=False)
     touched = {name for question in guide.questions() for name in question.research}
     for name in guide.research:
         if name not in touched:
-            yield Problem(f"research question {name}", f"no question touches it: add research={name} to one that does")
+            yield Problem(f"research question {name}", f"no question covers it: add research={name} to one that does")
 
 
 def _asked_twice(guide: Guide) -> Iterator[Problem]:
@@ -83,14 +83,14 @@ def _asked_twice(guide: Guide) -> Iterator[Problem]:
             spoken_words = _spoken(question.text)
             if spoken_words in where:
                 first, same = where[spoken_words]
-                words = f"it stands in the section {first.id} too, as {same.id}: leave one out, or keep both on purpose"
+                words = f"it is also in the section {first.id}, as {same.id}: remove one, or keep both on purpose"
                 yield Problem(f"question {question.id}", words, grave=False)
             else:
                 where[spoken_words] = (section, question)
 
 
 def _spoken(text: str) -> str:
-    """What is heard of a question: its words, whatever their case, and none of their punctuation and quotes."""
+    """Returns the spoken form of a question: its words without case, punctuation and quotes."""
     folded = unicodedata.normalize("NFKC", text).casefold()
     silent = (unicodedata.category(letter).startswith("P") and letter not in _SPOKEN for letter in folded)
     words = "".join(" " if mark else letter for letter, mark in zip(folded, silent, strict=True))
@@ -100,13 +100,13 @@ def _spoken(text: str) -> str:
 def _section(section: Section) -> Iterator[Problem]:
     where = f"section {section.id}"
     if not section.minutes:
-        yield Problem(where, "it has no time: say minutes=5 or what it takes", grave=False)
+        yield Problem(where, "it has no time: add minutes=5, or what it takes", grave=False)
     reading = len(section.script.split()) / WORDS_A_MINUTE
     if section.minutes and reading > section.minutes:
-        words = f"to read its words out takes about {reading:.1f} minutes of the {section.minutes:g} it has"
-        yield Problem(where, f"{words}: shorten them, or give it more time", grave=False)
+        words = f"reading its script aloud takes about {reading:.1f} of its {section.minutes:g} minutes"
+        yield Problem(where, f"{words}: shorten it, or give it more time", grave=False)
     if not section.questions and not section.script:
-        yield Problem(where, "it is empty: write questions (## …) or words to say", grave=False)
+        yield Problem(where, "it is empty: write questions (## …) or a script", grave=False)
 
 
 def _question(guide: Guide, question: GuideQuestion) -> Iterator[Problem]:
@@ -114,9 +114,9 @@ def _question(guide: Guide, question: GuideQuestion) -> Iterator[Problem]:
     for name in question.research:
         if name not in guide.research:
             options = suggest(name, guide.research) or "none: write them under [research]"
-            yield Problem(where, f"the research question {name!r} is not in the front matter, there are: {options}")
+            yield Problem(where, f"the research question {name!r} is not in the front matter; there are: {options}")
     if question.asks is Asks.REFERENCE and not question.items:
-        yield Problem(where, "it refers to items and has none: write them as - [ ] item")
+        yield Problem(where, "it is a reference question without items: write them as - [ ] item")
     for code in _doubled(item.code for item in question.items):
         yield Problem(where, f"two of its items have the code {code!r}: give each its own in braces, as in {{#code}}")
 
@@ -127,7 +127,7 @@ def _doubled(names: Iterable[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class CheckedGuide:
-    """A guide as its file says it, and what is wrong with it."""
+    """A guide as in its file, and its problems."""
 
     file: Path
     text: str
@@ -140,14 +140,14 @@ class CheckedGuide:
 
 
 def check_guide(path: Path) -> CheckedGuide:
-    """Everything that is wrong with the guide of a file; raises InputError where it cannot be read at all."""
+    """Checks the guide in a file; raises InputError if it cannot be read at all."""
     text = guide_text_in(path)
     guide = guide_from(text, path.stem)
     return CheckedGuide(path, text, guide, tuple(problems_of(guide, files_beside(path))))
 
 
 def usable_guide(path: Path) -> CheckedGuide:
-    """A guide by which an interview can be held; one with a grave problem is refused."""
+    """Returns a guide by which an interview can be held; raises InputError if it has a grave problem."""
     checked_guide = check_guide(path)
     if checked_guide.grave:
         first, more = checked_guide.grave[0], len(checked_guide.grave) - 1

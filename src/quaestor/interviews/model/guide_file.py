@@ -1,4 +1,4 @@
-"""An interview guide as a file: Markdown with a little front matter in TOML.
+"""Reads an interview guide: Markdown with front matter in TOML.
 
 +++
 title = "…"
@@ -41,7 +41,7 @@ _OTHER = "other"
 
 @dataclass(frozen=True)
 class Marks:
-    """What stands in braces behind a heading: `#id`, `.word` and `key=value`."""
+    """Attributes in braces after a heading: `#id`, `.word` and `key=value`."""
 
     id: str = ""
     words: tuple[str, ...] = ()
@@ -51,27 +51,27 @@ class Marks:
         return dict(self.values).get(key, "")
 
     def only(self, words: Sequence[str], keys: Sequence[str], where: str) -> None:
-        """Refuse what means nothing here."""
+        """Raises InputError for attributes that are not allowed here."""
         for names, allowed in ((self.words, words), (tuple(key for key, _ in self.values), keys)):
             for name in names:
                 if name not in allowed:
                     options = suggest(name, allowed)
-                    raise InputError(f"{where}: {name!r} means nothing here, allowed: {options}")
+                    raise InputError(f"{where}: {name!r} is not allowed here; allowed: {options}")
 
 
 @dataclass
 class Block:
-    """A heading and what stands under it."""
+    """A heading and everything below it."""
 
     where: str
     depth: int
     words: list[str]
-    """Its own, and those of lines that go on below it."""
+    """The heading and the lines that continue it."""
     marks: Marks
     script: list[str] = field(default_factory=list)
     note: list[str] = field(default_factory=list)
     points: list[tuple[list[str], str]] = field(default_factory=list)
-    """What is listed below it, each point line by line and with where it stands."""
+    """The list below it: the lines of each point, and its location."""
 
     @property
     def title(self) -> str:
@@ -80,7 +80,7 @@ class Block:
     @property
     def id(self) -> str:
         if not self.marks.id:
-            words = f"{self.title[:40]!r} has no id: put one in braces behind it, as in {{#its-name}}"
+            words = f"{self.title[:40]!r} has no id: put one in braces after it, as in {{#its-name}}"
             raise InputError(f"{self.where}: {words}")
         return self.marks.id
 
@@ -89,7 +89,7 @@ class Block:
         return tuple(point for point in points if not _BOX.fullmatch(point))
 
     def items(self) -> tuple[tuple[ReferenceItem, ...], bool]:
-        """Its reference items, and whether others may be added."""
+        """Returns its reference items, and whether others may be added."""
         found, other = [], False
         for words, where in self.points:
             box = _BOX.fullmatch(" ".join(words))
@@ -97,7 +97,7 @@ class Block:
                 continue
             label, marks = marked(box[1] or "", where)
             if not label:
-                raise InputError(f"{where}: an item to tick has no words: write them behind [ ], or delete the line")
+                raise InputError(f"{where}: an item to tick has no text: write it after [ ], or delete the line")
             if label.rstrip(":_ …").casefold() == _OTHER and not marks.id:
                 other = True
             else:
@@ -107,7 +107,7 @@ class Block:
 
 
 def blocks_of(lines: Sequence[str], name: str, first: int) -> list[Block]:
-    """All headings of a guide in their order; `first` is the number of the first line in its file."""
+    """Returns all headings of a guide in order; `first` is the number of the first line in its file."""
     blocks: list[Block] = []
     for number, line in enumerate(lines, start=first):
         where = f"{name}.md, line {number}"
@@ -115,18 +115,18 @@ def blocks_of(lines: Sequence[str], name: str, first: int) -> list[Block]:
         if heading:
             title, marks = marked(heading[2] or "", where)
             if len(heading[1]) > 2 or not title:
-                raise InputError(f"{where}: a section has one #, a question two, and both their words behind it")
+                raise InputError(f"{where}: write a section as # Title and a question as ## Question?")
             blocks.append(Block(where, len(heading[1]), [title], marks))
         elif blocks:
             _take(blocks[-1], line, where)
         elif line.strip():
-            words = f"{line.strip()[:40]!r} stands before the first section: put it under one, as in # Title {{#id}}"
+            words = f"{line.strip()[:40]!r} is before the first section: move it below one, as in # Title {{#id}}"
             raise InputError(f"{where}: {words}")
     return blocks
 
 
 def _take(block: Block, line: str, where: str) -> None:
-    """Put a line where it belongs under its heading."""
+    """Adds a line to its heading."""
     text = line.strip()
     if text.startswith(">"):
         block.note.append(text.removeprefix(">").strip())
@@ -134,18 +134,18 @@ def _take(block: Block, line: str, where: str) -> None:
         block.script.append(line.rstrip())
     elif bullet := _BULLET.fullmatch(text):
         if not bullet[1]:
-            raise InputError(f"{where}: a probe has no words: write them behind it, or delete the line")
+            raise InputError(f"{where}: a probe has no text: write it after the bullet, or delete the line")
         block.points.append(([bullet[1]], where))
     elif text and block.points:
         if not line[:1].isspace():
-            raise InputError(f"{where}: {text[:40]!r} is no probe (- … or 1. …), item (- [ ] …) or note (> …)")
+            raise InputError(f"{where}: {text[:40]!r} is not a probe (- … or 1. …), item (- [ ] …) or note (> …)")
         block.points[-1][0].append(text)
     elif text:
         block.words.append(text)
 
 
 def marked(text: str, where: str) -> tuple[str, Marks]:
-    """Words and what stands in braces behind them."""
+    """Splits a text into its words and the attributes in braces after them."""
     text = text.strip()
     begin = text.rfind("{")
     if begin < 0 or not text.endswith("}") or "}" in text[begin:-1]:
@@ -163,30 +163,30 @@ def _marks(text: str, where: str) -> Marks:
             words.append(part[1:])
         elif is_value and value:
             if key in values:
-                raise InputError(f"{where}: {key}= stands there twice: say it once")
+                raise InputError(f"{where}: {key}= is given twice: keep one")
             values[key] = value
         else:
-            raise InputError(f"{where}: {part[:40]!r} in braces is neither #id, .word nor key=value")
+            raise InputError(f"{where}: {part[:40]!r} in braces is not #id, .word or key=value")
     if len(ids) > 1:
-        raise InputError(f"{where}: there are two ids in braces: leave {join_with_or(ids)}")
+        raise InputError(f"{where}: there are two ids in braces: keep {join_with_or(ids)}")
     if ids:
         known_id(ids[0], where)
     return Marks("".join(ids), tuple(words), tuple(values.items()))
 
 
 def known_id(id_text: str, where: str) -> str:
-    """An id that can be written down everywhere; another is refused."""
+    """Returns a valid id; raises InputError for another one."""
     if not _ID.fullmatch(id_text):
-        words = f"may have small letters, digits, - and _ alone, at most {LONGEST_ID}"
+        words = f"may only contain lowercase letters, digits, - and _, at most {LONGEST_ID} of them"
         raise InputError(f"{where}: the id {id_text[: LONGEST_ID + 1]!r} {words}")
     return id_text
 
 
 def refuse_unseen(text: str, where: str) -> None:
-    """Refuse signs that steer a screen instead of standing on it."""
+    """Raises InputError for control characters."""
     match = _UNSEEN.search(text)
     if match:
-        raise InputError(f"{where}: there is a sign that cannot be seen (U+{ord(match[0]):04X}): delete it")
+        raise InputError(f"{where}: there is an invisible character (U+{ord(match[0]):04X}): delete it")
 
 
 def _slug(label: str) -> str:
@@ -195,32 +195,32 @@ def _slug(label: str) -> str:
 
 
 LONGEST = 1_000_000
-"""Characters of a guide; nobody speaks for that long."""
+"""Most characters of a guide."""
 FENCE = "+++"
 KEYS = ("title", "minutes", "agreement", "language", "research")
-"""What the front matter may say."""
+"""Keys of the front matter."""
 PARTS = ("opening", "closing")
-"""What a section can be marked as: the one that is said first, and the one that is said last."""
+"""Attributes of the sections that are said first and last."""
 OPTIONAL = "optional"
 _A_DAY = 24 * 60
 
 
 def guide_text_in(path: Path) -> str:
-    """What the file of a guide says, to be read by `guide_from`."""
+    """Reads the file of a guide, for `guide_from`."""
     try:
         with path.open("rb") as file:
             content = file.read(4 * LONGEST + 4)
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise InputError(f"{path} is no text in UTF-8: save it as such") from None
+        raise InputError(f"{path} is not a UTF-8 text: save it as UTF-8") from None
     except OSError as error:
         raise InputError(f"{path} cannot be read ({error.strerror}): name the file of a guide") from None
 
 
 def guide_from(text: str, name: str) -> Guide:
-    """The guide that a text says; raises InputError with the line of what cannot be read."""
+    """Parses a guide; raises InputError with the line that cannot be read."""
     if len(text) > LONGEST:
-        raise InputError(f"{name}.md has more than {LONGEST:,} characters: a guide has at most that many")
+        raise InputError(f"{name}.md has more than {LONGEST:,} characters: shorten it")
     lines = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n")
     for number, line in enumerate(lines, start=1):
         refuse_unseen(line, f"{name}.md, line {number}")
@@ -229,7 +229,7 @@ def guide_from(text: str, name: str) -> Guide:
     minutes = front.get("minutes")
     if not isinstance(minutes, int | float) or isinstance(minutes, bool) or not 0 < minutes < _A_DAY:
         mistake = "is missing" if minutes is None else f"is {str(minutes)[:40]}"
-        raise InputError(f"{name}.md: minutes {mistake}: say how long an interview takes, as in minutes = 30")
+        raise InputError(f"{name}.md: minutes {mistake}: give the length of an interview, as in minutes = 30")
     return Guide(
         name,
         " ".join(_text_of(front, "title", name).split()) or name,
@@ -243,37 +243,37 @@ def guide_from(text: str, name: str) -> Guide:
 
 def _end_of_front(lines: Sequence[str], name: str) -> int:
     if lines[0].strip() != FENCE:
-        words = f"a guide begins with title and minutes between two lines of {FENCE}"
+        words = f"write title and minutes between two lines of {FENCE} at the top"
         raise InputError(f"{name}.md does not begin with {FENCE}: {words}")
     close = next((place for place, line in enumerate(lines[1:], start=1) if line.strip() == FENCE), None)
     if close is None:
-        raise InputError(f"{name}.md: the {FENCE} of line 1 is never closed: put a second one under the front matter")
+        raise InputError(f"{name}.md: the {FENCE} of line 1 is never closed: add a second one below the front matter")
     return close
 
 
 def _front(lines: Sequence[str], name: str) -> dict[str, Any]:
     try:
-        front = tomllib.loads("\n".join(["", *lines, ""]))  # so that its lines are counted as in the file
+        front = tomllib.loads("\n".join(["", *lines, ""]))  # the first empty line keeps line numbers as in the file
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise InputError(f"{name}.md: the front matter is no TOML: {str(error)[:200]}") from None
+        raise InputError(f"{name}.md: the front matter is not valid TOML: {str(error)[:200]}") from None
     for key in front:
         if key not in KEYS:
             options = suggest(key, KEYS)
-            raise InputError(f"{name}.md: {key[:40]!r} is no key of the front matter, allowed: {options}")
+            raise InputError(f"{name}.md: {key[:40]!r} is not a key of the front matter; allowed: {options}")
     return front
 
 
 def _text_of(front: dict[str, Any], key: str, name: str) -> str:
     value = front.get(key, "")
     if not isinstance(value, str):
-        raise InputError(f"{name}.md: {key} is {str(value)[:40]}: a text in quotes is needed")
+        raise InputError(f"{name}.md: {key} is {str(value)[:40]}: write a text in quotes")
     refuse_unseen(value, f"{name}.md, {key}")
     return value.strip()
 
 
 def _research(table: object, name: str) -> dict[str, str]:
     if not isinstance(table, dict) or not all(isinstance(text, str) and text.strip() for text in table.values()):
-        raise InputError(f'{name}.md: [research] holds the research questions, each as id = "its text"')
+        raise InputError(f'{name}.md: [research] is not a table of texts: write each research question as id = "text"')
     for key, words in table.items():
         known_id(key, f"{name}.md, [research]")
         refuse_unseen(words, f"{name}.md, research.{key}")
@@ -288,7 +288,7 @@ def _sections(blocks: Sequence[Block], name: str) -> tuple[Section, ...]:
         elif sections:
             sections[-1][1].append(_question(block))
         else:
-            raise InputError(f"{block.where}: a question stands before the first section: put # Title {{#id}} above it")
+            raise InputError(f"{block.where}: a question is before the first section: put # Title {{#id}} above it")
     if not sections:
         raise InputError(f"{name}.md has no section: write one as # Title {{#id minutes=5}}")
     return tuple(_section(block, questions) for block, questions in sections)
@@ -298,13 +298,13 @@ def _section(block: Block, questions: Sequence[GuideQuestion]) -> Section:
     block.marks.only(PARTS, ("minutes",), block.where)
     parts = [part for part in PARTS if part in block.marks.words]
     if len(parts) > 1:
-        raise InputError(f"{block.where}: a section is said first or last, not both: leave .opening or .closing")
+        raise InputError(f"{block.where}: a section is said first or last, not both: keep .opening or .closing")
     try:
         minutes = float(block.marks.value("minutes") or 0)
     except ValueError:
         minutes = -1.0
     if not 0 <= minutes < _A_DAY:
-        raise InputError(f"{block.where}: say how long {block.title[:40]!r} takes, as in {{#id minutes=5}}")
+        raise InputError(f"{block.where}: give the length of {block.title[:40]!r}, as in {{#id minutes=5}}")
     script, note = "\n".join(block.script).strip("\n"), "\n".join(block.note).strip()
     return Section(block.id, block.title, minutes, tuple(questions), script, note, "".join(parts))
 
@@ -313,11 +313,11 @@ def _question(block: Block) -> GuideQuestion:
     block.marks.only((*Asks, OPTIONAL), ("research",), block.where)
     kinds = [Ask for Ask in Asks if Ask in block.marks.words]
     if len(kinds) > 1:
-        raise InputError(f"{block.where}: a question is asked in one way: leave {join_with_or(kinds)}")
+        raise InputError(f"{block.where}: a question can be asked in only one way: keep {join_with_or(kinds)}")
     items, other = block.items()
     asks = kinds[0] if kinds else Asks.REFERENCE if items or other else Asks.OPEN
     if asks is not Asks.REFERENCE and (items or other):
-        raise InputError(f"{block.where}: items to tick (- [ ] …) go with .reference, not with .{asks}: change one")
+        raise InputError(f"{block.where}: items to tick (- [ ] …) need .reference instead of .{asks}: change one")
     research = dict.fromkeys(key for key in block.marks.value("research").split(",") if key)
     note = "\n".join(block.note).strip()
     optional = OPTIONAL in block.marks.words

@@ -1,7 +1,7 @@
-"""Which question of the guide an interviewer asks in which turn, by the words they share.
+"""Finds which question of the guide an interviewer asks in which turn, by the words they share.
 
-A word that few questions of the guide have says more than one that many have. The order of the guide is a habit and no
-law: going back costs something. Where the words do not tell, no question is said to be asked.
+A word that occurs in few questions of the guide counts more than one that occurs in many. Interviewers usually follow
+the order of the guide, so going back reduces the score. If the words are not clear enough, no question is matched.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from itertools import pairwise
 from quaestor.interviews.model.records import Guide, GuideQuestion
 
 ENOUGH = 0.42
-"""The score from which on a turn is said to ask a question."""
+"""The lowest score at which a turn counts as asking a question."""
 _AGAIN = 0.12
-"""What it costs to ask a question that stands before one that was asked already, or the same once more."""
+"""The penalty for going back to an earlier question, or for asking the same one again."""
 _PROBES = 0.35
-"""What a word of a probe weighs beside one of the question itself."""
+"""The weight of a word of a probe, compared with a word of the question."""
 _UNHEARD = 0.5
-"""What a word that no question has takes from the score."""
+"""The penalty for a word that no question has."""
 _BY_CHANCE = 0.6
-"""What a single word that a turn shares with a longer question counts."""
+"""The factor for a single word shared with a longer question."""
 _STEM = 5
 _WORD = re.compile(r"[^\W_]+")
 _WITHOUT_SPACES = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
@@ -42,7 +42,7 @@ _COMMON = frozenset(
 
 @dataclass(frozen=True)
 class Match:
-    """A turn in which a question of the guide is asked."""
+    """A turn that asks a question of the guide."""
 
     turn: int
     question: str
@@ -51,14 +51,14 @@ class Match:
 
 
 _Ways = dict[int, tuple[float, tuple[Match, ...]]]
-"""By the furthest question that was asked: the best sum of scores, and how it came about."""
+"""The best sum of scores and its matches, by the furthest question asked."""
 _NOWHERE: tuple[float, tuple[Match, ...]] = (-1.0, ())
 
 
 def matched(turns: Sequence[tuple[int, str]], guide: Guide, decided: Mapping[int, str] | None = None) -> list[Match]:
-    """Where the questions of a guide are asked in the interviewer's turns, given by number and words.
+    """Matches the interviewer's turns, given by number and text, with the questions of a guide.
 
-    What somebody has decided, a question or none (""), stands; the others are fitted around it.
+    What a person has decided, a question or none (""), is kept; the other turns are matched around it.
     """
     question_weights = _Asked(guide)
     decided = decided or {}
@@ -72,7 +72,7 @@ def matched(turns: Sequence[tuple[int, str]], guide: Guide, decided: Mapping[int
 
 
 def _gone_on(ways: _Ways, turn: int, order: Sequence[str], scores: Mapping[int, float]) -> _Ways:
-    """All ways through one more turn: with no question, or with one that it may ask."""
+    """Extends all alignments by a turn: without a question, or with one that it may ask."""
     best = dict(ways)
     for furthest, (total, path) in ways.items():
         for place, score in scores.items():
@@ -84,7 +84,7 @@ def _gone_on(ways: _Ways, turn: int, order: Sequence[str], scores: Mapping[int, 
 
 
 def _led(ways: _Ways, place: int) -> _Ways:
-    """All ways through a turn in which a question is asked for certain."""
+    """Extends all alignments by a turn that certainly asks a question."""
     best: _Ways = {}
     for furthest, way in ways.items():
         reached = max(furthest, place)
@@ -93,14 +93,14 @@ def _led(ways: _Ways, place: int) -> _Ways:
 
 
 class _Asked:
-    """The questions of a guide by the words they have."""
+    """An index of the words of a guide's questions."""
 
     def __init__(self, guide: Guide) -> None:
         self.order = [question.id for question in guide.questions()]
         weights = [_weights(question) for question in guide.questions()]
         having = Counter(word for question in weights for word in question)
         self._rare = {word: 1.0 + math.log((1 + len(weights)) / (1 + count)) for word, count in having.items()}
-        """How much a word tells: the fewer questions have it, the more."""
+        """The weight of a word: the fewer questions have it, the higher."""
         self._by_word: dict[str, list[tuple[int, float]]] = {}
         self._lengths: list[float] = []
         self._counts = [len(question) for question in weights]
@@ -111,7 +111,7 @@ class _Asked:
                 self._by_word.setdefault(word, []).append((place, weight))
 
     def scores(self, text: str) -> dict[int, float]:
-        """The questions that a turn may ask, by their places: how much of each stands in its best sentences."""
+        """Returns the scores of the questions that a turn may ask, by index, from its best sentences."""
         best: dict[int, float] = {}
         for sentence in _sentences(text):
             shared: dict[int, list[float]] = {}
@@ -128,13 +128,13 @@ class _Asked:
 
 
 def _weights(question: GuideQuestion) -> dict[str, float]:
-    """The words of a question, those of its probes weighing less."""
+    """Returns the words of a question; those of its probes weigh less."""
     word_weights = {word: _PROBES for probe in question.probes for word in words_of(probe)}
     return {**word_weights, **dict.fromkeys(words_of(question.text), 1.0)}
 
 
 def _sentences(text: str) -> Iterator[set[str]]:
-    """The words of each sentence, and of each two in a row: a question may follow its own introduction."""
+    """Yields the words of each sentence and of each two in a row: a question may follow its own introduction."""
     sentences = [words for sentence in _SENTENCE.findall(text) if (words := words_of(sentence))]
     yield from sentences
     for first, second in pairwise(sentences):
@@ -142,7 +142,7 @@ def _sentences(text: str) -> Iterator[set[str]]:
 
 
 def words_of(text: str) -> set[str]:
-    """What is compared: beginnings of words that mean something; pairs of signs where no spaces part words."""
+    """Returns the stems of content words; character pairs for scripts without spaces."""
     bigrams: set[str] = set()
     for word in _WORD.findall(text.casefold()):
         if _WITHOUT_SPACES.search(word):

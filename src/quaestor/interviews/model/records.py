@@ -19,12 +19,12 @@ class Asks(StrEnum):
     GUIDED = "guided"
     BRIEF = "brief"
     REFERENCE = "reference"
-    """With items to refer to: several can be ticked, and others added."""
+    """With reference items: several can be ticked, and others added."""
 
 
 @dataclass(frozen=True)
 class ReferenceItem:
-    """One of the items that an interviewee may refer to."""
+    """An item that an interviewee may refer to."""
 
     code: str
     label: str
@@ -40,16 +40,16 @@ class GuideQuestion:
     optional: bool = False
     probes: tuple[str, ...] = ()
     note: str = ""
-    """For the interviewer alone."""
+    """For the interviewer only."""
     items: tuple[ReferenceItem, ...] = ()
     other: bool = False
-    """Whether items may be added that the guide does not name."""
+    """Whether items may be added that the guide does not list."""
     research: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Section:
-    """One part of a conversation and the time that it may take."""
+    """A part of an interview and its planned time."""
 
     id: str
     title: str
@@ -58,7 +58,7 @@ class Section:
     script: str = ""
     """What the interviewer says before its questions, as Markdown."""
     note: str = ""
-    """For the interviewer alone."""
+    """For the interviewer only."""
     part: str = ""  # opening, closing
 
 
@@ -71,7 +71,7 @@ class Guide:
     minutes: float
     sections: tuple[Section, ...]
     agreement: str = ""
-    """The file of the consent and confidentiality agreement, beside the guide."""
+    """The file of the consent form, in the guide's folder."""
     research: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
     language: str = "en"
 
@@ -97,7 +97,7 @@ class Guide:
 
 
 class Voice(StrEnum):
-    """Whose words a turn of a transcript is."""
+    """Who speaks a turn of a transcript."""
 
     PARTICIPANT = "participant"
     INTERVIEWER = "interviewer"
@@ -106,25 +106,25 @@ class Voice(StrEnum):
 
 @dataclass(frozen=True)
 class Replacement:
-    """A stretch of a turn that stands for a person, an organisation or a product, and what is shown instead."""
+    """A name of a person, an organisation or a product in a turn, and what is shown instead."""
 
     turn: int
     start: int
     end: int
     shown: str
     name: str = ""
-    """Which name it is, by the id it has in the file of identities."""
+    """The id of the name in the identities file."""
 
 
 @dataclass(frozen=True)
 class SpokenTurn:
-    """A turn with whose voice it is, the question it answers and its replacements: what everybody works with."""
+    """A turn with its voice, the question it answers, and its replacements."""
 
     number: int
     voice: Voice
     raw: str
     replacements: tuple[Replacement, ...] = ()
-    """Confirmed ones, in the order of their places; they do not overlap."""
+    """Confirmed replacements in order; they do not overlap."""
     question: str = ""
     """The question of the guide that is being answered; empty before the first one."""
     asks: bool = False
@@ -132,15 +132,15 @@ class SpokenTurn:
     start: float | None = None
     end: float | None = None
     cues: tuple[tuple[int, float | None, float | None], ...] = ()
-    """Where in the recorded words the file began anew within the turn, and from when to when."""
+    """Positions in the recorded text where a cue of the file began, each with its start and end time."""
 
     @property
     def text(self) -> str:
-        """The words with nobody's name in them."""
+        """The shown text, with names masked."""
         return "".join(piece for piece, _, _ in self.shown_pieces())
 
     def shown_pieces(self) -> Iterator[tuple[str, int, int]]:
-        """(shown words, start, end): which stretch of the words as they were recorded each shown piece stands for."""
+        """Yields (shown text, start, end): each piece of the shown text with its position in the recorded text."""
         place = 0
         for replacement in self.replacements:
             if replacement.start > place:
@@ -151,7 +151,7 @@ class SpokenTurn:
             yield self.raw[place:], place, len(self.raw)
 
     def to_shown(self, start: int, end: int) -> tuple[int, int]:
-        """Where a stretch of the recorded words stands in the shown text; what is replaced counts whole."""
+        """Maps a range of the recorded text to the shown text; a replacement that it touches counts as a whole."""
         shown, first, last = 0, None, 0
         replaced = {(replacement.start, replacement.end) for replacement in self.replacements}
         for piece, low, high in self.shown_pieces():
@@ -164,7 +164,7 @@ class SpokenTurn:
         return (first, last) if first is not None else (shown, shown)
 
     def to_raw(self, start: int, end: int) -> tuple[int, int]:
-        """Where a stretch of the shown text stands in the recorded words; who selects part of a pseudonym means all."""
+        """Maps a range of the shown text to the recorded text; a replacement that it touches counts as a whole."""
         shown, first, last = 0, None, 0
         replaced = {(replacement.start, replacement.end) for replacement in self.replacements}
         for piece, low, high in self.shown_pieces():
@@ -180,7 +180,7 @@ class SpokenTurn:
 
 @dataclass(frozen=True)
 class Transcript:
-    """One interview as it was spoken."""
+    """The transcript of one interview."""
 
     interview: str
     participant: str
@@ -189,13 +189,13 @@ class Transcript:
     turns: tuple[SpokenTurn, ...]
 
     def item(self, turn: int) -> str:
-        """The id of a turn as an item that raters code."""
+        """Returns the id of a turn as an item that raters code."""
         return f"{self.interview}/{turn:05d}"
 
 
 @dataclass(frozen=True)
 class Participant:
-    """Somebody who is interviewed, by the pseudonym that they have from the start."""
+    """An interviewee, identified by a pseudonym from the start."""
 
     pseudonym: str
     role: str = ""
@@ -206,7 +206,7 @@ class Participant:
 
 @dataclass(frozen=True)
 class Interview:
-    """One conversation: with whom, by which version of which guide, and how far it is."""
+    """One interview: with whom, by which version of which guide, and its status."""
 
     id: str
     participant: str
@@ -215,13 +215,13 @@ class Interview:
     status: str = "planned"  # planned, under way, held
     day: str = ""
     began: str = ""
-    """The moment at which its clock was first touched, on that day; empty where it was not held at the desk."""
+    """When its clock was started; empty if it was not held at the desk."""
     seconds: float = 0.0
     transcript: bool = False
 
     @property
     def length(self) -> str:
-        """How long it took, in whole minutes."""
+        """The duration in whole minutes."""
         minutes = round(self.seconds / 60)
         return f"{minutes} {'minute' if minutes == 1 else 'minutes'}" if minutes else "under a minute"
 
@@ -247,7 +247,7 @@ def describe_participant(participant: Participant) -> str:
 
 
 def clock_words(seconds: float | None) -> str:
-    """`4:05`, or `1:02:09` after an hour; empty where the recording has no times."""
+    """Formats seconds as `4:05`, or `1:02:09` after an hour; empty if the recording has no times."""
     if seconds is None:
         return ""
     whole = int(seconds)

@@ -50,7 +50,7 @@ class ErasedNames:
 
     def own_places(self, text: str) -> list[NameMatch]:
         """Finds all places that are or may be one of these names."""
-        candidates = self.finder.candidates(text)
+        candidates = self.finder.find_candidates(text)
         return [
             candidate for candidate in candidates if candidate.name in self.ids and not _is_ordinary(text, candidate)
         ]
@@ -62,7 +62,7 @@ class ErasedNames:
             return []
         return [
             match
-            for match in resolve_overlaps(self.finder.candidates(text))
+            for match in resolve_overlaps(self.finder.find_candidates(text))
             if not _is_ordinary(text, match) and any(each.overlaps(match.start, match.end) for each in own)
         ]
 

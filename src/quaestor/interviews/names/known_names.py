@@ -69,12 +69,12 @@ class InterviewNames:
         self._finder = finder
 
     def mask(self, text: str) -> str:
-        for match in reversed(self._finder.sure_in(text)):
+        for match in reversed(self._finder.find_sure(text)):
             text = f"{text[: match.start]}{match.shown}{text[match.end :]}"
         return text
 
     def find(self, text: str) -> Sequence[str]:
-        return [match.shown for match in self._finder.names_in(text)]
+        return [match.shown for match in self._finder.find_sure_names(text)]
 
 
 def add_name(
@@ -302,11 +302,11 @@ def _checked_shown(shown: str, name: KnownName, known: Iterable[KnownName]) -> s
     words = " ".join(shown.split())
     if len(words) > _LONGEST:
         raise InputError(f"the replacement has {len(words)} characters: use at most {_LONGEST}")
-    if words and Finder([name]).names_in(words):
+    if words and Finder([name]).find_sure_names(words):
         raise InputError("the replacement contains the name itself: choose other words")
     others = Finder(known_name for known_name in known if known_name.id != name.id)
-    if words and (names := others.names_in(words)):
+    if words and (names := others.find_sure_names(words)):
         raise InputError(f"the replacement contains another known name, that of {names[0].shown}: choose other words")
-    if words and others.sure_in(words):
+    if words and others.find_sure(words):
         raise InputError("the replacement contains an address or a telephone number: choose other words")
     return words

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from quaestor.base.errors import InputError
 from quaestor.coding.session import require_lead
 from quaestor.deidentify.contact_patterns import REPLACEMENTS
-from quaestor.deidentify.finder import Finder, NameMatch, either, group_overlapping
+from quaestor.deidentify.finder import Finder, NameMatch, join_alternatives, group_overlapping
 from quaestor.interviews.model.records import Replacement, SpokenTurn, Transcript, Voice
 from quaestor.interviews.names.known_names import INTERVIEWER, REPLACE, all_names, finder_of, name_called
 from quaestor.interviews.repository import Interviews
@@ -129,7 +129,7 @@ def places_in(interviews: Interviews, talk: Transcript, finder: Finder | None = 
     finder = finder or finder_of(interviews)
     mark = (entries[0].number if entries else 0, finder)
     candidates_by_turn = interviews.remembered(
-        f"found/{talk.interview}", mark, lambda: [finder.candidates(turn.raw) for turn in talk.turns]
+        f"found/{talk.interview}", mark, lambda: [finder.find_candidates(turn.raw) for turn in talk.turns]
     )
     refused = _refused(entries)
     proposals = []
@@ -188,7 +188,7 @@ def _of_turn(
 def _of_several(proposal: Proposal, proposals: Sequence[Proposal]) -> Proposal:
     """Returns a proposal for a name shared by several people, as the name of one of them."""
     also = tuple(each.shown for each in proposals if each is not proposal)
-    words = f"also the name of {either(also)}"
+    words = f"also the name of {join_alternatives(also)}"
     return replace(proposal, also=also, named=True, why=words if proposal.sure else f"{proposal.why}, {words}")
 
 
@@ -252,7 +252,7 @@ def each_once(proposals: Iterable[Proposal]) -> Iterator[Proposal]:
             yield proposal
         elif proposal.at not in seen_places:
             seen_places.add(proposal.at)
-            yield replace(proposal, shown=either((proposal.shown, *proposal.also)))
+            yield replace(proposal, shown=join_alternatives((proposal.shown, *proposal.also)))
 
 
 def still_open(interviews: Interviews) -> Iterator[Proposal]:

@@ -36,7 +36,7 @@ def replace_written(interviews: Interviews, actor: str | None = None) -> int:
     """
     lead = require_lead(interviews.coding, actor, "replace names in written texts")
     finder = finder_of(interviews)
-    changed = _changed(interviews, _WRITTEN, finder.sure_in) + _in_guides(interviews, finder.names_in)
+    changed = _changed(interviews, _WRITTEN, finder.find_sure) + _in_guides(interviews, finder.find_sure_names)
     if changed:
         interviews.coding.act(lambda state: NewAct(REWORD_ACT, lead, {"texts": changed}))
     return changed

@@ -94,7 +94,7 @@ def _older(interviews: Interviews, items: Iterable[tuple[str, str, str]]) -> Ite
         if turn is None or body != as_html(turn.text):
             yield from (Older(interview, shown) for shown in _held(interviews, turn, body))
         if question not in questions_by_item:
-            questions_by_item[question] = [name.shown for name in finder_of(interviews).names_in(question)]
+            questions_by_item[question] = [name.shown for name in finder_of(interviews).find_sure_names(question)]
         yield from (Older(interview, shown) for shown in questions_by_item[question])
 
 
@@ -104,4 +104,4 @@ def _held(interviews: Interviews, turn: SpokenTurn | None, body: str) -> Iterato
     for replacement in turn.replacements if turn else ():
         if turn and turn.raw[replacement.start : replacement.end] in text:
             yield replacement.shown
-    yield from (name.shown for name in finder_of(interviews).names_in(text))
+    yield from (name.shown for name in finder_of(interviews).find_sure_names(text))

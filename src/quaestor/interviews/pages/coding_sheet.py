@@ -1,4 +1,4 @@
-"""A transcript as one rater codes it: the turns of a page, the rater's own stretches, and nothing that others say."""
+"""A transcript as one rater codes it: the turns of a page with the rater's own passages only."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from quaestor.interviews.repository import Interviews
 
 @dataclass(frozen=True)
 class Piece:
-    """Words that lie in the same stretches, by their places in the list."""
+    """Words that lie in the same passages, given by their indexes."""
 
     words: str
     inside: tuple[int, ...] = ()
 
 
 def lanes_of(places: Sequence[tuple[int, int]]) -> list[int]:
-    """For each stretch the first lane that is free where it begins; no two that overlap share one.
+    """Assigns each passage the first lane that is free at its start, so that overlapping passages never share one.
 
-    Longer ones come first, so that what lies within a stretch is drawn beside it.
+    Longer passages come first, so that a passage within another one is drawn next to it.
     """
     lanes = [0] * len(places)
     ends: list[int] = []
@@ -43,7 +43,7 @@ def lanes_of(places: Sequence[tuple[int, int]]) -> list[int]:
 
 
 def pieces_of(text: str, places: Sequence[tuple[int, int]]) -> list[Piece]:
-    """The text in pieces, whole and in order, each with the stretches that it lies in."""
+    """Splits a text into segments, each with the passages that contain it."""
     cuts = sorted({0, len(text), *(min(max(cut, 0), len(text)) for place in places for cut in place)})
     return [
         Piece(
@@ -55,15 +55,15 @@ def pieces_of(text: str, places: Sequence[tuple[int, int]]) -> list[Piece]:
 
 
 MOST_TURNS, MOST_CHARACTERS = 120, 14_000
-"""Of one page, so that a long transcript opens as fast as a short one."""
+"""Limits of one page, so that a long transcript opens as fast as a short one."""
 RESERVED = "vmzxwn/?"
-"""Keys that do something else on the page."""
+"""Keys that have another function on the page."""
 _VOICES = {Voice.INTERVIEWER: "Interviewer", Voice.PARTICIPANT: "Participant", Voice.OTHER: "Somebody else"}
 
 
 @dataclass(frozen=True)
 class Mark:
-    """A stretch as the page shows it: places in the shown words, and the lane it is drawn in."""
+    """A passage as the page shows it: its position in the shown text, and the lane in which it is drawn."""
 
     start: int
     end: int
@@ -73,7 +73,7 @@ class Mark:
     words: str
     memo: str = ""
     fields: tuple[tuple[str, str], ...] = ()
-    """All that its code asks for, said or not."""
+    """All fields of its code, filled in or not."""
     link: str = ""
 
     @property
@@ -83,7 +83,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class CodedTurn:
-    """A turn on the page; only one's own can be coded."""
+    """A turn on the page; a rater can code only their own."""
 
     number: int
     item: str
@@ -92,7 +92,7 @@ class CodedTurn:
     at: str
     own: bool
     read: bool
-    """Whether this rater has said anything about it, were it that there is nothing to code."""
+    """Whether this rater has rated it, even if there was nothing to code."""
     marks: tuple[Mark, ...] = ()
     pieces: tuple[Piece, ...] = ()
     asks: bool = False
@@ -110,7 +110,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class CodingSheet:
-    """One page of a transcript with all that belongs to it."""
+    """One page of a transcript with everything it shows."""
 
     round: str
     kind: str
@@ -127,13 +127,13 @@ class CodingSheet:
     pages: int
     first: int
     last: int
-    """The turns of the page."""
+    """The first and last turn of the page."""
     done: int
     total: int
     left_here: int
-    """Turns of the page that are not read yet."""
+    """Turns of the page that are not rated yet."""
     seen: int
-    """The state of the transcript that the page shows: places are counted in these words."""
+    """The state of the transcript that the page shows: positions count characters in this text."""
     longest_memo: int = LONGEST_MEMO
     longest_field: int = LONGEST_FIELD
 
@@ -152,7 +152,7 @@ def coding_sheet(
     page: int | None = None,
     turn: int | None = None,
 ) -> CodingSheet:
-    """A page of a transcript: the one asked for, that of a turn, else the first with something left to read."""
+    """Builds a page of a transcript: the requested one, that of a turn, or the first with unrated turns."""
     shown_as = shown_now(interviews, interview)
     transcript = shown_as.transcript
     guide = interviews.guide(transcript.guide, transcript.version)
@@ -163,7 +163,7 @@ def coding_sheet(
         is_open = state.round(name).status == OPEN
         own = [number for number, item in enumerate(items) if place.progress.turn_of(item) >= 0]
         if not own:
-            raise StateError(f"the transcript {interview!r} is not among yours in {name!r}")
+            raise StateError(f"the transcript {interview!r} is not assigned to you in {name!r}")
         left = {number for number in own if place.rating(items[number]) is None}
         number = _window(windows, page, turn, left)
         low, high = windows[number]
@@ -192,7 +192,7 @@ def coding_sheet(
 
 
 def next_transcript(coding: CodingSession, interviews: Interviews, sheet: CodingSheet) -> str:
-    """The transcript that a rater goes on with, where this page holds all that is left of the one it shows."""
+    """Returns the rater's next transcript if this page has all that is left of the current one; else an empty text."""
     if sheet.left > sheet.left_here:
         return ""
     known = [interview.id for interview in interviews.interviews()]
@@ -204,12 +204,12 @@ def next_transcript(coding: CodingSession, interviews: Interviews, sheet: Coding
 
 
 def _laid_out(transcript: Transcript) -> tuple[list[tuple[int, int]], list[str]]:
-    """The pages of a transcript, and the items that its turns are: the same for every page that is opened."""
+    """Returns the pages of a transcript and the items of its turns, which are the same for every page."""
     return windows_of(transcript), [item_of(transcript.interview, turn.number) for turn in transcript.turns]
 
 
 def windows_of(transcript: Transcript) -> list[tuple[int, int]]:
-    """The pages of a transcript as (first turn, the one after the last): not too many turns, not too many words."""
+    """Splits a transcript into pages of limited size, as (first turn, turn after the last)."""
     windows: list[tuple[int, int]] = []
     low = size = 0
     for number, turn in enumerate(transcript.turns):
@@ -231,7 +231,7 @@ def _window(windows: Sequence[tuple[int, int]], page: int | None, turn: int | No
 
 
 def coding_choices(facet: Facet, book: Codebook) -> tuple[AnswerChoice, ...]:
-    """The codes by theme; those that nothing lies below get the keys first."""
+    """Returns the codes by theme; codes without children get keys first."""
     offered = list_choices(facet, book, RESERVED)
     above = {book.codes[choice.value].parent for choice in offered}
     keyed = {
@@ -271,7 +271,7 @@ def _turn(place: RaterPosition, facet: Facet, item: str, turn: SpokenTurn) -> Co
 
 
 def marks_of(turn: SpokenTurn, facet: Facet, book: Codebook, stretches: Iterable[Passage]) -> tuple[Mark, ...]:
-    """Stretches as they stand in the shown words; what no words are left of is not shown."""
+    """Returns passages at their positions in the shown text; passages without any text left are omitted."""
     text = turn.text
     placed = [(passage, turn.to_shown(passage.start, passage.end)) for passage in stretches]
     kept = [(passage, place) for passage, place in placed if place[0] < place[1]]

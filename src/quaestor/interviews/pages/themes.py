@@ -1,4 +1,4 @@
-"""What the page of themes shows: tables in the order in which they are read, and figures with their words."""
+"""The page of interview results: tables in reading order, and figures with their text alternatives."""
 
 from __future__ import annotations
 
@@ -22,40 +22,40 @@ _FIGURES = {MATRIX: CODE_MAP, SATURATION: SATURATION_FIGURE, TOGETHER: TOGETHER_
 
 @dataclass(frozen=True)
 class ThemeSection:
-    """A table of the page, and the figure that goes with it."""
+    """A table of the page, and its figure."""
 
     table: Table
     figure: str = ""
     alt: str = ""
-    """The figure in words."""
+    """The text alternative of the figure."""
     size: tuple[int, int] = (0, 0)
-    """Width and height of the figure, so that a page keeps its room."""
+    """Width and height of the figure, so that the page reserves the space."""
     notes: tuple[str, ...] = ()
-    """What is said below the table, without what is said of all tables once."""
+    """Notes below the table, without those that apply to all tables."""
     codes: Mapping[str, str] | None = None
-    """By row the code that it is about, where rows are codes."""
+    """The code of each row, if rows are codes."""
 
 
 @dataclass(frozen=True)
 class ThemesPage:
-    """The page."""
+    """Everything that the page shows."""
 
     themes: Themes
     sections: tuple[ThemeSection, ...]
     base: tuple[str, ...]
-    """What was counted, said once."""
+    """Notes that apply to all tables."""
     stops: tuple[str, ...] = ()
 
 
 def themes_page_seen(interviews: Interviews, viewer: Viewer) -> ThemesPage:
-    """The page for somebody who reads; made once as long as what they may see stays the same."""
+    """Builds the page for a viewer, cached as long as what they may see stays the same."""
     themes = themes_seen(interviews, viewer)
     what = f"page of themes: {viewer.role}, {themes.rounds}"
     return interviews.computed_once(what, themes, lambda: themes_page(themes))
 
 
 def themes_page(themes: Themes) -> ThemesPage:
-    """All of it; nothing but why, where no words were coded that the viewer may see."""
+    """Builds the page; without visible quotations it has only the notes."""
     base = base_notes(themes)
     if not themes.quotations:
         return ThemesPage(themes, (), base)

@@ -1,4 +1,4 @@
-"""All tables of interviews under names that tell them apart, and the quotations behind each of their cells."""
+"""All tables of interviews under unique names, and the quotations behind their cells."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from quaestor.render.table_model import Group, Row, Selection, Table
 
 _SHOWN = 6
 _EVERYWHERE = (THEMES, MATRIX, SATURATION, TOGETHER, QUOTATIONS)
-"""Tables that every study has: a question or a code may be called the same."""
+"""Tables that every study has; a question or a code may have the same name."""
 
 
 def interview_tables(themes: Themes, used_ids: Collection[str] = ()) -> list[Table]:
-    """Every table, in the order in which they are read; names that are taken elsewhere get a word before them."""
+    """Returns every table in reading order; a name that is already used gets a prefix."""
     names = set(used_ids)
 
     def free(name: str) -> str:
@@ -45,41 +45,41 @@ def interview_tables(themes: Themes, used_ids: Collection[str] = ()) -> list[Tab
 
 @dataclass(frozen=True)
 class Behind:
-    """The quotations behind a cell, the selection that finds them, and where the cell stands."""
+    """The quotations behind a cell, the selection that finds them, and the cell's location."""
 
     quotations: tuple[Quotation, ...]
     selection: Selection
     table: str
     place: str
-    """Its row and its column, as a reader sees them."""
+    """The titles of its row and column."""
 
 
 def quotations_behind(themes: Themes, cell: str, used_ids: Collection[str] = ()) -> Behind:
-    """The quotations behind `TABLE:ROW:COLUMN`."""
+    """Finds the quotations behind `TABLE:ROW:COLUMN`."""
     tables = {table.id: table for table in interview_tables(themes, used_ids)}
     name, _, rest = cell.partition(":")
     if name not in tables:
-        raise InputError(f"there is no table {name!r} of interviews, allowed: {_some(name, tables)}")
+        raise InputError(f"interviews have no table {name!r}; allowed: {_some(name, tables)}")
     table = tables[name]
     columns = [column.key for column in table.columns]
     fitting = sorted((key for key in columns if rest.endswith(f":{key}")), key=len)
     if not fitting:
         column_name = rest.rpartition(":")[2]
-        raise InputError(f"table {name} has no column {column_name!r}, allowed: {_some(column_name, columns)}")
+        raise InputError(f"table {name} has no column {column_name!r}; allowed: {_some(column_name, columns)}")
     row = rest.removesuffix(f":{fitting[-1]}")
     rows = {row.key: _row_title(group, row) for group in table.groups for row in group.rows}
     if row not in rows:
-        raise InputError(f"table {name} has no row {row!r}, allowed: {_some(row, rows)}")
+        raise InputError(f"table {name} has no row {row!r}; allowed: {_some(row, rows)}")
     cell_found = table.cell(row, fitting[-1])
     if cell_found is None or cell_found.selection is None:
-        raise StateError(f"the cell {cell} counts no quotations: there is no list behind it")
+        raise StateError(f"the cell {cell} does not count quotations, so there is no list behind it")
     title = next(column.title for column in table.columns if column.key == fitting[-1])
     place = f"{rows[row]}, {title}"
     return Behind(tuple(selected(themes, cell_found.selection)), cell_found.selection, table.title, place)
 
 
 def _row_title(group: Group, row: Row) -> str:
-    """What a row is called outside of its table: that of a whole theme by the theme."""
+    """Returns a row's title that can be understood outside of its table."""
     return f"{group.title}, any code" if row.total and group.title else row.title
 
 

@@ -1,4 +1,4 @@
-"""Codes that occur together: in the same turn, in the same answer, on the same words."""
+"""Codes that occur together: in the same turn, in the same answer, on the same words; and saturation."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _MOST_PAIRS = 40
 
 @dataclass(frozen=True)
 class Pair:
-    """Two codes that occur together, by turn, by answer to a question, and on the same words."""
+    """Two codes that occur together, by turn, by answer, and on the same words."""
 
     first: CodeUsed
     second: CodeUsed
@@ -40,14 +40,14 @@ class Pair:
     answers: tuple[str, ...]
     characters: int
     same: tuple[str, ...]
-    """Quotations of the one that share words with one of the other, and those."""
+    """Quotations of either code that overlap with one of the other."""
     by_turn: float
     by_answer: float | None
     on_words: float | None
 
 
 def pairs(themes: Themes) -> list[Pair]:
-    """All codes that occur in the same turn or answer, those that do so most first."""
+    """Returns all pairs of codes in the same turn or answer, most frequent first."""
     places = {code.id: place for place, code in enumerate(themes.codes)}
     turns, in_turns = occurrences(themes, TURN)
     answers, in_answers = occurrences(themes, ANSWER)
@@ -99,7 +99,7 @@ def _on_the_same_words(themes: Themes, first: str, second: str) -> Iterator[str]
 
 
 def themes_with(themes: Themes, code: str) -> list[tuple[str, list[tuple[str, int, int]]]]:
-    """(quotation, its places) of a code."""
+    """Returns (quotation, its positions) for each quotation of a code."""
     return [
         (quotation.id, [(part.item, part.start, part.end) for part in quotation.parts])
         for quotation in themes.quotations
@@ -108,7 +108,7 @@ def themes_with(themes: Themes, code: str) -> list[tuple[str, list[tuple[str, in
 
 
 def together_table(themes: Themes) -> Table:
-    """Codes that occur together, counted in turns, in answers and on the same words."""
+    """Builds the table of codes that occur together, counted in turns, in answers and in shared characters."""
     code_pairs = pairs(themes)
     rows = [_pair_row(themes, code_pair) for code_pair in code_pairs[:_MOST_PAIRS]]
     columns = (
@@ -118,7 +118,7 @@ def together_table(themes: Themes) -> Table:
         Column("participants", "participants"),
     )
     notes = [
-        "Jaccard is the part of all turns, answers or characters with either code that has both.",
+        "Jaccard is the share of turns, answers or characters with both codes among those with at least one.",
         *base_notes(themes),
     ]
     if len(code_pairs) > _MOST_PAIRS:
@@ -141,7 +141,7 @@ def _pair_row(themes: Themes, pair: Pair) -> Row:
 
 
 def _of_pair(themes: Themes, pair: Pair, unit: str) -> list[str]:
-    """The quotations of both codes in the turns, or the answers, that have both."""
+    """Returns the quotations of both codes in the turns, or answers, that have both."""
     codes_wanted, shared = {pair.first.id, pair.second.id}, set(pair.turns if unit == TURN else pair.answers)
     return [
         quotation.id
@@ -162,7 +162,7 @@ def saturation_of(themes: Themes) -> Saturation:
 
 
 def saturation_table(themes: Themes) -> Table:
-    """New codes interview by interview, and how many so many interviews give in other orders."""
+    """Builds the table of new codes per interview, and the number of codes expected in other orders."""
     saturation = saturation_of(themes)
     seen: set[str] = set()
     rows = []
@@ -197,7 +197,7 @@ def saturation_table(themes: Themes) -> Table:
         Column("names", "which", numeric=False),
     )
     notes = (
-        "On average: how many codes so many of these interviews give, over all their orders.",
+        "On average: the number of codes in that many interviews, over all orders of the interviews.",
         *(stop_in_words(stop) for stop in saturation.stops),
         *base_notes(themes),
     )
@@ -206,11 +206,11 @@ def saturation_table(themes: Themes) -> Table:
 
 
 def stop_in_words(stop: StoppingPoint) -> str:
-    """What a rule says, as a sentence."""
+    """Describes the result of a stopping rule in a sentence."""
     rule = stop.rule
     rule_text = f"{rule.name} ({rule.base} + {rule.run})"
     if stop.undefined:
-        return f"{rule_text}: cannot be told yet, {stop.undefined}."
+        return f"{rule_text}: cannot be determined yet, {stop.undefined}."
     if stop.reached is None:
         return f"{rule_text}: not reached, the last {rule.run} interviews add {percent(stop.shares[-1])}."
     return f"{rule_text}: reached after {stop.reached} interviews, as the {rule.run} after them show."

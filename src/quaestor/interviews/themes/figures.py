@@ -1,4 +1,4 @@
-"""Themes as figures: how many codes interviews still add, who speaks of what, and what goes together."""
+"""Figures of themes: saturation, mentions by participant, and co-occurrence."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from quaestor.render.figures.saturation import draw_saturation
 SATURATION, CODE_MAP, TOGETHER = "saturation", "code-map", "together"
 FIGURES = (SATURATION, CODE_MAP, TOGETHER)
 _MOST_CODES = 14
-"""Of those that occur together most often."""
+"""The codes shown, those that co-occur most often."""
 
 
 def figures_of(themes: Themes) -> list[Figure]:
@@ -23,12 +23,12 @@ def figures_of(themes: Themes) -> list[Figure]:
 
 
 def figure_of(themes: Themes, name: str) -> Figure:
-    """One of the figures, by its name."""
+    """Draws the figure of this name."""
     return {SATURATION: _saturation, CODE_MAP: _code_map, TOGETHER: _together}[name](themes)
 
 
 def drawn(themes: Themes, name: str) -> str | None:
-    """A figure as SVG, for a page; none where there is none of that name."""
+    """Returns a figure as SVG for a page; None if there is none of that name."""
     return render_svg(figure_of(themes, name)) if name in FIGURES else None
 
 
@@ -52,7 +52,7 @@ def _code_map(themes: Themes) -> Figure:
 
 
 def _together(themes: Themes) -> Figure:
-    """Of the codes that meet others most often, in the order of the codebook."""
+    """Draws the codes that co-occur most often, in the order of the codebook."""
     _, matrix = occurrences(themes, TURN)
     counts = co_occurrence(matrix).counts
     meets = counts.sum(axis=1) - counts.diagonal()

@@ -1,4 +1,4 @@
-"""What interviews come to as files and as JSON: the same numbers as on the page and in the report."""
+"""Interview results as files and as JSON, with the same numbers as on the page and in the report."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from quaestor.render.tables.files import write_table
 
 
 def write_themes(interviews: Interviews, themes: Themes, folder: Path) -> list[Path]:
-    """Tables, figures and `themes.json` in a folder; nothing is written while a known name remains."""
+    """Writes tables, figures and `themes.json` to a folder; raises StateError while a known name is left."""
     refuse_names_in(interviews)
     folder.mkdir(parents=True, exist_ok=True)
     written = [path for table in interview_tables(themes) for path in write_table(table, folder / "tables")]
@@ -35,7 +35,7 @@ def write_themes(interviews: Interviews, themes: Themes, folder: Path) -> list[P
 
 
 def themes_json(themes: Themes) -> dict[str, Any]:
-    """Codes with their participants and mentions, what occurs together, and saturation."""
+    """Returns codes with participants and mentions, co-occurrence, and saturation."""
     counts = mentions(themes)
     shares = participant_shares(counts)
     codes = [
@@ -129,10 +129,10 @@ def quotation_json(quotation: Quotation) -> dict[str, Any]:
 
 
 def quotations_of(themes: Themes, code: str) -> tuple[str, list[Quotation]]:
-    """The name of a code, or of a theme, and its quotations."""
+    """Returns the name of a code or theme, and its quotations."""
     names = {code.theme: code.theme_name for code in themes.codes} | {code.id: code.path for code in themes.codes}
     if code not in names:
-        raise InputError(f"nobody's words were given a code {code!r}, there are: {_some(code, list(names))}")
+        raise InputError(f"no quotation has the code {code!r}; codes with quotations: {_some(code, list(names))}")
     return names[code], themes.of(code)
 
 

@@ -1,4 +1,4 @@
-"""Decided stretches of all interviews as quotations, ready to be counted; none is of who withdrew or declined."""
+"""Turns decided passages of all interviews into quotations; withdrawn and declined participants are left out."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from quaestor.people.roles import Role
 
 
 def unnamed_themes(interviews: Interviews, themes: Themes) -> Themes:
-    """Codes and what was added to questions without known names; a code whose name holds one has another id too."""
+    """Masks known names in codes and added items; a code whose name contains one also gets another id."""
     mask = masker(interviews)
     names = {code.id: code.name for code in themes.codes} | {code.theme: code.theme_name for code in themes.codes}
     words = {name: mask(name) for name in (*names.values(), *themes.unused, *themes.undecided)}
@@ -47,7 +47,7 @@ def unnamed_themes(interviews: Interviews, themes: Themes) -> Themes:
 
 
 def _other_ids(named: Iterable[str], used_ids: Mapping[str, str]) -> dict[str, str]:
-    """Every id as it is shown: the one it has, since an id is made of a name, or one that tells nothing."""
+    """Maps ids to shown ids: a code whose name is masked gets a neutral one, because an id is derived from a name."""
     free = (candidate for number in range(1, 2 * len(used_ids) + 2) if (candidate := f"code-{number}") not in used_ids)
     return {code: code for code in used_ids} | {code: next(free) for code in named}
 
@@ -76,7 +76,7 @@ _OTHER = "other"
 
 
 def themes_of(interviews: Interviews, rounds: Sequence[str] = (), actor: str | None = None) -> Themes:
-    """What the closed rounds that coded transcripts come to, or those named; a rater who looks is on record."""
+    """Returns the results of the named rounds, or of all closed rounds on transcripts; a rater's view is recorded."""
     coded = coded_stretches(interviews, rounds, actor)
     if not coded.rounds:
         raise StateError(NOTHING)
@@ -84,7 +84,7 @@ def themes_of(interviews: Interviews, rounds: Sequence[str] = (), actor: str | N
 
 
 def themes_seen(interviews: Interviews, viewer: Viewer) -> Themes:
-    """The same for somebody who reads pages: of the rounds that they may see, with nothing put on record."""
+    """Returns the results of the rounds that a viewer may see; records no view."""
     with interviews.coding.locked_state() as state:
         sight = Visibility(state, interviews.coding.lead, viewer)
         whys = {name: sight.why_no_decisions(name) or _why_not_yet(state, name) for name in coded_rounds(state)}
@@ -97,7 +97,7 @@ def themes_seen(interviews: Interviews, viewer: Viewer) -> Themes:
         coded = decided_stretches(interviews, rounds)
         return _gathered(interviews, coded) if is_lead else _without_names(interviews, coded)
 
-    # What raters say in an open round changes neither `changed` nor, without words beside a turn, the files.
+    # Ratings in an open round change neither `changed` nor, unless they contain free text, the files.
     mark = (changed, interviews.version(), interviews.study.settings.study.seed)
     what = f"themes {'of the lead' if is_lead else 'without names'}: {rounds}"
     themes = interviews.computed_once(what, mark, gathered)
@@ -105,7 +105,7 @@ def themes_seen(interviews: Interviews, viewer: Viewer) -> Themes:
 
 
 def _why_not_yet(state: State, name: str) -> str:
-    """Why a closed round counts for nothing yet: its undecided codes are those that raters gave, who may go on."""
+    """Returns why a closed round is not shown yet: it can be reopened, and raters must not see each other's codes."""
     return (
         f"{name} can still be reopened: its codes are shown once something in it is decided"
         if can_reopen_blind(state, name)
@@ -114,7 +114,7 @@ def _why_not_yet(state: State, name: str) -> str:
 
 
 def _without_names(interviews: Interviews, coded: Coded) -> Themes:
-    """For anybody but the lead: no known name stands in it, whether or not it was confirmed."""
+    """Builds the results for everybody but the lead, with all known names masked, confirmed or not."""
     talks = {transcript.interview: masked(interviews, transcript) for transcript in interviews.transcripts()}
     mask = masker(interviews)
 
@@ -129,13 +129,13 @@ def _without_names(interviews: Interviews, coded: Coded) -> Themes:
 
 
 NOTHING = (
-    "no round that codes transcripts is closed yet: code them, close the round, and settle where raters differ "
+    "no round on transcripts is closed yet: code them, close the round, and settle the disagreements "
     "(`quaestor round close NAME`, `quaestor decisions agree NAME`)"
 )
 
 
 def has_themes(state: State) -> bool:
-    """Whether a round that codes transcripts has decided anything."""
+    """Whether a round on transcripts has any decision."""
     return any(
         state.round(name).last_decisions(require_passage_facet(state.round(name).plan).id)
         for name in coded_rounds(state)
@@ -177,7 +177,7 @@ def _gathered(interviews: Interviews, coded: Coded, shown: Mapping[str, Transcri
 
 
 def _in_order(interviews: Interviews, coded: Sequence[str]) -> list[str]:
-    """As they were held, where the desk knows when each began; else by participant."""
+    """Sorts interviews by start if all were held at the desk; else by participant."""
     start_times = {interview.id: interview.began for interview in interviews.interviews()}
     if not all(start_times[name] for name in coded):
         return list(coded)
@@ -197,7 +197,7 @@ def _quotations(
     answers: Mapping[str, str],
     asked: Mapping[str, tuple[str, ...]],
 ) -> Iterator[Quotation]:
-    """One for each stretch; those that were coded as one are one, however many turns they cross."""
+    """Yields one quotation for each group of linked passages."""
     for several in coded_as_one(stretches):
         ordered = sorted(several, key=lambda passage: (passage.turn, passage.start))
         first, last = ordered[0], ordered[-1]
@@ -229,7 +229,7 @@ def _quotations(
 
 
 def _fields(several: Sequence[CodedStretch], asked: Sequence[str]) -> dict[str, str]:
-    """What was said more, in the order in which the code asks for it; of several parts the first that says it."""
+    """Returns the filled-in fields in the order of the code; if several parts fill in a field, the first counts."""
     values = {name: words for passage in reversed(several) for name, words in passage.fields.items() if words}
     return {name: values[name] for name in dict.fromkeys((*asked, *values)) if name in values}
 
@@ -239,7 +239,7 @@ def _said(turns: Sequence[SpokenTurn], number: int) -> Said | None:
 
 
 def _asked(state: State, rounds: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """By code what it asks for more; what a merged code asked for, the one that took its place asks for."""
+    """Maps each current code to its fields; a code inherits the fields of codes merged into it."""
     fields_by_code: dict[str, tuple[str, ...]] = {}
     for code, names in (field for name in rounds for field in require_passage_facet(state.round(name).plan).fields):
         now = state.history.find_code(code, state.history.latest.version, "", {}).code or code
@@ -248,7 +248,7 @@ def _asked(state: State, rounds: Sequence[str]) -> dict[str, tuple[str, ...]]:
 
 
 def _codes_used(book: Codebook, asked: Mapping[str, tuple[str, ...]], used: set[str]) -> Iterator[CodeUsed]:
-    """In the order of the codebook; a code that was retired with words on it comes last."""
+    """Yields the codes in use in the order of the codebook, retired ones last."""
     places = {code: place for place, code in enumerate(book.codes)}
 
     def place(code: str) -> tuple[bool, list[int]]:
@@ -260,7 +260,7 @@ def _codes_used(book: Codebook, asked: Mapping[str, tuple[str, ...]], used: set[
 
 
 def _references(interviews: Interviews, book: Codebook, quotations: Sequence[Quotation]) -> Iterator[Reference]:
-    """Every question with items to refer to, by the last guide that has it."""
+    """Yields every question with reference items, as in the last guide that has it."""
     left_out = declined(interviews)
     interviews_kept = [interview for interview in interviews.interviews() if interview.participant not in left_out]
     talks = {interview.id: conversation(interviews, interview.id) for interview in interviews_kept}
@@ -298,7 +298,7 @@ def _ticking(talks: Mapping[str, Conversation], people: Mapping[str, str], quest
 def _others(
     talks: Mapping[str, Conversation], people: Mapping[str, str], question: str
 ) -> list[tuple[str, tuple[str, ...]]]:
-    """What was added in words, the same words together."""
+    """Groups items that participants added by their text, ignoring case."""
     additions: dict[str, tuple[str, list[str]]] = {}
     for name, talk in talks.items():
         for tick in talk.ticked(question):
@@ -310,9 +310,9 @@ def _others(
 def _named(
     book: Codebook, items: Sequence[str], quotations: Sequence[Quotation]
 ) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
-    """By item (participants, codes): a code with the id of an item names it, its sisters name something else.
+    """Maps each item to (participants, codes): a code with the item's id mentions it, its siblings mention `other`.
 
-    Where a code was merged, the one that took its place names the item.
+    If the code was merged, the code that it was merged into mentions the item.
     """
     here: dict[str, tuple[str, ...]] = {item: (_in_place_of(book, item),) for item in items if item in book.codes}
     theirs = {code for codes in here.values() for code in codes}

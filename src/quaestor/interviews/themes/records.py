@@ -1,4 +1,4 @@
-"""What interviews come to: quotations with their codes and surroundings, and all that tables are made of."""
+"""Interview results: quotations with their codes and context, and the counts behind the tables."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from quaestor.render.table_model import Selection
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 BETWEEN = " […] "
-"""Stands between parts of one quotation that others spoke between."""
+"""Separates the parts of a quotation if others spoke in between."""
 
 
 @dataclass(frozen=True)
 class Said:
-    """A turn beside a quotation."""
+    """A turn before or after a quotation."""
 
     voice: str
     words: str
@@ -27,7 +27,7 @@ class Said:
 
 @dataclass(frozen=True)
 class Part:
-    """A stretch of one turn."""
+    """A passage of one turn."""
 
     item: str
     turn: int
@@ -35,29 +35,29 @@ class Part:
     end: int
     words: str
     answer: str = ""
-    """The answer that it is part of, by its id; empty before the first question."""
+    """The id of the answer that it belongs to; empty before the first question."""
 
 
 @dataclass(frozen=True)
 class Quotation:
-    """Words that count as a code, once, with what stands around them; several turns where they were coded as one."""
+    """A coded text with its context; it spans several turns if they were linked when coding."""
 
     id: str
     code: str
     theme: str
-    """The code at the root of that one, or itself."""
+    """The root of the code's tree, or the code itself."""
     interview: str
     participant: str
     question: str
-    """The question of the guide that is answered, by its id; empty before the first one."""
+    """The id of the guide question that is answered; empty before the first one."""
     asked: str
-    """Its words."""
+    """The text of that question."""
     parts: tuple[Part, ...]
     fields: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
-    """What the code asks for more, such as a threshold."""
+    """The further fields of the code, such as a threshold."""
     memo: str = ""
     raters: int = 0
-    """How many gave it this code before it was decided."""
+    """How many raters gave it this code before the decision."""
     earlier: Said | None = None
     before: str = ""
     """The rest of its turn."""
@@ -71,7 +71,7 @@ class Quotation:
 
     @property
     def answers(self) -> tuple[str, ...]:
-        """The answers that it is part of: a passage may go on after the next question."""
+        """The answers that it belongs to: a quotation may continue after the next question."""
         return tuple(dict.fromkeys(part.answer for part in self.parts if part.answer))
 
     @property
@@ -81,14 +81,14 @@ class Quotation:
 
 @dataclass(frozen=True)
 class CodeUsed:
-    """A code that somebody's words were given."""
+    """A code that was given to at least one quotation."""
 
     id: str
     name: str
     theme: str
     theme_name: str
     fields: tuple[str, ...] = ()
-    """What its stretches say more."""
+    """The fields that its passages may fill in."""
 
     @property
     def path(self) -> str:
@@ -97,64 +97,64 @@ class CodeUsed:
 
 @dataclass(frozen=True)
 class ReferenceTally:
-    """An item that participants may refer to: who did so in the conversation, and whose words were coded as it."""
+    """A reference item: the participants who ticked it in the conversation, and those whose words were coded as it."""
 
     key: str
     label: str
     ticked: tuple[str, ...]
     named: tuple[str, ...]
     codes: tuple[str, ...] = ()
-    """The codes that count as naming it."""
+    """The codes that count as mentioning it."""
 
 
 @dataclass(frozen=True)
 class Reference:
-    """A question with items to refer to, and how often each was."""
+    """A question with reference items, and the participants who referred to each."""
 
     question: str
     text: str
     asked: tuple[str, ...]
-    """Participants in whose conversations it was asked, as the interviewer's desk has it."""
+    """Participants who were asked it, according to the interviewer's records."""
     items: tuple[ReferenceTally, ...]
     others: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    """What was added, and who added it."""
+    """Items that participants added, each with those participants."""
 
     @property
     def reached(self) -> tuple[str, ...]:
-        """Whom a tick can come from: who was asked, and who ticked or added something before it was marked skipped."""
+        """Participants who can have ticked: those who were asked, and those who ticked or added something."""
         ticking = [*(item.ticked for item in self.items), *(who for _, who in self.others)]
         return tuple(dict.fromkeys(chain(self.asked, *ticking)))
 
 
 @dataclass(frozen=True)
 class Themes:
-    """All that the coded interviews of a study come to."""
+    """The results of all coded interviews of a study."""
 
     rounds: tuple[str, ...]
     quotations: tuple[Quotation, ...]
     codes: tuple[CodeUsed, ...]
-    """Those in use, in the order of the codebook."""
+    """Codes in use, in the order of the codebook."""
     interviews: tuple[tuple[str, str], ...]
-    """(interview, participant) of all that were coded, in the order in which they were held."""
+    """(interview, participant) of all coded interviews, in the order in which they were held."""
     references: tuple[Reference, ...] = ()
     unused: tuple[str, ...] = ()
-    """Names of the codes that nobody's words were given, by any rater."""
+    """Names of the codes that no rater gave to anything."""
     undecided: tuple[str, ...] = ()
-    """Names of those that are on words about which nothing is decided yet, and on no others."""
+    """Names of the codes that only occur in undecided turns."""
     turns: int = 0
     unsettled: int = 0
-    """Turns on which raters differ and nobody has decided."""
+    """Turns on which raters disagree and nobody has decided."""
     uncoded: int = 0
-    """Stretches whose code was split or withdrawn since."""
+    """Passages whose code was split or withdrawn."""
     in_vivo: int = 0
-    """Stretches whose words are their own code and were adopted as none."""
+    """In vivo passages that were not adopted as a code."""
     withdrawn: int = 0
     simulated: bool = False
     synthetic: bool = False
     blindness: tuple[str, ...] = ()
     """A sentence for each round whose raters were not blind."""
     hidden: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
-    """By round: why whoever looks does not see what it decided."""
+    """Why the viewer may not see a round's decisions, by round."""
     seed: int = 0
 
     @property
@@ -165,7 +165,7 @@ class Themes:
         return next((code for code in self.codes if code.id == name), None)
 
     def of(self, code: str) -> list[Quotation]:
-        """The quotations of a code, or of all codes of a theme."""
+        """Returns the quotations of a code, or of all codes of a theme."""
         return [quotation for quotation in self.quotations if code in (quotation.code, quotation.theme)]
 
 
@@ -175,7 +175,7 @@ _LISTED = 6
 
 
 def columns_of(themes: Themes) -> DecidedItems:
-    """Every quotation with all that tells it apart."""
+    """Returns the attributes of every quotation by which it can be selected."""
     several = themes.quotations
     order = {
         THEME: list(dict.fromkeys((code.theme, code.theme_name) for code in themes.codes)),
@@ -208,13 +208,13 @@ def _as_they_are(keys: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def selected(themes: Themes, selection: Selection) -> list[Quotation]:
-    """The quotations behind a cell."""
+    """Returns the quotations behind a cell."""
     chosen = columns_of(themes).build_mask(selection.conditions)
     return [quotation for quotation, is_chosen in zip(themes.quotations, chosen.tolist(), strict=True) if is_chosen]
 
 
 def in_words(themes: Themes, selection: Selection) -> str:
-    """What the quotations behind a cell have in common; which ones they are, their list shows."""
+    """Describes what the quotations behind a cell have in common."""
     columns = columns_of(themes)
     parts = []
     for name, keys in selection.conditions:
@@ -230,7 +230,7 @@ def of(attribute: str, *keys: str) -> Selection:
 
 
 def mentions(themes: Themes) -> Codes:
-    """How often each participant's words were given each code: a row for each code, a column for each participant."""
+    """Counts how often each code was given to each participant's words: codes in rows, participants in columns."""
     rows = {code.id: place for place, code in enumerate(themes.codes)}
     columns = {participant: place for place, participant in enumerate(themes.participants)}
     counts = np.zeros((len(rows), len(columns)), np.int64)
@@ -240,7 +240,7 @@ def mentions(themes: Themes) -> Codes:
 
 
 def occurrences(themes: Themes, unit: str) -> tuple[list[str], Flags]:
-    """Units (turns, answers) and which codes occur in each."""
+    """Returns the units (turns or answers) and which codes occur in each."""
     places = {code.id: place for place, code in enumerate(themes.codes)}
     pairs = [(name, places[quotation.code]) for quotation in themes.quotations for name in units_of(quotation, unit)]
     units = list(dict.fromkeys(name for name, _ in pairs))
@@ -252,14 +252,14 @@ def occurrences(themes: Themes, unit: str) -> tuple[list[str], Flags]:
 
 
 def units_of(quotation: Quotation, unit: str) -> list[str]:
-    """The turns or the answers that a quotation is part of."""
+    """Returns the turns or answers that a quotation belongs to."""
     if unit == TURN:
         return [part.item for part in quotation.parts]
     return list(quotation.answers)
 
 
 def codes_by_interview(themes: Themes) -> Flags:
-    """Which codes occur in each interview, in the order in which interviews were held."""
+    """Returns which codes occur in each interview, in the order in which the interviews were held."""
     rows = {name: place for place, (name, _) in enumerate(themes.interviews)}
     places = {code.id: place for place, code in enumerate(themes.codes)}
     mentions = np.zeros((len(rows), len(places)), bool)

@@ -1,4 +1,4 @@
-"""Themes as tables: how many participants speak of each, and who speaks of what."""
+"""Tables of themes: how many participants mention each theme, and who mentions what."""
 
 from __future__ import annotations
 
@@ -30,27 +30,27 @@ _ONE = ("",)
 
 
 def by_theme(themes: Themes) -> Iterator[tuple[str, str, list[CodeUsed]]]:
-    """(theme, its name, its codes in use) in the order of the codebook."""
+    """Yields (theme, its name, its codes in use) in the order of the codebook."""
     for theme, name in dict.fromkeys((code.theme, code.theme_name) for code in themes.codes):
         yield theme, name, [code for code in themes.codes if code.theme == theme]
 
 
 def base_notes(themes: Themes) -> tuple[str, ...]:
-    """What was counted, and what was not."""
+    """Returns the notes on what was counted and what was left out."""
     several = len(themes.interviews)
     notes = [
         f"{_counted(len(themes.quotations), 'quotation')} of {_counted(len(themes.participants), 'participant')} in "
         f"{_counted(several, 'coded interview')} ({', '.join(themes.rounds)}); a participant counts once for a code."
     ]
     if themes.unsettled:
-        notes.append(f"{_counted(themes.unsettled, 'turn')} on which raters differ, not decided yet, not counted.")
+        notes.append(f"{_counted(themes.unsettled, 'turn')} with undecided disagreements, not counted.")
     if themes.uncoded:
-        notes.append(f"{_counted(themes.uncoded, 'stretch', 'es')} without a code since it was split or withdrawn.")
+        notes.append(f"{_counted(themes.uncoded, 'passage')} without a code because it was split or withdrawn.")
     if themes.in_vivo:
-        notes.append(f"{_counted(themes.in_vivo, 'stretch', 'es')} in vivo, adopted as no code, not counted.")
+        notes.append(f"{_counted(themes.in_vivo, 'passage')} in vivo, not adopted as a code, not counted.")
     if themes.withdrawn:
         verb = "is" if themes.withdrawn == 1 else "are"
-        notes.append(f"{_counted(themes.withdrawn, 'participant')} withdrew and {verb} in no count.")
+        notes.append(f"{_counted(themes.withdrawn, 'participant')} withdrew and {verb} not counted.")
     if themes.simulated:
         notes.append("The raters were simulated.")
     notes += themes.blindness
@@ -64,7 +64,7 @@ def _counted(number: int, word: str, plural: str = "s") -> str:
 
 
 def themes_table(themes: Themes) -> Table:
-    """Participants who speak of each theme and code, with their share of all and its interval."""
+    """Builds the table of participants who mention each theme and code, with their share and its interval."""
     shares = dict(zip([code.id for code in themes.codes], participant_shares(mentions(themes)), strict=True))
     everybody = len(themes.participants)
     groups = []
@@ -85,14 +85,14 @@ def themes_table(themes: Themes) -> Table:
         Column("interval", "95% interval", numbers=("low", "high")),
         Column("mentions", "mentions"),
     )
-    unused = f"Nobody speaks of: {', '.join(themes.unused)}." if themes.unused else ""
+    unused = f"Not mentioned: {', '.join(themes.unused)}." if themes.unused else ""
     undecided = f"Not decided yet: {', '.join(themes.undecided)}." if themes.undecided else ""
     notes = tuple(filter(None, (*base_notes(themes), unused, undecided)))
     return Table(THEMES, "Themes by participants", "code", columns, tuple(groups), notes=notes)
 
 
 def _key(code_used: CodeUsed, codes: Sequence[CodeUsed]) -> str:
-    """How the row of a code is cited; a theme that has codes of its own is the row of all of them."""
+    """Returns the key of a code's row; a theme with further codes is the row of all of them."""
     return f"{code_used.id} itself" if code_used.id == code_used.theme and len(codes) > 1 else code_used.id
 
 
@@ -107,7 +107,7 @@ def _cells(share: Share, times: int, selection: Selection) -> tuple[Cell, ...]:
 
 
 def matrix_table(themes: Themes) -> Table:
-    """How often each participant speaks of each code."""
+    """Builds the table of how often each participant mentions each code."""
     mention_matrix = mentions(themes)
     rows = {code.id: mention_matrix[place] for place, code in enumerate(themes.codes)}
     groups = []
@@ -144,16 +144,16 @@ def _times(times: int, selection: Selection) -> Cell:
 QUOTATIONS = "quotations"
 UNSAID, DIFFER = "not said", "raters differ"
 _MOST_VALUES = 8
-"""Different words for a field up to which codes are counted by them."""
+"""A field with more different values than this gets no table of counts."""
 _SCALE = (
     "none", "negligible", "trivial", "very low", "low", "minor", "small", "medium", "moderate", "normal", "high",
     "major", "large", "serious", "severe", "very high", "critical", "blocking",
 )  # fmt: skip
-"""Usual words of how important something is, the least first."""
+"""Common words for importance, lowest first."""
 
 
 def reference_tables(themes: Themes) -> list[Table]:
-    """For each question with items to refer to: who ticked an item in the conversation, and who names it unasked."""
+    """Builds a table per question with reference items: who ticked an item, and who mentioned it in their own words."""
     return [_reference_table(themes, reference) for reference in themes.references]
 
 
@@ -175,9 +175,9 @@ def _reference_table(themes: Themes, reference: Reference) -> Table:
         Column("who", "who", numeric=False),
     )
     notes = (
-        f"Ticked: of {len(reference.reached):,} participants who were asked this, or ticked something, in a conversation "
-        f"held at the desk. Named: of {len(coded):,} participants whose words were coded. A tick has no words: behind "
-        "either are those of who names it.",
+        f"Ticked: of {len(reference.reached):,} participants who were asked this, or ticked something, in an interview "
+        f"held at the desk. Named: of {len(coded):,} participants whose words were coded. A tick has no quotation: the "
+        "list behind “either” shows the participants who named the item.",
         *base_notes(themes),
     )
     return Table(reference.question, reference.text, "item", columns, tuple(groups), notes=notes)
@@ -205,7 +205,7 @@ def _people(who: Sequence[str]) -> Cell:
 
 
 def field_tables(themes: Themes) -> list[Table]:
-    """For codes that ask for more: what was said, by whom, in which words; several of a theme are counted too."""
+    """Builds tables for codes with fields: a list of the quotations, and counts if a theme has several such codes."""
     asking: dict[tuple[str, tuple[str, ...]], list[CodeUsed]] = {}
     for code in themes.codes:
         if code.fields:
@@ -222,7 +222,7 @@ def field_tables(themes: Themes) -> list[Table]:
 def _listing(
     themes: Themes, theme: str, fields: Sequence[str], codes: Sequence[CodeUsed], said: Sequence[Quotation]
 ) -> Table:
-    """One row a quotation, under its code where there are several."""
+    """Builds a table with one row per quotation, grouped by code if there are several."""
     alone = len(codes) == 1
     beside = (
         {} if alone else {quotation.id: also_coded for quotation in said if (also_coded := _beside(themes, quotation))}
@@ -242,7 +242,7 @@ def _listing(
         *([Column("also", "in the same answer", numeric=False)] if beside else []),
     )
     name = codes[0].id if alone else theme
-    title = f"{codes[0].name if alone else codes[0].theme_name}: {_and(fields)}, as participants say it"
+    title = f"{codes[0].name if alone else codes[0].theme_name}: {_and(fields)}, in the participants' words"
     return Table(name, _begun(title), "who", columns, tuple(groups), notes=_notes(themes, fields, said))
 
 
@@ -263,12 +263,12 @@ def _and(names: Sequence[str]) -> str:
 
 def _notes(themes: Themes, fields: Sequence[str], said: Sequence[Quotation]) -> tuple[str, ...]:
     differ = any(SEPARATOR in quotation.fields.get(field, "") for quotation in said for field in fields)
-    note = f"{_begun(DIFFER)}: they gave the same code and say different things of it, and nobody has decided."
+    note = f"{_begun(DIFFER)}: they gave the same code but filled in its fields differently, and nobody has decided."
     return (*([note] if differ else []), *base_notes(themes))
 
 
 def _beside(themes: Themes, quotation: Quotation) -> list[Quotation]:
-    """What else is spoken of in the same answer, such as what is done about a defect."""
+    """Returns the quotations of other themes in the same answer, such as what is done about a defect."""
     return [two for two in themes.quotations if two.theme != quotation.theme and {*quotation.answers} & {*two.answers}]
 
 
@@ -279,7 +279,7 @@ def _also(themes: Themes, beside: Sequence[Quotation]) -> Cell:
 
 
 def _by_first_field(themes: Themes, theme: str, codes: Sequence[CodeUsed], said: Sequence[Quotation]) -> Table | None:
-    """Codes of a theme by what was said in their first field, such as the importance of defects; none if too many."""
+    """Counts a theme's codes by their first field, such as the importance of defects; None for too many values."""
     field = codes[0].fields[0]
     titles: dict[str, str] = {}
     for key, title in (_value(quotation, field) for quotation in said):
@@ -306,13 +306,13 @@ def _by_first_field(themes: Themes, theme: str, codes: Sequence[CodeUsed], said:
 
 
 def _on_scale(key: str) -> tuple[int, str]:
-    """Words of a scale from its low end to its high end, others after them as they are spelled."""
+    """Sorts words of a scale from low to high, and other words after them."""
     words = key.partition("=")[2]
     return _SCALE.index(words) if words in _SCALE else len(_SCALE), key
 
 
 def _value(quotation: Quotation, field: str) -> tuple[str, str]:
-    """The column in which a quotation counts, by its key and its title; no key is one of the columns after them."""
+    """Returns the key and title of the column in which a quotation counts; keys never equal those of other columns."""
     words = " ".join(quotation.fields.get(field, "").split())
     if SEPARATOR in words:
         return f"{field} {DIFFER}", DIFFER
@@ -332,7 +332,7 @@ def _begun(title: str) -> str:
 
 
 def quotations_table(themes: Themes) -> Table:
-    """Every quotation under its code, with the question and what was said before and after."""
+    """Builds the table of all quotations by code, with the question and the context."""
     groups = []
     for _, _, codes in by_theme(themes):
         for code in codes:
@@ -368,7 +368,7 @@ def _quotation_row(number: int, quotation: Quotation) -> Row:
 
 
 def with_surroundings(quotation: Quotation) -> str:
-    """A quotation within the rest of its turn, with spaces beside it where the turn has them."""
+    """Returns a quotation within its turn, keeping the spaces around it."""
     before, after = shortened(quotation.before, from_end=True), shortened(quotation.after)
     before += " " if quotation.before[-1:].isspace() else ""
     after = (" " if quotation.after[:1].isspace() else "") + after
@@ -376,7 +376,7 @@ def with_surroundings(quotation: Quotation) -> str:
 
 
 def shortened(words: str, most: int = 240, *, from_end: bool = False) -> str:
-    """The words next to a quotation, cut at a space where there are many of them."""
+    """Shortens the context of a quotation at a space if it is long."""
     text = " ".join(words.split())
     if len(text) <= most:
         return text
