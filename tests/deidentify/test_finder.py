@@ -118,7 +118,7 @@ def test_a_word_that_is_the_name_of_two_people_is_told_as_either_and_a_longer_on
     assert found("Anna, I said; Anna Kim, A. Bauer, Kim", SHARED) == [
         ("Anna", "P1 or P2"), ("Anna Kim", "P1"), ("A. Bauer", "P2"), ("Kim", "P1"),
     ]  # fmt: skip
-    (both,) = group_overlapping(SHARED.candidates("So said Anna"))
+    (both,) = group_overlapping(SHARED.find_candidates("So said Anna"))
     assert [(one.name, one.shown, one.sure) for one in both] == [("P1", "P1", True), ("P2", "P2", True)]
     near = Finder([KnownName(one, "person", (forms,), one) for one, forms in (("a", "Zanthor A"), ("b", "B Zanthor"))])
     assert [one.shown for one in near.find("Zanthr said")] == ["a or b"]

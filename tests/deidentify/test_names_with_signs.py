@@ -20,7 +20,7 @@ def finder_for(name: str, kind: str = ORGANISATION) -> Finder:
 
 
 def masked(text: str, finder: Finder) -> str:
-    for place in reversed(finder.sure_in(text)):
+    for place in reversed(finder.find_sure(text)):
         text = f"{text[: place.start]}{place.shown}{text[place.end :]}"
     return text
 
@@ -115,7 +115,7 @@ def test_zero_width_spaces_also_separate_words() -> None:
     ],
 )
 def test_signs_keep_short_names_from_being_found_in_ordinary_words(name: str, text: str) -> None:
-    assert finder_for(name).sure_in(text) == []
+    assert finder_for(name).find_sure(text) == []
 
 
 @pytest.mark.parametrize("name", ["", " ", "!!!", "-", "🙂🙂", "R", "7", "\u200b", "王", "\u0301"])
@@ -150,9 +150,9 @@ def test_any_searchable_name_is_found_whole_and_nothing_of_it_stays(
     written = unicodedata.normalize(form, name) if form in ("NFC", "NFD") else name
     text, finder = before + written + after, finder_for(name, kind)
     visible = [at for at in range(len(before), len(before + written)) if fold(text[at]).strip()]
-    sure = [place for place in finder.candidates(text) if place.sure]
+    sure = [place for place in finder.find_candidates(text) if place.sure]
     assert any(place.start <= visible[0] and visible[-1] < place.end for place in sure), text
-    covered = {at for place in finder.sure_in(text) for at in range(place.start, place.end)}
+    covered = {at for place in finder.find_sure(text) for at in range(place.start, place.end)}
     assert covered.issuperset(at for at in visible if text[at].isalnum()), text
 
 

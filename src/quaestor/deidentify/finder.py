@@ -11,13 +11,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from quaestor.deidentify.contact_patterns import REPLACEMENTS, PatternMatch, find_patterns
-from quaestor.deidentify.folded_text import FoldedText, fold_with_positions, fold_rejoined
+from quaestor.deidentify.folded_text import FoldedText, fold_rejoined, fold_with_positions
 from quaestor.deidentify.joined_names import Joint
 from quaestor.deidentify.match_confidence import AS_IT_IS, IN_PART, MISSPELT, SHORT, NameMatch, judge_match
-from quaestor.deidentify.name_forms import DOUBTFUL, INITIALS, NameForm, KnownName, build_forms, split_words
+from quaestor.deidentify.name_forms import DOUBTFUL, INITIALS, KnownName, NameForm, build_forms, split_words
 from quaestor.deidentify.ordinary_words import ORDINARY
 
-__all__ = ["Finder", "NameMatch", "either", "group_overlapping", "resolve_overlaps"]
+__all__ = ["Finder", "NameMatch", "join_alternatives", "group_overlapping", "resolve_overlaps"]
 
 _AT_A_WORD, _AT_A_SIGN, _IN_A_WORD = r"(?<![^\W\d_])", r"(?=[\W_])", r"(?<=[^\W\d_])"
 _CAPITALS = re.compile(r"(?<!\w)[A-ZÀ-ÖØ-ÞА-ЯΑ-Ω](?:\.? ?[A-ZÀ-ÖØ-ÞА-ЯΑ-Ω]){1,4}\b")
@@ -79,18 +79,18 @@ class Finder:
 
     def find(self, text: str) -> list[NameMatch]:
         """Names and what is shaped like an address in a text, in their order; no two overlap."""
-        return resolve_overlaps(self.candidates(text))
+        return resolve_overlaps(self.find_candidates(text))
 
-    def names_in(self, text: str) -> list[NameMatch]:
+    def find_sure_names(self, text: str) -> list[NameMatch]:
         """Names alone that are surely there."""
         named = self._named(text)
         return [match for match in resolve_overlaps([*named, *_unions(named, text)]) if match.sure]
 
-    def sure_in(self, text: str) -> list[NameMatch]:
+    def find_sure(self, text: str) -> list[NameMatch]:
         """The same with what is surely an address by its shape."""
         return [match for match in self.find(text) if match.sure]
 
-    def candidates(self, text: str) -> list[NameMatch]:
+    def find_candidates(self, text: str) -> list[NameMatch]:
         """The same with all that overlaps, for whoever knows that some of it is none."""
         named = self._named(text)
         matches = list(named)
@@ -158,7 +158,10 @@ class Finder:
 
 def resolve_overlaps(candidates: Iterable[NameMatch]) -> list[NameMatch]:
     """Those that stay where several overlap, in their order; a name that several have is shown as either."""
-    return [replace(match, shown=either(each.shown for each in (match, *more))) for match, *more in group_overlapping(candidates)]
+    return [
+        replace(match, shown=join_alternatives(each.shown for each in (match, *more)))
+        for match, *more in group_overlapping(candidates)
+    ]
 
 
 def group_overlapping(candidates: Iterable[NameMatch]) -> list[list[NameMatch]]:
@@ -178,7 +181,9 @@ def group_overlapping(candidates: Iterable[NameMatch]) -> list[list[NameMatch]]:
 
 def _unions(founds: Sequence[NameMatch], text: str) -> Iterator[NameMatch]:
     """Where sure places overlap in part, so that the shorter one would leave letters of a name behind: both as one."""
-    kept = {place: match for match, *_ in group_overlapping(founds) if match.sure for place in range(match.start, match.end)}
+    kept = {
+        place: match for match, *_ in group_overlapping(founds) if match.sure for place in range(match.start, match.end)
+    }
     for match in founds:
         places = range(match.start, match.end)
         if match.sure and any(text[place].isalnum() and place not in kept for place in places):
@@ -188,7 +193,7 @@ def _unions(founds: Sequence[NameMatch], text: str) -> Iterator[NameMatch]:
             yield replace(longest, start=first, end=last)
 
 
-def either(shown: Iterable[str]) -> str:
+def join_alternatives(shown: Iterable[str]) -> str:
     """What is shown for a name that several have, as long as nobody has said whose it is."""
     return " or ".join(dict.fromkeys(shown))
 
@@ -227,7 +232,7 @@ def _ends(node: _Node, text: str, place: int) -> Iterator[tuple[int, KnownName, 
         for name, form in first.values():
             yield at, name, form
         for joint, beyond in here.joints.items():
-            waiting += [(beyond, end) for end in joint.ends_in(text, at)]
+            waiting += [(beyond, end) for end in joint.find_ends(text, at)]
         if at < len(text) and (following := here.after.get(text[at])) is not None:
             waiting.append((following, at + 1))
 

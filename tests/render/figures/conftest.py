@@ -15,18 +15,18 @@ from quaestor.render.figures.heat_map import draw_heat_map
 from quaestor.render.figures.popularity_difficulty import draw_popularity_difficulty
 from quaestor.render.figures.process import draw_process
 from quaestor.render.figures.records import (
-    ShareColumn,
-    ForestEstimate,
     Figure,
+    ForestEstimate,
     FunnelStep,
-    TaxonomyPart,
-    TaxonomyPoint,
-    YearSeries,
-    SetCurve,
-    YearShare,
     ProcessStage,
     ProcessStep,
+    SetCurve,
+    ShareColumn,
+    TaxonomyPart,
+    TaxonomyPoint,
     TrendLine,
+    YearSeries,
+    YearShare,
 )
 from quaestor.render.figures.treemap import draw_treemap
 from quaestor.render.figures.trend import draw_trend
@@ -38,17 +38,24 @@ def draw_all() -> dict[str, Figure]:
     objects = [(PHASES[at % 4], f"Object {at}", 3 + 400 // (at + 1)) for at in range(40)]
     stages = [
         ProcessStage(
-            "Collect", (ProcessStep("Load the dump", 22_000_000, "questions"), ProcessStep("Keep how-to questions", 14_203, "posts"))
+            "Collect",
+            (
+                ProcessStep("Load the dump", 22_000_000, "questions"),
+                ProcessStep("Keep how-to questions", 14_203, "posts"),
+            ),
         ),
         ProcessStage(
-            "Build the taxonomy", (ProcessStep("Name a verb and an object", 2_401, "phrases"), ProcessStep("Confirm each triplet"))
+            "Build the taxonomy",
+            (ProcessStep("Name a verb and an object", 2_401, "phrases"), ProcessStep("Confirm each triplet")),
         ),
         ProcessStage("Measure", (ProcessStep("Check the findings", 10, "findings"),)),
     ]
     shares = tuple(YearShare(year, 0.3 + year % 3 / 50, 0.25, 0.4, 120) for year in range(2015, 2022))
     figures = [
         draw_process(stages),
-        draw_funnel([FunnelStep("by tag", 90_697), FunnelStep("how-to in the title", 14_203), FunnelStep("not closed", 3_842)]),
+        draw_funnel(
+            [FunnelStep("by tag", 90_697), FunnelStep("how-to in the title", 14_203), FunnelStep("not closed", 3_842)]
+        ),
         draw_by_year(
             [2015, 2016, 2017, 2018],
             [

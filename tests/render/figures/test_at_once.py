@@ -15,7 +15,7 @@ from quaestor.render.figures.discrepancy import draw_discrepancy
 from quaestor.render.figures.forest import draw_forest
 from quaestor.render.figures.heat_map import draw_heat_map
 from quaestor.render.figures.popularity_difficulty import draw_popularity_difficulty
-from quaestor.render.figures.records import ShareColumn, ForestEstimate, Figure, TaxonomyPoint, YearSeries, SetCurve
+from quaestor.render.figures.records import Figure, ForestEstimate, SetCurve, ShareColumn, TaxonomyPoint, YearSeries
 
 _SETTER = re.compile(r"""alt\.\w+\("[^()]*\)\s*\.\w+\(""")
 """`alt.X(…).scale(…)`: such setters keep what they make on the class, where another thread finds it."""

@@ -78,7 +78,9 @@ def test_each_set_is_a_point_and_the_curves_fall_on_the_page() -> None:
 def test_simulated_raters_and_lost_blindness_are_named_in_the_drawing() -> None:
     drawn = texts(render_svg(draw_round_curves(SETS, "phrases", simulated=True, blindness="not blind")))
     assert "phrases: sets of phrases (simulated raters, not blind)" in drawn
-    assert not any("simulated" in text for text in texts(render_svg(draw_round_curves(SETS, "phrases", simulated=False))))
+    assert not any(
+        "simulated" in text for text in texts(render_svg(draw_round_curves(SETS, "phrases", simulated=False)))
+    )
 
 
 def test_a_round_without_a_finished_set_and_a_hostile_name_still_make_a_drawing(tmp_path: Path) -> None:

@@ -123,5 +123,7 @@ def test_the_page_is_a_whole_document_with_its_font(name: str, written: Path) ->
 
 
 def test_a_drawing_with_style_attributes_loses_them_not_what_they_say() -> None:
-    drawn = clean_svg('<svg width="1"><g id="clip0" style="fill: red; stroke:none" aria-hidden="true"/></svg>', "funnel")
+    drawn = clean_svg(
+        '<svg width="1"><g id="clip0" style="fill: red; stroke:none" aria-hidden="true"/></svg>', "funnel"
+    )
     assert drawn == '<svg width="1"><g id="funnel-clip0" fill="red" stroke="none"/></svg>'

@@ -18,18 +18,18 @@ from quaestor.render.figures.heat_map import draw_heat_map
 from quaestor.render.figures.popularity_difficulty import draw_popularity_difficulty
 from quaestor.render.figures.process import draw_process
 from quaestor.render.figures.records import (
-    ShareColumn,
-    ForestEstimate,
     Figure,
+    ForestEstimate,
     FunnelStep,
-    TaxonomyPart,
-    TaxonomyPoint,
-    YearSeries,
-    SetCurve,
-    YearShare,
     ProcessStage,
     ProcessStep,
+    SetCurve,
+    ShareColumn,
+    TaxonomyPart,
+    TaxonomyPoint,
     TrendLine,
+    YearSeries,
+    YearShare,
 )
 from quaestor.render.figures.treemap import draw_treemap
 from quaestor.render.figures.trend import draw_trend
@@ -168,7 +168,8 @@ def test_a_name_in_the_treemap_stands_only_where_it_fits(figures: dict[str, Figu
 
 def test_several_figures_of_one_kind_can_stand_in_one_page() -> None:
     pages = [
-        render_svg(draw_forest([ForestEstimate("x", 0.5, 0.4, 0.6, 9)], name=name)) for name in ("forest-pilot", "forest-main")
+        render_svg(draw_forest([ForestEstimate("x", 0.5, 0.4, 0.6, 9)], name=name))
+        for name in ("forest-pilot", "forest-main")
     ]
     ids = [one for page in pages for one in re.findall(r'\bid="([^"]*)"', page)]
     assert len(ids) == len(set(ids))

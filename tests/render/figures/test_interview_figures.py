@@ -10,18 +10,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.drawings import assert_text_inside
 
-from quaestor.render.figures.code_grid import draw_code_map, draw_co_occurrence, choose_shade
+from quaestor.render.figures.code_grid import choose_shade, draw_co_occurrence, draw_code_map
 from quaestor.render.figures.export import render_svg, write_figure
-from quaestor.render.figures.look import contrast, luminance
-from quaestor.render.figures.records import SaturationPoint, CodeCounts, Figure
+from quaestor.render.figures.records import CodeCounts, Figure, SaturationPoint
 from quaestor.render.figures.saturation import draw_saturation
+from quaestor.render.figures.style import contrast, luminance
 
 LONG = "a code with a name that nobody would choose because it does not end where names usually end"
 HOSTILE = "</text><script>alert('1')</script> & \"\x00\ud800{{datum.x}}"
 
 
 def curve(n: int, name: str = "P{}") -> list[SaturationPoint]:
-    return [SaturationPoint(name.format(at), n - at, at * n, at * n * 0.9, at * n * 0.7, n * n) for at in range(1, n + 1)]
+    return [
+        SaturationPoint(name.format(at), n - at, at * n, at * n * 0.9, at * n * 0.7, n * n) for at in range(1, n + 1)
+    ]
 
 
 def drawn() -> list[Figure]:

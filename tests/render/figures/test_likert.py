@@ -13,9 +13,9 @@ from tests.support.drawings import assert_text_inside
 
 from quaestor.render.figures.choices import ChoiceBar, draw_choices
 from quaestor.render.figures.export import render_svg, write_figure
-from quaestor.render.figures.likert import ScaleRow, choose_colors, draw_likert, likert_size, find_middle, split_bars
-from quaestor.render.figures.look import luminance
+from quaestor.render.figures.likert import ScaleRow, choose_colors, draw_likert, find_middle, likert_size, split_bars
 from quaestor.render.figures.records import Figure
+from quaestor.render.figures.style import luminance
 
 FOUR = ("Never", "Rarely", "Occasionally", "Regularly")
 FIVE = ("Strongly disagree", "Disagree", "Neither", "Agree", "Strongly agree")

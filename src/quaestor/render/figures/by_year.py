@@ -7,19 +7,19 @@ from collections.abc import Sequence
 import altair as alt
 
 from quaestor.render.figures.canvas import Canvas, Frame, chart, draw_empty, spread_positions
-from quaestor.render.figures.look import (
+from quaestor.render.figures.records import Figure, YearSeries
+from quaestor.render.figures.style import (
     DASHES,
     LINE,
     SERIES,
     SHAPES,
     SMALL,
     count,
-    shorten,
     join_with_and,
     round_steps,
+    shorten,
     text_width,
 )
-from quaestor.render.figures.records import Figure, YearSeries
 
 _LABEL, _MOST_LABELS = 17, 7
 
@@ -40,11 +40,11 @@ def draw_by_year(
     frame = Frame(74, 26, right, 44, max(310, _LABEL * (len(series) + 1)))
     steps = round_steps(max(max(line.counts, default=0) for line in series), whole=True)
     canvas = Canvas()
-    _name_the_ends(canvas, frame, series, labels, steps[-1])
+    _label_ends(canvas, frame, series, labels, steps[-1])
     if len(series) <= _MOST_LABELS:
-        _name_the_peaks(canvas, frame, years, series, steps[-1])
+        _label_peaks(canvas, frame, years, series, steps[-1])
     layers = [_line(years, line, at, steps, unit) for at, line in enumerate(series)]
-    return frame.build_figure(name, title, _words(years, series, unit), canvas, layers)
+    return frame.build_figure(name, title, _describe(years, series, unit), canvas, layers)
 
 
 def _line(years: Sequence[int], year_series: YearSeries, at: int, steps: Sequence[float], unit: str) -> alt.Chart:
@@ -54,7 +54,7 @@ def _line(years: Sequence[int], year_series: YearSeries, at: int, steps: Sequenc
     domain = [years[0], years[-1]] if len(years) > 1 else [years[0] - 1, years[0] + 1]
     across = alt.Axis(values=list(years[::every]), format="d", grid=False, title=None)
     up = alt.Axis(values=list(steps), format=",~f", domain=False, ticks=False, title=unit, labelPadding=14)
-    drawn: alt.Chart = (
+    layer: alt.Chart = (
         chart(values)
         .mark_line(
             color=color,
@@ -67,47 +67,45 @@ def _line(years: Sequence[int], year_series: YearSeries, at: int, steps: Sequenc
             y=alt.Y("count:Q", scale=alt.Scale(domain=[0, steps[-1]], nice=False), axis=up),
         )
     )
-    return drawn
+    return layer
 
 
-def _name_the_ends(
-    canvas: Canvas, frame: Frame, series: Sequence[YearSeries], labels: Sequence[str], top: float
-) -> None:
-    ends = [frame.height * (1 - one.counts[-1] / top) for one in series]
-    places = spread_positions(ends, _LABEL, 0, frame.height)
+def _label_ends(canvas: Canvas, frame: Frame, series: Sequence[YearSeries], labels: Sequence[str], top: float) -> None:
+    ends = [frame.height * (1 - line.counts[-1] / top) for line in series]
+    positions = spread_positions(ends, _LABEL, 0, frame.height)
     x = frame.width if len(series[0].counts) > 1 else frame.width / 2
-    for at, (label, end, place) in enumerate(zip(labels, ends, places, strict=True)):
-        canvas.lines([[(x + 8, end), (frame.width + 20, place), (frame.width + 24, place)]], LINE)
-        mark = {"x": frame.width + 32, "y": place, "shape": SHAPES[at % len(SHAPES)], "fill": SERIES[at % len(SERIES)]}
-        canvas.symbols([mark], size=46)
-        canvas.text(frame.width + 41, place, shorten(label, frame.right - 43))
+    for at, (label, end, y) in enumerate(zip(labels, ends, positions, strict=True)):
+        canvas.lines([[(x + 8, end), (frame.width + 20, y), (frame.width + 24, y)]], LINE)
+        symbol = {"x": frame.width + 32, "y": y, "shape": SHAPES[at % len(SHAPES)], "fill": SERIES[at % len(SERIES)]}
+        canvas.symbols([symbol], size=46)
+        canvas.text(frame.width + 41, y, shorten(label, frame.right - 43))
 
 
-def _name_the_peaks(
-    canvas: Canvas, frame: Frame, years: Sequence[int], series: Sequence[YearSeries], top: float
-) -> None:
+def _label_peaks(canvas: Canvas, frame: Frame, years: Sequence[int], series: Sequence[YearSeries], top: float) -> None:
     """One number a line, left out where it would stand on another."""
-    taken: list[tuple[float, float]] = []
-    for one in series:
-        peak = max(range(len(years)), key=lambda at: one.counts[at])
+    occupied: list[tuple[float, float]] = []
+    for line in series:
+        peak = max(range(len(years)), key=lambda at: line.counts[at])
         x = frame.width * (peak / (len(years) - 1) if len(years) > 1 else 0.5)
-        y = frame.height * (1 - one.counts[peak] / top) - 13
-        if one.counts[peak] and all(abs(x - other) > 34 or abs(y - above) > 13 for other, above in taken):
-            canvas.text(x, y, count(one.counts[peak]), size=SMALL, align="center", halo=True)
-            taken.append((x, y))
+        y = frame.height * (1 - line.counts[peak] / top) - 13
+        if line.counts[peak] and all(abs(x - other) > 34 or abs(y - above) > 13 for other, above in occupied):
+            canvas.text(x, y, count(line.counts[peak]), size=SMALL, align="center", halo=True)
+            occupied.append((x, y))
 
 
-def _words(years: Sequence[int], series: Sequence[YearSeries], unit: str) -> str:
-    told = []
-    for one in series:
-        most = max(one.counts, default=0)
-        told.append(
-            f"{one.name} has {count(sum(one.counts))} {unit} in all, most of them in {years[one.counts.index(most)]} "
+def _describe(years: Sequence[int], series: Sequence[YearSeries], unit: str) -> str:
+    descriptions = []
+    for line in series:
+        most = max(line.counts, default=0)
+        descriptions.append(
+            f"{line.name} has {count(sum(line.counts))} {unit} in all, most of them in {years[line.counts.index(most)]} "
             f"({count(most)})"
             if most
-            else f"{one.name} has none"
+            else f"{line.name} has none"
         )
     span = f"{years[0]} to {years[-1]}" if len(years) > 1 else f"{years[0]}"
     return (
-        f"Lines of {unit} a year, {span}, for {join_with_and([one.name for one in series])}. " + "; ".join(told) + "."
+        f"Lines of {unit} a year, {span}, for {join_with_and([line.name for line in series])}. "
+        + "; ".join(descriptions)
+        + "."
     )

@@ -9,8 +9,8 @@ from typing import Any
 
 import altair as alt
 
-from quaestor.render.figures.look import FONT, GRID, INK, LINE, MUTED, NORMAL, PAPER, SMALL, WIDTH, wrap_text
 from quaestor.render.figures.records import Figure
+from quaestor.render.figures.style import FONT, GRID, INK, LINE, MUTED, NORMAL, PAPER, SMALL, WIDTH, wrap_text
 
 _UNPRINTABLE = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\ud800-\\udfff\\ufffe\\uffff]")
 EMPTY = 100
@@ -191,13 +191,13 @@ def spread_positions(positions: Sequence[float], gap: float, low: float, high: f
     """Places as near as possible to the wanted ones, in the same order, none nearer to the next than the gap."""
     order = sorted(range(len(positions)), key=lambda index: positions[index])
     gap = min(gap, (high - low) / max(len(order) - 1, 1))
-    places = list(positions)
+    positions = list(positions)
     floor = low
     for index in order:
-        places[index] = max(positions[index], floor)
-        floor = places[index] + gap
+        positions[index] = max(positions[index], floor)
+        floor = positions[index] + gap
     ceiling = high
     for index in reversed(order):
-        places[index] = min(places[index], ceiling)
-        ceiling = places[index] - gap
-    return places
+        positions[index] = min(positions[index], ceiling)
+        ceiling = positions[index] - gap
+    return positions

@@ -9,7 +9,8 @@ from typing import Any
 import altair as alt
 
 from quaestor.render.figures.canvas import Canvas, Frame, chart, draw_empty
-from quaestor.render.figures.look import (
+from quaestor.render.figures.records import Figure
+from quaestor.render.figures.style import (
     ACCENT,
     GRID,
     INK,
@@ -22,7 +23,6 @@ from quaestor.render.figures.look import (
     text_width,
     wrap_text,
 )
-from quaestor.render.figures.records import Figure
 
 _MOST_LABEL, _LINES, _LINE, _BAR, _GAP, _RIGHT = 260, 3, 15, 20, 12, 120
 
@@ -57,24 +57,24 @@ def draw_choices(
     canvas = Canvas()
     values: list[dict[str, Any]] = []
     for choice, lines, middle in zip(choices, labels, middles, strict=True):
-        for at, words in enumerate(lines):
-            canvas.text(-12, middle + _LINE * (at - (len(lines) - 1) / 2), words, align="right")
+        for at, caption in enumerate(lines):
+            canvas.text(-12, middle + _LINE * (at - (len(lines) - 1) / 2), caption, align="right")
         canvas.text(frame.width + 14, middle, count(choice.count), bold=True)
-        beside = 14 + text_width(count(choice.count), bold=True) + 8
-        canvas.text(frame.width + beside, middle, percent(choice.share or 0.0), color=MUTED, size=SMALL)
+        share_x = 14 + text_width(count(choice.count), bold=True) + 8
+        canvas.text(frame.width + share_x, middle, percent(choice.share or 0.0), color=MUTED, size=SMALL)
         edges = {"top": middle - _BAR / 2, "bottom": middle + _BAR / 2, "middle": middle}
         values.append(
             {"label": choice.label, "share": choice.share or 0.0, "low": choice.low, "high": choice.high, **edges}
         )
     most = max((choice.high if choice.high is not None else choice.share or 0.0) for choice in choices)
-    words = f"share of the {count(base)} who answered{', ' + note if note else ''}"
-    return frame.build_figure(name, title, _words(choices, base, note), canvas, _marks(values, most, words))
+    caption = f"share of the {count(base)} who answered{', ' + note if note else ''}"
+    return frame.build_figure(name, title, _describe(choices, base, note), canvas, _marks(values, most, caption))
 
 
-def _marks(values: list[dict[str, Any]], most: float, words: str) -> list[alt.Chart]:
+def _marks(values: list[dict[str, Any]], most: float, title: str) -> list[alt.Chart]:
     ticks = [tick for tick in round_steps(max(most, 0.1)) if tick <= 1.0]
     end = min(max(ticks[-1], most), 1.0)
-    axis = alt.Axis(values=ticks, format=".0%", title=words, gridColor=GRID, domain=False, ticks=False)
+    axis = alt.Axis(values=ticks, format=".0%", title=title, gridColor=GRID, domain=False, ticks=False)
     # By keywords: Altair's setters (`alt.X(…).scale(…)`) mix up figures that are drawn at the same time.
     scale = alt.Scale(domain=[0, end], nice=False, clamp=True)
     across, interval = (alt.X(field, scale=scale, axis=axis) for field in ("share:Q", "low:Q"))
@@ -90,12 +90,12 @@ def _marks(values: list[dict[str, Any]], most: float, words: str) -> list[alt.Ch
     ]
 
 
-def _words(choices: Sequence[ChoiceBar], base: int, note: str) -> str:
-    told = []
+def _describe(choices: Sequence[ChoiceBar], base: int, note: str) -> str:
+    descriptions = []
     for choice in choices:
         known = choice.low is not None and choice.high is not None
         interval = f", 95% interval {choice.low:.1%} to {choice.high:.1%}" if known else ""
-        told.append(f"{choice.label}: {count(choice.count)} ({percent(choice.share or 0.0)}{interval})")
+        descriptions.append(f"{choice.label}: {count(choice.count)} ({percent(choice.share or 0.0)}{interval})")
     return f"A bar for each of {len(choices)} options, of {count(base)} who answered{', ' + note if note else ''}. " + (
-        "; ".join(told) + "."
+        "; ".join(descriptions) + "."
     )

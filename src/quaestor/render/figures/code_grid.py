@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from quaestor.render.figures.canvas import Canvas, Frame, draw_empty
-from quaestor.render.figures.look import (
+from quaestor.render.figures.records import CodeCounts, Figure
+from quaestor.render.figures.style import (
     INK,
     PAPER,
     SMALL,
     WASH,
     count,
-    shorten,
     join_with_and,
     shade,
+    shorten,
     text_width,
     wrap_text,
 )
-from quaestor.render.figures.records import CodeCounts, Figure
 
 _ROW, _HEADING, _MOST_LABEL, _GAP = 24, 28, 230, 1
 _WIDEST = 64
@@ -58,7 +58,7 @@ def draw_code_map(
                 boxes.append(_cell(canvas, width * at, y, width, number, most))
             y += _ROW
     canvas.boxes(boxes)
-    return frame.build_figure(name, title, _map_words(columns, rows), canvas)
+    return frame.build_figure(name, title, _describe_map(columns, rows), canvas)
 
 
 def _cell(canvas: Canvas, x: float, y: float, width: float, number: int, most: int) -> dict[str, object]:
@@ -99,10 +99,10 @@ def draw_co_occurrence(
         room = frame.width + _SLANTED - width * at - 10
         canvas.text(width * at + 8, y + _ROW / 2, wrap_text(code, room, 1, SMALL)[0], size=SMALL)
     canvas.boxes(boxes)
-    return frame.build_figure(name, title, _together_words(codes, counts), canvas)
+    return frame.build_figure(name, title, _describe_co_occurrence(codes, counts), canvas)
 
 
-def _map_words(columns: Sequence[str], rows: Sequence[CodeCounts]) -> str:
+def _describe_map(columns: Sequence[str], rows: Sequence[CodeCounts]) -> str:
     ranked = sorted(rows, key=lambda row: -sum(number > 0 for number in row.counts))[:5]
     sentences = [f"{row.name} by {sum(number > 0 for number in row.counts)}" for row in ranked]
     return (
@@ -111,7 +111,7 @@ def _map_words(columns: Sequence[str], rows: Sequence[CodeCounts]) -> str:
     )
 
 
-def _together_words(codes: Sequence[str], counts: Sequence[Sequence[int]]) -> str:
+def _describe_co_occurrence(codes: Sequence[str], counts: Sequence[Sequence[int]]) -> str:
     pairs = [(counts[at][to], codes[to], codes[at]) for at in range(len(codes)) for to in range(at) if counts[at][to]]
     ranked = sorted(pairs, key=lambda pair: -pair[0])[:5]
     sentences = [f"{first} and {second} in {count(number)}" for number, first, second in ranked]

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import altair as alt
 
 from quaestor.render.figures.canvas import Canvas, Frame, chart, draw_empty, spread_positions
-from quaestor.render.figures.look import ACCENT, DASHES, LINE, MUTED, SERIES, count, shorten, percent, round_steps
 from quaestor.render.figures.records import Figure, SetCurve
+from quaestor.render.figures.style import ACCENT, DASHES, LINE, MUTED, SERIES, count, percent, round_steps, shorten
 from quaestor.render.tables.layout import safe_name
 
 _CURVES = (
@@ -36,14 +36,14 @@ def draw_discrepancy(
     canvas = Canvas()
     ends = [frame.height * (1 - getattr(sets[-1], key) / steps[-1]) for _, key, _, _ in _CURVES]
     x = frame.width if last > first else frame.width / 2
-    places = spread_positions(ends, 34, 8, frame.height - 16)
-    for (label, key, color, dash), end, place in zip(_CURVES, ends, places, strict=True):
-        canvas.lines([[(x + 5, end), (frame.width + 16, place), (frame.width + 20, place)]], LINE)
-        canvas.lines([[(frame.width + 24, place), (frame.width + 46, place)]], color, width=2, dash=dash)
-        canvas.text(frame.width + 52, place, label)
-        canvas.text(frame.width + 52, place + 15, f"{percent(getattr(sets[-1], key))} in the last", size=11)
+    positions = spread_positions(ends, 34, 8, frame.height - 16)
+    for (label, key, color, dash), end, y in zip(_CURVES, ends, positions, strict=True):
+        canvas.lines([[(x + 5, end), (frame.width + 16, y), (frame.width + 20, y)]], LINE)
+        canvas.lines([[(frame.width + 24, y), (frame.width + 46, y)]], color, width=2, dash=dash)
+        canvas.text(frame.width + 52, y, label)
+        canvas.text(frame.width + 52, y + 15, f"{percent(getattr(sets[-1], key))} in the last", size=11)
     canvas.text(0, -28, shorten(note, frame.width), color=MUTED)
-    return frame.build_figure(name, title, f"{_words(sets)} {note}".strip(), canvas, layers)
+    return frame.build_figure(name, title, f"{_describe(sets)} {note}".strip(), canvas, layers)
 
 
 def draw_round_curves(sets: Sequence[SetCurve], round_name: str, *, simulated: bool, blindness: str = "") -> Figure:
@@ -59,9 +59,9 @@ def _curve(
     values = [{"set": group.set, "share": round(getattr(group, key), 6)} for group in sets]
     last = sets[-1].set
     steps_across = round_steps(last, 8, whole=True)
-    marks = sorted({sets[0].set, *(int(step) for step in steps_across if sets[0].set < step <= last)})
+    ticks = sorted({sets[0].set, *(int(step) for step in steps_across if sets[0].set < step <= last)})
     point = alt.OverlayMarkDef(color=color, size=40, filled=True, strokeDash=[1, 0]) if len(sets) <= 12 else False
-    across = alt.Axis(values=marks, grid=False, format="d", title="set")
+    across = alt.Axis(values=ticks, grid=False, format="d", title="set")
     up = alt.Axis(
         values=list(steps),
         format="~%",
@@ -70,7 +70,7 @@ def _curve(
         labelPadding=12,
         title="share of the phrases of a set",
     )
-    drawn: alt.Chart = (
+    layer: alt.Chart = (
         chart(values)
         .mark_line(color=color, strokeWidth=2, strokeDash=list(dash), point=point)
         .encode(
@@ -78,10 +78,10 @@ def _curve(
             y=alt.Y("share:Q", scale=alt.Scale(domain=[0, steps[-1]], nice=False), axis=up),
         )
     )
-    return drawn
+    return layer
 
 
-def _words(sets: Sequence[SetCurve]) -> str:
+def _describe(sets: Sequence[SetCurve]) -> str:
     first, last = sets[0], sets[-1]
     items = sum(group.items for group in sets)
     if len(sets) == 1:

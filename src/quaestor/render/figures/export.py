@@ -26,13 +26,13 @@ _STREAM, _END = b">>\nstream\n", b"\nendobj\n"
 
 def render_pdf(svg: str) -> bytes:
     """The drawing as a page of PDF with its text as text."""
-    return _numbered_by_mention(vl_convert.svg_to_pdf(svg))
+    return _renumber_objects(vl_convert.svg_to_pdf(svg))
 
 
-def _numbered_by_mention(pdf: bytes) -> bytes:
+def _renumber_objects(pdf: bytes) -> bytes:
     """The same document, its objects numbered and written in the order in which the catalogue leads to them."""
     header_end = pdf.index(b"\n\n") + 2
-    objects = _objects(pdf, header_end)
+    objects = _read_objects(pdf, header_end)
     trailer = pdf[pdf.rindex(b"trailer") :]
     root, info = _ROOT.search(trailer), _INFO.search(trailer)
     if root is None or not objects:
@@ -46,12 +46,12 @@ def _numbered_by_mention(pdf: bytes) -> bytes:
         order.append(number)
         waiting += _REFERENCE.findall(objects[number][0])
     numbers = {old: b"%d" % new for new, old in enumerate(order, start=1)}
-    written, places = pdf[:header_end].replace(b"%PDF-1.7", _VERSION), []
+    written, offsets = pdf[:header_end].replace(b"%PDF-1.7", _VERSION), []
     for number in order:
-        places.append(len(written))
+        offsets.append(len(written))
         head, stream = objects[number]
-        written += b"%s 0 obj\n%s%s%s\n" % (numbers[number], _renumbered(head, numbers), stream, _END)
-    table = b"".join(b"%010d 00000 n\r\n" % place for place in places)
+        written += b"%s 0 obj\n%s%s%s\n" % (numbers[number], _renumber_references(head, numbers), stream, _END)
+    table = b"".join(b"%010d 00000 n\r\n" % offset for offset in offsets)
     return (
         written
         + b"xref\n0 %d\n0000000000 65535 f\r\n" % (len(order) + 1)
@@ -62,41 +62,41 @@ def _numbered_by_mention(pdf: bytes) -> bytes:
     )
 
 
-def _objects(pdf: bytes, start: int) -> dict[bytes, tuple[bytes, bytes]]:
+def _read_objects(pdf: bytes, start: int) -> dict[bytes, tuple[bytes, bytes]]:
     """By number, what an object says and the stream it carries; streams are skipped by their length, never read."""
     cache: dict[bytes, tuple[bytes, bytes]] = {}
-    while mark := _OBJECT.match(pdf, start):
-        head_end = pdf.index(_END, mark.end())
-        stream_start = pdf.find(_STREAM, mark.end(), head_end)
+    while match := _OBJECT.match(pdf, start):
+        head_end = pdf.index(_END, match.end())
+        stream_start = pdf.find(_STREAM, match.end(), head_end)
         stream = b""
         if stream_start >= 0:
             head_end = stream_start + len(_STREAM)
-            length = _LENGTH.search(pdf, mark.end(), head_end)
+            length = _LENGTH.search(pdf, match.end(), head_end)
             if length is None:
                 raise StateError(
                     "a stream in the PDF of a figure has no length: vl-convert-python writes another layout"
                 )
             end = pdf.index(_END, head_end + int(length[1]))
             stream = pdf[head_end:end]
-        cache[mark[1]] = (_RESOURCES.sub(_in_order, pdf[mark.end() : head_end]), stream)
+        cache[match[1]] = (_RESOURCES.sub(_sort_resources, pdf[match.end() : head_end]), stream)
         start = (end if stream_start >= 0 else head_end) + len(_END) + 1
     return cache
 
 
-def _in_order(resources: re.Match[bytes]) -> bytes:
-    return b"".join(mark[0] for mark in sorted(_RESOURCE.finditer(resources[0]), key=lambda mark: int(mark[1])))
+def _sort_resources(resources: re.Match[bytes]) -> bytes:
+    return b"".join(match[0] for match in sorted(_RESOURCE.finditer(resources[0]), key=lambda match: int(match[1])))
 
 
-def _renumbered(head: bytes, numbers: dict[bytes, bytes]) -> bytes:
-    return _REFERENCE.sub(lambda mark: numbers[mark[1]] + b" 0 R", head)
+def _renumber_references(head: bytes, numbers: dict[bytes, bytes]) -> bytes:
+    return _REFERENCE.sub(lambda match: numbers[match[1]] + b" 0 R", head)
 
 
 _VEGA_LITE = "6.4"
 _SCALE = 2.0
-_SPOKEN = re.compile(r' (?:role|aria-[a-z]+|class)="[^"]*"')
-_NAMED = re.compile(r'(?<= id=")|(?<=url\(#)|(?<=xlink:href="#)')
+_ARIA = re.compile(r' (?:role|aria-[a-z]+|class)="[^"]*"')
+_ID_START = re.compile(r'(?<= id=")|(?<=url\(#)|(?<=xlink:href="#)')
 _STYLE = re.compile(r' style="([^"]*)"')
-_OPENING = re.compile(r"<svg[^>]*>")
+_SVG_TAG = re.compile(r"<svg[^>]*>")
 
 
 def load_drawing() -> None:
@@ -111,7 +111,7 @@ def render_svg(figure: Figure) -> str:
     drawn = clean_svg(drawn, figure.name)
     title, text = f"{figure.name}-title", f"{figure.name}-text"
     words = f'<title id="{title}">{escape(figure.title)}</title><desc id="{text}">{escape(figure.alt)}</desc>'
-    opening = _OPENING.match(drawn)
+    opening = _SVG_TAG.match(drawn)
     end = opening.end() if opening else 0
     spoken = f'role="img" aria-labelledby="{title}" aria-describedby="{text}"'
     return f"{drawn[: end - 1]} {spoken}>{words}{drawn[end:]}\n"
@@ -119,7 +119,7 @@ def render_svg(figure: Figure) -> str:
 
 def clean_svg(svg: str, name: str) -> str:
     """Without roles and labels of single marks, without inline styles, and with ids that begin with the name."""
-    return _NAMED.sub(f"{name}-", _STYLE.sub(_as_attributes, _SPOKEN.sub("", svg)))
+    return _ID_START.sub(f"{name}-", _STYLE.sub(_as_attributes, _ARIA.sub("", svg)))
 
 
 def write_figure(figure: Figure, folder: Path) -> list[Path]:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import altair as alt
 
 from quaestor.render.figures.canvas import Canvas, Frame, chart, draw_empty
-from quaestor.render.figures.look import (
+from quaestor.render.figures.records import Figure, ForestEstimate
+from quaestor.render.figures.style import (
     ACCENT,
     GRID,
     INK,
@@ -20,7 +21,6 @@ from quaestor.render.figures.look import (
     text_width,
     wrap_text,
 )
-from quaestor.render.figures.records import ForestEstimate, Figure
 
 _ROW, _MOST_LABEL, _RIGHT = 34, 230, 226
 _NARROW, _NARROW_ROW, _NARROW_SIDE = 360, 46, 14
@@ -46,7 +46,7 @@ def draw_forest(
     else:
         left = min(round(max(text_width(row.label) for row in rows)) + 34, _MOST_LABEL)
         frame = Frame(left, 40, _RIGHT, 46, _ROW * len(rows))
-    places = [at + (0.7 if narrow else 0.5) for at in range(len(rows))]
+    positions = [at + (0.7 if narrow else 0.5) for at in range(len(rows))]
     known = [value for row in rows for value in (row.estimate, row.low, row.high) if value is not None]
     least = -1.0 if min(known, default=0.0) < -0.2 else -0.2 if min(known, default=0.0) < 0 else 0.0
     canvas = Canvas()
@@ -58,16 +58,16 @@ def draw_forest(
     if not narrow:
         canvas.text(frame.width + 16, -14, shorten(statistic, frame.right - 56, SMALL), color=MUTED, size=SMALL)
         canvas.text(frame.width + frame.right - 16, -14, "n", color=MUTED, size=SMALL, align="right")
-    for row, place in zip(rows, places, strict=True):
+    for row, position in zip(rows, positions, strict=True):
         if narrow:
-            _write_above(canvas, row, frame, _NARROW_ROW * place)
+            _write_above(canvas, row, frame, _NARROW_ROW * position)
         else:
-            _write_beside(canvas, row, frame, _ROW * place)
-    layers = _marks(rows, places, least, shorten(statistic, frame.width))
-    return frame.build_figure(name, title, _words(rows, statistic, threshold), canvas, layers)
+            _write_right(canvas, row, frame, _ROW * position)
+    layers = _marks(rows, positions, least, shorten(statistic, frame.width))
+    return frame.build_figure(name, title, _describe(rows, statistic, threshold), canvas, layers)
 
 
-def _marks(rows: Sequence[ForestEstimate], places: Sequence[float], least: float, statistic: str) -> list[alt.Chart]:
+def _marks(rows: Sequence[ForestEstimate], positions: Sequence[float], least: float, statistic: str) -> list[alt.Chart]:
     domain = [least, 1.0]
     ticks = [tick for tick in (-1.0, -0.5, 0.0, *_BANDS, 1.0) if tick >= least]
     axis = alt.Axis(values=ticks, format="~g", title=statistic, gridColor=GRID, domain=False)
@@ -75,8 +75,8 @@ def _marks(rows: Sequence[ForestEstimate], places: Sequence[float], least: float
     across, estimate = (alt.X(field, scale=scale, axis=axis) for field in ("low:Q", "estimate:Q"))
     down = alt.Y("row:Q", scale=alt.Scale(domain=[len(rows), 0], nice=False), axis=None)
     values = [
-        {"row": place, "label": row.label, "low": row.low, "high": row.high, "estimate": row.estimate}
-        for row, place in zip(rows, places, strict=True)
+        {"row": position, "label": row.label, "low": row.low, "high": row.high, "estimate": row.estimate}
+        for row, position in zip(rows, positions, strict=True)
         if row.estimate is not None
     ]
     whiskers = [value for value in values if value["low"] is not None and value["high"] is not None]
@@ -92,7 +92,7 @@ def _write_above(canvas: Canvas, row: ForestEstimate, frame: Frame, y: float) ->
     canvas.text(frame.width, y - 17, value, bold=True, align="right", halo=True)
 
 
-def _write_beside(canvas: Canvas, row: ForestEstimate, frame: Frame, y: float) -> None:
+def _write_right(canvas: Canvas, row: ForestEstimate, frame: Frame, y: float) -> None:
     canvas.text(-18, y, shorten(row.label, frame.left - 30), align="right")
     end = frame.width + frame.right - 16
     canvas.text(end, y, count(row.n), size=SMALL, align="right")
@@ -110,7 +110,7 @@ def _write_beside(canvas: Canvas, row: ForestEstimate, frame: Frame, y: float) -
     canvas.text(frame.width + 16, y + 8, shorten(row.band, width, SMALL), color=MUTED, size=SMALL)
 
 
-def _words(rows: Sequence[ForestEstimate], statistic: str, threshold: float | None) -> str:
+def _describe(rows: Sequence[ForestEstimate], statistic: str, threshold: float | None) -> str:
     sentences = []
     for row in rows:
         if row.estimate is None:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from quaestor.render.figures.canvas import Canvas, Frame, draw_empty
-from quaestor.render.figures.look import (
+from quaestor.render.figures.records import Figure, FunnelStep
+from quaestor.render.figures.style import (
     ACCENT,
     INK,
     MUTED,
@@ -14,12 +15,11 @@ from quaestor.render.figures.look import (
     SMALL,
     WASH,
     count,
-    shorten,
     percent,
+    shorten,
     text_width,
     wrap_text,
 )
-from quaestor.render.figures.records import Figure, FunnelStep
 
 _LABEL, _ROW, _BAR, _LEAST_PENDING = 200, 58, 30, 40
 
@@ -73,7 +73,7 @@ def draw_funnel(
         canvas.lines([corners], ACCENT, dash=(4, 4))
         canvas.text(right + 10, top + _BAR / 2, "still to be decided", color=MUTED, size=SMALL)
     canvas.text(0, frame.height - 8, shorten(note, frame.width, SMALL), color=MUTED, size=SMALL)
-    words = [_words(steps, unit), *(f"{step_title}: still to be decided." for step_title in pending)]
+    words = [_describe(steps, unit), *(f"{step_title}: still to be decided." for step_title in pending)]
     return frame.build_figure(name, title, " ".join([*words, *([f"{note}."] if note else [])]), canvas)
 
 
@@ -85,10 +85,10 @@ def _write_title(canvas: Canvas, title: str, middle: float) -> None:
 
 def _room(steps: Sequence[FunnelStep], most: int, width: float) -> float:
     """How long the longest bar can be so that the words beside every bar still fit."""
-    beside = [text_width(count(steps[0].count), 14, bold=True)]
-    beside += [text_width(_loss(step.count, before.count), SMALL) for before, step in pairwise(steps)]
+    widths = [text_width(count(steps[0].count), 14, bold=True)]
+    widths += [text_width(_loss(step.count, before.count), SMALL) for before, step in pairwise(steps)]
     return min(
-        (width - words) * most / step.count if step.count else width for words, step in zip(beside, steps, strict=True)
+        (width - width) * most / step.count if step.count else width for width, step in zip(widths, steps, strict=True)
     )
 
 
@@ -96,7 +96,7 @@ def _loss(kept: int, before: int) -> str:
     return f"{percent(kept / before)} kept, {count(before - kept)} left out" if before else "nothing came in"
 
 
-def _words(steps: Sequence[FunnelStep], unit: str) -> str:
+def _describe(steps: Sequence[FunnelStep], unit: str) -> str:
     sentences = [f"{steps[0].title}: {count(steps[0].count)} {unit}"]
     sentences += [
         f"{step.title}: {count(step.count)} ({_loss(step.count, before.count)})" for before, step in pairwise(steps)

@@ -7,20 +7,20 @@ from collections.abc import Sequence
 import altair as alt
 
 from quaestor.render.figures.canvas import Canvas, Frame, chart, draw_empty
-from quaestor.render.figures.look import (
+from quaestor.render.figures.records import Figure, ShareColumn
+from quaestor.render.figures.style import (
     INK,
     MUTED,
     PAPER,
     SMALL,
-    count,
-    shorten,
     choose_ink,
+    count,
     percent,
     shade,
+    shorten,
     text_width,
     wrap_text,
 )
-from quaestor.render.figures.records import ShareColumn, Figure
 
 _ROW, _HEAD, _MOST_LABEL = 38, 62, 220
 
@@ -64,10 +64,10 @@ def draw_heat_map(
             fill=alt.Fill("fill:N", scale=None),
         )
     )
-    return frame.build_figure(name, title, _words(rows, columns), canvas, [cells])
+    return frame.build_figure(name, title, _describe(rows, columns), canvas, [cells])
 
 
-def _words(rows: Sequence[str], columns: Sequence[ShareColumn]) -> str:
+def _describe(rows: Sequence[str], columns: Sequence[ShareColumn]) -> str:
     sentences = []
     for column in columns:
         known = [(share, row) for row, share in zip(rows, column.shares, strict=True) if share is not None]

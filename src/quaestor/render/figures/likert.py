@@ -16,7 +16,8 @@ from typing import Any
 import altair as alt
 
 from quaestor.render.figures.canvas import EMPTY, Canvas, Frame, chart, draw_empty
-from quaestor.render.figures.look import (
+from quaestor.render.figures.records import Figure
+from quaestor.render.figures.style import (
     INK,
     MUTED,
     NARROW,
@@ -24,14 +25,13 @@ from quaestor.render.figures.look import (
     SMALL,
     WASH,
     WIDTH,
-    count,
-    shorten,
     choose_ink,
+    count,
     percent,
+    shorten,
     text_width,
     wrap_text,
 )
-from quaestor.render.figures.records import Figure
 
 LOW, HIGH, CENTRE = ("#255b72", "#b5d0d8"), ("#e2b8b0", "#7a1f2b"), "#d3cec3"
 """From the end of the scale to its middle, from the middle to the other end, and the middle itself."""
@@ -82,38 +82,38 @@ def draw_likert(
     """
     if not _is_drawn(steps, rows):
         return draw_empty(name, title, "nobody has answered this yet", NARROW if narrow else WIDTH)
-    pieces = split_bars(rows, find_middle(len(steps), centre), stacked=stacked)
+    segments = split_bars(rows, find_middle(len(steps), centre), stacked=stacked)
     colors = _shades(len(steps)) if stacked else choose_colors(len(steps), find_middle(len(steps), centre))
     layout = _layout(steps, rows, narrow=narrow)
     frame, tops = layout.frame, layout.tops
     canvas = Canvas()
     _draw_key(canvas, layout.key, steps, colors, frame)
-    low, high = _domain(pieces, stacked=stacked)
+    low, high = _domain(segments, stacked=stacked)
     for at, row in enumerate(rows):
         _write(canvas, layout, at, row, new_group=at == 0 or rows[at - 1].group != row.group)
     values = []
-    for piece in pieces:
-        x, end = (frame.width * (edge - low) / (high - low) for edge in (piece.start, piece.end))
-        words = f"{piece.share:.0%}"
+    for segment in segments:
+        x, end = (frame.width * (edge - low) / (high - low) for edge in (segment.start, segment.end))
+        words = f"{segment.share:.0%}"
         if text_width(words, SMALL) + 4 <= end - x:
-            fill = colors[piece.step]
+            fill = colors[segment.step]
             canvas.text(
-                (x + end) / 2, tops[piece.row] + _BAR / 2, words, color=choose_ink(fill), size=SMALL, align="center"
+                (x + end) / 2, tops[segment.row] + _BAR / 2, words, color=choose_ink(fill), size=SMALL, align="center"
             )
         values.append(
             {
-                "row": rows[piece.row].label,
-                "step": steps[piece.step],
-                "start": round(piece.start, 6),
-                "end": round(piece.end, 6),
-                "top": tops[piece.row],
-                "bottom": tops[piece.row] + _BAR,
-                "fill": colors[piece.step],
+                "row": rows[segment.row].label,
+                "step": steps[segment.step],
+                "start": round(segment.start, 6),
+                "end": round(segment.end, 6),
+                "top": tops[segment.row],
+                "bottom": tops[segment.row] + _BAR,
+                "fill": colors[segment.step],
             }
         )
     # The line goes behind: a share that is written in the centre step stands on it.
     layers = [_middle_line(layout, rows, low, high), _bars(values, low, high)]
-    return frame.build_figure(name, title, _words(steps, rows, stacked=stacked), canvas, layers)
+    return frame.build_figure(name, title, _describe(steps, rows, stacked=stacked), canvas, layers)
 
 
 def likert_size(steps: Sequence[str], rows: Sequence[ScaleRow], *, narrow: bool = False) -> tuple[int, int]:
@@ -168,16 +168,16 @@ def _shades(steps: int) -> list[str]:
     return [_between(HIGH[1], "#f3e6df", at / max(steps - 1, 1)) for at in range(steps)]
 
 
-def _between(first: str, other: str, part: float) -> str:
-    pairs = [(int(first[at : at + 2], 16), int(other[at : at + 2], 16)) for at in (1, 3, 5)]
+def _between(first: str, second: str, part: float) -> str:
+    pairs = [(int(first[at : at + 2], 16), int(second[at : at + 2], 16)) for at in (1, 3, 5)]
     return "#" + "".join(f"{round(low + (high - low) * part):02x}" for low, high in pairs)
 
 
-def _domain(pieces: Sequence[BarSegment], *, stacked: bool) -> tuple[float, float]:
+def _domain(segments: Sequence[BarSegment], *, stacked: bool) -> tuple[float, float]:
     """As far as the longest bars reach on either side, to the next tenth; a side that nobody is on takes no room."""
     if stacked:
         return 0.0, 1.0
-    low, high = min(piece.start for piece in pieces), max(piece.end for piece in pieces)
+    low, high = min(segment.start for segment in segments), max(segment.end for segment in segments)
     return min(math.floor(low * 10 + 1e-9) / 10, 0.0), max(math.ceil(high * 10 - 1e-9) / 10, 0.0)
 
 
@@ -196,8 +196,8 @@ class _Layout:
 def _layout(steps: Sequence[str], rows: Sequence[ScaleRow], *, narrow: bool) -> _Layout:
     whole = NARROW if narrow else WIDTH
     left = _EDGE if narrow else min(round(max(text_width(row.label) for row in rows)) + 26, _MOST_LABEL)
-    beside = [whole - 2 * _EDGE - text_width(_base(row), SMALL) - 10 if narrow else left - 22 for row in rows]
-    labels = [wrap_text(row.label, room, _LABEL_LINES) for row, room in zip(rows, beside, strict=True)]
+    label_widths = [whole - 2 * _EDGE - text_width(_base(row), SMALL) - 10 if narrow else left - 22 for row in rows]
+    labels = [wrap_text(row.label, width, _LABEL_LINES) for row, width in zip(rows, label_widths, strict=True)]
     tops, y, group = [], 0.0, ""
     for row, lines in zip(rows, labels, strict=True):
         if row.group != group:
@@ -223,9 +223,9 @@ def _write(canvas: Canvas, layout: _Layout, at: int, row: ScaleRow, *, new_group
     if row.group and new_group:
         words = shorten(row.group, frame.whole - 2 * _EDGE, bold=True)
         canvas.text(_EDGE - frame.left, min(top, first - _LINE / 2) - 13, words, bold=True)
-    for place, words in enumerate(lines):
+    for number, words in enumerate(lines):
         x, align = (0, "left") if layout.narrow else (-12, "right")
-        canvas.text(x, first + _LINE * place, words, align=align)
+        canvas.text(x, first + _LINE * number, words, align=align)
     x, y, align = (frame.width, last, "right") if layout.narrow else (frame.width + 12, middle, "left")
     canvas.text(x, y, _base(row), color=MUTED, size=SMALL, align=align)
     if not row.base:
@@ -234,23 +234,23 @@ def _write(canvas: Canvas, layout: _Layout, at: int, row: ScaleRow, *, new_group
 
 
 def _bars(values: list[dict[str, Any]], low: float, high: float) -> alt.Chart:
-    found: alt.Chart = (
+    bars: alt.Chart = (
         chart(values)
         .mark_rect(stroke=PAPER, strokeWidth=1)
         .encode(x=_across(low, high), x2="end:Q", y=_DOWN, y2="bottom:Q", fill=alt.Fill("fill:N", scale=None))
     )
-    return found
+    return bars
 
 
 def _middle_line(layout: _Layout, rows: Sequence[ScaleRow], low: float, high: float) -> alt.Chart:
     """Through all bars; where labels stand between them, through each bar alone."""
     ends: list[dict[str, Any]] = [{"start": 0, "top": -4, "bottom": layout.frame.height - _GAP + 4}]
     if layout.narrow:
-        drawn = [top for top, row in zip(layout.tops, rows, strict=True) if row.base]
-        ends = [{"start": 0, "top": top - 2, "bottom": top + _BAR + 4} for top in drawn]
+        answered = [top for top, row in zip(layout.tops, rows, strict=True) if row.base]
+        ends = [{"start": 0, "top": top - 2, "bottom": top + _BAR + 4} for top in answered]
     rule = chart(ends).mark_rule(color=INK, strokeWidth=1)
-    found: alt.Chart = rule.encode(x=_across(low, high), y=_DOWN, y2="bottom:Q")
-    return found
+    line: alt.Chart = rule.encode(x=_across(low, high), y=_DOWN, y2="bottom:Q")
+    return line
 
 
 _DOWN = alt.Y("top:Q", scale=None, axis=None)
@@ -297,7 +297,7 @@ def _draw_key(
     canvas.boxes(boxes)
 
 
-def _words(steps: Sequence[str], rows: Sequence[ScaleRow], *, stacked: bool) -> str:
+def _describe(steps: Sequence[str], rows: Sequence[ScaleRow], *, stacked: bool) -> str:
     sentences = []
     for row in rows:
         label = f"{row.group}, {row.label}" if row.group else row.label

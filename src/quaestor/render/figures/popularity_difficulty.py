@@ -10,19 +10,19 @@ from dataclasses import dataclass
 import altair as alt
 
 from quaestor.render.figures.canvas import Canvas, Frame, Values, chart, draw_empty
-from quaestor.render.figures.look import (
+from quaestor.render.figures.records import Figure, TaxonomyPoint
+from quaestor.render.figures.style import (
     LINE,
     MUTED,
     SERIES,
     SHAPES,
     SMALL,
     count,
-    shorten,
     join_with_and,
     quantity,
+    shorten,
     text_width,
 )
-from quaestor.render.figures.records import Figure, TaxonomyPoint
 from quaestor.render.figures.treemap import Rectangle
 
 
@@ -64,13 +64,14 @@ class LogAxis:
 
     def axis(self, title: str) -> alt.Axis:
         ticks = self.ticks()
-        words = [f"{tick:,.10g}" for tick in ticks]
-        places = [round(self.at(tick), 6) for tick in ticks]
+        labels = [f"{tick:,.10g}" for tick in ticks]
+        positions = [round(self.at(tick), 6) for tick in ticks]
         names = " : ".join(
-            f"abs(datum.value - {place}) < 1e-4 ? '{word}'" for place, word in zip(places, words, strict=True)
+            f"abs(datum.value - {position}) < 1e-4 ? '{label}'"
+            for position, label in zip(positions, labels, strict=True)
         )
         return alt.Axis(
-            values=places, labelExpr=f"{names} : ''" if ticks else "''", title=title, domain=False, ticks=False
+            values=positions, labelExpr=f"{names} : ''" if ticks else "''", title=title, domain=False, ticks=False
         )
 
 
@@ -142,9 +143,9 @@ def _inside(box: Rectangle, room: Rectangle) -> bool:
     return across and room.y <= box.y and box.y + box.height <= room.y + room.height
 
 
-def _overlap(rectangle: Rectangle, other: Rectangle) -> bool:
-    across = min(rectangle.x + rectangle.width, other.x + other.width) - max(rectangle.x, other.x)
-    return across > 0 and min(rectangle.y + rectangle.height, other.y + other.height) - max(rectangle.y, other.y) > 0
+def _overlap(rectangle: Rectangle, second: Rectangle) -> bool:
+    across = min(rectangle.x + rectangle.width, second.x + second.width) - max(rectangle.x, second.x)
+    return across > 0 and min(rectangle.y + rectangle.height, second.y + second.height) - max(rectangle.y, second.y) > 0
 
 
 _NOTABLE, _LARGEST, _LEAST = 8, 1200.0, 80.0
@@ -159,35 +160,37 @@ def draw_popularity_difficulty(
     title: str = "Popularity and difficulty of the objects of the taxonomy",
 ) -> Figure:
     """Phases differ by colour and shape; the most viewed, the slowest and the largest objects carry their names."""
-    known = [
-        _Known(place, place.views, place.days) for place in places if place.views is not None and place.days is not None
+    measured_points = [
+        _MeasuredPoint(place, place.views, place.days)
+        for place in places
+        if place.views is not None and place.days is not None
     ]
-    if not known:
+    if not measured_points:
         return draw_empty(name, title, "no object has both views and days yet")
     phases = list(dict.fromkeys(place.phase for place in places))
     legend_rows = -(-len(phases) // 4)
     frame = Frame(76, 64 + 20 * legend_rows, 40, 52, 480)
-    across = LogAxis.over([point.views for point in known], median_views)
-    up = LogAxis.over([point.days for point in known], median_days)
-    most = max(1, *(point.place.posts for point in known))
-    points = [_point(point, across, up, frame, most, phases) for point in known]
+    across = LogAxis.over([point.views for point in measured_points], median_views)
+    up = LogAxis.over([point.days for point in measured_points], median_days)
+    most = max(1, *(point.place.posts for point in measured_points))
+    points = [_point(point, across, up, frame, most, phases) for point in measured_points]
     canvas = Canvas()
     _legend(canvas, frame, phases, most, legend_rows)
     _quarters(canvas, frame, across, up, median_views, median_days)
-    _labels(canvas, frame, points, known)
-    words = _words(places, known, median_views, median_days)
-    return frame.build_figure(name, title, words, canvas, [_axes(across, up), _marks(points)])
+    _label_points(canvas, frame, points, measured_points)
+    description = _describe(places, measured_points, median_views, median_days)
+    return frame.build_figure(name, title, description, canvas, [_axes(across, up), _marks(points)])
 
 
 @dataclass(frozen=True)
-class _Known:
+class _MeasuredPoint:
     place: TaxonomyPoint
     views: float
     days: float
 
 
 def _point(
-    known: _Known, across: LogAxis, up: LogAxis, frame: Frame, most: int, phases: Sequence[str]
+    known: _MeasuredPoint, across: LogAxis, up: LogAxis, frame: Frame, most: int, phases: Sequence[str]
 ) -> dict[str, object]:
     kind = phases.index(known.place.phase)
     return {
@@ -214,14 +217,14 @@ def _axes(across: LogAxis, up: LogAxis) -> alt.Chart:
     wide, tall = (alt.Scale(domain=[axis.low, axis.high], nice=False, zero=False) for axis in (across, up))
     x = alt.X("across:Q", scale=wide, axis=across.axis("median views (log scale)"))
     y = alt.Y("up:Q", scale=tall, axis=up.axis("median days to an answer (log scale)"))
-    drawn: alt.Chart = chart([{"across": across.low, "up": up.low}]).mark_point(opacity=0).encode(x=x, y=y)
-    return drawn
+    layer: alt.Chart = chart([{"across": across.low, "up": up.low}]).mark_point(opacity=0).encode(x=x, y=y)
+    return layer
 
 
 def _marks(points: Values) -> alt.Chart:
     """The larger below the smaller, each with a light rim, so that none hides another."""
     ordered = sorted(points, key=lambda point: -point["size"])
-    drawn: alt.Chart = (
+    layer: alt.Chart = (
         chart(ordered)
         .mark_point(filled=True, opacity=0.88, stroke="white", strokeWidth=1)
         .encode(
@@ -232,7 +235,7 @@ def _marks(points: Values) -> alt.Chart:
             fill=alt.Fill("color:N", scale=None),
         )
     )
-    return drawn
+    return layer
 
 
 def _legend(canvas: Canvas, frame: Frame, phases: Sequence[str], most: int, rows: int) -> None:
@@ -280,7 +283,7 @@ def _corners(frame: Frame) -> tuple[tuple[float, str, float, str], ...]:
     )
 
 
-def _labels(canvas: Canvas, frame: Frame, points: Values, known: Sequence[_Known]) -> None:
+def _label_points(canvas: Canvas, frame: Frame, points: Values, known: Sequence[_MeasuredPoint]) -> None:
     """Names for the ends of both axes and for the largest, as far as there is room between the points."""
     ranked: list[int] = []
     orders = [
@@ -294,14 +297,14 @@ def _labels(canvas: Canvas, frame: Frame, points: Values, known: Sequence[_Known
     for point in points:
         radius = math.sqrt(point["size"] / math.pi)
         occupied.append(Rectangle(point["x"] - radius, point["y"] - radius, 2 * radius, 2 * radius))
-    for x, align, y, words in _corners(frame):
-        width = text_width(words, bold=True)
+    for x, align, y, text in _corners(frame):
+        width = text_width(text, bold=True)
         occupied.append(Rectangle(x - width if align == "right" else x, y - 8, width, 16))
     candidates = []
     for at in dict.fromkeys(ranked):
-        words = shorten(known[at].place.name, 180, SMALL)
+        text = shorten(known[at].place.name, 180, SMALL)
         radius = math.sqrt(points[at]["size"] / math.pi)
-        candidates.append(Label(words, points[at]["x"], points[at]["y"], radius, text_width(words, SMALL)))
+        candidates.append(Label(text, points[at]["x"], points[at]["y"], radius, text_width(text, SMALL)))
     room = Rectangle(-4, -8, frame.width + frame.right, frame.height + 8)
     for spot in place_labels(candidates, occupied, room):
         if spot.leader:
@@ -309,11 +312,14 @@ def _labels(canvas: Canvas, frame: Frame, points: Values, known: Sequence[_Known
         canvas.text(spot.x, spot.y, spot.text, size=SMALL, align=spot.align, halo=True)
 
 
-def _words(
-    places: Sequence[TaxonomyPoint], known: Sequence[_Known], median_views: float | None, median_days: float | None
+def _describe(
+    places: Sequence[TaxonomyPoint],
+    known: Sequence[_MeasuredPoint],
+    median_views: float | None,
+    median_days: float | None,
 ) -> str:
     hardest, seen = max(known, key=lambda point: point.days), max(known, key=lambda point: point.views)
-    words = (
+    description = (
         f"A scatter of {len(known)} objects by median views and median days to an answer, both on log scales. "
         f"Longest: {hardest.place.name} ({quantity(hardest.days)} days); most viewed: {seen.place.name} "
         f"({quantity(seen.views)} views)."
@@ -322,9 +328,9 @@ def _words(
         both = [point for point in known if point.views > median_views and point.days > median_days]
         both.sort(key=lambda point: -point.place.posts)
         largest = f", the largest {join_with_and([point.place.name for point in both[:3]])}" if both else ""
-        words += (
+        description += (
             f" The medians are {quantity(median_views)} views and {quantity(median_days)} days; "
             f"{len(both)} objects are popular and hard{largest}."
         )
     left_out = len(places) - len(known)
-    return words + (f" {left_out} objects without views or days are left out." if left_out else "")
+    return description + (f" {left_out} objects without views or days are left out." if left_out else "")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from quaestor.render.figures.canvas import Canvas, Frame, draw_empty
-from quaestor.render.figures.look import ACCENT, LINE, MUTED, NORMAL, WASH, count, shorten, wrap_text
 from quaestor.render.figures.records import Figure, ProcessStage, ProcessStep
+from quaestor.render.figures.style import ACCENT, LINE, MUTED, NORMAL, WASH, count, shorten, wrap_text
 
 _ACROSS, _GUTTER, _MARGIN = 3, 44, 16
 _HEAD, _PAD, _ROW, _ARROW, _BELOW, _STEM = 26, 10, 16, 30, 52, 26
@@ -42,7 +42,7 @@ def draw_process(
         _arrow(canvas, [(end, bottoms[-1]), (end, bottoms[-1] + _ARROW - 4)])
         top = max(bottoms) + (_ARROW + 4 if last else _BELOW)
     frame = Frame(_MARGIN, 14, _MARGIN, 14, round(top))
-    return frame.build_figure(name, title, _words(stages), canvas)
+    return frame.build_figure(name, title, _describe(stages), canvas)
 
 
 def _heading(stage: ProcessStage, width: float) -> tuple[str, ...]:
@@ -101,12 +101,12 @@ def _arrow(canvas: Canvas, path: list[tuple[float, float]]) -> None:
     canvas.areas([head], MUTED)
 
 
-def _words(stages: Sequence[ProcessStage]) -> str:
-    told = []
+def _describe(stages: Sequence[ProcessStage]) -> str:
+    descriptions = []
     for number, stage in enumerate(stages, start=1):
         steps = [
             step.text if step.count is None else f"{step.text} ({count(step.count)} {step.unit}".strip() + ")"
             for step in stage.steps
         ]
-        told.append(f"{number}. {stage.title}: {'; then '.join(steps)}.")
-    return f"A flow of {len(stages)} {'stage' if len(stages) == 1 else 'stages'}. " + " ".join(told)
+        descriptions.append(f"{number}. {stage.title}: {'; then '.join(steps)}.")
+    return f"A flow of {len(stages)} {'stage' if len(stages) == 1 else 'stages'}. " + " ".join(descriptions)

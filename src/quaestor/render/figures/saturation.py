@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from quaestor.render.figures.canvas import Canvas, Frame, draw_empty, spread_positions
-from quaestor.render.figures.look import (
+from quaestor.render.figures.records import Figure, SaturationPoint
+from quaestor.render.figures.style import (
     ACCENT,
     DASHES,
     GRID,
@@ -14,11 +15,10 @@ from quaestor.render.figures.look import (
     MUTED,
     SMALL,
     count,
-    shorten,
     join_with_and,
     round_steps,
+    shorten,
 )
-from quaestor.render.figures.records import SaturationPoint, Figure
 
 _HEIGHT, _BESIDE, _MOST_NAMED = 290, 150, 24
 _BAND, _BAR = "#efdeda", "#d6c9b4"
@@ -49,7 +49,7 @@ def draw_saturation(
     canvas.lines([total], ACCENT, width=2)
     canvas.symbols([{"x": x, "y": y, "shape": "circle", "fill": ACCENT} for x, y in total], size=34)
     _legend(canvas, frame, plot, interviews)
-    return frame.build_figure(name, title, _words(interviews, stops), canvas)
+    return frame.build_figure(name, title, _describe(interviews, stops), canvas)
 
 
 class _Plot:
@@ -97,20 +97,20 @@ def _bars(canvas: Canvas, plot: _Plot, interviews: Sequence[SaturationPoint]) ->
 def _legend(canvas: Canvas, frame: Frame, plot: _Plot, interviews: Sequence[SaturationPoint]) -> None:
     last = interviews[-1]
     ends = [plot.y(last.total), plot.y(last.expected) + 30, plot.y(last.total) + 62, plot.y(last.new)]
-    places = spread_positions(ends, 30, 6, frame.height - 4)
+    positions = spread_positions(ends, 30, 6, frame.height - 4)
     x = frame.width + 12
-    canvas.lines([[(x, places[0]), (x + 20, places[0])]], ACCENT, width=2)
-    canvas.text(x + 26, places[0], f"{count(last.total)} codes in all", bold=True)
-    canvas.lines([[(x, places[1]), (x + 20, places[1])]], MUTED, width=1.5, dash=DASHES[1])
-    canvas.text(x + 26, places[1], "on average")
-    box = {"x": x, "y": places[2] - 6, "x2": x + 20, "y2": places[2] + 6, "fill": _BAND, "stroke": _BAND}
-    bar = {"x": x, "y": places[3] - 6, "x2": x + 20, "y2": places[3] + 6, "fill": _BAR, "stroke": _BAR}
+    canvas.lines([[(x, positions[0]), (x + 20, positions[0])]], ACCENT, width=2)
+    canvas.text(x + 26, positions[0], f"{count(last.total)} codes in all", bold=True)
+    canvas.lines([[(x, positions[1]), (x + 20, positions[1])]], MUTED, width=1.5, dash=DASHES[1])
+    canvas.text(x + 26, positions[1], "on average")
+    box = {"x": x, "y": positions[2] - 6, "x2": x + 20, "y2": positions[2] + 6, "fill": _BAND, "stroke": _BAND}
+    bar = {"x": x, "y": positions[3] - 6, "x2": x + 20, "y2": positions[3] + 6, "fill": _BAR, "stroke": _BAR}
     canvas.boxes([box, bar])
-    canvas.text(x + 26, places[2], "95% of orders")
-    canvas.text(x + 26, places[3], "new codes")
+    canvas.text(x + 26, positions[2], "95% of orders")
+    canvas.text(x + 26, positions[3], "new codes")
 
 
-def _words(interviews: Sequence[SaturationPoint], stops: Sequence[str]) -> str:
+def _describe(interviews: Sequence[SaturationPoint], stops: Sequence[str]) -> str:
     new = join_with_and([f"{interview.name} {count(interview.new)}" for interview in interviews])
     several = "interview" if len(interviews) == 1 else "interviews"
     sentence = f"{count(interviews[-1].total)} codes in {len(interviews)} {several}. New codes: {new}."

@@ -9,22 +9,22 @@ from itertools import accumulate, pairwise
 
 from quaestor.base.errors import InputError
 from quaestor.render.figures.canvas import Canvas, Frame, Values, draw_empty
-from quaestor.render.figures.look import (
+from quaestor.render.figures.records import Figure, TaxonomyPart
+from quaestor.render.figures.style import (
     LINE,
     MUTED,
     PAPER,
     SMALL,
     TINY,
     WASH,
-    count,
-    shorten,
     choose_ink,
+    count,
     quantity,
     shade,
+    shorten,
     text_width,
     wrap_text,
 )
-from quaestor.render.figures.records import Figure, TaxonomyPart
 
 
 @dataclass(frozen=True)
@@ -209,7 +209,7 @@ def draw_treemap(
     canvas.boxes(boxes)
     if scale.known:
         scale.draw_key(canvas, f"area: {unit} · shade: {measure}")
-    return frame.build_figure(name, title, _words(phases, measure, unit), canvas)
+    return frame.build_figure(name, title, _describe(phases, measure, unit), canvas)
 
 
 def _box(tile: Rectangle, fill: str) -> dict[str, object]:
@@ -217,7 +217,7 @@ def _box(tile: Rectangle, fill: str) -> dict[str, object]:
     right, bottom = tile.x + tile.width, tile.y + tile.height
     box = {"x": tile.x, "y": tile.y, "x2": right, "y2": bottom}
     stroke = LINE if fill == PAPER else PAPER
-    return {**{key: round(place, 2) for key, place in box.items()}, "fill": fill, "stroke": stroke}
+    return {**{key: round(value, 2) for key, value in box.items()}, "fill": fill, "stroke": stroke}
 
 
 def _head(canvas: Canvas, phase: str, total: int, room: Rectangle) -> None:
@@ -247,13 +247,13 @@ def _label(canvas: Canvas, part: TaxonomyPart, tile: Rectangle, fill: str) -> No
         return
 
 
-def _words(phases: dict[str, list[TaxonomyPart]], measure: str, unit: str) -> str:
+def _describe(phases: dict[str, list[TaxonomyPart]], measure: str, unit: str) -> str:
     total = sum(part.posts for of_phase in phases.values() for part in of_phase)
     sentences = []
     for phase, of_phase in phases.items():
         largest = max(of_phase, key=lambda part: part.posts)
-        words = f"{phase} {count(sum(part.posts for part in of_phase))}, the largest object {largest.name}"
-        sentences.append(f"{words} ({count(largest.posts)})")
+        description = f"{phase} {count(sum(part.posts for part in of_phase))}, the largest object {largest.name}"
+        sentences.append(f"{description} ({count(largest.posts)})")
     known = [(part.value, part) for of_phase in phases.values() for part in of_phase if part.value is not None]
     hardest = max(known, key=lambda pair: pair[0], default=None)
     ending = f" Darkest by {measure}: {hardest[1].name} ({quantity(hardest[0])})." if hardest else ""

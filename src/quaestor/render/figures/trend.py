@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from quaestor.render.figures.canvas import Canvas, Frame, draw_empty
-from quaestor.render.figures.look import ACCENT, GRID, LINE, MUTED, SMALL, shorten, percent, round_steps
-from quaestor.render.figures.records import Figure, YearShare, TrendLine
+from quaestor.render.figures.records import Figure, TrendLine, YearShare
+from quaestor.render.figures.style import ACCENT, GRID, LINE, MUTED, SMALL, percent, round_steps, shorten
 
 _ACROSS, _HEIGHT, _GAP, _BETWEEN = 3, 110, 58, 76
 _BAND = "#e3c6c1"
@@ -34,7 +34,7 @@ def draw_trend(
         panel = _Panel(x, y, width, years[0], years[-1], steps[-1])
         panel.axes(canvas, years, steps, labelled=at % across == 0)
         panel.draw(canvas, trend)
-    return frame.build_figure(name, title, _words(trends, years), canvas)
+    return frame.build_figure(name, title, _describe(trends, years), canvas)
 
 
 @dataclass(frozen=True)
@@ -89,17 +89,19 @@ class _Panel:
         canvas.areas([[*upper, *lower]], _BAND)
 
 
-def _words(trends: Sequence[TrendLine], years: Sequence[int]) -> str:
+def _describe(trends: Sequence[TrendLine], years: Sequence[int]) -> str:
     sentences = []
     for trend in trends:
         if not trend.shares:
             sentences.append(f"{trend.name}: no posts")
             continue
         first, last = min(trend.shares, key=_year), max(trend.shares, key=_year)
-        words = f"{trend.name}: {percent(first.share)} in {first.year}"
+        description = f"{trend.name}: {percent(first.share)} in {first.year}"
         if last.year != first.year:
-            words += f", {percent(last.share)} in {last.year} (interval {percent(last.low)} to {percent(last.high)})"
-        sentences.append(words + (f", {trend.note}" if trend.note else ""))
+            description += (
+                f", {percent(last.share)} in {last.year} (interval {percent(last.low)} to {percent(last.high)})"
+            )
+        sentences.append(description + (f", {trend.note}" if trend.note else ""))
     span = f"{years[0]} to {years[-1]}" if len(years) > 1 else f"{years[0]}"
     return f"Small panels of shares by year, {span}, with 95% intervals as bands. " + "; ".join(sentences) + "."
 

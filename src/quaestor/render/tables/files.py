@@ -17,17 +17,17 @@ from quaestor.render.tables.layout import (
     NO_ITEMS,
     Link,
     build_address,
-    table_label,
     data_counts,
     data_name,
     data_text,
-    list_groups,
     join_marks,
+    join_parts,
+    list_groups,
     one_line,
     part_value,
     printable,
     safe_name,
-    join_parts,
+    table_label,
 )
 from quaestor.render.tables.workbook import to_xlsx
 

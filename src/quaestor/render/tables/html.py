@@ -15,16 +15,16 @@ from quaestor.render.tables.layout import (
     NO_ITEMS,
     Link,
     build_address,
-    table_label,
     caption,
-    list_groups,
+    group_columns,
     has_spanners,
     join_marks,
+    list_groups,
     one_line,
     part_counts,
     part_text,
     safe_name,
-    group_columns,
+    table_label,
 )
 
 STYLE = Path(__file__).with_name("tables.css")

@@ -14,15 +14,15 @@ from quaestor.render.tables.layout import (
     NO_ITEMS,
     Link,
     build_address,
-    list_groups,
+    group_columns,
     has_spanners,
     join_marks,
+    join_parts,
+    list_groups,
     one_line,
     part_counts,
     part_text,
     safe_name,
-    group_columns,
-    join_parts,
 )
 
 LINES_OF_A_PAGE = 45

@@ -20,17 +20,17 @@ from quaestor.render.tables.layout import (
     NO_ITEMS,
     Link,
     build_address,
-    table_label,
     caption,
     data_counts,
     data_name,
     data_text,
-    list_groups,
+    group_columns,
     has_spanners,
     join_marks,
+    list_groups,
     one_line,
     part_value,
-    group_columns,
+    table_label,
 )
 
 _ALWAYS = datetime(1980, 1, 1, tzinfo=UTC)

@@ -12,7 +12,7 @@ import vl_convert
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quaestor.render.figures.look import (
+from quaestor.render.figures.style import (
     DASHES,
     FONT,
     INK,
@@ -20,15 +20,15 @@ from quaestor.render.figures.look import (
     PAPER,
     SERIES,
     SHAPES,
-    contrast,
-    shorten,
     choose_ink,
+    contrast,
     join_with_and,
     luminance,
     percent,
     quantity,
     round_steps,
     shade,
+    shorten,
     text_width,
     wrap_text,
 )

@@ -42,10 +42,10 @@ _THIN, _NARROW, _WIDE = "ijl'|", ' !,./:;I[]ft()-r"`', "mMW%@—…"
 
 def shade(part: float) -> str:
     """From light to dark as `part` goes from 0 to 1, each step darker than the one before."""
-    place = min(max(part, 0.0), 1.0) * (len(_SHADES) - 1)
-    lower = min(int(place), len(_SHADES) - 2)
+    position = min(max(part, 0.0), 1.0) * (len(_SHADES) - 1)
+    lower = min(int(position), len(_SHADES) - 2)
     pairs = zip(_channels(_SHADES[lower]), _channels(_SHADES[lower + 1]), strict=True)
-    return "#" + "".join(f"{round(low + (high - low) * (place - lower)):02x}" for low, high in pairs)
+    return "#" + "".join(f"{round(low + (high - low) * (position - lower)):02x}" for low, high in pairs)
 
 
 def luminance(color: str) -> float:
@@ -57,8 +57,8 @@ def luminance(color: str) -> float:
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-def contrast(first: str, other: str) -> float:
-    dark, light = sorted((luminance(first), luminance(other)))
+def contrast(first: str, second: str) -> float:
+    dark, light = sorted((luminance(first), luminance(second)))
     return (light + 0.05) / (dark + 0.05)
 
 
