@@ -24,7 +24,7 @@ from quaestor.interviews.participants.people import Contact, contact_of, set_con
 from quaestor.interviews.repository import open_interviews
 from quaestor.interviews.withdrawal import withdraw
 from quaestor.store.backup_file import open_backup, write_backup
-from quaestor.store.private_file_copy import BackupPart
+from quaestor.store.private_file_copy import BackupLines
 from quaestor.study.backup import back_up_study, keys_apart, restore_study
 from quaestor.study.folder import Study, open_journal, open_study
 
@@ -327,7 +327,7 @@ def forged(backup: Path, change: Callable[[Lines], object]) -> None:
     change(parts)
     backup.unlink()
     written = [
-        BackupPart(name, 1, [json.dumps(row, separators=(",", ":")) for row in lines]) for name, lines in parts.items()
+        BackupLines(name, 1, [json.dumps(row, separators=(",", ":")) for row in lines]) for name, lines in parts.items()
     ]
     write_backup(rows, backup, "2026-01-01", written)
 

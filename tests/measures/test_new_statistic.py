@@ -10,7 +10,7 @@ from tests.support.settled_study import differing
 
 from quaestor.base.errors import SettingsError
 from quaestor.coding.agreement_access import compute_rounds_agreement
-from quaestor.coding.pages.agreement import csv_rows, measures_of
+from quaestor.coding.pages.agreement import build_csv_rows, list_measures
 from quaestor.coding.round_setup import list_round_choices
 from quaestor.measures.agreement import to_json
 from quaestor.measures.agreement.statistics import STATISTICS, Ratings, Statistic
@@ -48,9 +48,9 @@ def test_a_new_statistic_appears_in_settings_pages_command_line_and_json(
     assert ("item_share", "items") in list_round_choices(study).statistics
     (measured,) = compute_rounds_agreement(study, "main", [])
     assert measured.agreement.estimates["item_share"].value == 0.12
-    assert measures_of(measured.agreement)[-1].name == "Items of 2 raters"
-    assert measures_of(measured.agreement)[-1].value == "12.0 %"
-    assert "item_share" in {row["statistic"] for row in csv_rows([measured])}
+    assert list_measures(measured.agreement)[-1].name == "Items of 2 raters"
+    assert list_measures(measured.agreement)[-1].value == "12.0 %"
+    assert "item_share" in {row["statistic"] for row in build_csv_rows([measured])}
     assert to_json(measured.agreement)["item_share"] == 0.12
     assert to_json(measured.agreement)["item_share_ci"] is None
     assert "items of 2 raters" in in_this_process("agreement", "--round", "main", "--study", study.root).output

@@ -19,7 +19,7 @@ from tests.support.small_survey import NAME, answered, fielded, small_survey
 
 from quaestor.base.errors import InputError, QuaestorError, StateError, TemporarilyUnavailable
 from quaestor.store.backup_file import open_backup, write_backup
-from quaestor.store.private_file_copy import BackupPart
+from quaestor.store.private_file_copy import BackupLines
 from quaestor.store.records import new_key
 from quaestor.study.backup import back_up_study, restore_study
 from quaestor.study.folder import Study, open_journal, open_study
@@ -319,9 +319,9 @@ def forged(backup: Path, change: Callable[[list[str]], list[str]], version: int 
     """The same backup with other answers, and every SHA-256 as it has to be."""
     with open_backup(backup) as opened:
         rows, lines = list(opened.read_rows()), list(opened.read_lines("answers"))
-        links = BackupPart("invitations", 1, list(opened.read_lines("invitations")))
+        links = BackupLines("invitations", 1, list(opened.read_lines("invitations")))
     backup.unlink()
-    write_backup(rows, backup, "2026-01-01", (BackupPart("answers", version, change(lines)), links))
+    write_backup(rows, backup, "2026-01-01", (BackupLines("answers", version, change(lines)), links))
 
 
 def with_value(table: str, place: int, value: object) -> Callable[[list[str]], list[str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from xml.etree import ElementTree
 
-from quaestor.render.figures.look import text_width
+from quaestor.render.figures.style import text_width
 
 SVG = "{http://www.w3.org/2000/svg}"
 

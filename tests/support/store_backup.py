@@ -10,7 +10,7 @@ from quaestor.store.backup import restore_backup
 from quaestor.store.backup_file import open_backup, write_backup
 from quaestor.store.database import explain_errors
 from quaestor.store.journal import Journal
-from quaestor.store.private_file_copy import BackupPart
+from quaestor.store.private_file_copy import BackupLines
 from quaestor.store.records import BackupReport, RestoreReport
 from quaestor.store.schema import read_rows
 
@@ -18,16 +18,16 @@ from quaestor.store.schema import read_rows
 class Nothing:
     """No more than the acts."""
 
-    def hold(self) -> None:
+    def lock(self) -> None:
         return
 
-    def difference(self) -> str:
+    def describe_difference(self) -> str:
         return ""
 
-    def parts(self) -> Sequence[BackupPart]:
+    def list_parts(self) -> Sequence[BackupLines]:
         return ()
 
-    def bring(self) -> None:
+    def restore(self) -> None:
         return
 
 

@@ -17,7 +17,7 @@ from tests.support.small_survey import NAME, answered, fielded, small_survey
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.store.backup_file import CLAIMS, open_backup, write_backup
-from quaestor.store.private_file_copy import BackupPart
+from quaestor.store.private_file_copy import BackupLines
 from quaestor.study.backup import back_up_study, restore_study
 from quaestor.study.folder import Study
 from quaestor.surveys.claim_backup import back_up_claims, restore_claims
@@ -158,7 +158,7 @@ def test_claims_that_no_study_has_are_refused(backup: Path, other: Study, forger
     FORGED[forgery](claims, key)
     backup.unlink()
     lines = [[json.dumps(row, separators=(",", ":")) for row in rows] for rows in (claims, key)]
-    write_backup((), backup, "", (BackupPart("claims", 1, lines[0]), BackupPart("key", 1, lines[1])), CLAIMS)
+    write_backup((), backup, "", (BackupLines("claims", 1, lines[0]), BackupLines("key", 1, lines[1])), CLAIMS)
     with pytest.raises(InputError, match=r"is damaged .*: nothing was restored, use another one") as refused:
         restore_claims(other, backup, replace=True)
     assert "\n" not in str(refused.value)

@@ -20,7 +20,7 @@ import pytest
 from tests.support.small_survey import NAME, fielded
 
 from quaestor.store.backup_file import BACKUP, CLAIMS, open_backup, write_backup
-from quaestor.store.private_file_copy import BackupPart
+from quaestor.store.private_file_copy import BackupLines
 from quaestor.store.records import new_key
 from quaestor.study.backup import back_up_study
 from quaestor.study.folder import open_study
@@ -316,7 +316,7 @@ def test_both_backups_share_no_value_and_that_of_claims_no_time(taken: Taken, tm
 
 def test_the_same_attacks_find_the_order_in_a_backup_that_has_one(taken: Taken, tmp_path: Path) -> None:
     arrived = [json.dumps(["claims", {"hex": key.hex()}, NAME, {"hex": ""}, 0]) for key in taken.truth.values()]
-    write_backup((), tmp_path / "naive.backup", "", (BackupPart("claims", 1, arrived),), CLAIMS)
+    write_backup((), tmp_path / "naive.backup", "", (BackupLines("claims", 1, arrived),), CLAIMS)
     truth = [taken.truth[name].hex().encode() for name in finishing_order(taken.folder)]
     with pytest.raises(AssertionError):
         assert_tells_nothing(truth, claims_told_by(tmp_path / "naive.backup"))

@@ -66,13 +66,13 @@ def compute_round_agreement(
 
     Against an earlier round it is the agreement of each rater with what they said then.
     """
-    asked = find_facet_scale(state, name, facet, version=version, level=level)
+    scale = find_facet_scale(state, name, facet, version=version, level=level)
     if against and facet not in [other.id for other in state.round(against).plan.facets]:
         raise InputError(f"the round {against!r} asks no {facet!r}: it cannot be compared with {name!r}")
-    found = (
+    labels = (
         list_drift_labels(state, name, against, facet) if against else list_labels(state, name, facet, version, level)
     )
-    return compute_agreement(asked, build_table(asked, found), seed=seed)
+    return compute_agreement(scale, build_table(scale, labels), seed=seed)
 
 
 @dataclass(frozen=True)
@@ -90,36 +90,36 @@ class FacetScale:
 
 def find_facet_scale(state: State, name: str, facet: str, *, version: int | None = None, level: str = "") -> FacetScale:
     """Refuses a facet, a version or a level that the round does not have."""
-    one = state.round(name)
-    names = [asked.id for asked in one.plan.facets]
+    round_state = state.round(name)
+    names = [facet_plan.id for facet_plan in round_state.plan.facets]
     if facet not in names:
         raise InputError(f"the round {name!r} asks no {facet!r}, allowed: {suggest(facet, names)}")
-    asked = one.plan.facet(facet)
-    kind = find_kind(asked)
+    facet_plan = round_state.plan.facet(facet)
+    kind = find_kind(facet_plan)
     if not kind.is_compared:
         raise InputError(f"{facet!r} is free text, which raters cannot agree on: code it in a round of its own")
-    book = state.history.at(one.plan.codebook if version is None else version)
-    levels = book.facets[asked.codes].levels if asked.codes in book.facets else ()
+    book = state.history.at(round_state.plan.codebook if version is None else version)
+    levels = book.facets[facet_plan.codes].levels if facet_plan.codes in book.facets else ()
     if level and level not in levels:
         raise InputError(f"{facet!r} has no level {level!r}, allowed: {suggest(level, levels) or 'none'}")
-    order = tuple(allowed_choices(asked, book)) if asked.scale == "ordinal" else ()
-    erasable = kind.unifies_words and one.plan.origin not in (EVIDENCE, "")
-    return FacetScale(facet, kind.has_several_codes, _parse_scale(asked.scale), order, erasable)
+    order = tuple(allowed_choices(facet_plan, book)) if facet_plan.scale == "ordinal" else ()
+    erasable = kind.unifies_words and round_state.plan.origin not in (EVIDENCE, "")
+    return FacetScale(facet, kind.has_several_codes, _parse_scale(facet_plan.scale), order, erasable)
 
 
-def build_table(asked: FacetScale, found: Sequence[tuple[str, str, Label | None]]) -> RatingTable:
+def build_table(scale: FacetScale, labels: Sequence[tuple[str, str, Label | None]]) -> RatingTable:
     """Labels of a round as the table that agreement is computed from."""
-    if asked.several:
-        sets = [(item, rater, label if isinstance(label, frozenset) else None) for item, rater, label in found]
+    if scale.several:
+        sets = [(item, rater, label if isinstance(label, frozenset) else None) for item, rater, label in labels]
         return build_set_table(sets, cannot_judge=[CANNOT_JUDGE])
-    single = [(item, rater, label if isinstance(label, str) else None) for item, rater, label in found]
-    first = asked.first_used_first
-    return build_rating_table(single, order=asked.order, cannot_judge=[CANNOT_JUDGE], first_used_first=first)
+    single = [(item, rater, label if isinstance(label, str) else None) for item, rater, label in labels]
+    first = scale.first_used_first
+    return build_rating_table(single, order=scale.order, cannot_judge=[CANNOT_JUDGE], first_used_first=first)
 
 
-def compute_agreement(asked: FacetScale, table: RatingTable, *, seed: int = 0) -> Agreement:
-    scale: Scale = "nominal" if asked.several else asked.scale
-    return agreement(table, facet=asked.facet, scale=scale, seed=seed)
+def compute_agreement(facet_scale: FacetScale, table: RatingTable, *, seed: int = 0) -> Agreement:
+    scale: Scale = "nominal" if facet_scale.several else facet_scale.scale
+    return agreement(table, facet=facet_scale.facet, scale=scale, seed=seed)
 
 
 def _parse_scale(name: str) -> Scale:
@@ -142,19 +142,19 @@ def compute_file_agreement(
     seed: int = 0,
 ) -> list[Agreement]:
     """The agreement on each facet, in the order asked for; an empty cell is a missing rating."""
-    wanted = list(dict.fromkeys(facets))
-    rows = list(_read_ratings(file, wanted))
+    names = list(dict.fromkeys(facets))
+    rows = list(_read_ratings(file, names))
     if not rows:
         raise InputError(f"{file.path} has a header and no ratings: give one row for each item and rater")
-    found = []
-    for place, facet in enumerate(wanted):
-        triples = [(row.item, row.rater, row.labels[place]) for row in rows]
+    agreements = []
+    for number, facet in enumerate(names):
+        triples = [(row.item, row.rater, row.labels[number]) for row in rows]
         try:
             table = _build_table(triples, file.separator, order, cannot_judge)
-            found.append(agreement(table, facet=facet, scale=scale, seed=seed))
+            agreements.append(agreement(table, facet=facet, scale=scale, seed=seed))
         except InputError as error:
             raise InputError(f"{file.path}, facet {facet}: {error}") from None
-    return found
+    return agreements
 
 
 def _build_table(

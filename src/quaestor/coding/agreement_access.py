@@ -85,26 +85,26 @@ def compute_rounds_agreement(
         )
         if not chosen:
             raise StateError("no round has been closed yet: agreement can be seen when one is")
-        found = []
+        agreements = []
         if against:
             require_lead_view(state, against, actor or coding.lead, coding.lead)
-        for one in chosen:
-            require_lead_view(state, one.plan.round, actor or coding.lead, coding.lead)
-            asked = list(facets) or list_comparable_facets(one, level)
-            found += [_compute_one(coding, one, facet, version, level, against) for facet in asked]
+        for round_state in chosen:
+            require_lead_view(state, round_state.plan.round, actor or coding.lead, coding.lead)
+            names = list(facets) or list_comparable_facets(round_state, level)
+            agreements += [_compute_one(coding, round_state, facet, version, level, against) for facet in names]
         # Agreement comes from others' ratings: once it has been worked out, it is on record who saw it.
-        for name_seen in {one.plan.round for one in chosen} | ({against} if against else set()):
+        for name_seen in {round_state.plan.round for round_state in chosen} | ({against} if against else set()):
             record_view(coding, name_seen, actor or coding.lead)
-        return found
+        return agreements
 
 
 def _compute_one(
     coding: CodingSession, round_state: RoundState, facet: str, version: int | None, level: str, against: str
 ) -> RoundAgreement:
-    found = compute_round_agreement(
+    agreement = compute_round_agreement(
         coding.state, round_state.plan.round, facet, version=version, level=level, against=against
     )
-    return compare_to_threshold(round_state, found, as_fixed=not (against or level or version is not None))
+    return compare_to_threshold(round_state, agreement, as_fixed=not (against or level or version is not None))
 
 
 def compare_to_threshold(round_state: RoundState, agreement: Agreement, *, as_fixed: bool) -> RoundAgreement:
@@ -138,12 +138,12 @@ class AgreementAccess:
 def find_access(state: State, name: str, actor: str, lead: str) -> AgreementAccess:
     """How somebody stands to a round; asking this opens nobody's eyes."""
     try:
-        one = require_lead_view(state, name, actor, lead)
+        round_state = require_lead_view(state, name, actor, lead)
     except StateError as refusal:
         return AgreementAccess("not yet", _why_not(state.round(name), actor, str(refusal)))
     if not needs_consent(state, name, actor):
         return AgreementAccess("now")
-    if one.status == CLOSED:
+    if round_state.status == CLOSED:
         return AgreementAccess("ask", "Your look goes on record. The round can then be reopened only as not blind.")
     return AgreementAccess(
         "ask", "This round is open and blind. Who looks is on record and can take no seat in it any more."
@@ -168,11 +168,11 @@ def record_agreement_view(coding: CodingSession, name: str, actor: str) -> None:
 def require_agreement_access(coding: CodingSession, name: str, actor: str) -> RoundState:
     """The round, for those who may see its agreement, and who are on record from now on."""
     with coding.locked_state() as state:
-        one = require_lead_view(state, name, actor, coding.lead)
+        round_state = require_lead_view(state, name, actor, coding.lead)
         if needs_consent(state, name, actor):
             raise StateError(f"the agreement of {name!r} is seen by those who say so: open its page and look")
     record_view(coding, name, actor)
-    return one
+    return round_state
 
 
 def list_comparable_facets(round_state: RoundState, level: str = "") -> list[str]:
@@ -194,12 +194,12 @@ def find_visible_agreement(
 ) -> tuple[RoundAgreement, CachedAgreement] | None:
     """The agreement on one facet beside its threshold; None where it is still being worked out."""
     require_agreement_access(coding, name, actor)
-    found = find_agreement(coding, name, facet, version=version, level=level, wait=wait)
-    if found is None:
+    cached = find_agreement(coding, name, facet, version=version, level=level, wait=wait)
+    if cached is None:
         return None
     with coding.locked_state() as state:
-        one = state.round(name)
-        return compare_to_threshold(one, found.agreement, as_fixed=not level and version is None), found
+        round_state = state.round(name)
+        return compare_to_threshold(round_state, cached.agreement, as_fixed=not level and version is None), cached
 
 
 def list_visible_agreements(
@@ -212,6 +212,6 @@ def list_visible_agreements(
     level: str = "",
 ) -> list[RoundAgreement]:
     """What `quaestor agreement --round` says, for those who have looked already."""
-    wanted = list(facets) or list_comparable_facets(require_agreement_access(coding, name, actor), level)
-    each = (find_visible_agreement(coding, name, actor, facet, version=version, level=level) for facet in wanted)
-    return [found[0] for found in each if found is not None]
+    names = list(facets) or list_comparable_facets(require_agreement_access(coding, name, actor), level)
+    results = (find_visible_agreement(coding, name, actor, facet, version=version, level=level) for facet in names)
+    return [result[0] for result in results if result is not None]

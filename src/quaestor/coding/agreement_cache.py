@@ -62,71 +62,80 @@ def find_agreement(
     Who does not wait gets what was worked out last of a large round, or None, and it is worked out meanwhile.
     """
     with coding.locked_state() as state:
-        one = state.round(name)
-        asked = find_facet_scale(state, name, facet, version=version, level=level)
-        wanted = _AgreementRequest(name, facet, version, level, state.head, one.rating_count, _build_stamp(one))
-        known = one.cache.get(wanted.key)
-        if known is not None and known[0] == wanted.depends:
-            return _raise_if_error(known[1])
-        if not wait and one.rating_count > LARGE:
-            if _is_due(one, known) and ("at work", wanted.key) not in one.cache:
-                work = threading.Thread(target=_compute_in_background, args=(coding, asked, wanted), daemon=True)
-                one.cache["at work", wanted.key] = work
-                work.start()
-            return _raise_if_error(known[1]) if known else None
-    return _raise_if_error(_compute(coding, asked, wanted))
+        round_state = state.round(name)
+        scale = find_facet_scale(state, name, facet, version=version, level=level)
+        request = _AgreementRequest(
+            name, facet, version, level, state.head, round_state.rating_count, _build_stamp(round_state)
+        )
+        cached = round_state.cache.get(request.key)
+        if cached is not None and cached[0] == request.depends:
+            return _raise_if_error(cached[1])
+        if not wait and round_state.rating_count > LARGE:
+            if _is_due(round_state, cached) and ("at work", request.key) not in round_state.cache:
+                thread = threading.Thread(target=_compute_in_background, args=(coding, scale, request), daemon=True)
+                round_state.cache["at work", request.key] = thread
+                thread.start()
+            return _raise_if_error(cached[1]) if cached else None
+    return _raise_if_error(_compute(coding, scale, request))
 
 
 def _build_stamp(round_state: RoundState) -> tuple[Any, ...]:
     """All that can change what was worked out; a rating that is on record never does."""
-    seats = tuple((len(seat.raters), len(seat.items[0])) for seat in round_state.slots)
-    return round_state.rating_count, len(round_state.unifications), seats, round_state.status
+    slots = tuple((len(slot.raters), len(slot.items[0])) for slot in round_state.slots)
+    return round_state.rating_count, len(round_state.unifications), slots, round_state.status
 
 
-def _is_due(round_state: RoundState, known: Any) -> bool:
-    return known is None or round_state.status == CLOSED or round_state.rating_count > known[0][0] * (1 + _SHARE)
+def _is_due(round_state: RoundState, cached: Any) -> bool:
+    return cached is None or round_state.status == CLOSED or round_state.rating_count > cached[0][0] * (1 + _SHARE)
 
 
-def _raise_if_error(found: CachedAgreement | QuaestorError) -> CachedAgreement:
-    if isinstance(found, QuaestorError):
-        raise found
-    return found
+def _raise_if_error(result: CachedAgreement | QuaestorError) -> CachedAgreement:
+    if isinstance(result, QuaestorError):
+        raise result
+    return result
 
 
-def _compute_in_background(coding: CodingSession, asked: FacetScale, wanted: _AgreementRequest) -> None:
+def _compute_in_background(coding: CodingSession, scale: FacetScale, request: _AgreementRequest) -> None:
     try:
-        _compute(coding, asked, wanted)
+        _compute(coding, scale, request)
     finally:
         with coding.locked_state() as state:
-            state.round(wanted.round).cache.pop(("at work", wanted.key), None)
+            state.round(request.round).cache.pop(("at work", request.key), None)
 
 
-def _compute(coding: CodingSession, asked: FacetScale, wanted: _AgreementRequest) -> CachedAgreement | QuaestorError:
+def _compute(coding: CodingSession, scale: FacetScale, request: _AgreementRequest) -> CachedAgreement | QuaestorError:
     """Read under the lock, a piece at a time; compute without it."""
-    worked_out: CachedAgreement | QuaestorError
+    result: CachedAgreement | QuaestorError
     try:
-        table = build_table(asked, _read_labels(coding, wanted))
-        worked_out = CachedAgreement(compute_agreement(asked, table), table, wanted.ratings)
+        table = build_table(scale, _read_labels(coding, request))
+        result = CachedAgreement(compute_agreement(scale, table), table, request.ratings)
     except QuaestorError as refusal:
-        worked_out = refusal
+        result = refusal
     with coding.locked_state() as state:
-        state.round(wanted.round).cache[wanted.key] = wanted.depends, worked_out
-    return worked_out
+        state.round(request.round).cache[request.key] = request.depends, result
+    return result
 
 
-def _read_labels(coding: CodingSession, wanted: _AgreementRequest) -> list[tuple[str, str, Label | None]]:
-    found: list[tuple[str, str, Label | None]] = []
-    place, start = 0, 0
+def _read_labels(coding: CodingSession, request: _AgreementRequest) -> list[tuple[str, str, Label | None]]:
+    labels: list[tuple[str, str, Label | None]] = []
+    number, start = 0, 0
     while True:
         with coding.locked_state() as state:
-            one = state.round(wanted.round)
-            if place == len(one.slots):
-                return found
-            seat = one.slots[place]
-            items = seat.items[0][start : start + _AT_ONCE]
-            found += list_slot_labels(
-                state, one, seat, wanted.facet, items, version=wanted.version, level=wanted.level, until=wanted.until
+            round_state = state.round(request.round)
+            if number == len(round_state.slots):
+                return labels
+            slot = round_state.slots[number]
+            items = slot.items[0][start : start + _AT_ONCE]
+            labels += list_slot_labels(
+                state,
+                round_state,
+                slot,
+                request.facet,
+                items,
+                version=request.version,
+                level=request.level,
+                until=request.until,
             )
         start += _AT_ONCE
-        if start >= len(seat.items[0]):
-            place, start = place + 1, 0
+        if start >= len(slot.items[0]):
+            number, start = number + 1, 0

@@ -26,10 +26,10 @@ _BETWEEN_WORDS = re.compile(r"[-_/]+")
 
 def require_no_names(names: KnownNames, before: Codebook, after: Codebook) -> None:
     """Refuse a change by which a codebook would say a known name; what it says already can be mended."""
-    for called, what, words in _iterate_new_texts(names, before, after):
-        if shown := names.find(words):
+    for description, field, text in _iterate_new_texts(names, before, after):
+        if names_found := names.find(text):
             raise StateError(
-                f"the {what} of {called} holds a known name, that of {shown[0]}, and would keep it for good: "
+                f"the {field} of {description} holds a known name, that of {names_found[0]}, and would keep it for good: "
                 "choose other words"
             )
 
@@ -57,11 +57,11 @@ def _iterate_new_texts(names: KnownNames, before: Codebook, after: Codebook) -> 
                 yield "a new facet", what, words
     for code in after.codes.values():
         known = before.codes.get(code.id)
-        said = set(iterate_code_texts(known)) if known else set()
-        called = describe_code(names, code) if known else "a new code"
+        texts_before = set(iterate_code_texts(known)) if known else set()
+        description = describe_code(names, code) if known else "a new code"
         for what, words in iterate_code_texts(code):
-            if (what, words) not in said:
-                yield called, what, words
+            if (what, words) not in texts_before:
+                yield description, what, words
 
 
 def _iterate_facet_texts(facet: CodeFacet) -> Iterator[tuple[str, str]]:
@@ -97,10 +97,10 @@ def require_usable_rules(state: State, kind: str, payload: Mapping[str, Any]) ->
 
 def _can_fit(plan: RoundPlan, book: Codebook, name: str, answer: str) -> bool:
     """Whether an answer to a facet may stand in a rating of a round; to stretches it is one of their codes."""
-    asked = next((facet for facet in plan.facets if facet.id == name), None)
-    if asked is None or asked.kind != KIND:
-        return asked is not None
-    return answer in book.codes and book.codes[answer].facet == asked.codes
+    facet_plan = next((facet for facet in plan.facets if facet.id == name), None)
+    if facet_plan is None or facet_plan.kind != KIND:
+        return facet_plan is not None
+    return answer in book.codes and book.codes[answer].facet == facet_plan.codes
 
 
 CODEBOOK_FILE = "codebook.toml"
@@ -124,7 +124,7 @@ def change_codebook(
     with open_coding(study) as coding, open_known_names(coding) as names:
         who = require_lead(coding, actor, "change the codebook")
 
-        def decide(state: State) -> NewAct:
+        def build_act(state: State) -> NewAct:
             version = state.history.latest.version
             if at is not None and at != version:
                 raise CodebookChanged(
@@ -136,7 +136,7 @@ def change_codebook(
             require_no_names(names, state.history.latest, book)
             return NewAct(kind, who, payload, book.version)
 
-        coding.act(decide)
+        coding.act(build_act)
         return coding.state.history.latest.version
 
 
@@ -204,24 +204,24 @@ def list_changes(study: Where) -> list[dict[str, Any]]:
     ]
 
 
-def _describe_change(kind: str, said: dict[str, Any]) -> str:
+def _describe_change(kind: str, payload: dict[str, Any]) -> str:
     if kind == "import":
-        return f"import {len(said['codes'])} codes"
+        return f"import {len(payload['codes'])} codes"
     if kind == "merge":
-        return f"merge {', '.join(said['codes'])} into {said['into']}"
+        return f"merge {', '.join(payload['codes'])} into {payload['into']}"
     if kind == "split":
-        return f"split {said['code']} into {', '.join(part['id'] for part in said['parts'])}"
+        return f"split {payload['code']} into {', '.join(part['id'] for part in payload['parts'])}"
     if kind == "undo":
-        return f"undo change {said['version']}"
-    more = {"rename": said.get("name"), "move": f"to {said.get('parent') or 'the top'}"}.get(kind, "")
-    return f"{kind} {said.get('code') or said.get('id')} {more}".strip()
+        return f"undo change {payload['version']}"
+    more = {"rename": payload.get("name"), "move": f"to {payload.get('parent') or 'the top'}"}.get(kind, "")
+    return f"{kind} {payload.get('code') or payload.get('id')} {more}".strip()
 
 
 def read_split_items(path: Path) -> dict[str, str]:
     """item → part, from a table with these two columns."""
-    found = {}
+    parts = {}
     for number, row in read_rows(path):
         if not row.get("item") or not row.get("part"):
             raise InputError(f"{path}, row {number}: item and part are both needed")
-        found[row["item"]] = row["part"]
-    return found
+        parts[row["item"]] = row["part"]
+    return parts

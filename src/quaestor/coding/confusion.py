@@ -100,12 +100,12 @@ def build_label(label: str, facet: Facet, book: Codebook) -> CodeLabel:
 def build_matrix(confusion: Confusion, names: Mapping[str, CodeLabel], most: int = MOST_CODES) -> ConfusionMatrix:
     """The table of two raters; the darkest cell off the diagonal is the worst confusion."""
     counts = {(first, second): n for first, second, n in confusion.cells}
-    torn: Counter[str] = Counter()
+    confused: Counter[str] = Counter()
     for (first, second), n in counts.items():
         if first != second:
-            torn[first] += n
-            torn[second] += n
-    chosen = set(sorted(confusion.labels, key=lambda label: -torn[label])[:most])
+            confused[first] += n
+            confused[second] += n
+    chosen = set(sorted(confusion.labels, key=lambda label: -confused[label])[:most])
     shown = [label for label in confusion.labels if label in chosen]
     worst = max((n for (first, second), n in counts.items() if first != second), default=0)
     best = max((n for (first, second), n in counts.items() if first == second), default=0)
@@ -144,17 +144,17 @@ def list_confused_items(
 ) -> ConfusedItems | None:
     """Returns the items behind a cell with each rater's answer; None while agreement is still being computed."""
     mask = mask or NoNames()
-    found = find_visible_agreement(coding, name, actor, facet, version=version, level=level, wait=False)
-    if found is None:
+    visible = find_visible_agreement(coding, name, actor, facet, version=version, level=level, wait=False)
+    if visible is None:
         return None
-    table = found[1].table
-    every = find_confused_items(table, first, second, either=either)
-    chosen = every[offset : offset + limit]
+    table = visible[1].table
+    matches = find_confused_items(table, first, second, either=either)
+    chosen = matches[offset : offset + limit]
     with coding.locked_state() as state:
-        one = require_agreement_access(coding, name, actor)
-        book = state.history.at(one.plan.codebook if version is None else version)
-        asked = one.plan.facet(facet)
-        opinions = {item: _list_answers(one, item, asked, book) for item in chosen}
+        round_state = require_agreement_access(coding, name, actor)
+        book = state.history.at(round_state.plan.codebook if version is None else version)
+        facet_plan = round_state.plan.facet(facet)
+        answers = {item: _list_answers(round_state, item, facet_plan, book) for item in chosen}
     texts = item_texts.get(chosen)
     items = tuple(
         ConfusedItem(
@@ -162,31 +162,31 @@ def list_confused_items(
             texts[item].title,
             tuple(
                 replace(opinion, answer=mask.mask(opinion.answer), memo=mask.mask(opinion.memo))
-                for opinion in opinions[item]
+                for opinion in answers[item]
             ),
         )
         for item in chosen
     )
     return ConfusedItems(
-        build_label(first, asked, book), build_label(second, asked, book), table.raters, len(every), items
+        build_label(first, facet_plan, book), build_label(second, facet_plan, book), table.raters, len(matches), items
     )
 
 
 def _list_answers(round_state: RoundState, item: str, facet: Facet, book: Codebook) -> tuple[RaterAnswer, ...]:
-    found = []
-    for seat in round_state.slots:
-        rating = round_state.rating_in_slot(seat, item)
+    answers = []
+    for slot in round_state.slots:
+        rating = round_state.rating_in_slot(slot, item)
         if rating is not None and facet.id in rating.answers:
-            given = rating.answers[facet.id]
-            words = build_label(summarise_answer(facet, given), facet, book).name
-            found.append(RaterAnswer(rating.rater, words, facet.id in rating.unsure, rating.memo))
-    return tuple(found)
+            answer = rating.answers[facet.id]
+            name = build_label(summarise_answer(facet, answer), facet, book).name
+            answers.append(RaterAnswer(rating.rater, name, facet.id in rating.unsure, rating.memo))
+    return tuple(answers)
 
 
 def build_matrix_rows(confusion: Confusion) -> list[list[str | int]]:
     """The whole table with its head, for a file; of a thousand codes almost all of its million cells are 0."""
-    places = {label: place for place, label in enumerate(confusion.labels, start=1)}
-    rows: list[list[str | int]] = [[label, *[0] * len(places)] for label in confusion.labels]
+    columns = {label: column for column, label in enumerate(confusion.labels, start=1)}
+    rows: list[list[str | int]] = [[label, *[0] * len(columns)] for label in confusion.labels]
     for first, second, n in confusion.cells:
-        rows[places[first] - 1][places[second]] = n
+        rows[columns[first] - 1][columns[second]] = n
     return [[f"{confusion.first} \\ {confusion.second}", *confusion.labels], *rows]

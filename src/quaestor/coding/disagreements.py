@@ -74,7 +74,7 @@ def list_recorded_tie_cases(coding: CodingSession, name: str, actor: str) -> lis
 def _list_tie_rows(coding: CodingSession, name: str, who: str) -> list[dict[str, Any]]:
     state = coding.state
     plan = state.round(name).plan
-    made = {
+    decisions = {
         (disagreement.item, disagreement.facet): disagreement.decision
         for disagreement in list_disagreements(state, name)
     }
@@ -87,7 +87,7 @@ def _list_tie_rows(coding: CodingSession, name: str, who: str) -> list[dict[str,
             "comments": [],
             "tie_comment": write_cell(plan.facet(case.facet), case.comment.answer) if case.comment else "",
             "tie_text": case.comment.text if case.comment else "",
-            **_build_outcome(plan, made[case.item, case.facet] if case.comment else None),
+            **_build_outcome(plan, decisions[case.item, case.facet] if case.comment else None),
         }
         for case in list_recorded_tie_cases(coding, name, who)
     ]
@@ -102,8 +102,8 @@ def _build_outcome(plan: RoundPlan, decision: Decision | None) -> dict[str, str]
 
 def settle_agreed(study: Where, name: str, actor: str | None) -> int:
     with open_coding(study) as coding:
-        made = coding.act(lambda state: build_agreed_act(state, name, actor or coding.lead))
-        return sum(len(act.payload["decisions"]) for act in made)
+        acts = coding.act(lambda state: build_agreed_act(state, name, actor or coding.lead))
+        return sum(len(act.payload["decisions"]) for act in acts)
 
 
 def comment_on_item(
@@ -113,16 +113,16 @@ def comment_on_item(
     with open_coding(study) as coding:
 
         def act(state: State) -> NewAct:
-            asked = _find_facet(state, name, facet)
-            return _set_key(build_comment_act(state, name, actor, item, asked, text, lead=coding.lead), key)
+            facet_id = _find_facet(state, name, facet)
+            return _set_key(build_comment_act(state, name, actor, item, facet_id, text, lead=coding.lead), key)
 
         def same(state: State, known: Act) -> bool:
-            said = {"round": name, "item": item, "facet": _find_facet(state, name, facet), "text": text}
-            return _is_repeat(known, "comment", actor, said)
+            payload = {"round": name, "item": item, "facet": _find_facet(state, name, facet), "text": text}
+            return _is_repeat(known, "comment", actor, payload)
 
-        made = coding.act(act, key, same)
+        acts = coding.act(act, key, same)
         record_view(coding, name, actor)
-        return made[0].number
+        return acts[0].number
 
 
 def break_tie(
@@ -141,22 +141,22 @@ def break_tie(
     with open_coding(study) as coding:
 
         def act(state: State) -> list[NewAct]:
-            asked = _find_facet(state, name, facet)
-            said = _set_key(build_tie_act(state, name, actor, item, asked, answer, text), key)
+            facet_id = _find_facet(state, name, facet)
+            payload = _set_key(build_tie_act(state, name, actor, item, facet_id, answer, text), key)
             if not settling:
-                return [said]
+                return [payload]
             return [
-                said,
-                build_decision_act(state, name, actor, item, asked, answer, TIE_BREAKER, text, lead=coding.lead),
+                payload,
+                build_decision_act(state, name, actor, item, facet_id, answer, TIE_BREAKER, text, lead=coding.lead),
             ]
 
         def same(state: State, known: Act) -> bool:
-            asked = _find_facet(state, name, facet)
-            value = _check_answer(state, name, asked, answer)
-            said = {"round": name, "item": item, "facet": asked, "answer": value, "text": text}
-            with_it = [decision for decision in state.round(name).decisions.get((item, asked), ())
+            facet_id = _find_facet(state, name, facet)
+            value = _check_answer(state, name, facet_id, answer)
+            payload = {"round": name, "item": item, "facet": facet_id, "answer": value, "text": text}
+            decisions = [decision for decision in state.round(name).decisions.get((item, facet_id), ())
                        if (decision.number, decision.actor, decision.how) == (known.number + 1, actor, TIE_BREAKER)]  # fmt: skip
-            return _is_repeat(known, "tie.comment", actor, said, bool(with_it) is settling)
+            return _is_repeat(known, "tie.comment", actor, payload, bool(decisions) is settling)
 
         return coding.act(act, key, same)[0].number
 
@@ -179,37 +179,42 @@ def settle_item(
         who = actor or coding.lead
 
         def act(state: State) -> NewAct:
-            asked = _find_facet(state, name, facet)
-            decision = state.round(name).decisions.get((item, asked))
+            facet_id = _find_facet(state, name, facet)
+            decision = state.round(name).decisions.get((item, facet_id))
             if seen is not None and decision and len(decision) > seen:
                 raise StateError(
                     "This was settled while you were looking at it: read what was decided, and settle it anew if that "
                     "is not right."
                 )
             return _set_key(
-                build_decision_act(state, name, who, item, asked, answer, how, reason, lead=coding.lead), key
+                build_decision_act(state, name, who, item, facet_id, answer, how, reason, lead=coding.lead), key
             )
 
         def same(state: State, known: Act) -> bool:
-            asked = _find_facet(state, name, facet)
-            entry = {"item": item, "facet": asked, "answer": _check_answer(state, name, asked, answer), "how": how}
-            said = {"round": name, "decisions": [entry], **({"reason": reason} if reason else {})}
-            return _is_repeat(known, "decision", who, said)
+            facet_id = _find_facet(state, name, facet)
+            entry = {
+                "item": item,
+                "facet": facet_id,
+                "answer": _check_answer(state, name, facet_id, answer),
+                "how": how,
+            }
+            payload = {"round": name, "decisions": [entry], **({"reason": reason} if reason else {})}
+            return _is_repeat(known, "decision", who, payload)
 
-        made = coding.act(act, key, same)
+        acts = coding.act(act, key, same)
         record_view(coding, name, who)
-        return made[0].number
+        return acts[0].number
 
 
 def _set_key(act: NewAct, key: str) -> NewAct:
     return replace(act, key=key) if key else act
 
 
-def _is_repeat(known: Act, kind: str, actor: str, said: Mapping[str, Any], together: bool = True) -> bool:
+def _is_repeat(known: Act, kind: str, actor: str, payload: Mapping[str, Any], same_decision: bool = True) -> bool:
     """Whether an act on record is the one that is sent again; a key is its sender's own."""
     if known.actor != actor:
         return False
-    if known.kind != kind or known.payload != said or not together:
+    if known.kind != kind or known.payload != payload or not same_decision:
         raise StateError(
             "This form was sent before, and what is on record from it says something else: look at what is there, "
             "and send it anew if that is not right."
@@ -223,7 +228,7 @@ def _check_answer(state: State, name: str, facet: str, answer: Any) -> Any:
 
 
 def _find_facet(state: State, name: str, facet: str | None) -> str:
-    names = [asked.id for asked in state.round(name).plan.facets]
+    names = [facet_plan.id for facet_plan in state.round(name).plan.facets]
     if facet is None and len(names) > 1:
         raise InputError(f"the round {name!r} asks several facets: name one with --facet, {join_with_or(names)}")
     return facet or names[0]

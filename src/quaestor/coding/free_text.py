@@ -162,7 +162,9 @@ class CodingFreeText:
 
     def _join_texts(self, state: State, act: Act) -> tuple[Act, bool]:
         """An act with its texts, and whether all of them are there."""
-        origin = act.payload.get(_MARK) or next(one.origin for one in self._features.values() if one.is_older_act(act))
+        origin = act.payload.get(_MARK) or next(
+            store.origin for store in self._features.values() if store.is_older_act(act)
+        )
         payload = {name: value for name, value in act.payload.items() if name != _MARK}
         feature, walk = self._features.get(origin), self._find_walk(act.kind)
         if feature is None or walk is None:
@@ -249,4 +251,4 @@ def _contains_reference(value: Any) -> bool:
     if isinstance(value, str):
         return value.startswith("kept:") and _TEXT.fullmatch(value) is not None
     inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return any(_contains_reference(one) for one in inside)
+    return any(_contains_reference(part) for part in inside)

@@ -49,14 +49,14 @@ def is_simulated(round_state: RoundState) -> bool:
 def list_words(study: Where, name: str, part: str, actor: str | None) -> list[dict[str, Any]]:
     """Every word with its count; seen by raters only when their set is complete."""
     with open_coding(study) as coding:
-        one = _require_complete_set(coding, name, actor or coding.lead)
+        round_state = _require_complete_set(coding, name, actor or coding.lead)
         if part not in ("verb", "object"):
             raise InputError(f"--part is {part!r}, allowed: verb or object")
-        known = find_words_before(one, one.set + 1)[part]
-        simulated = is_simulated(one)
+        known = find_words_before(round_state, round_state.set + 1)[part]
+        simulated = is_simulated(round_state)
         return [
             {"word": word, "count": count, "to": known.get(word, word), "simulated": simulated}
-            for word, count in count_words(one, part).most_common()
+            for word, count in count_words(round_state, part).most_common()
         ]
 
 
@@ -68,16 +68,18 @@ def begin_comparing(study: Where, name: str, actor: str) -> None:
 
 def _require_complete_set(coding: CodingSession, name: str, actor: str) -> RoundState:
     """A round whose present set all have rated: only then may words be compared, and that is put on record."""
-    one = coding.state.round(name)
-    find_phrase_facet(one)
+    round_state = coding.state.round(name)
+    find_phrase_facet(round_state)
     require_part(coding, name, actor)
-    part = one.slot_of(actor) or actor == one.plan.tie_breaker
-    if part and one.plan.blind and one.status == OPEN:
-        if not one.plan.set_size:
+    part = round_state.slot_of(actor) or actor == round_state.plan.tie_breaker
+    if part and round_state.plan.blind and round_state.status == OPEN:
+        if not round_state.plan.set_size:
             raise StateError(f"{actor!r} rates in {name!r} and sees the others' words when it is closed")
-        if list_missing(one):
-            raise StateError(f"set {one.set} of {name!r} is not complete: words are compared when all have rated it")
-    if part and one.status == OPEN:
+        if list_missing(round_state):
+            raise StateError(
+                f"set {round_state.set} of {name!r} is not complete: words are compared when all have rated it"
+            )
+    if part and round_state.status == OPEN:
         coding.act(lambda state: build_compare_act(state, name, actor))
     else:
         record_view(coding, name, actor)
@@ -109,23 +111,23 @@ def draw_curves(study: Where, name: str, actor: str | None) -> tuple[list[SetCur
     from quaestor.render.figures.export import write_svg
 
     with open_coding(study) as coding:
-        one = _require_complete_set(coding, name, actor or coding.lead)
-        found = build_curves(one)
-        simulated = is_simulated(one)
-        blindness = one.blindness
-    figure = draw_round_curves(found, name, simulated=simulated, blindness=blindness)
-    return found, write_svg(figure, coding.study.published)
+        round_state = _require_complete_set(coding, name, actor or coding.lead)
+        curves = build_curves(round_state)
+        simulated = is_simulated(round_state)
+        blindness = round_state.blindness
+    figure = draw_round_curves(curves, name, simulated=simulated, blindness=blindness)
+    return curves, write_svg(figure, coding.study.published)
 
 
 def list_proposed_objects(
     study: Where, name: str, phases: str, at_least: int, actor: str | None
 ) -> list[ProposedObject]:
     with open_coding(study) as coding:
-        found = _list_proposals(coding.state, name, phases, at_least)
-        for seen in (name, phases):
-            require_lead_view(coding.state, seen, actor or coding.lead, coding.lead)
-            record_view(coding, seen, actor or coding.lead)
-        return found
+        proposals = _list_proposals(coding.state, name, phases, at_least)
+        for round_name in (name, phases):
+            require_lead_view(coding.state, round_name, actor or coding.lead, coding.lead)
+            record_view(coding, round_name, actor or coding.lead)
+        return proposals
 
 
 def list_objects_by_round(study: Where, name: str, actor: str) -> dict[str, list[ProposedObject]]:
@@ -159,24 +161,24 @@ def _is_visible_to_lead(state: State, name: str, lead: str) -> bool:
 
 
 def _list_proposals(state: State, name: str, phases: str, at_least: int) -> list[ProposedObject]:
-    one, sorted_into = state.round(name), state.round(phases)
-    for round_, called in ((one, name), (sorted_into, phases)):
+    round_state, sorted_into = state.round(name), state.round(phases)
+    for round_, round_name in ((round_state, name), (sorted_into, phases)):
         if round_.status != CLOSED:
-            raise StateError(f"the round {called!r} is open: objects are proposed when it is closed")
+            raise StateError(f"the round {round_name!r} is open: objects are proposed when it is closed")
     facet = next((facet for facet in sorted_into.plan.facets if facet.codes), None)
     if facet is None:
         raise InputError(f"the round {phases!r} decides no code of the codebook")
-    rows = propose_objects(list_agreed_phrases(one), find_decisions(state, phases, facet.id), at_least)
-    book, simulated = state.history.latest, is_simulated(one)
+    rows = propose_objects(list_agreed_phrases(round_state), find_decisions(state, phases, facet.id), at_least)
+    book, simulated = state.history.latest, is_simulated(round_state)
     return [
         ProposedObject(
             phase,
-            thing,
+            object_,
             count,
-            any(thing == child.name.casefold() for child in book.children(phase)),
+            any(object_ == child.name.casefold() for child in book.children(phase)),
             simulated,
         )
-        for phase, thing, count in rows
+        for phase, object_, count in rows
     ]
 
 
@@ -186,27 +188,29 @@ def adopt_objects(study: Where, name: str, phases: str, chosen: Sequence[str], a
         who = require_lead(coding, actor, "change the codebook")
 
         def acts(state: State) -> list[NewAct]:
-            proposed = {f"{one.phase}={one.object}": one for one in _list_proposals(state, name, phases, 1)}
-            made = []
+            proposed = {
+                f"{proposal.phase}={proposal.object}": proposal for proposal in _list_proposals(state, name, phases, 1)
+            }
+            new_acts = []
             for number, text in enumerate(chosen, start=1):
-                one = proposed.get(text)
-                if one is None:
+                proposal = proposed.get(text)
+                if proposal is None:
                     options = join_with_or(sort_by_similarity(text, proposed)[:3])
                     raise InputError(f"{text!r} is not proposed, nearest: {options}")
-                if one.known:
-                    raise StateError(f"{one.object!r} is below {one.phase!r} already")
+                if proposal.known:
+                    raise StateError(f"{proposal.object!r} is below {proposal.phase!r} already")
                 book = state.history.latest
-                slug = re.sub(r"[^a-z0-9]+", "-", one.object).strip("-")
+                slug = re.sub(r"[^a-z0-9]+", "-", proposal.object).strip("-")
                 payload = {
-                    "id": f"{one.phase}/{slug}",
-                    "facet": book.codes[one.phase].facet,
-                    "parent": one.phase,
-                    "name": one.object,
-                    "definition": f"Proposed from {one.count} phrases of the round {name}.",
+                    "id": f"{proposal.phase}/{slug}",
+                    "facet": book.codes[proposal.phase].facet,
+                    "parent": proposal.phase,
+                    "name": proposal.object,
+                    "definition": f"Proposed from {proposal.count} phrases of the round {name}.",
                 }
                 state.history.preview_change("codebook.add", payload)
-                made.append(NewAct("codebook.add", who, payload, book.version + number))
-            return made
+                new_acts.append(NewAct("codebook.add", who, payload, book.version + number))
+            return new_acts
 
         coding.act(acts)
         return coding.state.history.latest.version

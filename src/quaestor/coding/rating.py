@@ -35,20 +35,20 @@ def build_next_item(study: Study, name: str, rater: str) -> dict[str, Any]:
     """The next item of a rater with all that is asked of it."""
     with open_coding(study) as coding:
         view = build_rater_view(coding.state, name, rater)
-        trying = [one.item for one in list_untried_practice(coding.state.round(name), rater)]
+        trying = [practice.item for practice in list_untried_practice(coding.state.round(name), rater)]
     item = trying[0] if trying else view.left[0] if view.left else None
-    shown = read_item_texts(study, [item] if item else []).get(item or "")
-    if shown:
+    item_text = read_item_texts(study, [item] if item else []).get(item or "")
+    if item_text:
         with open_known_names(study) as mask:
-            shown = mask_item_text(mask, shown)
+            item_text = mask_item_text(mask, item_text)
     return {
         "round": name,
         "item": item,
-        "title": html.unescape(shown.title) if shown else item or "",
-        "text": strip_markup(shown.body) if shown else "",
-        "answer": strip_markup(shown.answer) if shown else "",
-        "tags": list(shown.tags) if shown else [],
-        "link": shown.link if shown else "",
+        "title": html.unescape(item_text.title) if item_text else item or "",
+        "text": strip_markup(item_text.body) if item_text else "",
+        "answer": strip_markup(item_text.answer) if item_text else "",
+        "tags": list(item_text.tags) if item_text else [],
+        "link": item_text.link if item_text else "",
         "instructions": view.instructions,
         "practice": bool(trying),
         "facets": [_describe_facet(facet, view, item) for facet in view.facets],
@@ -84,12 +84,12 @@ def list_choices(facet: Facet, book: Codebook, reserved: str = "") -> tuple[Answ
 def _assign_keys(choices: Sequence[AnswerChoice], reserved: str = "") -> tuple[AnswerChoice, ...]:
     """A key for each choice: its own, where the codebook gives one that does nothing else, else the next one free."""
     acts = set(reserved) or _RESERVED
-    own = {one.value: one.key for one in choices if one.key and one.key not in acts}
+    own = {choice.value: choice.key for choice in choices if choice.key and choice.key not in acts}
     free = [key for key in _KEYS if key not in own.values() and key not in acts]
     keyed = []
-    for one in choices:
-        key = own.get(one.value) or (free.pop(0) if free else "")
-        keyed.append(AnswerChoice(one.value, one.label, key, one.definition, one.group))
+    for choice in choices:
+        key = own.get(choice.value) or (free.pop(0) if free else "")
+        keyed.append(AnswerChoice(choice.value, choice.label, key, choice.definition, choice.group))
     return tuple(keyed)
 
 
@@ -111,37 +111,39 @@ def record_rating(
         view = build_rater_view(coding.state, name, rater)
     proposal = ""
     if any(find_kind(facet).unifies_words for facet in view.facets):
-        shown = read_item_texts(study, [item]).get(item)
-        found = propose(shown.title) if shown else None
-        proposal = f"{found.verb}, {found.object} ({found.certainty})" if found else ""
+        item_text = read_item_texts(study, [item]).get(item)
+        phrase = propose(item_text.title) if item_text else None
+        proposal = f"{phrase.verb}, {phrase.object} ({phrase.certainty})" if phrase else ""
     return {"done": len(view.items) - len(view.left), "left": len(view.left), "proposal": proposal}
 
 
 def try_practice(study: Study, name: str, rater: str, item: str, answers: Mapping[str, Any]) -> dict[str, Any]:
     """Try a practice item and hear what would have been right."""
     with open_coding(study) as coding:
-        told = record_practice(coding, name, rater, item, answers)
-        return {"item": item, **told, "left": len(list_untried_practice(coding.state.round(name), rater))}
+        outcome = record_practice(coding, name, rater, item, answers)
+        return {"item": item, **outcome, "left": len(list_untried_practice(coding.state.round(name), rater))}
 
 
 def record_practice(
     coding: CodingSession, name: str, rater: str, item: str, answers: Mapping[str, Any]
 ) -> dict[str, Any]:
     """A try at a practice item on record: which facets were right, what would have been, and why."""
-    told: list[tuple[dict[str, bool], str]] = []
+    outcomes: list[tuple[dict[str, bool], str]] = []
 
     def act(state: State) -> NewAct:
         new, right, feedback = build_practice_act(state, name, rater, item, answers)
-        told.append((right, feedback))
+        outcomes.append((right, feedback))
         return new
 
     coding.act(act)
-    one = coding.state.round(name)
-    found = next(practice for practice in one.plan.practice if practice.item == item)
-    right, feedback = told[0]
+    round_state = coding.state.round(name)
+    practice = next(exercise for exercise in round_state.plan.practice if exercise.item == item)
+    right, feedback = outcomes[0]
     return {
         "right": right,
-        "answers": {facet: write_cell(one.plan.facet(facet), answer) for facet, answer in found.answers.items()},
+        "answers": {
+            facet: write_cell(round_state.plan.facet(facet), answer) for facet, answer in practice.answers.items()
+        },
         "feedback": feedback,
     }
 

@@ -65,42 +65,44 @@ class NewRating:
     """When the round was opened that is meant, where that is known."""
 
 
-def keep_text(said: Any) -> Any:
+def keep_text(text: Any) -> Any:
     """What somebody wrote, for those who may read all of it."""
-    return said
+    return text
 
 
 def rate(coding: CodingSession, name: str, rater: str, item: str, answers: Mapping[str, Any], **more: Any) -> int:
     """One rating, with whatever `Said` has more; the number of its act."""
-    wanted = queue_rating(coding, name, rater, NewRating(item, answers, **more))
-    coding.pending.add(wanted)
+    pending = queue_rating(coding, name, rater, NewRating(item, answers, **more))
+    coding.pending.add(pending)
     coding.pending.record()
-    return wanted.result()[0].number
+    return pending.result()[0].number
 
 
-def queue_rating(coding: CodingSession, name: str, rater: str, said: NewRating) -> PendingAct[State]:
+def queue_rating(coding: CodingSession, name: str, rater: str, rating: NewRating) -> PendingAct[State]:
     """A rating to put in the line of what is to be recorded."""
     now = coding.now()
 
     def same(state: State, known: Act) -> bool:
         plan = state.round(name).plan
-        answers = check_answers(plan, state.history.at(plan.codebook), said.answers)
-        told = {"unsure": [], "memo": "", **known.payload}
-        asked = {"round": name, "item": said.item, "answers": answers, "unsure": sorted(said.unsure)}
-        if known.kind != "rating" or known.actor != rater or not asked.items() <= told.items():
+        answers = check_answers(plan, state.history.at(plan.codebook), rating.answers)
+        recorded = {"unsure": [], "memo": "", **known.payload}
+        expected = {"round": name, "item": rating.item, "answers": answers, "unsure": sorted(rating.unsure)}
+        if known.kind != "rating" or known.actor != rater or not expected.items() <= recorded.items():
             return False
-        return str(told["memo"]).splitlines() == said.memo.splitlines()  # a form and a script end lines differently
+        return (
+            str(recorded["memo"]).splitlines() == rating.memo.splitlines()
+        )  # a form and a script end lines differently
 
-    return PendingAct(lambda state: build_checked_rating(state, name, rater, said, now), said.key, same)
+    return PendingAct(lambda state: build_checked_rating(state, name, rater, rating, now), rating.key, same)
 
 
-def build_checked_rating(state: State, name: str, rater: str, said: NewRating, now: str) -> NewAct:
+def build_checked_rating(state: State, name: str, rater: str, rating: NewRating, now: str) -> NewAct:
     """The act of a rating, where it may be given in this round."""
-    if said.opened and said.opened != state.round(name).opened:
+    if rating.opened and rating.opened != state.round(name).opened:
         raise WrongStudy("this was rated in another study")
     return build_rating_act(
-        state, name, rater, said.item, said.answers,
-        now=now, unsure=said.unsure, memo=said.memo, seconds=said.seconds, key=said.key,
+        state, name, rater, rating.item, rating.answers,
+        now=now, unsure=rating.unsure, memo=rating.memo, seconds=rating.seconds, key=rating.key,
     )  # fmt: skip
 
 
@@ -120,7 +122,7 @@ def import_ratings(coding: CodingSession, name: str, path: Path, rater: str | No
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     about = {"round": name, "file": path.name, "sha256": digest, "rows": len(rows)}
 
-    def decide(state: State) -> list[NewAct]:
+    def build_acts(state: State) -> list[NewAct]:
         acts = [NewAct("ratings.import", rater or coding.lead, about, plan.codebook, f"import/{name}/{digest}")]
         for number, row in rows:
             if row.get("superseded", "").lower() in _YES:
@@ -132,10 +134,10 @@ def import_ratings(coding: CodingSession, name: str, path: Path, rater: str | No
         return acts
 
     before = coding.state.head
-    made = coding.act(decide)
-    ratings = [act for act in made if act.kind == "rating"]
-    given = sum(act.number > before for act in ratings)
-    return RatingImport(given, len(ratings) - given)
+    acts_recorded = coding.act(build_acts)
+    ratings = [act for act in acts_recorded if act.kind == "rating"]
+    added = sum(act.number > before for act in ratings)
+    return RatingImport(added, len(ratings) - added)
 
 
 def _check_rows(
@@ -161,13 +163,13 @@ def _build_row_rating(
     state: State, name: str, row: Mapping[str, str], facets: Sequence[str], rater: str | None, now: str
 ) -> NewAct:
     """A row as a rating; its key is made of what it says, so a row is known again in a renamed or longer file."""
-    told = [
+    cells = [
         name,
         row.get("rater") or rater,
         row["item"],
         *(row.get(facet, "") for facet in (*facets, *_OPTIONAL_COLUMNS)),
     ]
-    key = hashlib.sha256("\0".join(map(str, told)).encode()).hexdigest()[:32]
+    key = hashlib.sha256("\0".join(map(str, cells)).encode()).hexdigest()[:32]
     seconds = row.get("seconds", "")
     try:
         spent = float(seconds or 0)
@@ -195,8 +197,8 @@ def _check_columns(path: Path, row: Mapping[str, str], needed: Sequence[str]) ->
         raise InputError(f"{path} holds no ratings: a header and one row for each rating are needed")
     for column in needed:
         if column not in row:
-            found = suggest(column, row)
-            raise InputError(f"{path} has no column {column!r}, found: {found}; it needs {', '.join(needed)}")
+            options = suggest(column, row)
+            raise InputError(f"{path} has no column {column!r}, found: {options}; it needs {', '.join(needed)}")
 
 
 def export_ratings(coding: CodingSession, name: str, actor: str, *, superseded: bool = False) -> list[dict[str, str]]:
@@ -206,14 +208,14 @@ def export_ratings(coding: CodingSession, name: str, actor: str, *, superseded: 
     """
     coding.require_words()
     state = coding.state
-    one = state.round(name)
-    if one.slot_of(actor) and one.plan.blind and one.status == "open":
-        own = [rating for given in one.ratings.get(actor, {}).values() for rating in given]
-        return _build_rows(one, own, superseded, keep_text)
+    round_state = state.round(name)
+    if round_state.slot_of(actor) and round_state.plan.blind and round_state.status == "open":
+        own = [rating for ratings in round_state.ratings.get(actor, {}).values() for rating in ratings]
+        return _build_rows(round_state, own, superseded, keep_text)
     require_lead_view(state, name, actor, coding.lead)
     record_view(coding, name, actor)
-    with open_mask(coding, actor) as words:
-        return _build_rows(one, one.all_ratings(), superseded, words)
+    with open_mask(coding, actor) as mask:
+        return _build_rows(round_state, round_state.all_ratings(), superseded, mask)
 
 
 @contextmanager
@@ -235,7 +237,7 @@ def _mask_answer(answer: Any, names: KnownNames) -> Any:
 
 
 def _build_rows(
-    round_state: RoundState, ratings: Iterable[Rating], superseded: bool, words: MaskAnswer
+    round_state: RoundState, ratings: Iterable[Rating], superseded: bool, mask: MaskAnswer
 ) -> list[dict[str, str]]:
     rows = []
     for rating in ratings:
@@ -247,11 +249,10 @@ def _build_rows(
                 "item": rating.item,
                 "rater": rating.rater,
                 **{
-                    facet.id: write_cell(facet, words(rating.answers.get(facet.id)))
-                    for facet in round_state.plan.facets
+                    facet.id: write_cell(facet, mask(rating.answers.get(facet.id))) for facet in round_state.plan.facets
                 },
                 "unsure": "; ".join(rating.unsure),
-                "memo": words(rating.memo),
+                "memo": mask(rating.memo),
                 "seconds": f"{rating.seconds:g}",
                 "time": rating.time,
                 "codebook": str(rating.codebook),
@@ -271,31 +272,31 @@ def record_view(coding: CodingSession, name: str, actor: str) -> None:
         coding.act(lambda state: build_unblind_act(state, name, actor))
 
 
-def export_decisions(state: State, name: str, words: MaskAnswer = keep_text) -> list[dict[str, str]]:
+def export_decisions(state: State, name: str, mask: MaskAnswer = keep_text) -> list[dict[str, str]]:
     """The final answer of every item, how it came about, and who said so."""
     blindness = ""
     facets: dict[str, Facet] = {}
     if name in state.published:
-        made = list(state.published[name].values())
+        decisions = list(state.published[name].values())
     else:
         round_state = state.round(name)
-        made = [round_state.decisions[key][-1] for key in sorted(round_state.decisions)]
+        decisions = [round_state.decisions[key][-1] for key in sorted(round_state.decisions)]
         blindness = round_state.blindness
         facets = {facet.id: facet for facet in round_state.plan.facets}
     return [
         {
-            "item": one.item,
-            "facet": one.facet,
-            "answer": write_cell(facets.get(one.facet), words(one.answer)),
-            "how": one.how,
-            "by": one.actor,
-            "time": one.time,
-            "reason": words(one.reason),
-            "source": words(one.source),
-            "simulated": "true" if one.simulated else "",
+            "item": decision.item,
+            "facet": decision.facet,
+            "answer": write_cell(facets.get(decision.facet), mask(decision.answer)),
+            "how": decision.how,
+            "by": decision.actor,
+            "time": decision.time,
+            "reason": mask(decision.reason),
+            "source": mask(decision.source),
+            "simulated": "true" if decision.simulated else "",
             **({"blindness": blindness} if blindness else {}),
         }
-        for one in made
+        for decision in decisions
     ]
 
 
@@ -306,8 +307,8 @@ def read_decisions(study: Where, name: str, actor: str | None) -> list[dict[str,
             require_lead_view(coding.state, name, actor or coding.lead, coding.lead)
             record_view(coding, name, actor or coding.lead)
         coding.require_words()
-        with open_mask(coding, actor or coding.lead) as words:
-            return export_decisions(coding.state, name, words)
+        with open_mask(coding, actor or coding.lead) as mask:
+            return export_decisions(coding.state, name, mask)
 
 
 def import_decisions(coding: CodingSession, name: str, path: Path, actor: str, source: str) -> int:
@@ -345,8 +346,8 @@ class RoundFile:
 
 def needs_view_consent(state: State, name: str, actor: str, lead: str) -> bool:
     """Whether somebody has to agree first that their look at the ratings of a round goes on record."""
-    one = state.round(name)
-    if one.slot_of(actor) and one.plan.blind and one.status == OPEN:
+    round_state = state.round(name)
+    if round_state.slot_of(actor) and round_state.plan.blind and round_state.status == OPEN:
         return False  # they get their own
     require_lead_view(state, name, actor, lead)
     return needs_consent(state, name, actor)
@@ -396,6 +397,6 @@ def build_decisions_file(coding: CodingSession, name: str, actor: str, form: str
     return _build_file("decisions", read_decisions(coding, name, actor), name, form)
 
 
-def _build_file(what: str, rows: Sequence[Mapping[str, str]], name: str, form: str) -> RoundFile:
-    content = format_table(ExportTable.from_mappings(what, rows), form)
-    return RoundFile(f"{name}-{what}.{form}", FILE_FORMATS[form], content)
+def _build_file(content_name: str, rows: Sequence[Mapping[str, str]], name: str, file_format: str) -> RoundFile:
+    content = format_table(ExportTable.from_mappings(content_name, rows), file_format)
+    return RoundFile(f"{name}-{content_name}.{file_format}", FILE_FORMATS[file_format], content)

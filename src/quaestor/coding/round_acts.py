@@ -42,16 +42,16 @@ from quaestor.study.settings.coding import RoundSettings
 
 
 def find_round_settings(study: Study, name: str) -> RoundSettings:
-    for one in study.settings.rounds:
-        if one.round == name:
-            return one
-    options = suggest(name, [round_state.round for round_state in study.settings.rounds]) or "none is defined"
+    for round_settings in study.settings.rounds:
+        if round_settings.round == name:
+            return round_settings
+    options = suggest(name, [settings.round for settings in study.settings.rounds]) or "none is defined"
     raise SettingsError(f"{study.file}: there is no round {name!r}, allowed: {options}")
 
 
 def build_plan(
     study: Study,
-    one: RoundSettings,
+    round_settings: RoundSettings,
     items: tuple[str, ...],
     codebook: int,
     proposals: Mapping[str, Mapping[str, str]] | None = None,
@@ -59,47 +59,47 @@ def build_plan(
 ) -> RoundPlan:
     """A round of the study file as a plan over these items."""
     return RoundPlan(
-        round=one.round,
-        kind=one.kind,
+        round=round_settings.round,
+        kind=round_settings.kind,
         items=items,
-        facets=tuple(_build_facet(study, facet) for facet in one.facets),
-        raters=one.raters,
+        facets=tuple(_build_facet(study, facet) for facet in round_settings.facets),
+        raters=round_settings.raters,
         codebook=codebook,
-        overlap=one.overlap,
-        seed=one.seed if one.seed is not None else study.settings.study.seed,
-        blind=one.blind,
-        statistic=one.statistic,
-        measured=one.measured or one.facets[0],
-        threshold=one.threshold,
-        after=one.after or "",
-        tie_breaker=one.tie_breaker or "",
-        settle=one.settle,
-        instructions=one.instructions,
+        overlap=round_settings.overlap,
+        seed=round_settings.seed if round_settings.seed is not None else study.settings.study.seed,
+        blind=round_settings.blind,
+        statistic=round_settings.statistic,
+        measured=round_settings.measured or round_settings.facets[0],
+        threshold=round_settings.threshold,
+        after=round_settings.after or "",
+        tie_breaker=round_settings.tie_breaker or "",
+        settle=round_settings.settle,
+        instructions=round_settings.instructions,
         practice=tuple(
-            Practice(each.item, each.answers, each.feedback)
-            for each in one.practice
-            if drop_withdrawn(study, [each.item], origin)
+            Practice(exercise.item, exercise.answers, exercise.feedback)
+            for exercise in round_settings.practice
+            if drop_withdrawn(study, [exercise.item], origin)
         ),
-        deadline=parse_utc(one.deadline.isoformat()) if one.deadline else "",
-        set_size=one.items.set_size or 0,
+        deadline=parse_utc(round_settings.deadline.isoformat()) if round_settings.deadline else "",
+        set_size=round_settings.items.set_size or 0,
         proposals=proposals or {},
         origin=origin,
     )
 
 
 def _build_facet(study: Study, name: str) -> Facet:
-    one = study.settings.facets[name]
+    settings = study.settings.facets[name]
     return Facet(
         name,
-        one.kind,
-        one.question,
-        one.codes or "",
-        one.level or "",
-        one.options,
-        one.reasons,
-        one.scale,
-        one.required,
-        tuple(one.fields.items()),
+        settings.kind,
+        settings.question,
+        settings.codes or "",
+        settings.level or "",
+        settings.options,
+        settings.reasons,
+        settings.scale,
+        settings.required,
+        tuple(settings.fields.items()),
     )
 
 
@@ -117,12 +117,12 @@ def find_earlier_items(state: State, round_settings: RoundSettings) -> EarlierIt
     items: tuple[str, ...] = ()
     earlier = round_settings.items.kept_by or round_settings.items.again
     if round_settings.items.kept_by is not None:
-        found = list_kept(state, round_settings.items.kept_by)
-        if found is None:
+        kept = list_kept(state, round_settings.items.kept_by)
+        if kept is None:
             raise StateError(
                 f"{round_settings.round!r} takes what {round_settings.items.kept_by!r} keeps, which is not settled yet"
             )
-        items = tuple(sorted(found))
+        items = tuple(sorted(kept))
     elif round_settings.items.again is not None:
         items = state.round(round_settings.items.again).plan.items
     left_out = frozenset(item for name in round_settings.items.without for item in state.round(name).plan.items)
@@ -152,7 +152,7 @@ def choose_items(study: Study, round_settings: RoundSettings, known: EarlierItem
 
 def _list_proposals(state: State, round_settings: RoundSettings, items: tuple[str, ...]) -> dict[str, dict[str, str]]:
     """What the rounds to be confirmed decided about each item, in words."""
-    found: dict[str, dict[str, str]] = {item: {} for item in items} if round_settings.confirms else {}
+    proposals: dict[str, dict[str, str]] = {item: {} for item in items} if round_settings.confirms else {}
     for name in round_settings.confirms:
         before = state.round(name)
         if before.status != CLOSED:
@@ -163,15 +163,15 @@ def _list_proposals(state: State, round_settings: RoundSettings, items: tuple[st
             answers: Mapping[str, Any]
             if find_kind(facet).unifies_words:
                 phrases = list_agreed_phrases(before)
-                answers = {item: {"verb": verb, "object": thing} for item, (verb, thing) in phrases.items()}
+                answers = {item: {"verb": verb, "object": object_} for item, (verb, object_) in phrases.items()}
             else:
-                answers = {item: made.answer for item, made in find_decisions(state, name, facet.id).items()}
+                answers = {item: decision.answer for item, decision in find_decisions(state, name, facet.id).items()}
             for item in items:
                 if item in answers:
-                    found[item][facet.id] = write_cell(facet, answers[item])
+                    proposals[item][facet.id] = write_cell(facet, answers[item])
                     if find_kind(facet).unifies_words:
-                        found[item]["object"] = answers[item]["object"]
-    return found
+                        proposals[item]["object"] = answers[item]["object"]
+    return proposals
 
 
 def open_round(coding: CodingSession, name: str, actor: str) -> RoundState:
@@ -186,7 +186,7 @@ def open_round(coding: CodingSession, name: str, actor: str) -> RoundState:
     items = choose_items(study, settings, known)
     passed = check_gate(coding, str(settings.after))[1] if before and not before.waived else None
 
-    def decide(state: State) -> NewAct:
+    def build_act(state: State) -> NewAct:
         if (find_earlier_items(state, settings), _build_stamp(state, settings.after)) != (known, before):
             raise StateError(f"a round that {name!r} builds on has changed meanwhile: open it again")
         if find_round_settings(open_study(study.root), name) != settings:
@@ -198,7 +198,7 @@ def open_round(coding: CodingSession, name: str, actor: str) -> RoundState:
         plan = build_plan(study, settings, items, version, proposals, origin)
         return build_open_act(state, plan, actor, passed)
 
-    coding.act(decide)
+    coding.act(build_act)
     return coding.state.round(name)
 
 
@@ -223,17 +223,17 @@ def _build_stamp(state: State, name: str | None) -> _RoundStamp | None:
 
 def check_gate(coding: CodingSession, name: str) -> tuple[Agreement | None, bool | None]:
     """The agreement of a closed round, and whether the statistic fixed beforehand reached its threshold."""
-    one = coding.state.round(name)
-    if one.status != CLOSED or not find_kind(one.plan.facet(one.plan.measured)).is_compared:
+    round_state = coding.state.round(name)
+    if round_state.status != CLOSED or not find_kind(round_state.plan.facet(round_state.plan.measured)).is_compared:
         return None, None
-    worked_out = find_agreement(coding, name, one.plan.measured)
-    if worked_out is None:
+    cached = find_agreement(coding, name, round_state.plan.measured)
+    if cached is None:
         return None, None
-    agreement = worked_out.agreement
-    if one.plan.threshold is None:
+    agreement = cached.agreement
+    if round_state.plan.threshold is None:
         return agreement, None
-    value = find_estimate(agreement, one.plan.statistic).value
-    return agreement, value is not None and value >= one.plan.threshold
+    value = find_estimate(agreement, round_state.plan.statistic).value
+    return agreement, value is not None and value >= round_state.plan.threshold
 
 
 def summarise_round(round_state: RoundState) -> dict[str, Any]:
@@ -243,7 +243,7 @@ def summarise_round(round_state: RoundState) -> dict[str, Any]:
         "kind": round_state.plan.kind,
         "status": round_state.status,
         "items": len(round_state.plan.items),
-        "raters": [seat.label for seat in round_state.slots],
+        "raters": [slot.label for slot in round_state.slots],
         "set": round_state.set,
         "sets": len(round_state.sets),
         "codebook": round_state.plan.codebook,
@@ -265,22 +265,24 @@ def list_rounds(study: Where) -> list[dict[str, Any]]:
     """The rounds of the study file and the journal, and where each stands."""
     with open_coding(study) as coding:
         state = coding.state
-        found = []
-        for one in coding.study.settings.rounds:
-            if one.round in state.rounds:
-                found.append(summarise_round(state.rounds[one.round]))
+        summaries = []
+        for settings in coding.study.settings.rounds:
+            if settings.round in state.rounds:
+                summaries.append(summarise_round(state.rounds[settings.round]))
             else:
-                raters = list(one.raters)
-                found.append(_summarise_unopened(one.round, one.kind, raters))
-        named = {round_state.round for round_state in coding.study.settings.rounds}
-        return found + [summarise_round(round_state) for name, round_state in state.rounds.items() if name not in named]
+                raters = list(settings.raters)
+                summaries.append(_summarise_unopened(settings.round, settings.kind, raters))
+        configured = {round_state.round for round_state in coding.study.settings.rounds}
+        return summaries + [
+            summarise_round(round_state) for name, round_state in state.rounds.items() if name not in configured
+        ]
 
 
 def _summarise_unopened(name: str, kind: str, raters: list[str]) -> dict[str, Any]:
-    nothing = {"items": 0, "set": 0, "sets": 0, "codebook": 0, "missing": 0, "ratings": 0, "hours": {}}
-    words = {"deadline": "", "waived": "", "incomplete": "", "final": False, "blindness": ""}
+    counts = {"items": 0, "set": 0, "sets": 0, "codebook": 0, "missing": 0, "ratings": 0, "hours": {}}
+    texts = {"deadline": "", "waived": "", "incomplete": "", "final": False, "blindness": ""}
     return {
-        "round": name, "kind": kind, "status": "not opened", "raters": raters, "simulated": False, **nothing, **words
+        "round": name, "kind": kind, "status": "not opened", "raters": raters, "simulated": False, **counts, **texts
     }  # fmt: skip
 
 
@@ -295,21 +297,21 @@ def open_by_name(study: Where, name: str, actor: str | None) -> dict[str, Any]:
 def close_by_name(
     study: Where, name: str, actor: str | None, incomplete: str = "", *, final: bool = False
 ) -> dict[str, Any]:
-    def decide(coding: CodingSession) -> BuildAct[State]:
+    def prepare(coding: CodingSession) -> BuildAct[State]:
         lead = require_lead(coding, actor, "change rounds")
         return lambda state: build_close_act(state, name, lead, incomplete, final=final)
 
-    return _record(study, name, decide)
+    return _record(study, name, prepare)
 
 
 def reopen_by_name(
     study: Where, name: str, actor: str | None, reason: str, *, not_blind: bool = False
 ) -> dict[str, Any]:
-    def decide(coding: CodingSession) -> BuildAct[State]:
+    def prepare(coding: CodingSession) -> BuildAct[State]:
         lead = require_lead(coding, actor, "change rounds")
         return lambda state: build_reopen_act(state, name, lead, reason, not_blind=not_blind)
 
-    return _record(study, name, decide)
+    return _record(study, name, prepare)
 
 
 def waive_by_name(study: Where, name: str, actor: str | None, reason: str) -> dict[str, Any]:
@@ -344,13 +346,13 @@ def _build_next_set(coding: CodingSession, name: str, actor: str | None) -> Buil
 def deadline_by_name(study: Where, name: str, actor: str | None, until: str) -> dict[str, Any]:
     moment = parse_utc(until)
 
-    def decide(coding: CodingSession) -> BuildAct[State]:
+    def prepare(coding: CodingSession) -> BuildAct[State]:
         def act(state: State) -> NewAct:
             return build_deadline_act(state, name, require_lead(coding, actor, "change rounds"), moment)
 
         return act
 
-    return _record(study, name, decide)
+    return _record(study, name, prepare)
 
 
 def list_rater_items(study: Where, name: str, rater: str, *, left_only: bool) -> list[dict[str, Any]]:
@@ -360,7 +362,7 @@ def list_rater_items(study: Where, name: str, rater: str, *, left_only: bool) ->
     return [{"item": item, "rated": item not in view.left} for item in view.items if item in view.left or not left_only]
 
 
-def _record(study: Where, name: str, decide: Any) -> dict[str, Any]:
+def _record(study: Where, name: str, prepare: Any) -> dict[str, Any]:
     with open_coding(study) as coding:
-        coding.act(decide(coding))
+        coding.act(prepare(coding))
         return summarise_round(coding.state.round(name))

@@ -43,8 +43,8 @@ class JournalOutcomes:
                 notes.append(f"the round {name} was rated by simulated raters")
             if round_state.blindness:
                 notes.append(f"the round {name} is {round_state.blindness}")
-            seats = round_state.slots
-            if never := sum(not any(round_state.rating_in_slot(seat, item) for seat in seats) for item in planned):
+            slots = round_state.slots
+            if never := sum(not any(round_state.rating_in_slot(slot, item) for slot in slots) for item in planned):
                 notes.append(f"{never:,} items of the round {name} were never rated and are not kept")
         return notes
 

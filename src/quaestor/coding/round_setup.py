@@ -31,51 +31,51 @@ from quaestor.study.settings.coding import RoundSettings
 from quaestor.study.settings.schema import StudySettings, explain
 
 
-def check_round(wanted: Mapping[str, Any]) -> RoundSettings:
+def check_round(settings: Mapping[str, Any]) -> RoundSettings:
     """A round as a study file could define it, looked at by itself; its name can stand in an address."""
     try:
-        one = RoundSettings.model_validate(wanted)
+        round_settings = RoundSettings.model_validate(settings)
     except ValidationError as error:
         raise InputError(explain(error.errors()[0], RoundSettings)) from None
-    if one.round != one.round.strip():
-        raise InputError(f"the name {one.round!r} begins or ends with a space: leave it out")
-    return one
+    if round_settings.round != round_settings.round.strip():
+        raise InputError(f"the name {round_settings.round!r} begins or ends with a space: leave it out")
+    return round_settings
 
 
-def preview_study(study: Study, wanted: Mapping[str, Any], instead_of: str = "") -> tuple[Study, RoundSettings]:
+def preview_study(study: Study, settings: Mapping[str, Any], instead_of: str = "") -> tuple[Study, RoundSettings]:
     """The study as it would be with one round more, or another in its place, to look at before anything is written."""
-    one, text = check_round(wanted), read_study_text(study)
+    round_settings, text = check_round(settings), read_study_text(study)
     changed = (
-        _replace_block(study, text, instead_of, write_block(one))
+        _replace_block(study, text, instead_of, write_block(round_settings))
         if instead_of
-        else append_tables(text, write_block(one))
+        else append_tables(text, write_block(round_settings))
     )
-    return Study(study.root, _read_settings(study, changed, one)), one
+    return Study(study.root, _read_settings(study, changed, round_settings)), round_settings
 
 
-def add_round(study: Study, wanted: Mapping[str, Any], actor: str | None = None) -> RoundSettings:
+def add_round(study: Study, settings: Mapping[str, Any], actor: str | None = None) -> RoundSettings:
     """Append a round to study.toml; the file is exchanged whole, and only for one that can be read."""
     _require_lead(study, actor)
-    one = check_round(wanted)
+    round_settings = check_round(settings)
 
     def change(text: str) -> str:
-        changed = append_tables(text, write_block(one))
-        found = _read_settings(study, changed, one)
-        if found.rounds[-1] != one:
+        changed = append_tables(text, write_block(round_settings))
+        parsed = _read_settings(study, changed, round_settings)
+        if parsed.rounds[-1] != round_settings:
             raise SettingsError(
-                f"{study.file}: the round {one.round!r} would not be read as it was meant: edit it there"
+                f"{study.file}: the round {round_settings.round!r} would not be read as it was meant: edit it there"
             )
         return changed
 
     edit_study_file(study, change)
-    return one
+    return round_settings
 
 
-def change_round(where: Where, name: str, wanted: Mapping[str, Any], actor: str | None = None) -> RoundSettings:
+def change_round(where: Where, name: str, settings: Mapping[str, Any], actor: str | None = None) -> RoundSettings:
     """Put another definition in the place of one that was added here and whose round has not opened."""
-    one = check_round(wanted)
-    _replace(where, name, write_block(one), actor, one)
-    return one
+    round_settings = check_round(settings)
+    _replace(where, name, write_block(round_settings), actor, round_settings)
+    return round_settings
 
 
 def remove_round(where: Where, name: str, actor: str | None = None) -> None:
@@ -90,8 +90,8 @@ def read_round_settings(study: Study, name: str) -> dict[str, Any]:
 
 def is_editable(study: Study, name: str) -> bool:
     """Whether the definition of a round stands in the file as it was added, so that it can be changed from here."""
-    one = next((round_state for round_state in study.settings.rounds if round_state.round == name), None)
-    return one is not None and bool(_find_block(read_study_text(study), one))
+    settings = next((round_state for round_state in study.settings.rounds if round_state.round == name), None)
+    return settings is not None and bool(_find_block(read_study_text(study), settings))
 
 
 def _replace(where: Where, name: str, block: str, actor: str | None, round_settings: RoundSettings | None) -> None:
@@ -103,11 +103,11 @@ def _replace(where: Where, name: str, block: str, actor: str | None, round_setti
 
         def change(text: str) -> str:
             changed = _replace_block(study, text, name, block)
-            found = _read_settings(study, changed, round_settings)
+            parsed = _read_settings(study, changed, round_settings)
             expected = [
                 round_state if round_state.round != name else round_settings for round_state in study.settings.rounds
             ]
-            if list(found.rounds) != [each for each in expected if each is not None]:
+            if list(parsed.rounds) != [settings for settings in expected if settings is not None]:
                 raise StateError(f"{study.file} has changed meanwhile: load the page again")
             return changed
 
@@ -130,7 +130,7 @@ _STRING = re.compile(r'"""(?:\\.|[^\\])*?"{3,5}|"(?:\\.|[^"\\])*"', re.DOTALL)
 
 def _find_block(text: str, round_settings: RoundSettings) -> str:
     """The block of a round in a study file; empty where it was not added here, or a person put something into it."""
-    first, last = (use_line_endings(text, mark) for mark in _build_markers(round_settings))
+    first, last = (use_line_endings(text, marker) for marker in _build_markers(round_settings))
     start, end = text.find(first), text.find(last)
     if not 0 <= start < end:
         return ""
@@ -166,15 +166,15 @@ def _read_settings(study: Study, text: str, round_settings: RoundSettings | None
             f"{study.file}: a round cannot be added, since {error}: write each round there as [[rounds]] of its own"
         ) from None
     except ValidationError as error:
-        words = explain(error.errors()[0], StudySettings)
+        problem = explain(error.errors()[0], StudySettings)
         if round_settings is None:
-            raise SettingsError(f"the study file could not be read without this round: {words}") from None
-        place = next(
+            raise SettingsError(f"the study file could not be read without this round: {problem}") from None
+        position = next(
             (n for n, round_state in enumerate(study.settings.rounds) if round_state.round == round_settings.round),
             None,
         )
-        number = place if place is not None and f"rounds[{place}]" in words else len(study.settings.rounds)
-        raise SettingsError(words.removeprefix(f"rounds[{number}]").lstrip(".: ")) from None
+        number = position if position is not None and f"rounds[{position}]" in problem else len(study.settings.rounds)
+        raise SettingsError(problem.removeprefix(f"rounds[{number}]").lstrip(".: ")) from None
 
 
 def _require_lead(study: Study, actor: str | None) -> None:
@@ -214,23 +214,29 @@ class RoundChoices:
 
 def list_round_choices(study: Study, without: str = "") -> RoundChoices:
     """What a new round may name, or one that is changed: nothing that comes after it in the file."""
-    settings = study.settings
-    names = [round_state.round for round_state in settings.rounds]
-    earlier = settings.rounds[: names.index(without)] if without in names else settings.rounds
+    study_settings = study.settings
+    names = [round_state.round for round_state in study_settings.rounds]
+    earlier = study_settings.rounds[: names.index(without)] if without in names else study_settings.rounds
     joined = [
         account.name
         for account in list_people(study).accounts
         if account.role in (Role.RATER, Role.TIE_BREAKER, Role.LEAD)
     ]
-    named = [name for round_state in settings.rounds for name in (*round_state.raters, round_state.tie_breaker or "")]
-    lead = settings.study.lead
-    people = dict.fromkeys(name for name in [*named, *joined] if name and name != lead)
+    mentioned = [
+        name for round_state in study_settings.rounds for name in (*round_state.raters, round_state.tie_breaker or "")
+    ]
+    lead = study_settings.study.lead
+    people = dict.fromkeys(name for name in [*mentioned, *joined] if name and name != lead)
     return RoundChoices(
-        facets=tuple(FacetChoice(name, facet.kind, facet.question) for name, facet in settings.facets.items()),
-        steps=tuple(step.step for step in settings.funnel.steps),
-        samples=tuple(settings.samples),
-        rounds=tuple(one.round for one in earlier),
-        keeping=tuple(one.round for one in earlier if any(settings.facets[f].kind == Keep.name for f in one.facets)),
+        facets=tuple(FacetChoice(name, facet.kind, facet.question) for name, facet in study_settings.facets.items()),
+        steps=tuple(step.step for step in study_settings.funnel.steps),
+        samples=tuple(study_settings.samples),
+        rounds=tuple(settings.round for settings in earlier),
+        keeping=tuple(
+            settings.round
+            for settings in earlier
+            if any(study_settings.facets[f].kind == Keep.name for f in settings.facets)
+        ),
         people=(*people, lead),
     )
 
@@ -321,16 +327,18 @@ def _find_pace(state: State, round_settings: RoundSettings) -> tuple[float | Non
     spent: dict[str, list[float]] = {}
     for name, round_state in state.rounds.items():
         latest = [
-            item[-1] for items in round_state.ratings.values() for item in islice(reversed(items.values()), _RECENT)
+            ratings[-1]
+            for items in round_state.ratings.values()
+            for ratings in islice(reversed(items.values()), _RECENT)
         ]
-        found = [rating.seconds for rating in latest if rating.seconds > 0 and not rating.simulated]
-        if found:
-            spent[name] = found
+        seconds = [rating.seconds for rating in latest if rating.seconds > 0 and not rating.simulated]
+        if seconds:
+            spent[name] = seconds
     alike = {
-        name: found
-        for name, found in spent.items()
+        name: seconds
+        for name, seconds in spent.items()
         if {facet.id for facet in state.rounds[name].plan.facets} & set(round_settings.facets)
     }
     chosen = alike or spent
-    every = [seconds for found in chosen.values() for seconds in found]
-    return (statistics.median(every) if every else None), tuple(chosen)
+    all_seconds = [value for seconds in chosen.values() for value in seconds]
+    return (statistics.median(all_seconds) if all_seconds else None), tuple(chosen)

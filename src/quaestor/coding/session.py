@@ -38,17 +38,17 @@ def coding_session(study: Study, journal: Journal) -> CodingSession:
     return Session(study, journal, new_state, CodingFreeText(study))
 
 
-def require_lead(coding: CodingSession, actor: str | None, what: str) -> str:
+def require_lead(coding: CodingSession, actor: str | None, action: str) -> str:
     """The lead's name; refuses anybody else."""
     if actor not in (None, coding.lead):
-        raise StateError(f"{actor!r} is not the lead of the study, who alone can {what}: {coding.lead!r} is")
+        raise StateError(f"{actor!r} is not the lead of the study, who alone can {action}: {coding.lead!r} is")
     return coding.lead
 
 
 def require_part(coding: CodingSession, name: str, actor: str) -> str:
     """The actor, where they rate in a round or lead the study; refuses anybody else."""
-    one = coding.state.round(name)
-    if actor != coding.lead and one.slot_of(actor) is None:
+    round_state = coding.state.round(name)
+    if actor != coding.lead and round_state.slot_of(actor) is None:
         raise StateError(f"{actor!r} does not rate in {name!r}: only its raters and the lead can do this")
     return actor
 

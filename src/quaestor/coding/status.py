@@ -35,8 +35,8 @@ def compute_gates(coding: Session[State], *, wait: bool = True) -> dict[str, Agr
     """The agreement of each closed round that had to reach something, worked out while others go on."""
     with coding.locked_state() as state:
         plans = [round_state.plan for round_state in state.rounds.values() if _has_gate(round_state)]
-    found = {plan.round: find_agreement(coding, plan.round, plan.measured, wait=wait) for plan in plans}
-    return {name: one.agreement if one else None for name, one in found.items()}
+    cached = {plan.round: find_agreement(coding, plan.round, plan.measured, wait=wait) for plan in plans}
+    return {name: agreement.agreement if agreement else None for name, agreement in cached.items()}
 
 
 def _has_gate(round_state: RoundState) -> bool:
@@ -83,10 +83,10 @@ def _describe_round(state: State, round_state: RoundState, gates: Gates) -> tupl
         value = find_estimate(gate, plan.statistic).value
         if value is None or value < (plan.threshold or 0):
             reached = "undefined" if value is None else f"{value:.2f}"
-            words = f"closed, {count}, {plan.statistic} {reached} misses its {plan.threshold:g}"
-            told = f"The round {name} did not reach what it had to: look at its agreement"
-            then = Next(f"quaestor agreement --round {name}", told, "agreement", name)
-            return StatusLine(f"round {name}", "doubtful", words), then
+            detail = f"closed, {count}, {plan.statistic} {reached} misses its {plan.threshold:g}"
+            text = f"The round {name} did not reach what it had to: look at its agreement"
+            then = Next(f"quaestor agreement --round {name}", text, "agreement", name)
+            return StatusLine(f"round {name}", "doubtful", detail), then
     if plan.kind == "pilot":
         return StatusLine(f"round {name}", "done", f"closed, {count}"), None
     return _describe_settling(state, round_state, count)
@@ -99,42 +99,42 @@ def _describe_open(round_state: RoundState, count: str) -> tuple[StatusLine, Nex
     sets = f", set {round_state.set} of {len(round_state.sets)}" if round_state.plan.set_size else ""
     stage = StatusLine(f"round {name}", "waiting", f"open, {count}{sets}, {missing:,} ratings missing")
     if missing:
-        who = next(rater for rater, waiting in left.items() if waiting)
-        words = f"Wait for {missing:,} {'rating' if missing == 1 else 'ratings'} in the round {name}"
-        return stage, Next(f"quaestor ratings next {name} --as {who}", words, "rounds", name)
+        rater = next(name for name, waiting in left.items() if waiting)
+        text = f"Wait for {missing:,} {'rating' if missing == 1 else 'ratings'} in the round {name}"
+        return stage, Next(f"quaestor ratings next {name} --as {name}", text, "rounds", name)
     if round_state.set == len(round_state.sets):
         return stage, Next(f"quaestor round close {name}", f"Close the round {name}", "rounds", name)
-    words = f"Unify the words of set {round_state.set} of {name}, then go on to the next set"
-    return stage, Next(f"quaestor round next-set {name}", words, "phrases", name)
+    text = f"Unify the words of set {round_state.set} of {name}, then go on to the next set"
+    return stage, Next(f"quaestor round next-set {name}", text, "phrases", name)
 
 
 def _describe_settling(state: State, round_state: RoundState, count: str) -> tuple[StatusLine, Next | None]:
     name = round_state.plan.round
     waiting = sum(disagreement.decision is None for disagreement in list_disagreements(state, name))
-    made = _count_decided(round_state)
+    decided = _count_decided(round_state)
     if not round_state.final and not is_complete(round_state):
         missing = sum(count_left_by_rater(round_state).values())
         stage = StatusLine(
-            f"round {name}", "waiting", f"closed, {count}, {made:,} decided, {missing:,} ratings missing"
+            f"round {name}", "waiting", f"closed, {count}, {decided:,} decided, {missing:,} ratings missing"
         )
-        words = f"Reopen the round {name} for its missing ratings, or close it as final"
-        return stage, Next(f"quaestor round close {name} --final", words, "rounds", name)
-    if made and not waiting:
-        return StatusLine(f"round {name}", "done", f"settled, {count}, {made:,} decided"), None
-    more = f", {waiting:,} disagreements open" if made else ""
-    stage = StatusLine(f"round {name}", "waiting", f"closed, {count}, {made:,} decided{more}")
-    if not made:
-        words = f"Put on record what the raters of {name} agree on"
-        return stage, Next(f"quaestor decisions agree {name}", words, "disagreements", name)
-    words = f"Settle {waiting:,} {'disagreement' if waiting == 1 else 'disagreements'} of the round {name}"
-    return stage, Next(f"quaestor decisions list {name} --open", words, "disagreements", name)
+        text = f"Reopen the round {name} for its missing ratings, or close it as final"
+        return stage, Next(f"quaestor round close {name} --final", text, "rounds", name)
+    if decided and not waiting:
+        return StatusLine(f"round {name}", "done", f"settled, {count}, {decided:,} decided"), None
+    more = f", {waiting:,} disagreements open" if decided else ""
+    stage = StatusLine(f"round {name}", "waiting", f"closed, {count}, {decided:,} decided{more}")
+    if not decided:
+        text = f"Put on record what the raters of {name} agree on"
+        return stage, Next(f"quaestor decisions agree {name}", text, "disagreements", name)
+    text = f"Settle {waiting:,} {'disagreement' if waiting == 1 else 'disagreements'} of the round {name}"
+    return stage, Next(f"quaestor decisions list {name} --open", text, "disagreements", name)
 
 
 def _count_decided(round_state: RoundState) -> int:
     """How many items are decided, on the facet with most; counted once for each decision."""
-    known = round_state.cache.get("decided")
-    if known is None or known[0] != round_state.decided_at:
+    cached = round_state.cache.get("decided")
+    if cached is None or cached[0] != round_state.decided_at:
         counted = Counter(facet for _, facet in round_state.decisions)
-        known = round_state.cache["decided"] = round_state.decided_at, max(counted.values(), default=0)
-    made: int = known[1]
-    return made
+        cached = round_state.cache["decided"] = round_state.decided_at, max(counted.values(), default=0)
+    count: int = cached[1]
+    return count

@@ -52,10 +52,10 @@ class Visibility:
 
     def why_no_ratings(self, name: str) -> str:
         """Why the viewer does not see what the raters of a round said; empty where they do."""
-        one = self.state.round(name)
+        round_state = self.state.round(name)
         if self.viewer.role is Role.LEAD:
             return self._why_not(name) or self._why_not_yet(name)
-        if one.status != CLOSED or not is_settled_round(self.state, name):
+        if round_state.status != CLOSED or not is_settled_round(self.state, name):
             return (
                 f"what the raters said in {name} can be seen when it is closed, no rating is missing (or it is final) "
                 "and every disagreement is settled"
@@ -83,10 +83,10 @@ class Visibility:
         if self.viewer.role is not Role.LEAD:
             return ""
         try:
-            one = require_lead_view(self.state, name, self.viewer.name, self.lead)
+            round_state = require_lead_view(self.state, name, self.viewer.name, self.lead)
         except StateError as refusal:
             return str(refusal)
-        if one.status == CLOSED and one.slot_of(self.viewer.name) is None:
+        if round_state.status == CLOSED and round_state.slot_of(self.viewer.name) is None:
             return ""
         return self._why_not_yet(name)
 
@@ -109,22 +109,22 @@ class Visibility:
             return actor
         return "lead" if actor == self.lead else "tie-breaker"
 
-    def mask_people(self, name: str, words: str) -> str:
+    def mask_people(self, name: str, text: str) -> str:
         """What somebody wrote, the names of those who act in the round taken out where the viewer sees none."""
-        if self.viewer.role is Role.LEAD or not words:
-            return words
+        if self.viewer.role is Role.LEAD or not text:
+            return text
         round_state = self.state.rounds.get(name)
         people = [*list_raters(round_state), round_state.plan.tie_breaker] if round_state else []
         for actor in sorted({*people, self.lead} - {""}, key=len, reverse=True):
             instead = self.name_actor(name, actor)
-            words = re.sub(rf"(?<!\w){re.escape(actor)}(?!\w)", lambda _, put=instead: put, words, flags=re.IGNORECASE)  # type: ignore[misc]
-        return words
+            text = re.sub(rf"(?<!\w){re.escape(actor)}(?!\w)", lambda _, put=instead: put, text, flags=re.IGNORECASE)  # type: ignore[misc]
+        return text
 
 
 def list_raters(round_state: RoundState) -> list[str]:
     """Everybody who had a seat, in the order of the seats."""
-    return [rater for seat in round_state.slots for rater in seat.raters]
+    return [rater for slot in round_state.slots for rater in slot.raters]
 
 
-def _letter(place: int) -> str:
-    return f"rater {chr(ord('A') + place)}" if place < 26 else f"rater {place + 1}"
+def _letter(number: int) -> str:
+    return f"rater {chr(ord('A') + number)}" if number < 26 else f"rater {number + 1}"

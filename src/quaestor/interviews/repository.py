@@ -186,7 +186,7 @@ class Interviews:
 
     def version(self) -> tuple[int, int]:
         """Changes with every change of the two files; nothing is opened with a key to find out."""
-        return self.file.version(), self.identities.version()
+        return self.file.read_change_counter(), self.identities.read_change_counter()
 
     # Who takes part
 

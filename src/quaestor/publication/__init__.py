@@ -1,1 +1,1 @@
-"""From decided items to what is published: tables, findings, report, audit, handbook."""
+"""Publishes decided items as tables, findings, report, audit and handbook."""

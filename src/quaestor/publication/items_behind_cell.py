@@ -1,4 +1,4 @@
-"""The items behind a cell of the report."""
+"""Finds the items behind a cell of the report."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ FINDING = "finding"
 
 
 def items_behind(study: Study, cell: str) -> tuple[list[ExampleItem], str]:
-    """The items of `TABLE:ROW:COLUMN` as a list shows them, and in words what they have in common."""
+    """Returns the items of `TABLE:ROW:COLUMN` and a description of what they have in common."""
     own = [table.table for table in study.settings.tables]
     with computed_of(study, needs_results=not interviews_path(study).exists()) as computed:
         results = computed.results
-        # Interviews are asked directly: their cells count quotations, which no other feature has.
+        # Interviews are handled directly: their cells count quotations, which no other feature has.
         if cell.partition(":")[0] not in (*own, FINDING) and (themes := themes_to_publish(computed.coding)) is not None:
             behind = quotations_behind(themes, cell, own)
             return [_quoted(quotation) for quotation in behind.quotations], quotations_in_words(
@@ -42,7 +42,7 @@ def items_behind(study: Study, cell: str) -> tuple[list[ExampleItem], str]:
 
 
 def items_of_finding(study: Study, results: Results, cell: str) -> tuple[list[str], Selection]:
-    """The items behind `finding:NUMBER:VALUE`, as the page of items names them."""
+    """Returns the items behind `finding:NUMBER:VALUE` and the selection that finds them."""
     _, number, name = (*cell.split(":", 2), "", "")[:3]
     findings = {finding.finding: finding for finding in findings_of(Computed(study, results))}
     if number not in findings:
@@ -54,7 +54,7 @@ def items_of_finding(study: Study, results: Results, cell: str) -> tuple[list[st
         raise InputError(f"finding {number} has no value {name!r}, allowed: {options}")
     selection = values[name].selection
     if selection is None:
-        raise StateError(f"{name} of finding {number} is not computed: {values[name].why}")
+        raise StateError(f"{name} of finding {number} cannot be computed: {values[name].why}")
     return results.decided.list_matching(selection.conditions), selection
 
 
@@ -77,7 +77,7 @@ def _example(results: Results, item: str) -> ExampleItem:
 
 
 def in_words(results: Results, selection: Selection) -> str:
-    """What the items of a selection have in common."""
+    """Describes what the items of a selection have in common."""
     parts = []
     for name, keys in selection.conditions:
         if tuple(keys) == (ANY_VALUE,):

@@ -1,4 +1,4 @@
-"""All that is published of a study, computed once: tables, findings, quantities, audit."""
+"""Computes everything that is published of a study once: tables, findings, quantities, audit."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ _QUICK = ("counts", "medians", "correlations")
 
 @dataclass(frozen=True)
 class Publication:
-    """What a study says, and from what."""
+    """The computed tables, findings and quantities of a study."""
 
     computed: Computed
     tables: Mapping[str, Table]
     missing: Mapping[str, str]
-    """By table: why it cannot be made."""
+    """By table: why it cannot be computed."""
     findings: tuple[Finding, ...]
     quantities: tuple[Value, ...]
 
@@ -52,11 +52,11 @@ class Publication:
 
 @contextmanager
 def computed_of(study: Study, *, needs_results: bool = True) -> Iterator[Computed]:
-    """What a study has to compute from; the journal stays open inside."""
+    """Yields the inputs of all computations; the journal stays open inside."""
     funnel = last_result(study) if study.settings.funnel.steps and study.settings.sources else None
     if not has_journal(study):
         if needs_results:
-            raise StateError("nothing has been decided yet: rate and settle a round first, or `quaestor replicate` one")
+            raise StateError("nothing has been decided yet: rate and settle a round first, or run `quaestor replicate`")
         yield Computed(study, funnel=funnel[0] if funnel else None)
         return
     with open_coding(study) as coding:
@@ -71,7 +71,7 @@ def computed_of(study: Study, *, needs_results: bool = True) -> Iterator[Compute
 
 
 def rounds_shown_to_lead(state: State, lead: str) -> list[str]:
-    """Closed rounds whose ratings the lead has not seen yet: results come from them, so that goes on record."""
+    """Lists closed rounds whose ratings the lead sees for the first time through the results."""
     return [
         name
         for name, round_state in state.rounds.items()
@@ -80,7 +80,7 @@ def rounds_shown_to_lead(state: State, lead: str) -> list[str]:
 
 
 def _note_views(coding: CodingSession) -> None:
-    """Results show what others said in a round: the lead is on record as having seen it."""
+    """Records that the lead has seen the ratings of each round, since results show them."""
     for name, round_state in coding.state.rounds.items():
         if round_state.status == CLOSED:
             require_lead_view(coding.state, name, coding.lead, coding.lead)
@@ -96,7 +96,7 @@ def _agreements(state: State) -> Iterator[tuple[str, Agreement]]:
 
 
 def why_no_results(computed: Computed) -> str:
-    """What keeps a study from having results, as a sentence without its end; empty where it has some."""
+    """Returns why a study has no results, without a final full stop; empty if it has some."""
     if computed.results is not None:
         return ""
     if computed.coding is None:
@@ -109,7 +109,7 @@ def why_no_results(computed: Computed) -> str:
 
 
 def publication_of(computed: Computed, tell: Tell) -> Publication:
-    """Every table, finding and quantity; a table that cannot be made says why and stops nothing."""
+    """Computes every table, finding and quantity; a table that cannot be computed reports why and stops nothing."""
     tables: dict[str, Table] = {}
     missing: dict[str, str] = {}
     why = why_no_results(computed)
@@ -122,14 +122,14 @@ def publication_of(computed: Computed, tell: Tell) -> Publication:
             tell(f"table {table.table}: {table.title} ({tables[table.table].size})")
         except StateError as error:
             missing[table.table] = str(error)
-            tell(f"table {table.table}: cannot be made, {error}")
+            tell(f"table {table.table}: cannot be computed: {error}")
     findings = findings_of(computed)
     quantities = tuple(value_of(computed, quantity) for quantity in computed.study.settings.quantities)
     return Publication(computed, tables, missing, findings, quantities)
 
 
 def audit_study(publication: Publication) -> Audit:
-    """The audit of what was computed against what was printed."""
+    """Compares what was computed with what was printed."""
     study = publication.computed.study
     printed = require_printed(read_printed(study), printed_folder(study))
     _require_tables(study, printed)
@@ -147,18 +147,18 @@ def audit_study(publication: Publication) -> Audit:
 
 
 def _require_tables(study: Study, printed: Printed) -> None:
-    """A printed table that the study does not make could never differ."""
+    """Raises an error for a printed table that the study does not compute, since it could never differ."""
     tables = [table.table for table in study.settings.tables]
     for layout in printed.settings.tables:
         if tables and layout.table not in tables:
             options = suggest(layout.table, tables)
             raise SettingsError(
-                f"{printed_folder(study) / PRINTED_FILE}: table {layout.table!r} is none of the study's: {options}"
+                f"{printed_folder(study) / PRINTED_FILE}: table {layout.table!r} is not a table of the study, allowed: {options}"
             )
 
 
 def _alternatives(publication: Publication, printed: Printed) -> Alternatives:
-    """The cells as another version of the codebook, or the other coefficient, would give them."""
+    """Returns the cells under other codebook versions and under the other coefficient."""
     computed = publication.computed
     if computed.results is None or computed.coding is None:
         return {}
@@ -174,7 +174,7 @@ def _alternatives(publication: Publication, printed: Printed) -> Alternatives:
                 if table.kind in _QUICK and not table.where
             }
         except QuaestorError:
-            continue  # items of that version cannot be counted this way
+            continue  # items of that version cannot be counted in these tables
         values[f"version {version} of the codebook"] = cells_by_name(printed, tables)
     return values
 

@@ -1,4 +1,4 @@
-"""What features keep out of publications: while one is made, and from those made before a name was known."""
+"""Keeps withdrawn and masked data out of publications, also out of those built before a name was known."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from quaestor.study.folder import Study
 
 
 class GuardedPublication:
-    """The guards of all features around one publication, from before anything is read until it is in its place."""
+    """The guards of all features during one build, from before anything is read until the result is in place."""
 
     def __init__(self, study: Study, what: str) -> None:
         guards = publication_guards().values()
@@ -20,11 +20,11 @@ class GuardedPublication:
         for guard in guards:
             guard.refuse(study)
         self.stamps = {document: stamp for guard in guards for document, stamp in guard.text_stamps(study).items()}
-        """By document, what changes with the names that are left out of it."""
+        """By document: a stamp that changes with the names masked in it."""
 
     @contextmanager
     def placing(self) -> Iterator[None]:
-        """Refuses where somebody has withdrawn since; nobody does as long as this lasts."""
+        """Refuses to publish if somebody has withdrawn since the build began; blocks withdrawals until it is done."""
         with ExitStack() as locks:
             for placing in self._placing:
                 locks.enter_context(placing())
@@ -32,9 +32,9 @@ class GuardedPublication:
 
 
 def withheld(study: Study, opened: Mapping[str, Any]) -> tuple[str, ...]:
-    """What is published and may hold what must not be read by now: until it is made again, only the lead reads it.
+    """Lists published folders on hold: they may contain data that must no longer be read, so only the lead opens them.
 
-    `opened` has, by feature, what is open already.
+    `opened` maps features to sessions that are already open.
     """
     published = {name: replaced_when_made(study, name) for name in published_folders(study)}
     names = {

@@ -1,4 +1,4 @@
-"""What is published, at a glance: how fresh it is, which findings hold, what the audit counted; and it packed."""
+"""Status of what is published: whether it is up to date, which findings hold, audit counts; and its ZIP."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ _BESIDE = ("study.toml", CODEBOOK_FILE, "placing.toml", "labels.toml")
 
 @dataclass(frozen=True)
 class Freshness:
-    """One thing that is published: whether it is there, and whether it is what would be made now."""
+    """Whether one publication exists and is up to date."""
 
     name: str
     made: float | None
-    """When, as seconds since the epoch; none where there is none yet."""
+    """When it was built, in seconds since the epoch; None if never."""
     holds: bool
 
 
 def made_from(study: Study, state: State) -> str:
-    """Changes whenever a report or a handbook could come out differently."""
+    """Returns a fingerprint that changes whenever a report or handbook could come out differently."""
     digest = hashlib.sha256(f"{__version__}/{state.changed}".encode())
     folders = sorted((study.root / "printed").glob("**/*"))
     for file in (*(study.root / name for name in _BESIDE), *folders, study.funnel_folder / RESULT):
@@ -46,7 +46,7 @@ def made_from(study: Study, state: State) -> str:
 
 
 def note_made(study: Study, name: str, fingerprint: str, replaced: Mapping[str, str]) -> None:
-    """Leave word of it and of the names replaced; beside what is published, whose bytes depend on the study alone."""
+    """Records the fingerprint and the masked names outside the publication, whose bytes depend on the study alone."""
     text = json.dumps({"made_from": fingerprint, "replaced": dict(replaced)})
     _word(study, name).parent.mkdir(parents=True, exist_ok=True)
     write_atomically(_word(study, name), f"{text}\n".encode())
@@ -58,7 +58,7 @@ def freshness(study: Study, state: State) -> list[Freshness]:
 
 
 def replaced_when_made(study: Study, name: str) -> dict[str, str]:
-    """By transcript the mark of the names replaced when something was made; none where nobody left word of it."""
+    """Returns by transcript the stamp of the names masked in the last build; empty if none is recorded."""
     try:
         return dict(json.loads(_word(study, name).read_text("utf-8"))["replaced"])
     except (OSError, ValueError, KeyError, TypeError):
@@ -72,7 +72,7 @@ def _of(study: Study, name: str, now: str) -> Freshness:
     try:
         holds = json.loads(_word(study, name).read_text("utf-8"))["made_from"] == now
     except (OSError, ValueError, KeyError, TypeError):
-        holds = False  # made by another version, or copied here
+        holds = False  # built by another version, or copied here
     return Freshness(name, index.stat().st_mtime, holds)
 
 
@@ -81,12 +81,12 @@ def _word(study: Study, name: str) -> Path:
 
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)
-"""What a ZIP can say at the earliest: the same files give the same bytes."""
+"""The earliest time a ZIP can store; fixed, so that the same files give the same bytes."""
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A finding as the last report has it."""
+    """A finding as in the last report."""
 
     name: str
     sentence: str
@@ -95,7 +95,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Standing:
-    """What a reader can open, and whether it is what would be made now."""
+    """What is published, and whether it is up to date."""
 
     published: tuple[Freshness, ...]
     findings: tuple[Claim, ...] = ()
@@ -103,7 +103,7 @@ class Standing:
 
     @property
     def stale(self) -> tuple[str, ...]:
-        """What there is and no longer holds."""
+        """Lists publications that are out of date."""
         return tuple(
             publication.name for publication in self.published if publication.made is not None and not publication.holds
         )
@@ -124,7 +124,7 @@ def standing(study: Study, state: State) -> Standing:
 
 
 def without(standing: Standing, withheld: Collection[str]) -> Standing:
-    """The same for those who may not read all of it."""
+    """Returns the status without the publications on hold, for everyone but the lead."""
     if not withheld:
         return standing
     published = tuple(publication for publication in standing.published if publication.name not in withheld)
@@ -139,10 +139,10 @@ def _document(path: Path) -> Any:
 
 
 def pack(study: Study, name: str, into: IO[bytes]) -> None:
-    """A published folder as one ZIP, to be opened anywhere without a server."""
+    """Writes a published folder as a ZIP that opens without a server."""
     folder = study.published / name
     if name not in PUBLISHED or not (folder / "index.html").exists():
-        raise StateError(f"There is no {name} yet: make it first.")
+        raise StateError(f"There is no {name} yet: build it first.")
     with zipfile.ZipFile(into, "w", zipfile.ZIP_DEFLATED) as packed:
         for file in sorted(folder.rglob("*")):
             if file.is_file() and not file.is_symlink():
@@ -152,5 +152,5 @@ def pack(study: Study, name: str, into: IO[bytes]) -> None:
 
 
 def report_can_be_made(study: Study, state: State) -> bool:
-    """Whether the results that a study names are decided, or a feature's section makes a report by itself."""
+    """Tells whether the results named in the study file are decided, or a feature's section alone makes a report."""
     return results_can_be_made(study, state) or any(section.is_ready(study, state) for section in report_sections())

@@ -1,4 +1,4 @@
-"""Report and handbook made anew beside those who work."""
+"""Rebuilds report and handbook in a background process."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from quaestor.study.background import Beside, Failed, Tell
 
 @dataclass(frozen=True)
 class Remade:
-    """How far it is: what is being made, or why it could not be."""
+    """Progress of a rebuild: what is being built, or why it failed."""
 
     running: bool = False
     words: str = ""
@@ -20,7 +20,7 @@ class Remade:
 
 
 class Remaking:
-    """One build at a time; what is published is exchanged whole, and stays as it was where a build fails."""
+    """Runs one build at a time; a publication is replaced as a whole, and stays as it was if a build fails."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -34,7 +34,7 @@ class Remaking:
         return self._told
 
     def begin(self, names: Sequence[str]) -> None:
-        """Make what is named anew; where something is being made already, nothing more happens."""
+        """Starts to rebuild the named publications; does nothing if a build is running."""
         with self._lock:
             if self._told.running or not names:
                 return
@@ -53,15 +53,15 @@ class Remaking:
         self._told = last
 
     def wait(self) -> Remade:
-        """What came of it, once it is over."""
-        with self._lock:  # who is being begun has started when the lock is free
+        """Waits until the build is over and returns its result."""
+        with self._lock:  # begin() holds the lock until the process has started
             listener = self._listener
         if listener is not None:
             listener.join()
         return self._told
 
     def close(self) -> None:
-        """End a build that is under way; nothing of it stays."""
+        """Ends a running build; nothing of it is kept."""
         with self._lock:
             if self._beside is not None and self._told.running:
                 self._beside.stop()
@@ -79,5 +79,5 @@ def _make(root: Path, names: Sequence[str], tell: Tell) -> None:
         if name == "report":
             build_report(study, lambda words: tell(f"The report: {words}"))
         elif len(names) == 1 or study.settings.results.code is not None or read_printed(study) is not None:
-            # A study that has interviews alone has a report, and nothing to make a handbook of.
+            # A study with interviews only has a report, but no handbook.
             make_handbook(study, lambda what, done, total: tell(f"The handbook: {what}"))

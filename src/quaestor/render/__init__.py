@@ -1,1 +1,1 @@
-"""What is published: it gets values and draws them, and computes no statistic."""
+"""Renders tables and figures from values that other packages compute."""

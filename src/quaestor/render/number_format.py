@@ -1,4 +1,4 @@
-"""Numbers as they stand in print, the same in every format."""
+"""Formats numbers for print, the same in every format."""
 
 from __future__ import annotations
 
@@ -32,5 +32,5 @@ def interval(low: float | None, high: float | None, places: int = 2) -> str:
 
 
 def series(names: list[str]) -> str:
-    """`a, b and c`."""
+"""Joins names as in `a, b and c`."""
     return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)

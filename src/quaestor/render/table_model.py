@@ -1,4 +1,4 @@
-"""What is published: tables whose cells know their items."""
+"""The model of published tables, whose cells refer to the items they count."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _NO_NOTES: Mapping[str, str] = MappingProxyType({})
 
 @dataclass(frozen=True)
 class Selection:
-    """The items behind a number: those that have one of the values of every attribute named."""
+"""The items behind a number: those with one of the values of every attribute in the conditions."""
 
     conditions: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
@@ -22,13 +22,13 @@ class Selection:
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell: what stands in it, part by part, the numbers themselves, and the items behind them."""
+"""One cell: the text of each part, the numbers, and the items behind them."""
 
     parts: tuple[str, ...]
     values: tuple[Number | None, ...] = ()
     selection: Selection | None = None
     notes: tuple[str, ...] = ()
-    """Marks of footnotes, such as `*`."""
+"""Footnote marks, such as `*`."""
 
 
 @dataclass(frozen=True)
@@ -38,17 +38,17 @@ class Column:
     key: str
     title: str
     parts: tuple[str, ...] = ("",)
-    """What each part of a cell is called where parts get columns of their own, as in CSV."""
+"""The name of each part of a cell in formats with a column per part, such as CSV."""
     spanner: str = ""
-    """A heading over neighbouring columns that name the same one."""
+"""A heading over neighbouring columns with the same spanner."""
     numeric: bool = True
     numbers: tuple[str, ...] = ()
-    """What each number of a cell is called in CSV and XLSX, where a part tells several, as an interval its bounds."""
+"""The name of each number in CSV and XLSX, if a part has several, such as the bounds of an interval."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """One row: its key is how it is cited, its title what a reader sees."""
+"""One row: its key identifies it in references, its title is printed."""
 
     key: str
     title: str
@@ -59,7 +59,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Group:
-    """Rows under a common heading; an empty title has none."""
+"""Rows under a common heading; an empty title means no heading."""
 
     title: str
     rows: tuple[Row, ...]
@@ -67,7 +67,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Table:
-    """A table as it will be printed, in whatever format."""
+"""A table, independent of the format."""
 
     id: str
     title: str
@@ -76,9 +76,9 @@ class Table:
     columns: tuple[Column, ...]
     groups: tuple[Group, ...]
     footnotes: Mapping[str, str] = field(default_factory=lambda: _NO_NOTES)
-    """By mark: what it says."""
+"""The text of each footnote by its mark."""
     notes: tuple[str, ...] = ()
-    """Sentences below the table, the base first: what was counted, and how many."""
+"""Sentences below the table; the first states the base: what was counted, and how many."""
 
     def rows(self) -> Iterator[Row]:
         for group in self.groups:
@@ -86,12 +86,12 @@ class Table:
 
     @property
     def size(self) -> str:
-        """How many rows it has, in words."""
+"""The number of rows as text."""
         rows = sum(len(group.rows) for group in self.groups)
         return f"{rows:,} {'row' if rows == 1 else 'rows'}"
 
     def cell(self, row: str, column: str) -> Cell | None:
-        """The cell at a row and a column, by their keys."""
+"""Returns the cell at a row and a column, given by their keys."""
         places = {column.key: number for number, column in enumerate(self.columns)}
         matching_row = next((candidate for candidate in self.rows() if candidate.key == row), None)
         return matching_row.cells[places[column]] if matching_row is not None and column in places else None
@@ -99,7 +99,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Value:
-    """One computed value of a finding: a number or names, as shown, with the items behind it."""
+"""One computed value of a finding: a number or names, its printed form, and the items behind it."""
 
     name: str
     claim: str
@@ -110,7 +110,7 @@ class Value:
     """`share`, `days`, `names`, or nothing."""
     holds: bool = True
     why: str = ""
-    """What it had to be, where it is not; or why it cannot be computed."""
+"""The expected value if it differs, or why the value cannot be computed."""
     selection: Selection | None = None
 
     @property
@@ -120,7 +120,7 @@ class Value:
 
 @dataclass(frozen=True)
 class Finding:
-    """A sentence and the values that support it, or do not."""
+"""A sentence and the values that support or contradict it."""
 
     finding: str
     sentence: str

@@ -1,1 +1,1 @@
-"""Human acts at rest: the append-only journal and its migrations."""
+"""Storage: the append-only journal of acts, its backups and migrations, and private files that support erasure."""

@@ -1,7 +1,7 @@
-"""Free text of acts, kept in a private file next to the journal, so that the people it is about can have it erased.
+"""Free text of acts in a private file next to the journal, so that it can be erased when a person withdraws.
 
-The journal is append-only. An act about somebody who can withdraw therefore holds references: to texts, by the key of
-the act and their number, and to labels, by a random token. Each row belongs to an owner, the person who can withdraw.
+The journal is append-only. An act about a person who can withdraw therefore contains only references: to texts by the
+key of the act and their number, and to labels by a random token. Each row belongs to an owner, who can withdraw.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ CREATE TABLE text_erasures (number INTEGER PRIMARY KEY);
 
 @dataclass(frozen=True)
 class NewText:
-    """A text of an act; it is erased as soon as one of its owners withdraws."""
+    """A text of an act; it is erased when the first of its owners withdraws."""
 
     act: str
     number: int
@@ -47,7 +47,7 @@ class NewText:
 
 @dataclass(frozen=True)
 class NewLabel:
-    """A word that raters use as a label; it is known by its token until the last of its owners withdraws."""
+    """A word that raters use as a label; it is erased when the last of its owners withdraws."""
 
     token: str
     owners: tuple[str, ...]
@@ -55,23 +55,23 @@ class NewLabel:
 
 
 class Codec(Protocol):
-    """How a text lies in the file."""
+    """How texts are encoded in the file."""
 
-    def pack(self, text: str, place: str) -> bytes: ...
+    def pack(self, text: str, context: str) -> bytes: ...
 
-    def unpack(self, packed: bytes, place: str) -> str: ...
+    def unpack(self, packed: bytes, context: str) -> str: ...
 
     def fingerprint(self, text: str) -> bytes:
-        """The same for the same text: finds a label without opening all of them."""
+        """Returns a hash of the text, which finds a label without decrypting all of them."""
 
 
 class PlainCodec:
-    """For a file that only its owner can read."""
+    """Stores texts unencrypted, in a file that only its owner can read."""
 
-    def pack(self, text: str, place: str) -> bytes:
+    def pack(self, text: str, context: str) -> bytes:
         return json.dumps({"words": text}).encode()
 
-    def unpack(self, packed: bytes, place: str) -> str:
+    def unpack(self, packed: bytes, context: str) -> str:
         return str(json.loads(packed)["words"])
 
     def fingerprint(self, text: str) -> bytes:
@@ -79,20 +79,20 @@ class PlainCodec:
 
 
 class SealedCodec:
-    """For a file that is only read with its key; each text is bound to its place."""
+    """Encrypts texts; each is bound to its context, the row it belongs to."""
 
     def __init__(self, seal: Seal, key: Path) -> None:
         self._seal = seal
         self._key = key
 
-    def pack(self, text: str, place: str) -> bytes:
-        return self._seal.seal(json.dumps({"words": text}), place)
+    def pack(self, text: str, context: str) -> bytes:
+        return self._seal.seal(json.dumps({"words": text}), context)
 
-    def unpack(self, packed: bytes, place: str) -> str:
+    def unpack(self, packed: bytes, context: str) -> str:
         try:
-            return str(json.loads(self._seal.open(packed, place))["words"])
+            return str(json.loads(self._seal.open(packed, context))["words"])
         except SealError:
-            raise InputError(f"{self._key} does not open what was written: bring back the key that was there") from None
+            raise InputError(f"{self._key} cannot decrypt the stored texts: restore the key that they were written with") from None
 
     def fingerprint(self, text: str) -> bytes:
         return self._seal.fingerprint(text)
@@ -102,7 +102,7 @@ IsErased = Callable[[sqlite3.Connection, str], bool]
 
 
 class ActTexts:
-    """The texts and labels in one private file; safe for many threads."""
+    """The texts and labels in one private file; thread-safe."""
 
     def __init__(self, file: PrivateFile, codec: Codec, is_erased: IsErased) -> None:
         self._file = file
@@ -110,9 +110,9 @@ class ActTexts:
         self._is_erased = is_erased
 
     def store(self, texts: Sequence[NewText], labels: Sequence[NewLabel] = ()) -> None:
-        """Put the texts of acts that are about to be recorded on the disk; what a failed attempt left is replaced.
+        """Writes the texts of acts that are about to be recorded, replacing those of a failed attempt.
 
-        Nothing is stored about an owner who has withdrawn meanwhile: it would have to be erased at once.
+        Stores nothing for an owner who has withdrawn in the meantime.
         """
         with self._file.writing() as writing:
             owners = {owner for text in texts for owner in text.owners}
@@ -122,25 +122,25 @@ class ActTexts:
                 writing.execute("DELETE FROM words WHERE act = ?", (act,))
             for text in texts:
                 if not erased.intersection(text.owners):
-                    writing.executemany("INSERT INTO words VALUES (?, ?, ?, ?)", self._text_rows(text))
+                    writing.executemany("INSERT INTO words VALUES (?, ?, ?, ?)", self._build_text_rows(text))
             for label in labels:
-                rows = [row for row in self._label_rows(label) if row[1] not in erased]
+                rows = [row for row in self._build_label_rows(label) if row[1] not in erased]
                 writing.executemany("INSERT OR IGNORE INTO labels VALUES (?, ?, ?, ?)", rows)
 
     def read_texts(self, act: str) -> dict[int, str]:
-        """The texts of an act by their numbers; those that were erased are missing."""
+        """Returns the texts of an act by number, without erased ones."""
         with self._file.reading() as reading:
             rows = reading.execute("SELECT number, owner, said FROM words WHERE act = ?", (act,)).fetchall()
         return {number: self._codec.unpack(packed, text_context(act, number, owner)) for number, owner, packed in rows}
 
     def find_label(self, token: str) -> str | None:
-        """The word behind the token of a label; None where it was erased."""
+        """Returns the word of a label's token; None if it was erased."""
         with self._file.reading() as reading:
             row = reading.execute("SELECT owner, said FROM labels WHERE token = ? LIMIT 1", (token,)).fetchone()
         return self._codec.unpack(row[1], label_context(token, row[0])) if row else None
 
     def find_token(self, word: str) -> str | None:
-        """The token of a word that somebody used as a label before."""
+        """Returns the token of a word that is already used as a label."""
         with self._file.reading() as reading:
             query = "SELECT token FROM labels WHERE fingerprint = ? LIMIT 1"
             row = reading.execute(query, (self._codec.fingerprint(word),)).fetchone()
@@ -152,32 +152,32 @@ class ActTexts:
             return self._is_erased(reading, owner)
 
     def count_erasures(self) -> int:
-        """How often texts were erased: what was read before this number changed may be gone by now.
+        """Returns how often texts were erased; texts read before this number changed may no longer exist.
 
-        A withdrawal of somebody about whom nothing was written does not count: it must not make sessions read again.
+        A withdrawal without any texts does not count, so that sessions do not reload for it.
         """
         with self._file.reading() as reading:
             return int(reading.execute("SELECT count(*) FROM text_erasures").fetchone()[0])
 
     def replace_texts(self, change: Callable[[str], str]) -> int:
-        """Replace each text and label by what a function makes of it, for good; returns how many it changed."""
+        """Replaces each text and label with the result of a function, erases the old ones, and returns how many changed."""
         changed: set[tuple[str, ...]] = set()
         with self._file.erasing() as writing:
             for act, number, owner, packed in writing.execute("SELECT act, number, owner, said FROM words").fetchall():
                 before = self._codec.unpack(packed, text_context(act, number, owner))
                 if (after := change(before)) != before:
-                    rows = self._text_rows(NewText(act, number, (owner,), after))
+                    rows = self._build_text_rows(NewText(act, number, (owner,), after))
                     writing.executemany("INSERT OR REPLACE INTO words VALUES (?, ?, ?, ?)", rows)
                     changed.add((act, str(number)))
             for token, owner, packed in writing.execute("SELECT token, owner, said FROM labels").fetchall():
                 before = self._codec.unpack(packed, label_context(token, owner))
                 if (after := change(before)) != before:
-                    labels = self._label_rows(NewLabel(token, (owner,), after))
+                    labels = self._build_label_rows(NewLabel(token, (owner,), after))
                     writing.executemany("INSERT OR REPLACE INTO labels VALUES (?, ?, ?, ?)", labels)
                     changed.add((token,))
         return len(changed)
 
-    def _text_rows(self, new_text: NewText) -> list[tuple[str, int, str, bytes]]:
+    def _build_text_rows(self, new_text: NewText) -> list[tuple[str, int, str, bytes]]:
         return [
             (
                 new_text.act,
@@ -188,7 +188,7 @@ class ActTexts:
             for owner in new_text.owners
         ]
 
-    def _label_rows(self, new_label: NewLabel) -> list[tuple[str, str, bytes, bytes]]:
+    def _build_label_rows(self, new_label: NewLabel) -> list[tuple[str, str, bytes, bytes]]:
         fingerprint = self._codec.fingerprint(new_label.word)
         return [
             (
@@ -202,12 +202,12 @@ class ActTexts:
 
 
 def new_token() -> str:
-    """A token for a label; random, so that it says nothing of a word that was erased."""
+    """Returns a token for a label; it is random, so that it reveals nothing about an erased word."""
     return secrets.token_hex(6)
 
 
 def erase_texts(writing: sqlite3.Connection, owner: str) -> int:
-    """Erase what belongs to an owner within a transaction, together with the owner's other data; returns how much."""
+    """Erases an owner's texts and labels within the caller's transaction and returns the number of rows."""
     shared = "(act, number) IN (SELECT act, number FROM words WHERE owner = ?)"
     erased: int = writing.execute(f"DELETE FROM words WHERE {shared}", (owner,)).rowcount  # noqa: S608
     erased += writing.execute("DELETE FROM labels WHERE owner = ?", (owner,)).rowcount
@@ -217,13 +217,13 @@ def erase_texts(writing: sqlite3.Connection, owner: str) -> int:
 
 
 def list_owners(reading: sqlite3.Connection) -> set[str]:
-    """Everybody to whom a text or a label belongs."""
+    """Returns the owners of all texts and labels."""
     return {owner for (owner,) in reading.execute("SELECT owner FROM words UNION SELECT owner FROM labels")}
 
 
 def require_valid_texts(copy: sqlite3.Connection) -> None:
-    """Raises ValueError where a row of a copy is no text that could be read back."""
+    """Raises ValueError if a row of a restored copy is not a valid text."""
     for (said,) in copy.execute("SELECT said FROM words UNION ALL SELECT said FROM labels"):
         packed = json.loads(said)
         if not isinstance(packed, dict) or not isinstance(packed.get("words"), str):
-            raise ValueError("a text of an act is none")
+            raise ValueError("a text of an act is invalid")

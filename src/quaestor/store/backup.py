@@ -1,4 +1,4 @@
-"""Restores a backup: all acts of a store from one file, between databases as well."""
+"""Restores all acts of a journal from a backup file, also into the other kind of database."""
 
 from __future__ import annotations
 
@@ -15,69 +15,69 @@ from quaestor.base.errors import StateError
 from quaestor.store.backup_file import Backup, Digest, write_backup
 from quaestor.store.database import DamagedStore, explain_errors
 from quaestor.store.journal import Journal, parse_database_url
-from quaestor.store.private_file_copy import BackupPart
+from quaestor.store.private_file_copy import BackupLines
 from quaestor.store.records import RestoreReport
 from quaestor.store.schema import acts, add_rows, read_head, read_rows
 
 
 class RestoreTarget(Protocol):
-    """What comes back together with the acts, and is not in the store."""
+    """The private files that are restored together with the acts."""
 
     def lock(self) -> None:
-        """Lock what is there until the restore ends; called again, it does nothing.
+        """Locks the existing files until the restore ends; does nothing if called again.
 
-        The journal is locked already, as the order of locks asks for.
+        The caller has locked the journal already: the journal comes first in the lock order.
         """
 
     def describe_difference(self) -> str:
-        """What is there and would be replaced, in words; empty where nothing is."""
+        """Describes existing content that would be replaced; empty if there is none."""
 
-    def list_parts(self) -> Sequence[BackupPart]:
-        """What is there, to be kept before it is replaced."""
+    def list_parts(self) -> Sequence[BackupLines]:
+        """Returns the existing content, which is backed up before it is replaced."""
 
     def restore(self) -> None:
-        """Put what comes back in its place, for good; the acts follow at once."""
+        """Writes the restored content for good; the acts are committed right after."""
 
 
 def restore_backup(
     backup: Backup, address: str | Path, target: RestoreTarget, replace: bool, backups: Path | None, clock: Clock
 ) -> RestoreReport:
-    """Bring an open backup, and more than acts, into a store that is missing, empty, or holds the first acts of it.
+    """Restores a backup into a store that is missing, empty, or has the first acts of the backup.
 
-    Any other store is refused, or with `replace` kept in a file of `backups` (or next to the store) and replaced. All
-    comes back, or nothing.
+    Refuses any other store, or with `replace` backs it up (into `backups` or next to the store) and replaces it.
+    Restores everything or nothing.
     """
     try:
-        return _bring(backup, address, target, replace, backups, clock)
+        return _restore(backup, address, target, replace, backups, clock)
     except DamagedStore:
         if not replace:
             raise
     aside = parse_database_url(address).set_aside(format_file_stamp(clock()))
-    report = _bring(backup, address, target, replace, backups, clock)
+    report = _restore(backup, address, target, replace, backups, clock)
     return dataclasses.replace(report, kept=report.kept or aside, damaged=(aside,))
 
 
-def _bring(
-    backup: Backup, address: str | Path, beside: RestoreTarget, replace: bool, backups: Path | None, clock: Clock
+def _restore(
+    backup: Backup, address: str | Path, target: RestoreTarget, replace: bool, backups: Path | None, clock: Clock
 ) -> RestoreReport:
     with Journal.open(address, clock, backups) as journal:
         database, kept = journal.database, None
         with explain_errors(database), database.writing() as connection:
             before = read_head(connection)
-            differs = _first_difference(backup, connection)
-            beside.lock()
-            others = beside.describe_difference()
-            if (differs is not None or others) and not replace:
+            first_different = _find_first_difference(backup, connection)
+            target.lock()
+            difference = target.describe_difference()
+            if (first_different is not None or difference) and not replace:
                 there = (
-                    others or f"{database.display_name} holds {before:,} acts, and from act {differs:,} on not those"
+                    difference or f"{database.display_name} holds {before:,} acts, and from act {first_different:,} on not those"
                 )
                 raise StateError(
-                    f"{there} of {backup.report.file}: restore with --replace, which keeps what is there in a file"
+                    f"{found} of {backup.report.file}: restore with --replace, which backs up the existing data first"
                 )
-            if differs is not None or others:
-                target = database.name_file(backups, f"before-restore-{format_file_stamp(clock())}.backup")
-                kept = write_backup(read_rows(connection), target, format_timestamp(clock()), beside.list_parts()).file
-            if differs is None:
+            if first_different is not None or difference:
+                backup_path = database.name_file(backups, f"before-restore-{format_file_stamp(clock())}.backup")
+                kept = write_backup(read_rows(connection), backup_path, format_timestamp(clock()), target.list_parts()).file
+            if first_different is None:
                 add_rows(connection, (row for row in backup.read_rows() if row.number > before))
             else:
                 with database.allow_deletion(connection):
@@ -85,24 +85,24 @@ def _bring(
                     add_rows(connection, backup.read_rows())
                 before = 0
             _verify(backup, connection)
-            beside.restore()
+            target.restore()
         return RestoreReport(backup.report.acts, backup.report.acts - before, kept)
 
 
-def _first_difference(backup: Backup, connection: Connection) -> int | None:
-    """The number of the first act of the store that the backup does not have just so."""
-    for number, (there, ours) in enumerate(zip_longest(read_rows(connection), backup.read_rows()), start=1):
-        if there is None:
+def _find_first_difference(backup: Backup, connection: Connection) -> int | None:
+    """Returns the number of the first act in the store that differs from the backup; None if none does."""
+    for number, (existing, restored) in enumerate(zip_longest(read_rows(connection), backup.read_rows()), start=1):
+        if existing is None:
             return None
-        if there != ours:
+        if existing != restored:
             return number
     return None
 
 
 def _verify(backup: Backup, connection: Connection) -> None:
-    """Before the commit, so that a restore that went wrong has not happened."""
+    """Raises StateError if the written acts differ from the backup; runs before the commit, which is then undone."""
     digest = Digest()
     for _ in digest.through(read_rows(connection)):
         pass
     if digest.sha256 != backup.report.sha256:
-        raise StateError(f"{backup.report.file} did not read back as it was restored, so nothing was: try again")
+        raise StateError(f"{backup.report.file} could not be verified after writing, so nothing was restored: try again")

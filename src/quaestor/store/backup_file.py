@@ -1,7 +1,7 @@
-"""The file of a backup: one portable SQLite file of acts, the same whatever database they came from.
+"""The backup file: a portable SQLite file of acts, the same from every kind of database.
 
-It may hold the lines of private files beside them. It has exactly the tables that are made here: one with a trigger, a
-view or anything else is not read.
+It may also contain the lines of private files. It has exactly the tables that are created here: a file with a trigger,
+a view or anything else is refused.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from urllib.parse import quote
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.files import fsync
-from quaestor.store.private_file_copy import LineDigest, BackupPart, damaged_backup_error
+from quaestor.store.private_file_copy import LineDigest, BackupLines, damaged_backup_error
 from quaestor.store.records import BackupReport, PartReport, ActRow
 from quaestor.store.schema import VERSIONS
 
 BACKUP = 0x51554142
-"""What SQLite calls an application id: `QUAB` marks a backup."""
+"""The SQLite application id of a backup: `QUAB`."""
 CLAIMS = 0x51554143
-"""`QUAC` marks a backup of claims, which never shares a file with answers."""
+"""The application id of a backup of claims, `QUAC`; claims never share a file with answers."""
 FORMAT = 2
 
 _ACTS = """
@@ -44,20 +44,20 @@ _FORMATS = {1: _ACTS, FORMAT: _ACTS + _PARTS}
 _ROWS = "SELECT number, time, kind, actor, codebook, key, payload FROM acts ORDER BY number"
 _LINES = "SELECT CAST(line AS TEXT) FROM lines WHERE part = ? ORDER BY number"
 _SCHEMA = "SELECT type, name, sql FROM sqlite_master ORDER BY type, name"
-_LONGEST = 256 * 2**20
-"""Bytes of one value; who reads a hostile file does not hold more."""
+_MAX_VALUE_BYTES = 256 * 2**20
+"""The longest value, so that a hostile file cannot fill the memory."""
 _UNFINISHED = ".unfinished"
 
 
 class Digest:
-    """The SHA-256 over acts in order, and how many there were."""
+    """The SHA-256 over acts in order, and their number."""
 
     def __init__(self) -> None:
         self._hash = hashlib.sha256()
         self.count = 0
 
-    def through(self, rows: Iterable[ActRow]) -> Iterator[ActRow]:
-        """The same rows, counted and hashed on their way."""
+    def pass_through(self, rows: Iterable[ActRow]) -> Iterator[ActRow]:
+        """Yields the rows while counting and hashing them."""
         for row in rows:
             self._hash.update(row.line())
             self.count += 1
@@ -70,7 +70,7 @@ class Digest:
 
 @dataclass(frozen=True)
 class Backup:
-    """A backup that was found whole, open for reading."""
+    """A verified backup, open for reading."""
 
     report: BackupReport
     _connection: sqlite3.Connection
@@ -83,20 +83,20 @@ class Backup:
 
 
 def write_backup(
-    rows: Iterable[ActRow], target: Path, made: str, parts: Sequence[BackupPart] = (), kind: int = BACKUP
+    rows: Iterable[ActRow], target: Path, made: str, parts: Sequence[BackupLines] = (), kind: int = BACKUP
 ) -> BackupReport:
-    """Write rows and parts to a new file of its owner's alone and read it back; it is there whole, or not at all."""
+    """Writes rows and parts to a new private file and verifies it by reading it back, completely or not at all."""
     if target.exists():
-        raise InputError(f"{target} is already there: name another file for the backup")
+        raise InputError(f"{target} already exists: name another file for the backup")
     target.parent.mkdir(parents=True, exist_ok=True)
-    with _aside(target) as aside:
+    with _open_temporary(target) as temporary:
         try:
-            report = _write(rows, parts, aside, target, made, kind)
-            fsync(aside)
-            with open_backup(aside, kind) as written:
-                if written.report != BackupReport(aside, report.acts, report.sha256, made, report.parts):
-                    raise StateError(f"{target} did not read back as it was written: check the disk, then try again")
-            os.replace(aside, target)
+            report = _write(rows, parts, temporary, target, made, kind)
+            fsync(temporary)
+            with open_backup(temporary, kind) as written:
+                if written.report != BackupReport(temporary, report.acts, report.sha256, made, report.parts):
+                    raise StateError(f"{target} could not be verified after writing: check the disk, then try again")
+            os.replace(temporary, target)
             fsync(target.parent)
         except sqlite3.Error as error:
             raise StateError(f"{target} cannot be written: {error}") from error
@@ -104,33 +104,33 @@ def write_backup(
 
 
 @contextmanager
-def _aside(target: Path) -> Iterator[Path]:
-    """Where a backup is written before it has its name; what a process that was killed left there goes."""
+def _open_temporary(target: Path) -> Iterator[Path]:
+    """Yields a locked temporary file for a backup, after removing those that killed processes left."""
     try:
         import fcntl
-    except ImportError:  # a system without such locks
+    except ImportError:  # a system without file locks
         fcntl = None  # type: ignore[assignment]
     if fcntl is not None:
         for left in target.parent.glob(f".*{_UNFINISHED}"):
             with suppress(OSError), left.open("rb") as lock_file:
-                fcntl.flock(lock_file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # refused while whoever writes it lives
+                fcntl.flock(lock_file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # fails while the process that writes it is alive
                 left.unlink()
-    aside = target.with_name(f".{target.name}.{os.getpid()}{_UNFINISHED}")
-    aside.unlink(missing_ok=True)
-    with os.fdopen(os.open(aside, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600), "rb") as lock_file:
+    temporary = target.with_name(f".{target.name}.{os.getpid()}{_UNFINISHED}")
+    temporary.unlink(missing_ok=True)
+    with os.fdopen(os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600), "rb") as lock_file:
         if fcntl is not None:
             fcntl.flock(lock_file, fcntl.LOCK_EX)
         try:
-            yield aside
+            yield temporary
         finally:
-            aside.unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
 
 
 def _write(
-    rows: Iterable[ActRow], parts: Sequence[BackupPart], aside: Path, target: Path, made: str, kind: int
+    rows: Iterable[ActRow], parts: Sequence[BackupLines], temporary: Path, target: Path, made: str, kind: int
 ) -> BackupReport:
     digest, reports = Digest(), {}
-    with closing(sqlite3.connect(aside, isolation_level=None)) as connection:
+    with closing(sqlite3.connect(temporary, isolation_level=None)) as connection:
         for pragma in (
             "journal_mode = OFF",
             "synchronous = OFF",
@@ -140,11 +140,11 @@ def _write(
             connection.execute(f"PRAGMA {pragma}")
         connection.executescript(_FORMATS[FORMAT])
         connection.execute("BEGIN")
-        connection.executemany("INSERT INTO acts VALUES (?, ?, ?, ?, ?, ?, ?)", digest.through(rows))
+        connection.executemany("INSERT INTO acts VALUES (?, ?, ?, ?, ?, ?, ?)", digest.pass_through(rows))
         connection.execute("INSERT INTO backup VALUES (?, ?, ?)", (made, digest.count, digest.sha256))
         for part in parts:
             lines = LineDigest()
-            numbered = ((part.name, number, line) for number, line in enumerate(lines.through(part.lines), start=1))
+            numbered = ((part.name, number, line) for number, line in enumerate(lines.pass_through(part.lines), start=1))
             connection.executemany("INSERT INTO lines VALUES (?, ?, ?)", numbered)
             reports[part.name] = report = lines.report(part.name, part.version)
             values = (report.name, report.version, json.dumps(report.rows), report.sha256)
@@ -155,40 +155,40 @@ def _write(
 
 @contextmanager
 def open_backup(file: Path, kind: int = BACKUP) -> Iterator[Backup]:
-    """A backup, or the copy of a store that an upgrade kept, after it was read whole and found undamaged."""
+    """Opens a backup, or the copy of a store that an upgrade kept, after verifying all of it."""
     if not file.is_file():
-        raise InputError(f"{file} is no file: name a backup")
-    # What is read is never written to; a backup has no journal of its own that could matter.
+        raise InputError(f"{file} is not a file: name a backup")
+    # Read-only: a backup has no log file that would have to be replayed.
     try:
         with closing(sqlite3.connect(f"file:{quote(str(file.absolute()))}?mode=ro", uri=True)) as connection:
-            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
+            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MAX_VALUE_BYTES)
             yield Backup(_verify(connection, file, kind), connection)
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
-        words = str(error).splitlines()[0]
-        raise InputError(f"{file} is damaged or no backup ({words}): nothing was restored, use another one") from error
+        reason = str(error).splitlines()[0]
+        raise InputError(f"{file} is damaged or not a backup ({reason}): nothing was restored, use another one") from error
 
 
 def _verify(connection: sqlite3.Connection, file: Path, kind: int) -> BackupReport:
     tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    application = _pragma(connection, "application_id")
+    application = _read_pragma(connection, "application_id")
     if {application, kind} == {BACKUP, CLAIMS}:
         raise InputError(
-            f"{file} holds claims, which are apart from all else: `quaestor restore --claims {file}`"
+            f"{file} contains claims, which are kept separately: run `quaestor restore --claims {file}`"
             if application == CLAIMS
-            else f"{file} holds no claims: `quaestor restore {file}` brings back what it holds"
+            else f"{file} contains no claims: run `quaestor restore {file}`"
         )
     is_backup = application == kind
     if "acts" not in tables or not (is_backup or (kind == BACKUP and VERSIONS in tables)):
-        raise InputError(f"{file} is no backup of Quaestor: name one")
-    written = int(str(_pragma(connection, "user_version")))
+        raise InputError(f"{file} is not a backup of Quaestor: name one")
+    written = int(str(_read_pragma(connection, "user_version")))
     if is_backup and written not in _FORMATS:
         raise InputError(f"{file} was written by a newer Quaestor: update Quaestor")
-    if is_backup and (strange := _stranger(connection, written)):
-        raise damaged_backup_error(file, f"it holds {strange}, as no backup does")
-    if (whole := str(_pragma(connection, "integrity_check"))) != "ok":
+    if is_backup and (strange := _find_foreign_object(connection, written)):
+        raise damaged_backup_error(file, f"it contains {strange}, which does not belong in a backup")
+    if (whole := str(_read_pragma(connection, "integrity_check"))) != "ok":
         raise damaged_backup_error(file, whole.splitlines()[-1])
     digest = Digest()
-    for expected, row in enumerate(digest.through(map(ActRow._make, connection.execute(_ROWS))), start=1):
+    for expected, row in enumerate(digest.pass_through(map(ActRow._make, connection.execute(_ROWS))), start=1):
         if row.number != expected:
             raise damaged_backup_error(file, f"act {expected} is missing")
     if not is_backup:
@@ -196,28 +196,28 @@ def _verify(connection: sqlite3.Connection, file: Path, kind: int) -> BackupRepo
     summary = connection.execute("SELECT made, acts, sha256 FROM backup").fetchall()
     if [(acts, sha256) for _, acts, sha256 in summary] != [(digest.count, digest.sha256)]:
         raise damaged_backup_error(file, "its SHA-256 differs")
-    parts = _parts(connection, file) if written > 1 else {}
+    parts = _verify_parts(connection, file) if written > 1 else {}
     return BackupReport(file, digest.count, digest.sha256, summary[0][0], parts)
 
 
-def _parts(connection: sqlite3.Connection, file: Path) -> dict[str, PartReport]:
-    """What the file says of its parts, after each was found to be just that."""
+def _verify_parts(connection: sqlite3.Connection, file: Path) -> dict[str, PartReport]:
+    """Returns the reports of the file's parts after verifying each."""
     reports = {}
     for name, version, rows, sha256 in connection.execute("SELECT name, version, rows, sha256 FROM parts").fetchall():
         digest = LineDigest()
-        for _ in digest.through(line for (line,) in connection.execute(_LINES, (name,))):
+        for _ in digest.pass_through(line for (line,) in connection.execute(_LINES, (name,))):
             pass
         report = digest.report(str(name), version)
         if (json.dumps(report.rows), report.sha256) != (rows, sha256) or not isinstance(version, int):
             raise damaged_backup_error(file, f"the SHA-256 of its {name} differs")
         reports[report.name] = report
     if connection.execute("SELECT 1 FROM lines WHERE part NOT IN (SELECT name FROM parts)").fetchone():
-        raise damaged_backup_error(file, "it holds lines of no part")
+        raise damaged_backup_error(file, "it contains lines without a part")
     return reports
 
 
-def _stranger(connection: sqlite3.Connection, written: int) -> str:
-    """What stands in a file and in none that was written here; empty where there is nothing."""
+def _find_foreign_object(connection: sqlite3.Connection, written: int) -> str:
+    """Describes a schema object of the file that a backup does not have; empty if there is none."""
     with closing(sqlite3.connect(":memory:")) as plain:
         plain.executescript(_FORMATS[written])
         ours = plain.execute(_SCHEMA).fetchall()
@@ -228,5 +228,5 @@ def _stranger(connection: sqlite3.Connection, written: int) -> str:
     return f"the {strange[0][0]} {str(strange[0][1])[:60]!r}" if strange else "fewer tables"
 
 
-def _pragma(connection: sqlite3.Connection, name: str) -> object:
+def _read_pragma(connection: sqlite3.Connection, name: str) -> object:
     return connection.execute(f"PRAGMA {name}").fetchone()[0]

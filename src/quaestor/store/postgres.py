@@ -67,7 +67,7 @@ class PostgreSQL:
         with explain_errors(self), self.reading() as connection:
             return read_head(connection)
 
-    def revision(self, connection: Connection) -> str | None:
+    def read_revision(self, connection: Connection) -> str | None:
         if self._has(connection, VERSIONS):
             return read_revision(connection)
         # Another process may make both tables between two looks; they appear at once, so a second look tells.
@@ -78,22 +78,22 @@ class PostgreSQL:
     def _has(self, connection: Connection, table: str) -> bool:
         return connection.exec_driver_sql(f"SELECT to_regclass('{table}')").scalar_one() is not None
 
-    def beside(self, folder: Path | None, words: str) -> Path:
+    def name_file(self, folder: Path | None, words: str) -> Path:
         return (folder or Path.cwd()) / f"{self._engine.url.database}.{words}"
 
-    def keep(self, target: Path, connection: Connection, made: str) -> None:
+    def write_copy(self, target: Path, connection: Connection, made: str) -> None:
         write_backup(read_rows(connection), target, made)
 
     def set_aside(self, stamp: str) -> Path:
         raise StateError(f"{self.display_name} is damaged: have the server mended, or name another database")
 
     @contextmanager
-    def unguarded(self, connection: Connection) -> Iterator[None]:
+    def allow_deletion(self, connection: Connection) -> Iterator[None]:
         connection.exec_driver_sql("ALTER TABLE acts DISABLE TRIGGER USER")
         yield
         connection.exec_driver_sql("ALTER TABLE acts ENABLE TRIGGER USER")
 
-    def refusal(self, error: DBAPIError) -> QuaestorError:
+    def explain_error(self, error: DBAPIError) -> QuaestorError:
         if getattr(error.orig, "sqlstate", None) is None:
             remedy = "start the server, or mend the address of the store"
             return TemporarilyUnavailable(f"{self.display_name} cannot be reached ({format_error(error)}): {remedy}")

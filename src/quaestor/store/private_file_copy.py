@@ -41,7 +41,7 @@ class PrivateFileSchema:
 
 
 @dataclass(frozen=True)
-class BackupPart:
+class BackupLines:
     """What a backup is to hold beside acts: the lines of one file, in the version it has."""
 
     name: str

@@ -271,7 +271,7 @@ class SealedFile:
                 row = reading.execute("SELECT max(number) FROM entries WHERE about = ?", (about,)).fetchone()
         return int(row[0] or 0)
 
-    def version(self) -> int:
+    def read_change_counter(self) -> int:
         """Another number after every change of the file, also of one that `head` does not count."""
         return self._file.read_change_counter()
 

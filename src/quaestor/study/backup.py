@@ -23,7 +23,7 @@ from quaestor.store.database import explain_errors
 from quaestor.store.erasure import describe_pending_erasures
 from quaestor.store.private_file import DamagedFile, PrivateFile
 from quaestor.store.private_file_copy import (
-    BackupPart,
+    BackupLines,
     PrivateFileSchema,
     copy_to_memory,
     compute_digest,
@@ -92,7 +92,7 @@ class StudyRestore:
         self._transactions = ExitStack()
         self._files: list[PrivateFile] = []
 
-    def hold(self) -> None:
+    def lock(self) -> None:
         if self._present is not None:
             return
         self._present = {}
@@ -141,7 +141,7 @@ class StudyRestore:
         present = self._present_part(restored)
         return present.kept if present else None
 
-    def difference(self) -> str:
+    def describe_difference(self) -> str:
         for restored in self._parts:
             present = self._present_part(restored)
             if present and present.is_replaced:
@@ -149,14 +149,14 @@ class StudyRestore:
                 return f"{restored.path} holds {part.count(present.kept):,} {part.table}, and not those"
         return ""
 
-    def parts(self) -> Sequence[BackupPart]:
+    def list_parts(self) -> Sequence[BackupLines]:
         return [
-            BackupPart(restored.part.name, restored.part.form.version, format_lines(kept))
+            BackupLines(restored.part.name, restored.part.form.version, format_lines(kept))
             for restored in self._parts
             if (kept := self._kept(restored))
         ]
 
-    def bring(self) -> None:
+    def restore(self) -> None:
         for path, aside in self.damaged.items():
             # The file itself last: a log that stayed behind would be replayed into the next one.
             for suffix in ("-wal", "-shm", ""):
@@ -274,7 +274,7 @@ def back_up_study(study: Study, file: Path | None = None, clock: Clock = exact_n
                 read_head(acts)  # from here on it sees what is there now
                 still = [looked.enter_context(file.snapshot()) for file in files]
             copies = [opened.enter_context(closing(copy_to_memory(snapshot))) for snapshot in still]
-        parts = [BackupPart(part.name, part.form.version, format_lines(copy)) for part, copy in zip(found, copies, strict=True)]
+        parts = [BackupLines(part.name, part.form.version, format_lines(copy)) for part, copy in zip(found, copies, strict=True)]
         return write_backup(read_rows(acts), target, format_timestamp(clock()), parts)
 
 

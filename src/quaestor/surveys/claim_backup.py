@@ -20,7 +20,7 @@ from quaestor.base.errors import QuaestorError, StateError
 from quaestor.base.files import fsync
 from quaestor.store.backup_file import CLAIMS as ARCHIVE
 from quaestor.store.backup_file import Backup, open_backup, write_backup
-from quaestor.store.private_file_copy import BackupPart, copy_to_memory, compute_digest, restore_copy, is_empty, format_lines, replace_content, damaged_backup_error
+from quaestor.store.private_file_copy import BackupLines, copy_to_memory, compute_digest, restore_copy, is_empty, format_lines, replace_content, damaged_backup_error
 from quaestor.store.records import BackupReport
 from quaestor.study.folder import Study, backups_of
 from quaestor.surveys.payment import CLAIMS_FILE, CLAIMS_KEY
@@ -101,7 +101,7 @@ def restore_claims(study: Study, file: Path, replace: bool = False, clock: Clock
 
 
 def _written(target: Path, key: ClaimKey, lines: Iterator[str]) -> BackupReport:
-    parts = (BackupPart(CLAIMS.name, CLAIMS.version, lines), BackupPart(_KEY, 1, [json.dumps([_KEY, key.text])]))
+    parts = (BackupLines(CLAIMS.name, CLAIMS.version, lines), BackupLines(_KEY, 1, [json.dumps([_KEY, key.text])]))
     return write_backup((), target, "", parts, ARCHIVE)
 
 

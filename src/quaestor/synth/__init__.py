@@ -1,1 +1,1 @@
-"""Synthetic evidence with planted, known answers, in the shapes that real evidence comes in."""
+"""Synthetic evidence with planted, known answers, in the formats of real evidence."""

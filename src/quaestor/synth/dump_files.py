@@ -1,4 +1,4 @@
-"""Synthetic dumps, in through the same door as real ones."""
+"""Writes synthetic dumps, optionally with the published figures of a bundled study."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ Row = Mapping[str, str]
 
 
 def read_plan(study: str) -> SynthPlan:
-    """What a bundled study plants: its printed funnel and posts by year, and its taxonomy where that is printed too."""
+    """Reads the plan of a bundled study: its published funnel, posts by year, and taxonomy if there is one."""
     folder = template_folder(study)
     described = folder / "synthetic.toml"
     if not described.exists():
-        raise InputError(f"the bundled study {study!r} does not say what to plant: leave --like out")
+        raise InputError(f"the bundled study {study!r} has no plan for synthetic data: leave --like out")
     planted = tomllib.loads(described.read_text("utf-8"))
     families = {name: tuple(tags) for name, tags in planted["families"].items()}
     printed = folder / "printed"
-    counts = dict(zip(_STEPS, (int(row["posts"]) for row in _rows(printed / "funnel.csv")), strict=True))
+    counts = dict(zip(_STEPS, (int(row["posts"]) for row in _read_rows(printed / "funnel.csv")), strict=True))
     yearly = {
         (framework, int(row["year"])): int(row[framework])
-        for row in _rows(printed / "table01-posts-by-year.csv")
+        for row in _read_rows(printed / "table01-posts-by-year.csv")
         if row["year"].isdigit()
         for framework in families
     }
@@ -46,38 +46,41 @@ def read_plan(study: str) -> SynthPlan:
 def read_taxonomy(
     printed: Path, frameworks: tuple[str, ...], restored: Mapping[str, Mapping[str, float]]
 ) -> Taxonomy | None:
-    """The printed taxonomy, none where a part of it is not printed; a lost median is the restored or the phase's."""
+    """Reads the published taxonomy, or returns None if a part of it is missing.
+
+    A missing median comes from `restored`, or else from its phase.
+    """
     if not all((printed / name).exists() for name in (_TAXONOMY, _MEDIANS, _OTHER)):
         return None
-    counts = list(_rows(printed / _TAXONOMY))
-    medians = {row["code"]: row for row in _rows(printed / _MEDIANS)}
+    counts = list(_read_rows(printed / _TAXONOMY))
+    medians = {row["code"]: row for row in _read_rows(printed / _MEDIANS)}
     codes = {row["phase"]: row["code"] for row in counts if row["object"] == _TOTAL}
-    phases = {phase: _medians_of(medians[code], {}, {}) for phase, code in codes.items()}
+    phases = {phase: _read_medians(medians[code], {}, {}) for phase, code in codes.items()}
     objects = tuple(
         PlannedObject(
             phase=row["phase"],
             object=row["object"],
             posts={framework: int(row[framework]) for framework in frameworks},
-            medians=_medians_of(medians[row["code"]], restored.get(row["code"], {}), medians[codes[row["phase"]]]),
+            medians=_read_medians(medians[row["code"]], restored.get(row["code"], {}), medians[codes[row["phase"]]]),
         )
         for row in counts
         if row["object"] != _TOTAL
     )
-    other = {row["figure"]: row["value"] for row in _rows(printed / _OTHER)}
+    other = {row["figure"]: row["value"] for row in _read_rows(printed / _OTHER)}
     missing = [name for name in _CORRELATIONS if name not in other]
     if missing:
-        raise InputError(f"{printed / _OTHER} has no figure {missing[0]!r}: add it, or take {_TAXONOMY} away")
+        raise InputError(f"{printed / _OTHER} has no figure {missing[0]!r}: add it, or remove {_TAXONOMY}")
     return Taxonomy(objects, phases, *(float(other[name]) for name in _CORRELATIONS))
 
 
-def _medians_of(row: Row, restored: Mapping[str, float], phase: Row) -> Medians:
+def _read_medians(row: Row, restored: Mapping[str, float], phase: Row) -> Medians:
     figures = [row[name] or str(restored.get(name, "")) or phase.get(name, "") for name in _FIGURES]
     if not all(figures):
-        raise InputError(f"{_MEDIANS} leaves {row['code']} open: print it, or add it to [medians] of synthetic.toml")
+        raise InputError(f"{_MEDIANS} has no median for {row['code']}: add it there or to [medians] in synthetic.toml")
     return Medians(*(float(figure) for figure in figures))
 
 
-def _rows(path: Path) -> Iterator[Row]:
+def _read_rows(path: Path) -> Iterator[Row]:
     with path.open(encoding="utf-8", newline="") as file:
         yield from csv.DictReader(file)
 
@@ -92,7 +95,7 @@ def synthesise(
     only_posts: bool = False,
     progress: Progress = no_progress,
 ) -> Truth:
-    """Write a synthetic dump and the truth about it."""
+    """Writes a synthetic dump and returns its truth."""
     plan = read_plan(like) if like is not None else None
     number = posts if posts is not None else max(minimum_posts(plan), _LIKE_POSTS) if plan else 10_000
     if number < 1:

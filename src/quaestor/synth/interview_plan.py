@@ -1,4 +1,4 @@
-"""What is planted in synthetic interviews: who takes part, what each speaks of, and in which sentences."""
+"""The plan of synthetic interviews: the participants, the codes each mentions, and the sentences they use."""
 
 from __future__ import annotations
 
@@ -19,54 +19,54 @@ _FEWEST_CODES = 0.6
 
 @dataclass(frozen=True)
 class ParticipantPlan:
-    """One participant, and what they speak of."""
+    """A participant and the codes they mention."""
 
     role: str
     years: int
     field: str
     frameworks: str
     name: str
-    """Made up of sounds, and nobody's."""
+    """An invented name."""
     names: Stock = dataclasses.field(default_factory=dict)
-    """What they name, by its kind: organisations, persons, products, addresses, numbers."""
+    """The names they mention, by kind: organisations, persons, products, addresses, numbers."""
     codes: tuple[str, ...] = ()
     details: Mapping[str, tuple[CodeDetails, ...]] = dataclasses.field(default_factory=dict)
-    """What is said of a code that asks for more: an indicator and its threshold, a defect and its case."""
+    """The fields of codes that have any, such as an indicator's threshold or a defect's case."""
     ticks: tuple[str, ...] = ()
-    """Items that they refer to when the list is read out."""
+    """The items they choose when the list is read out."""
     other: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class InterviewPlan:
-    """The talks and the stock of sentences they are made of."""
+    """The planned participants and the stock of sentences."""
 
     guide: str
     interviewer: str
     note: str
-    """Said first: that nobody said any of it."""
+    """Said first: that the interview is synthetic."""
     answers: Stock
-    """By question the codes that can be an answer to it."""
+    """The codes that can answer each question."""
     sentences: Stock
-    """By code what is said."""
+    """The sentences for each code."""
     plain: Stock
-    """By question what is said and stands for no code."""
+    """The sentences for each question that have no code."""
     naming: Stock
-    """By question sentences that name somebody or something."""
+    """The sentences for each question that contain names."""
     fillers: Stock
     words: Stock
     talks: tuple[ParticipantPlan, ...]
 
     @property
     def codes(self) -> frozenset[str]:
-        """All codes that somebody speaks of."""
+        """All codes that participants mention."""
         return frozenset(code for talk in self.talks for code in talk.codes)
 
-    def plan_talk(self, place: int, seed: int) -> ParticipantPlan:
-        """Who comes at a place; after the last one, somebody who says nothing that was not said before."""
-        if place < len(self.talks):
-            return self.talks[place]
-        dice = random.Random(f"{seed}/talk/{place}")
+    def plan_talk(self, index: int, seed: int) -> ParticipantPlan:
+        """Returns a planned participant, or beyond the plan an invented one who mentions no new code."""
+        if index < len(self.talks):
+            return self.talks[index]
+        dice = random.Random(f"{seed}/talk/{index}")
         like = dice.choice(self.talks)
         known = sorted(self.codes)
         codes = dice.sample(known, dice.randint(round(len(known) * _FEWEST_CODES), len(known)))
@@ -80,30 +80,30 @@ class InterviewPlan:
 
 
 def parse_plan(document: Mapping[str, Any], where: str) -> InterviewPlan:
-    """A plan as a file has it under [interviews]."""
+    """Parses the [interviews] table of a plan file."""
     try:
         stocks = {
             name: {key: tuple(words) for key, words in document[name].items()}
             for name in ("answers", "sentences", "plain", "naming", "fillers", "words")
         }
-        talks = tuple(_talk(talk) for talk in document["talks"])
+        talks = tuple(_parse_participant(talk) for talk in document["talks"])
         plan = InterviewPlan(document["guide"], document["interviewer"], document["note"], **stocks, talks=talks)
     except KeyError as missing:
-        raise InputError(f"{where} does not say {missing} of its interviews: add it") from None
-    fitting = {code for codes in plan.answers.values() for code in codes}
+        raise InputError(f"{where} lacks {missing} in [interviews]: add it") from None
+    answerable = {code for codes in plan.answers.values() for code in codes}
     for code in sorted(plan.codes):
-        if code not in plan.sentences or code not in fitting:
+        if code not in plan.sentences or code not in answerable:
             raise InputError(f"{where} plants {code!r} without a sentence or a question for it: add them")
     return plan
 
 
-def _talk(talk: Mapping[str, Any]) -> ParticipantPlan:
+def _parse_participant(talk: Mapping[str, Any]) -> ParticipantPlan:
     names = {kind: tuple(forms) for kind, forms in talk["names"].items()}
-    details = {code: _told(entries) for code, entries in talk.items() if code not in _OWN}
+    details = {code: _parse_details(entries) for code, entries in talk.items() if code not in _OWN}
     about = (str(talk["role"]), int(talk["years"]), str(talk["field"]), str(talk["frameworks"]), str(talk["name"]))
-    ticked = (tuple(talk.get("ticks", ())), tuple(talk.get("other", ())))
-    return ParticipantPlan(*about, names, tuple(talk["codes"]), details, *ticked)
+    choices = (tuple(talk.get("ticks", ())), tuple(talk.get("other", ())))
+    return ParticipantPlan(*about, names, tuple(talk["codes"]), details, *choices)
 
 
-def _told(entries: Sequence[Mapping[str, Any]]) -> tuple[CodeDetails, ...]:
+def _parse_details(entries: Sequence[Mapping[str, Any]]) -> tuple[CodeDetails, ...]:
     return tuple({name: str(words) for name, words in entry.items()} for entry in entries)

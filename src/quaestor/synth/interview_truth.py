@@ -1,4 +1,4 @@
-"""What synthetic interviews are known to hold, kept beside them so that whatever comes out can be compared."""
+"""The truth about synthetic interviews, stored with them so that results can be compared with it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TRUTH_FILE = "truth.json"
 
 @dataclass(frozen=True)
 class WrittenInterview:
-    """An interview that was written to a file, which is known again by its bytes."""
+    """An interview that was written to a file, identified by the file's hash."""
 
     file: str
     format: str
@@ -34,7 +34,7 @@ class WrittenInterview:
 
 @dataclass(frozen=True)
 class InterviewTruth:
-    """All that was planted, the same as in truth.json."""
+    """Everything that was planted, as in truth.json."""
 
     seed: int
     guide: str
@@ -50,7 +50,7 @@ class InterviewTruth:
 
     @property
     def new_codes(self) -> tuple[int, ...]:
-        """How many codes each interview has that none before it had."""
+        """The number of codes that each interview adds."""
         seen: set[str] = set()
         lines = []
         for interview in self.interviews:
@@ -59,12 +59,12 @@ class InterviewTruth:
         return tuple(lines)
 
     def list_fields(self, code: str) -> list[Mapping[str, str]]:
-        """What was said of a code that asks for more, in the order in which it was said."""
+        """Lists the fields of a code's passages, in their order."""
         turns = (turn for interview in self.interviews for turn in interview.interview.turns)
         return [passage.fields for turn in turns for passage in turn.passages if passage.code == code]
 
     def by_hash(self) -> dict[str, WrittenInterview]:
-        """Interviews by the bytes of their files."""
+        """The interviews by the hash of their file."""
         return {interview.sha256: interview for interview in self.interviews}
 
     @property
@@ -72,7 +72,7 @@ class InterviewTruth:
         return sum(interview.interview.words for interview in self.interviews)
 
     def summary(self) -> dict[str, Any]:
-        """The counts, without what was said."""
+        """The counts, without the text."""
         return {
             "synthetic": True,
             "seed": self.seed,
@@ -85,68 +85,75 @@ class InterviewTruth:
         }
 
     def as_json(self) -> dict[str, Any]:
-        """All of it, in the order in which truth.json shows it."""
-        return {**self.summary(), "interviews": [_told(interview) for interview in self.interviews]}
+        """The content of truth.json, in its order."""
+        return {**self.summary(), "interviews": [_as_json(interview) for interview in self.interviews]}
 
 
-def write_interviews(folder: Path, talks: Iterable[SyntheticInterview], seed: int, guide: str) -> InterviewTruth:
-    """A file an interview, each in another format, and the truth beside them."""
+def write_interviews(folder: Path, interviews: Iterable[SyntheticInterview], seed: int, guide: str) -> InterviewTruth:
+    """Writes one file per interview, in alternating formats, and truth.json."""
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     names = list(FORMATS)
-    for place, talk in enumerate(talks):
-        format = names[place % len(names)]
+    for index, interview in enumerate(interviews):
+        format = names[index % len(names)]
         ending, write = FORMATS[format]
-        file, data = f"interview-{place + 1}{ending}", write(talk)
+        file, data = f"interview-{index + 1}{ending}", write(interview)
         write_atomically(folder / file, data)
-        written.append(WrittenInterview(file, format, hashlib.sha256(data).hexdigest(), talk))
+        written.append(WrittenInterview(file, format, hashlib.sha256(data).hexdigest(), interview))
     truth = InterviewTruth(seed, guide, tuple(written))
     write_atomically(folder / TRUTH_FILE, (json.dumps(truth.as_json(), indent=1, ensure_ascii=False) + "\n").encode())
     return truth
 
 
 def read_truth(path: Path) -> InterviewTruth:
-    """The truth as its file has it."""
+    """Reads truth.json from a folder or a path."""
     path = path / TRUTH_FILE if path.is_dir() else path
     if not path.is_file():
         raise InputError(f"{path} does not exist: name the folder that `quaestor synth interviews` wrote")
     try:
         document = json.loads(path.read_text("utf-8"))
         return InterviewTruth(
-            document["seed"], document["guide"], tuple(_written(interview) for interview in document["interviews"])
+            document["seed"], document["guide"], tuple(_parse_interview(interview) for interview in document["interviews"])
         )
     except (ValueError, KeyError, TypeError):
-        raise InputError(f"{path} is not what `quaestor synth interviews` writes: make it anew") from None
+        raise InputError(f"{path} was not written by `quaestor synth interviews`: create it again") from None
 
 
-def _told(written_talk: WrittenInterview) -> dict[str, Any]:
-    turns = [{**asdict(turn), "words": turn.words} for turn in written_talk.interview.turns]
-    about = {
-        "file": written_talk.file,
-        "format": written_talk.format,
-        "sha256": written_talk.sha256,
-        "interviewer": written_talk.interview.interviewer,
-    }
+# truth.json keeps its older keys "stretches" (now passages) and "told" (now details).
+_KEYS = {"passages": "stretches", "details": "told"}
+
+
+def _as_json(written: WrittenInterview) -> dict[str, Any]:
+    interview = written.interview
     return {
-        **about,
-        "plan": asdict(written_talk.interview.plan),
-        "skipped": list(written_talk.interview.skipped),
-        "turns": turns,
+        "file": written.file,
+        "format": written.format,
+        "sha256": written.sha256,
+        "interviewer": interview.interviewer,
+        "plan": _rename_keys(asdict(interview.plan)),
+        "skipped": list(interview.skipped),
+        "turns": [{**_rename_keys(asdict(turn)), "words": turn.words} for turn in interview.turns],
     }
 
 
-def _written(plan: Mapping[str, Any]) -> WrittenInterview:
-    talk = SyntheticInterview(
-        _plan(plan["plan"]), plan["interviewer"], tuple(map(_turn, plan["turns"])), tuple(plan["skipped"])
-    )
-    return WrittenInterview(plan["file"], plan["format"], plan["sha256"], talk)
+def _rename_keys(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {_KEYS.get(name, name): value for name, value in fields.items()}
 
 
-def _plan(said: Mapping[str, Any]) -> ParticipantPlan:
-    names = {kind: tuple(forms) for kind, forms in said["names"].items()}
-    told = {code: tuple(one) for code, one in said["told"].items()}
-    lists = {name: tuple(said[name]) for name in ("codes", "ticks", "other")}
-    return ParticipantPlan(**{**said, **lists, "names": names, "told": told})
+def _parse_interview(entry: Mapping[str, Any]) -> WrittenInterview:
+    interview = SyntheticInterview(
+        _parse_plan(entry["plan"]), entry["interviewer"], tuple(map(_parse_turn, entry["turns"])),
+        tuple(entry["skipped"]),
+    )  # fmt: skip
+    return WrittenInterview(entry["file"], entry["format"], entry["sha256"], interview)
+
+
+def _parse_plan(entry: Mapping[str, Any]) -> ParticipantPlan:
+    names = {kind: tuple(forms) for kind, forms in entry["names"].items()}
+    details = {code: tuple(fields) for code, fields in entry["told"].items()}
+    lists = {name: tuple(entry[name]) for name in ("codes", "ticks", "other")}
+    plain = {name: value for name, value in entry.items() if name != "told"}
+    return ParticipantPlan(**{**plain, **lists, "names": names, "details": details})
 
 
 def _turn(said: Mapping[str, Any]) -> PlannedTurn:
@@ -164,20 +171,20 @@ STUDY = "dl-framework-interviews"
 
 
 def read_interview_plan(study: str) -> InterviewPlan:
-    """What a bundled study plants in its interviews."""
+    """Reads the interview plan of a bundled study."""
     described = template_folder(study) / "synthetic.toml"
     said = tomllib.loads(described.read_text("utf-8")).get("interviews") if described.exists() else None
     if said is None:
-        raise InputError(f"the bundled study {study!r} does not say what to plant in interviews: take {STUDY!r}")
+        raise InputError(f"the bundled study {study!r} has no plan for synthetic interviews: use {STUDY!r}")
     return parse_plan(said, f"synthetic.toml of {study}")
 
 
 def synthesise_interviews(
     folder: Path, *, seed: int, interviews: int | None = None, words: int | None = None, like: str = STUDY
 ) -> InterviewTruth:
-    """Write interviews as files, each in another format, and truth.json beside them."""
+    """Writes synthetic interviews in alternating formats, and truth.json."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise InputError(f"{folder} is already there and not empty: name a new folder")
+        raise InputError(f"{folder} already exists and is not empty: name a new folder")
     plan = read_interview_plan(like)
     text = (template_folder(like) / "instruments" / f"{plan.guide}.md").read_text("utf-8-sig")
     guide = guide_from(text, plan.guide)

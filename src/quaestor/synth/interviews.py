@@ -1,4 +1,4 @@
-"""Synthetic interviews: conversations by a guide in which every coded stretch and every name is known."""
+"""Generates synthetic interviews that follow a guide and in which every coded passage and every name is known."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from quaestor.synth.interview_plan import InterviewPlan, ParticipantPlan, CodeDe
 
 _SKIPPED, _TWICE, _AFTER, _PROBED, _NAMED = 0.25, 0.4, 0.4, 0.5, 0.6
 _TOGETHER = 2
-"""Codes that are spoken of in one turn, at most."""
+"""The most codes in one turn."""
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 _MOST_WORDS = 200_000
 
 
 @dataclass(frozen=True)
 class PlantedPassage:
-    """Words of a turn that stand for a code."""
+    """A passage of a turn with its code."""
 
     start: int
     end: int
@@ -30,18 +30,18 @@ class PlantedPassage:
 
 @dataclass(frozen=True)
 class PlantedName:
-    """Words of a turn that name somebody or something."""
+    """A name in a turn."""
 
     start: int
     end: int
     kind: str
     name: str
-    """The name whole, of which a turn may have a part."""
+    """The full name; the turn may contain only a part of it."""
 
 
 @dataclass(frozen=True)
 class PlannedTurn:
-    """What one of the two says before the other speaks."""
+    """A turn of the interviewer or the participant."""
 
     voice: Voice
     sentences: tuple[str, ...]
@@ -61,13 +61,13 @@ class PlannedTurn:
 
 @dataclass(frozen=True)
 class SyntheticInterview:
-    """One synthetic interview and all that is planted in it."""
+    """A synthetic interview and everything that is planted in it."""
 
     plan: ParticipantPlan
     interviewer: str
     turns: tuple[PlannedTurn, ...]
     skipped: tuple[str, ...]
-    """Questions that were not asked."""
+    """The questions that are not asked."""
 
     @property
     def codes(self) -> frozenset[str]:
@@ -81,29 +81,29 @@ class SyntheticInterview:
 def generate_interviews(
     guide: Guide, plan: InterviewPlan, *, seed: int, interviews: int | None = None, words: int | None = None
 ) -> Iterator[SyntheticInterview]:
-    """So many interviews, else those that are planned; each of about so many words, else of as many as it takes."""
+    """Generates interviews; by default those that are planned, each as long as it needs to be."""
     number = len(plan.talks) if interviews is None else interviews
     if number < 1:
         raise InputError(f"--interviews is {number}: ask for at least one")
     if words is not None and not 0 < words <= _MOST_WORDS:
         raise InputError(f"--words is {words}: ask for 1 to {_MOST_WORDS:,}")
     known = {question.id for question in guide.questions()}
-    strange = [name for name in (*plan.answers, *plan.plain, *plan.naming) if name not in known]
-    if strange:
-        raise InputError(f"the plan answers {strange[0]!r}, which the guide {guide.id!r} does not ask: mend the plan")
-    for place in range(number):
+    unknown = [name for name in (*plan.answers, *plan.plain, *plan.naming) if name not in known]
+    if unknown:
+        raise InputError(f"the plan answers {unknown[0]!r}, which the guide {guide.id!r} does not ask: correct the plan")
+    for index in range(number):
         yield _Conversation(
-            guide, plan, plan.plan_talk(place, seed), random.Random(f"{seed}/interview/{place}"), words
+            guide, plan, plan.plan_talk(index, seed), random.Random(f"{seed}/interview/{index}"), words
         ).talk()
 
 
 def _may_be_skipped(question: GuideQuestion, section: Section) -> bool:
-    """Only where it leaves something of its section to be asked, and nothing that is ticked goes missing."""
+    """Whether a question can be skipped: an optional one without a list, if its section has others."""
     return question.optional and question.asks is not Asks.REFERENCE and len(section.questions) > 1
 
 
 class _TurnBuilder:
-    """A turn under way: sentences, and what is planted in them."""
+    """Builds a turn sentence by sentence and records the positions of passages and names."""
 
     def __init__(self, voice: Voice, question: str, asks: bool = False) -> None:
         self.voice, self.question, self.asks = voice, question, asks
@@ -113,20 +113,20 @@ class _TurnBuilder:
         self._length = 0
 
     def say(self, sentence: str, names: Sequence[PlantedName] = ()) -> int:
-        """Add a sentence; where it begins."""
-        begins = self._length + (1 if self.sentences else 0)
+        """Adds a sentence and returns its start."""
+        start = self._length + (1 if self.sentences else 0)
         self.sentences.append(sentence)
-        self.names += [PlantedName(name.start + begins, name.end + begins, name.kind, name.name) for name in names]
-        self._length = begins + len(sentence)
-        return begins
+        self.names += [PlantedName(name.start + start, name.end + start, name.kind, name.name) for name in names]
+        self._length = start + len(sentence)
+        return start
 
     def whole(self) -> PlannedTurn:
-        told = (tuple(self.stretches), tuple(self.names))
-        return PlannedTurn(self.voice, tuple(self.sentences), self.question, self.asks, *told)
+        planted = (tuple(self.stretches), tuple(self.names))
+        return PlannedTurn(self.voice, tuple(self.sentences), self.question, self.asks, *planted)
 
 
 class _Conversation:
-    """One conversation as it goes on."""
+    """Generates a conversation."""
 
     def __init__(
         self, guide: Guide, plan: InterviewPlan, who: ParticipantPlan, dice: random.Random, words: int | None
@@ -156,7 +156,7 @@ class _Conversation:
         return SyntheticInterview(self.who, self.plan.interviewer, tuple(self.turns), self.skipped)
 
     def _planted(self) -> dict[str, list[tuple[str, CodeDetails]]]:
-        """By question what is to be said in answer to it: every code at least once, what is told of one just once."""
+        """Assigns codes to questions: every code at least once, and each of a code's details exactly once."""
         found: dict[str, list[tuple[str, CodeDetails]]] = {}
         for code in self.who.codes:
             fitting = [one.id for one in self.asked if code in self.plan.answers.get(one.id, ())]
@@ -220,7 +220,7 @@ class _Conversation:
         return turn
 
     def _plain_left(self, question: str) -> list[str]:
-        """What can still be said to a question beside its codes; nothing of it twice."""
+        """Returns the uncoded sentences for a question that are not used yet."""
         stock = self.plan.plain.get(question, ())
         return self._plain.setdefault(question, self.dice.sample(stock, len(stock)))
 
@@ -242,7 +242,7 @@ class _Conversation:
                 turn.say(*self._filled(pattern))
 
     def _read_out(self, question: GuideQuestion) -> None:
-        """The list of items, after the person has answered freely, and which of them apply."""
+        """Adds the turns in which the list of items is read out and the participant chooses some."""
         listed = _TurnBuilder(Voice.INTERVIEWER, question.id)
         listed.say(self._stock("listed"))
         listed.say(f"{'; '.join(item.label for item in question.items)}.")
@@ -255,7 +255,7 @@ class _Conversation:
         self._add(turn)
 
     def _filled(self, pattern: str, code_details: CodeDetails | None = None) -> tuple[str, list[PlantedName]]:
-        """A sentence with its words filled in, and where it names somebody or something."""
+        """Fills the slots of a sentence and returns it with the names it contains."""
         about = {"role": self.who.role, "years": str(self.who.years), "field": self.who.field}
         known = {**about, "frameworks": self.who.frameworks, **(code_details or {})}
         text, names = "", []
@@ -274,7 +274,7 @@ class _Conversation:
         return self._from(f"filler/{name}", self.plan.fillers[name])
 
     def _from(self, key: str, sentences: Sequence[str]) -> str:
-        """One of some sentences; none comes again before all were said."""
+        """Returns one of the sentences; none is repeated before all were used."""
         left = self._used.setdefault(key, [])
         if not left:
             left += self.dice.sample(sentences, len(sentences))

@@ -20,41 +20,41 @@ import numpy as np
 import numpy.typing as npt
 
 Words = Mapping[str, tuple[str, ...]]
-"""By name of a slot, what can stand in it."""
+"""The possible words for each slot of a pattern."""
 
 
 def read_words(name: str) -> str:
     return (resources.files("quaestor.synth") / "words" / name).read_text("utf-8")
 
 
-def _lists(section: Mapping[str, Any]) -> Words:
+def _read_lists(section: Mapping[str, Any]) -> Words:
     return {name: tuple(values) for name, values in section.items()}
 
 
 _WORDS = tomllib.loads(read_words("words.toml"))
 _CODE = tomllib.loads(read_words("code.toml"))
 
-TAGS = _lists(_WORDS["tags"])
-GENERAL_WORDS, LEARNING_WORDS = _lists(_WORDS["general"]), _lists(_WORDS["learning"])
-SENTENCES, TITLES = _lists(_WORDS["sentences"]), _lists(_WORDS["titles"])
-EXCLUDED, EXCLUDED_WORDS = _lists(_WORDS["excluded"]), _lists(_WORDS["excluded_words"])
-GENERAL_CODE, _ANY_CODE, _LEARNING_CODE = tuple(_CODE["general"]), tuple(_CODE["any"]), _lists(_CODE["learning"])
+TAGS = _read_lists(_WORDS["tags"])
+GENERAL_WORDS, LEARNING_WORDS = _read_lists(_WORDS["general"]), _read_lists(_WORDS["learning"])
+SENTENCES, TITLES = _read_lists(_WORDS["sentences"]), _read_lists(_WORDS["titles"])
+EXCLUDED, EXCLUDED_WORDS = _read_lists(_WORDS["excluded"]), _read_lists(_WORDS["excluded_words"])
+GENERAL_CODE, _ANY_CODE, _LEARNING_CODE = tuple(_CODE["general"]), tuple(_CODE["any"]), _read_lists(_CODE["learning"])
 
 
 def list_code_snippets(framework: str) -> tuple[str, ...]:
-    """Snippets that users of the framework would post."""
+    """Lists code snippets that users of the framework would post."""
     return _LEARNING_CODE.get(framework, ()) + _ANY_CODE
 
 
 def format_framework_name(framework: str) -> str:
-    """The framework as people write it in a sentence."""
+    """Returns the framework's name as people write it."""
     name: str = _WORDS["frameworks"].get(framework, framework)
     return name
 
 
 @dataclass(frozen=True)
 class ObjectWording:
-    """One way to call an object, and how often it is called so beside its other wordings."""
+    """A wording of an object and its relative frequency."""
 
     text: str
     posts: int
@@ -62,7 +62,7 @@ class ObjectWording:
 
 @dataclass(frozen=True)
 class Issue:
-    """A line of a printed table: its name, its posts and the patterns that ask for it."""
+    """An issue of a published table: its name, its number of posts and the patterns that ask for it."""
 
     name: str
     posts: int
@@ -80,22 +80,22 @@ class IssueBlock:
 
 @cache
 def read_issue_blocks() -> tuple[IssueBlock, ...]:
-    """Every block of the list, in its order."""
+    """Reads words/issues.txt."""
     blocks: list[IssueBlock] = []
     for text in read_words("issues.txt").replace("\n    ", " ").strip().split("\n\n"):
         phase, *lines = text.split("\n")
         parts = [list(part) for _, part in groupby(lines, key=lambda line: line.startswith("- "))]
-        blocks.extend(_block(phase, *pair) for pair in zip(parts[::2], parts[1::2], strict=True))
+        blocks.extend(_parse_block(phase, *pair) for pair in zip(parts[::2], parts[1::2], strict=True))
     return tuple(blocks)
 
 
 def format_phrase(pattern: str, wording: str) -> str:
-    """The words that ask for something: the pattern, about the object as it is called."""
+    """Inserts the wording of an object into a pattern."""
     return pattern.replace("{}", wording)
 
 
 def apportion(weights: Sequence[int], total: int) -> npt.NDArray[np.int64]:
-    """Whole parts of a total, in proportion and by largest remainder; each at least one where the total allows."""
+    """Divides a total in proportion by largest remainder; each part is at least 1 if the total allows."""
     exact = np.array(weights, np.float64) / sum(weights) * total
     parts = np.floor(exact).astype(np.int64)
     if total >= len(weights):
@@ -107,18 +107,18 @@ def apportion(weights: Sequence[int], total: int) -> npt.NDArray[np.int64]:
     return parts
 
 
-def _block(phase: str, objects: list[str], issues: list[str]) -> IssueBlock:
+def _parse_block(phase: str, objects: list[str], issues: list[str]) -> IssueBlock:
     named = (line.split(" | ") for line in objects)
-    wordings = {name: tuple(_wording(text) for text in texts.split(",")) for name, texts in named}
-    return IssueBlock(phase, MappingProxyType(wordings), tuple(_issue(line[2:]) for line in issues))
+    wordings = {name: tuple(_parse_wording(text) for text in texts.split(",")) for name, texts in named}
+    return IssueBlock(phase, MappingProxyType(wordings), tuple(_parse_issue(line[2:]) for line in issues))
 
 
-def _wording(text: str) -> ObjectWording:
+def _parse_wording(text: str) -> ObjectWording:
     words, _, posts = text.partition("*")
     return ObjectWording(words.strip(), int(posts or 1))
 
 
-def _issue(text: str) -> Issue:
+def _parse_issue(text: str) -> Issue:
     head, patterns = text.split(": ", 1)
     posts, name = head.split(" ", 1)
     return Issue(name, int(posts), tuple(pattern.strip() for pattern in patterns.split(";")))
@@ -134,7 +134,7 @@ TOPICS = (
     "installation",
     "performance",
 )
-"""What a how-to question can be about; a study keeps the first and excludes the six others."""
+"""The topics of how-to questions; a study keeps the first and excludes the six others."""
 
 TOPIC_SHARES = (0.62, 0.11, 0.06, 0.05, 0.06, 0.05, 0.05)
 
@@ -143,7 +143,7 @@ _COLUMNS = {"tensorflow": 0, "pytorch": 1, "theano": 2}
 
 @dataclass(frozen=True)
 class TaskPhrase:
-    """One thing to implement: its place in the taxonomy and the words that ask for it."""
+    """A task to implement: its position in the taxonomy and its text."""
 
     phase: str
     verb: str
@@ -153,39 +153,39 @@ class TaskPhrase:
     issue: str = ""
 
     def weight(self, framework: str) -> float:
-        """How often users of the framework ask for it, relative to its other phrases."""
+        """The relative frequency among the users of a framework."""
         column = _COLUMNS.get(framework)
         return sum(self.weights) if column is None else self.weights[column]
 
 
 @cache
 def list_phrases() -> tuple[TaskPhrase, ...]:
-    """Those that are asked by weight, then those that are planted with a printed taxonomy."""
-    return list_natural_phrases() + _planted_phrases()
+    """Lists the naturally distributed phrases, then those that are planted with a published taxonomy."""
+    return list_natural_phrases() + _list_planted_phrases()
 
 
 @cache
 def number_phrases() -> dict[tuple[str, str, str, str], int]:
-    """Where each planted phrase stands among all, by phase, object, issue and text."""
+    """Returns the index of each planted phrase by phase, object, issue and text."""
     first = len(list_natural_phrases())
     return {
         (phrase.phase, phrase.object, phrase.issue, phrase.text): first + number
-        for number, phrase in enumerate(_planted_phrases())
+        for number, phrase in enumerate(_list_planted_phrases())
     }
 
 
 @cache
 def list_natural_phrases() -> tuple[TaskPhrase, ...]:
-    """Every pattern with every wording of its object, sharing the weight of the object among them."""
+    """Lists every pattern with every wording of its object; they share the weight of the object."""
     phrases = []
     for block in read_words("phrases.txt").replace("\n    ", " ").strip().split("\n\n"):
         phase, *entries = block.split("\n")
         for entry in entries:
-            phrases.extend(_phrases_of(phase, entry))
+            phrases.extend(_parse_phrases(phase, entry))
     return tuple(phrases)
 
 
-def _phrases_of(phase: str, entry: str) -> list[TaskPhrase]:
+def _parse_phrases(phase: str, entry: str) -> list[TaskPhrase]:
     subject, counts, wordings, patterns = (part.strip() for part in entry.split("|"))
     texts: list[tuple[str, str]] = []
     for pattern in (pattern.strip() for pattern in patterns.split(";")):
@@ -196,8 +196,8 @@ def _phrases_of(phase: str, entry: str) -> list[TaskPhrase]:
 
 
 @cache
-def _planted_phrases() -> tuple[TaskPhrase, ...]:
-    """Every issue in every wording; nobody asks for them by chance."""
+def _list_planted_phrases() -> tuple[TaskPhrase, ...]:
+    """Lists every issue in every wording, with weight 0 so that they never occur by chance."""
     texts = dict.fromkeys(
         (block.phase, subject, issue.name, pattern.split()[0], format_phrase(pattern, wording.text))
         for block in read_issue_blocks()

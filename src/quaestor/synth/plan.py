@@ -1,4 +1,4 @@
-"""What is planted in a synthetic dump, and when each framework was alive."""
+"""The plan of a synthetic dump: its counts, its frameworks and their lifetimes."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from quaestor.synth.taxonomy import Taxonomy, check_taxonomy
 FIRST_YEAR, LAST_YEAR = 2008, 2021
 BEGIN = np.datetime64("2008-07-31T21:42:52", "ms")
 END = np.datetime64("2021-09-05T00:00:00", "ms")
-"""The moments between which every post is written; the last years of a dump are rarely whole."""
+"""Every post is written between these times; the last year of a dump is rarely complete."""
 
 LAST_QUESTION = END - np.timedelta64(6, "h")
-"""No question is asked later, so that each still has time for an answer inside the dump."""
+"""No question is asked later, so that each can still be answered within the dump."""
 
 DEFAULT_FAMILIES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -37,7 +37,7 @@ POSTS_BY_YEAR: Mapping[int, float] = MappingProxyType(
         )
     )
 )
-"""How many questions a year of the whole site has, in millions, roughly."""
+"""The approximate number of questions per year on the whole site, in millions."""
 
 _LIVES: Mapping[str, Mapping[int, float]] = MappingProxyType(
     {
@@ -56,7 +56,7 @@ _BIRTHS: Mapping[str, np.datetime64] = MappingProxyType(
 
 @dataclass(frozen=True)
 class SynthPlan:
-    """The counts of a printed study, each inside the one before it, which the dump must reproduce exactly."""
+    """The counts of a published study, each a subset of the one before, which the dump reproduces exactly."""
 
     tagged: int
     how_to: int
@@ -69,12 +69,12 @@ class SynthPlan:
 
 
 def minimum_posts(plan: SynthPlan) -> int:
-    """The fewest posts that can hold the plan: its questions and one answer for each planted acceptance."""
+    """Returns the fewest posts that the plan needs: its questions and one answer per accepted answer."""
     return plan.tagged + plan.accepted
 
 
 def check_plan(plan: SynthPlan, posts: int) -> None:
-    """Refuse a plan that no dump of this size can fulfil, before anything is written."""
+    """Raises InputError if a dump of this size cannot fulfil the plan."""
     steps = (plan.tagged, plan.how_to, plan.accepted, plan.open, plan.refined, 0)
     if any(inner > outer for outer, inner in pairwise(steps)):
         raise InputError(f"a plan narrows from step to step, but {steps[:-1]} does not: order its counts")
@@ -91,12 +91,12 @@ def check_plan(plan: SynthPlan, posts: int) -> None:
             raise InputError(f"the plan counts posts of {year}: use years from {FIRST_YEAR} to {LAST_YEAR}")
     check_families(plan.families)
     if plan.taxonomy:
-        check_taxonomy(plan.taxonomy, _by_framework(plan.yearly))
+        check_taxonomy(plan.taxonomy, _count_by_framework(plan.yearly))
     if posts < minimum_posts(plan):
         raise InputError(f"the plan needs at least {minimum_posts(plan)} posts, but {posts} were asked for")
 
 
-def _by_framework(yearly: Mapping[tuple[str, int], int]) -> dict[str, int]:
+def _count_by_framework(yearly: Mapping[tuple[str, int], int]) -> dict[str, int]:
     counts: dict[str, int] = {}
     for (framework, _), posts in yearly.items():
         counts[framework] = counts.get(framework, 0) + posts
@@ -104,7 +104,7 @@ def _by_framework(yearly: Mapping[tuple[str, int], int]) -> dict[str, int]:
 
 
 def check_families(families: Mapping[str, tuple[str, ...]]) -> None:
-    """Refuse families whose tags cannot tell the frameworks apart."""
+    """Raises InputError if the tags cannot distinguish the frameworks."""
     if not families:
         raise InputError("the plan names no framework: give at least one with its tags")
     for framework, tags in list_own_tags(families).items():
@@ -113,7 +113,7 @@ def check_families(families: Mapping[str, tuple[str, ...]]) -> None:
 
 
 def list_own_tags(families: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
-    """The tags of each framework that no earlier one claims: those that make a post its own."""
+    """Lists the tags of each framework that no earlier framework has."""
     claimed: list[str] = []
     own = {}
     for framework, tags in families.items():
@@ -123,12 +123,12 @@ def list_own_tags(families: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[st
 
 
 def read_lifetime(framework: str) -> Mapping[int, float]:
-    """How many questions a framework gets in each year, relative to the other frameworks."""
+    """Returns the relative number of questions about a framework by year."""
     return _LIVES.get(framework, dict.fromkeys(range(2015, LAST_YEAR + 1), 1.0))
 
 
 def find_time_span(year: int, framework: str | None = None) -> tuple[int, int]:
-    """The milliseconds between which a question of that year is asked, once its framework was born."""
+    """Returns the first and last millisecond of questions in a year, not before the framework's release."""
     first = max(to_milliseconds(np.datetime64(f"{year}-01-01", "ms")), to_milliseconds(BEGIN))
     last = min(to_milliseconds(np.datetime64(f"{year + 1}-01-01", "ms")), to_milliseconds(LAST_QUESTION))
     birth = to_milliseconds(_BIRTHS.get(framework or "", BEGIN))
@@ -136,5 +136,5 @@ def find_time_span(year: int, framework: str | None = None) -> tuple[int, int]:
 
 
 def to_milliseconds(when: np.datetime64) -> int:
-    """Milliseconds since 1970, in which all arrays of times count."""
+    """Converts a time to milliseconds since 1970, the unit of all time arrays."""
     return int(when.astype("datetime64[ms]").astype(np.int64))

@@ -1,4 +1,4 @@
-"""Gives each refined question what the printed taxonomy says: its phrase, its popularity and its difficulty."""
+"""Gives each refined question a phrase, a popularity and a difficulty that match the published taxonomy."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from quaestor.synth.taxonomy import PlannedObject, Taxonomy
 
 _NORMAL = NormalDist()
 _MOST_SHIFT = 0.15
-"""How far, as a share, a value moves at most beyond the median of its phase."""
+"""The largest share by which a value is moved beyond the median of its phase."""
 
 
 @dataclass(frozen=True)
 class ObjectGroups:
-    """The posts of all objects, one object after the other, each from its smallest value to its largest."""
+    """The posts of all objects, object by object, each sorted from the smallest to the largest value."""
 
     objects: Numbers
     phases: Numbers
@@ -29,27 +29,27 @@ class ObjectGroups:
 
     @property
     def position(self) -> Numbers:
-        """The number of each post inside its object."""
+        """The index of each post within its object."""
         first = np.cumsum(self.sizes) - self.sizes
         places: Numbers = np.arange(len(self.objects)) - first[self.objects]
         return places
 
     @property
     def side(self) -> Numbers:
-        """Below its object's median (-1), at its middle (0) or above it (1), for each post."""
+        """For each post -1 below its object's median, 0 in the middle, 1 above it."""
         distance = 2 * self.position + 1 - self.sizes[self.objects]
         sides: Numbers = np.sign(distance) * (np.abs(distance) > 1)
         return sides
 
     def normal(self, within: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """For each post the normal deviate that its place in the object stands for; `within` is where in the place."""
+        """Returns the normal deviate of each post's rank in its object; `within` is the offset within the rank."""
         shares = (self.position + within) / self.sizes[self.objects]
         return np.array([_NORMAL.inv_cdf(share) for share in shares.tolist()], np.float64)
 
     def middles(self, medians: npt.NDArray[np.float64]) -> tuple[Numbers, Numbers]:
-        """The two values, equal or not, that stand in the middle of each object and average to its median.
+        """Returns the two middle values of each object, which average to its median.
 
-        Two posts alone would be twins if both stood at the median, so they keep a distance.
+        An object with two posts gets two different values; otherwise both posts would be identical.
         """
         pairs = self.sizes == 2
         low = np.floor(np.where(pairs, 0.7 * medians, medians)).astype(np.int64)
@@ -62,14 +62,14 @@ class ObjectGroups:
 def draw_around(
     groups: ObjectGroups, medians: npt.NDArray[np.float64], spread: float, least: int, rng: np.random.Generator
 ) -> Numbers:
-    """Lognormal values of each post, those of an object around its median."""
+    """Draws a lognormal value for each post around the median of its object."""
     deviates = groups.normal(rng.uniform(0.1, 0.9, len(groups.objects)))
     drawn = np.rint(np.maximum(medians, 0.5)[groups.objects] * np.exp(spread * deviates)).astype(np.int64)
     return keep_middles(groups, medians, np.maximum(drawn, least))
 
 
 def keep_middles(groups: ObjectGroups, medians: npt.NDArray[np.float64], drawn: Numbers) -> Numbers:
-    """The same values with the median of each object exact: none below it above the middle, none above it below."""
+    """Clips the values so that the median of each object is exact."""
     low, high = (middle[groups.objects] for middle in groups.middles(medians))
     second = 2 * groups.position >= groups.sizes[groups.objects]
     middle = np.where(second, high, low)
@@ -83,7 +83,7 @@ def settle_phases(
     values: Numbers,
     rng: np.random.Generator,
 ) -> Numbers:
-    """Move the values nearest to the median of their phase across it until it is exact; those of objects stay so."""
+    """Moves values across the median of their phase, nearest first, until it is exact; object medians stay exact."""
     low, high = (middle[groups.objects] for middle in groups.middles(medians))
     floor = np.where(groups.side > 0, high, np.iinfo(np.int64).min)
     ceiling = np.where(groups.side < 0, low, np.iinfo(np.int64).max)
@@ -103,7 +103,7 @@ def settle_phases(
 
 
 _HUNDREDTH = 864_000
-"""Milliseconds in a hundredth of a day, the unit in which responses are printed."""
+"""Milliseconds in a hundredth of a day, the precision of published response times."""
 
 _SECOND = 1_000
 _VIEWS_SPREAD, _WAIT_SPREAD = 1.6, 2.5
@@ -115,7 +115,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class PlantedFigures:
-    """What is planted about the refined questions, which are the first ones; waits are milliseconds."""
+    """The planted figures of the refined questions, which come first; waits are in milliseconds."""
 
     phrase: npt.NDArray[np.int16]
     views: Numbers
@@ -129,18 +129,18 @@ class PlantedFigures:
 def plant_taxonomy(
     taxonomy: Taxonomy, frameworks: Sequence[str], framework: Small, times: Times, rng: np.random.Generator
 ) -> PlantedFigures:
-    """Deal phrases and figures to the refined questions of each framework, where there is time for the answer."""
-    groups = _groups_of(taxonomy)
-    views, scores, hundredths = _figures(taxonomy, groups, rng)
+    """Assigns phrases and figures to the refined questions so that each answer is within the dump."""
+    groups = _build_groups(taxonomy)
+    views, scores, hundredths = _draw_figures(taxonomy, groups, rng)
     waits = np.maximum(hundredths * _HUNDREDTH + rng.integers(-430_000, 430_000, len(views)), 45 * _SECOND)
-    phrase = _phrases(taxonomy.objects, rng)
-    owners = np.concatenate([_frameworks_of(planned, frameworks, rng) for planned in taxonomy.objects])
+    phrase = _choose_phrases(taxonomy.objects, rng)
+    owners = np.concatenate([_shuffle_frameworks(planned, frameworks, rng) for planned in taxonomy.objects])
     room = to_milliseconds(END) - times - _SECOND
     dealt = np.empty(len(times), np.int64)
     for number in range(len(frameworks)):
         mine = np.flatnonzero(framework == number)
         entries = np.flatnonzero(owners == number)
-        dealt[mine] = entries[_fitting(waits[entries], room[mine], rng)]
+        dealt[mine] = entries[_order_to_fit(waits[entries], room[mine], rng)]
     in_time = np.minimum(waits[dealt], (room * rng.uniform(0.5, 0.99, len(room))).astype(np.int64))
     return PlantedFigures(
         phrase=phrase[dealt],
@@ -150,7 +150,7 @@ def plant_taxonomy(
     )
 
 
-def _groups_of(taxonomy: Taxonomy) -> ObjectGroups:
+def _build_groups(taxonomy: Taxonomy) -> ObjectGroups:
     phases = list(taxonomy.phases)
     sizes = np.array([planned.total for planned in taxonomy.objects], np.int64)
     objects = np.repeat(np.arange(len(sizes)), sizes)
@@ -159,8 +159,8 @@ def _groups_of(taxonomy: Taxonomy) -> ObjectGroups:
     )
 
 
-def _figures(taxonomy: Taxonomy, groups: ObjectGroups, rng: np.random.Generator) -> tuple[Numbers, Numbers, Numbers]:
-    """Views, scores and hundredths of days of all posts, each object's from its least viewed post to its most."""
+def _draw_figures(taxonomy: Taxonomy, groups: ObjectGroups, rng: np.random.Generator) -> tuple[Numbers, Numbers, Numbers]:
+    """Draws views, scores and response times (hundredths of days) of all posts, sorted by views within objects."""
     both = ([planned.medians for planned in taxonomy.objects], list(taxonomy.phases.values()))
     viewed, in_phase = (np.array([medians.viewcount for medians in level]) for level in both)
     views = draw_around(groups, viewed, _VIEWS_SPREAD, _LEAST_VIEWS, rng)
@@ -168,8 +168,8 @@ def _figures(taxonomy: Taxonomy, groups: ObjectGroups, rng: np.random.Generator)
     liked, in_phase = (np.array([medians.score for medians in level]) for level in both)
     luck = rng.normal(0.0, 1.0, len(views))
     disliked = rng.geometric(0.65, len(views)) - 1
-    scores = _nearest(
-        lambda noise: _scores(groups, liked, views - viewed[groups.objects], noise * luck, disliked),
+    scores = _choose_nearest(
+        lambda noise: _draw_scores(groups, liked, views - viewed[groups.objects], noise * luck, disliked),
         np.linspace(0.0, 1.6, _TRIES), views, taxonomy.viewcount_and_score,
     )  # fmt: skip
     scores = settle_phases(groups, liked, in_phase, scores, rng)
@@ -177,47 +177,47 @@ def _figures(taxonomy: Taxonomy, groups: ObjectGroups, rng: np.random.Generator)
     waits = settle_phases(groups, waited, in_phase, draw_around(groups, waited, _WAIT_SPREAD, 0, rng), rng)
     waits = waits[np.lexsort((waits, groups.objects))]
     deviates, chance = groups.normal(np.full(len(views), 0.5)), rng.normal(0.0, 1.0, len(views))
-    waits = _nearest(
-        lambda strength: _paired(groups, waits, strength * deviates + (1 - abs(strength)) * chance),
+    waits = _choose_nearest(
+        lambda strength: _pair_waits(groups, waits, strength * deviates + (1 - abs(strength)) * chance),
         np.linspace(-0.5, 1.0, _TRIES), views, taxonomy.viewcount_and_response,
     )  # fmt: skip
     return views, scores, waits
 
 
-def _scores(groups: ObjectGroups, medians: Floats, beyond: Floats, noise: Floats, disliked: Numbers) -> Numbers:
-    """About one vote for so many views more than the object's median; below it, what readers did not like."""
+def _draw_scores(groups: ObjectGroups, medians: Floats, beyond: Floats, noise: Floats, disliked: Numbers) -> Numbers:
+    """Draws scores: votes in proportion to the views above the object's median, downvotes below it."""
     votes = np.rint(np.maximum(beyond, 0.0) / _VIEWS_A_VOTE * np.exp(noise)).astype(np.int64)
     middle = np.rint(medians).astype(np.int64)[groups.objects]
     drawn = np.where(groups.side > 0, middle + votes, np.maximum(middle - disliked, _LEAST_SCORE))
     return keep_middles(groups, medians, drawn)
 
 
-def _paired(groups: ObjectGroups, waits: Numbers, leaning: Floats) -> Numbers:
-    """The waits of each object, ascending, dealt to its posts in the order of their leaning."""
+def _pair_waits(groups: ObjectGroups, waits: Numbers, leaning: Floats) -> Numbers:
+    """Assigns the ascending waits of each object to its posts in the order of `leaning`."""
     paired = np.empty_like(waits)
     paired[np.lexsort((leaning, groups.objects))] = waits
     return paired
 
 
-def _nearest(make: Callable[[float], Numbers], settings: Floats, views: Numbers, wanted: float) -> Numbers:
-    """What is made at the setting where its correlation with the views comes nearest to the printed one."""
-    made = [make(setting) for setting in settings.tolist()]
-    return min(made, key=lambda values: abs(correlation(views, values) - wanted))
+def _choose_nearest(draw: Callable[[float], Numbers], settings: Floats, views: Numbers, target: float) -> Numbers:
+    """Returns the result of the setting whose correlation with the views is nearest to the target."""
+    results = [draw(setting) for setting in settings.tolist()]
+    return min(results, key=lambda values: abs(compute_correlation(views, values) - target))
 
 
-def correlation(one: npt.NDArray[np.number], other: npt.NDArray[np.number]) -> float:
-    """Pearson's r, and 0 where one of the two does not vary."""
-    if len(one) < 2 or np.ptp(one) == 0 or np.ptp(other) == 0:
+def compute_correlation(first: npt.NDArray[np.number], second: npt.NDArray[np.number]) -> float:
+    """Computes Pearson's r; 0 if one of the arrays is constant."""
+    if len(first) < 2 or np.ptp(first) == 0 or np.ptp(second) == 0:
         return 0.0
-    return float(np.corrcoef(one, other)[0, 1])
+    return float(np.corrcoef(first, second)[0, 1])
 
 
-def _phrases(planned: Sequence[PlannedObject], rng: np.random.Generator) -> npt.NDArray[np.int16]:
-    """A phrase for each post of each object: issues and wordings as often as they are printed, mixed by chance."""
+def _choose_phrases(planned: Sequence[PlannedObject], rng: np.random.Generator) -> npt.NDArray[np.int16]:
+    """Chooses a phrase for each post: issues and wordings in the published proportions, in random order."""
     asked: dict[tuple[str, str], list[int]] = {}
     for block in read_issue_blocks():
         totals = {one.object: one.total for one in planned if one.phase == block.phase and one.object in block.objects}
-        issues = iter(_mixed(block, sum(totals.values()), rng))
+        issues = iter(_shuffle_issues(block, sum(totals.values()), rng))
         for name, total in totals.items():
             wordings = block.objects[name]
             called = np.repeat(np.arange(len(wordings)), apportion([wording.posts for wording in wordings], total))
@@ -228,8 +228,8 @@ def _phrases(planned: Sequence[PlannedObject], rng: np.random.Generator) -> npt.
     return np.array([number for one in planned for number in asked[one.phase, one.object]], np.int16)
 
 
-def _mixed(block: IssueBlock, total: int, rng: np.random.Generator) -> list[tuple[str, str]]:
-    """Issues and their patterns, each pattern of an issue in its turn, in an order left to chance."""
+def _shuffle_issues(block: IssueBlock, total: int, rng: np.random.Generator) -> list[tuple[str, str]]:
+    """Returns issues and their patterns in random order; the patterns of an issue alternate."""
     parts = apportion([issue.posts for issue in block.issues], total).tolist()
     listed = [
         (issue.name, issue.patterns[turn % len(issue.patterns)])
@@ -239,17 +239,17 @@ def _mixed(block: IssueBlock, total: int, rng: np.random.Generator) -> list[tupl
     return [listed[number] for number in rng.permutation(total).tolist()]
 
 
-def _frameworks_of(planned: PlannedObject, frameworks: Sequence[str], rng: np.random.Generator) -> Numbers:
+def _shuffle_frameworks(planned: PlannedObject, frameworks: Sequence[str], rng: np.random.Generator) -> Numbers:
     counts = [planned.posts.get(name, 0) for name in frameworks]
     return rng.permutation(np.repeat(np.arange(len(frameworks)), counts))
 
 
-def _fitting(waits: Times, room: Times, rng: np.random.Generator) -> Numbers:
-    """An order by chance in which each wait fits into its room; where one does not, two change places."""
+def _order_to_fit(waits: Times, available: Times, rng: np.random.Generator) -> Numbers:
+    """Returns a random order in which each wait fits into its available time; swaps entries that do not fit."""
     order = rng.permutation(len(waits))
-    for place in np.flatnonzero(waits[order] >= room).tolist():
-        able = np.flatnonzero((room > waits[order[place]]) & (waits[order] < room[place]))
-        if len(able):
-            other = int(rng.choice(able))
-            order[[place, other]] = order[[other, place]]
+    for index in np.flatnonzero(waits[order] >= available).tolist():
+        candidates = np.flatnonzero((available > waits[order[index]]) & (waits[order] < available[index]))
+        if len(candidates):
+            other = int(rng.choice(candidates))
+            order[[index, other]] = order[[other, index]]
     return order

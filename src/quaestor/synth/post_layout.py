@@ -17,8 +17,8 @@ from quaestor.synth.questions import (
     Numbers,
     Questions,
     Times,
-    natural_questions,
-    plan_questions,
+    draw_natural_questions,
+    draw_planned_questions,
 )
 
 BLOCK = 8_192
@@ -74,7 +74,7 @@ def make_layout(posts: int, plan: SynthPlan | None, rng: np.random.Generator) ->
     pairs = min(_WIKI_PAIRS, spare // 4_000)
     fewest, promised = (plan.tagged, plan.accepted) if plan else (1, 0)
     total = max(fewest, min(round(posts * _SHARE_OF_QUESTIONS), posts - 2 * pairs - promised))
-    questions = plan_questions(plan, total, rng) if plan else natural_questions(total, rng)
+    questions = draw_planned_questions(plan, total, rng) if plan else draw_natural_questions(total, rng)
     planted = _plant(plan, questions, rng) if plan else None
     if planted:
         questions = replace(questions, phrase=np.concatenate([planted.phrase, questions.phrase[len(planted) :]]))

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from quaestor.synth.phrases import TOPICS
 from quaestor.synth.questions import Numbers, Questions
 from quaestor.synth.tagging import Tagging, write_tags
-from quaestor.synth.texts import Bodies, HowTo, TitlePool, make_bodies, make_titles, write_how_to
+from quaestor.synth.texts import Bodies, HowTo, TitlePool, build_bodies, build_titles, write_how_to
 
 _PICKS = 1 << 40
 
@@ -28,7 +28,7 @@ class PostTexts:
     tags: tuple[bytes, ...]
     seed: int
 
-    def asking(self, numbers: Numbers, rng: np.random.Generator) -> tuple[list[bytes], list[bytes], list[bytes]]:
+    def write_questions(self, numbers: Numbers, rng: np.random.Generator) -> tuple[list[bytes], list[bytes], list[bytes]]:
         """Titles, openings and bodies of questions."""
         picks = rng.integers(0, _PICKS, (4, len(numbers))).tolist()
         framework = self.questions.framework[numbers].tolist()
@@ -51,7 +51,7 @@ class PostTexts:
             openings.append(texts.asking_openings[four % len(texts.asking_openings)])
         return titles, openings, bodies
 
-    def answering(self, parents: npt.NDArray[np.int32], rng: np.random.Generator) -> tuple[list[bytes], list[bytes]]:
+    def write_answers(self, parents: npt.NDArray[np.int32], rng: np.random.Generator) -> tuple[list[bytes], list[bytes]]:
         """Openings and bodies of answers; a reply to a tagged how-to takes up its words."""
         picks = rng.integers(0, _PICKS, (2, len(parents))).tolist()
         framework = self.questions.framework[parents].tolist()
@@ -75,7 +75,7 @@ class PostTexts:
         )
 
 
-def make_texts(
+def build_texts(
     questions: Questions, frameworks: tuple[str, ...], tagging: Tagging, *, syntax: str, posts: int, seed: int
 ) -> PostTexts:
     """Pools in proportion to the dump: small ones are made fast, large ones do not repeat themselves soon."""
@@ -86,8 +86,8 @@ def make_texts(
     return PostTexts(
         questions=questions,
         frameworks=frameworks,
-        bodies={number: make_bodies(name, sizes[number], chance) for number, name in subjects.items()},
-        titles={number: make_titles(name, 2 * sizes[number], chance) for number, name in subjects.items()},
+        bodies={number: build_bodies(name, sizes[number], chance) for number, name in subjects.items()},
+        titles={number: build_titles(name, 2 * sizes[number], chance) for number, name in subjects.items()},
         tags=tuple(write_tags(tags, syntax) for tags in tagging.combinations),
         seed=seed,
     )

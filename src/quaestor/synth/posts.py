@@ -14,7 +14,7 @@ from quaestor.synth.post_layout import BLOCK, PostLayout, compute_ids
 from quaestor.synth.post_texts import PostTexts
 from quaestor.synth.questions import Flags, Numbers, Times
 from quaestor.synth.tagging import Tagging
-from quaestor.synth.xml_rows import TableRows, later, licences, optional, optional_times, write_times
+from quaestor.synth.xml_rows import TableRows, delay_times, list_licences, format_optional, format_optional_times, write_times
 
 _QUESTION = (
     b'  <row Id="%d" PostTypeId="1"%b CreationDate="%b" Score="%d" ViewCount="%d" Body="%b%b"%b%b'
@@ -69,10 +69,10 @@ class PostWriter:
         accepted = layout.accepted[numbers]
         answer = layout.ids_of(np.where(accepted, layout.first_answer[numbers] + len(layout.questions), 0))
         edited, edits, changed = self._edits(created, ranks, 0.45, rng)
-        titles, openings, bodies = self.texts.asking(numbers, rng)
+        titles, openings, bodies = self.texts.write_questions(numbers, rng)
         columns = (
             compute_ids(ranks).tolist(),
-            optional("AcceptedAnswerId", answer.tolist(), accepted.tolist()),
+            format_optional("AcceptedAnswerId", answer.tolist(), accepted.tolist()),
             write_times(created),
             scores.tolist(),
             _with_planted(numbers, planted.views if planted else None, _views(scores, created, rng)).tolist(),
@@ -85,9 +85,9 @@ class PostWriter:
             [self.texts.tags[combination] for combination in self.tagging.chosen[numbers].tolist()],
             layout.answers[numbers].tolist(),
             layout.comments[ranks].tolist(),
-            optional("FavoriteCount", np.maximum(scores // 3, 0).tolist(), (rng.random(total) < 0.3).tolist()),
-            optional_times("ClosedDate", later(created, 20, rng), layout.questions.closed[numbers]),
-            licences(created),
+            format_optional("FavoriteCount", np.maximum(scores // 3, 0).tolist(), (rng.random(total) < 0.3).tolist()),
+            format_optional_times("ClosedDate", delay_times(created, 20, rng), layout.questions.closed[numbers]),
+            list_licences(created),
         )
         return [_QUESTION % row for row in zip(*columns, strict=True)]
 
@@ -96,7 +96,7 @@ class PostWriter:
         parents = layout.parent[numbers - len(layout.questions)]
         created = layout.created[numbers]
         edited, edits, changed = self._edits(created, ranks, 0.3, rng)
-        openings, bodies = self.texts.answering(parents, rng)
+        openings, bodies = self.texts.write_answers(parents, rng)
         columns = (
             compute_ids(ranks).tolist(),
             layout.ids_of(parents).tolist(),
@@ -108,7 +108,7 @@ class PostWriter:
             edits,
             write_times(np.where(edited, changed, created)),
             layout.comments[ranks].tolist(),
-            licences(created),
+            list_licences(created),
         )
         return [_ANSWER % row for row in zip(*columns, strict=True)]
 
@@ -127,13 +127,13 @@ class PostWriter:
             edits,
             write_times(np.where(edited, changed, created)),
             layout.comments[ranks].tolist(),
-            licences(created),
+            list_licences(created),
         )
         return [_WIKI % row for row in zip(*columns, strict=True)]
 
     def _owners(self, ranks: Ranks, rng: np.random.Generator) -> list[bytes]:
         """Users who had joined by then; a few have left, and only a name stays."""
-        users = owners_at(ranks, self.layout, rng).tolist()
+        users = choose_owners(ranks, self.layout, rng).tolist()
         gone = (rng.random(len(users)) < 0.02).tolist()
         return [
             b' OwnerDisplayName="user%d"' % user if left else b' OwnerUserId="%d"' % user
@@ -145,13 +145,13 @@ class PostWriter:
     ) -> tuple[Flags, list[bytes], Times]:
         """Who was edited, the attributes that say so, and when."""
         edited = rng.random(len(created)) < share
-        changed = later(created, 5, rng)
-        editors = optional("LastEditorUserId", owners_at(ranks, self.layout, rng).tolist(), edited.tolist())
-        dates = optional_times("LastEditDate", changed, edited)
+        changed = delay_times(created, 5, rng)
+        editors = format_optional("LastEditorUserId", choose_owners(ranks, self.layout, rng).tolist(), edited.tolist())
+        dates = format_optional_times("LastEditDate", changed, edited)
         return edited, [editor + date for editor, date in zip(editors, dates, strict=True)], changed
 
 
-def owners_at(ranks: npt.NDArray[Any], layout: PostLayout, rng: np.random.Generator) -> Numbers:
+def choose_owners(ranks: npt.NDArray[Any], layout: PostLayout, rng: np.random.Generator) -> Numbers:
     """A user for each post: the earlier one joined, the more one wrote, and nobody writes before joining."""
     joined = ranks / layout.posts * layout.users
     return (joined * rng.random(len(ranks)) ** 2).astype(np.int64) + 1

@@ -39,7 +39,7 @@ class Questions:
         return len(self.asked)
 
 
-def plan_questions(plan: SynthPlan, total: int, rng: np.random.Generator) -> Questions:
+def draw_planned_questions(plan: SynthPlan, total: int, rng: np.random.Generator) -> Questions:
     """The planted questions, exactly as the plan counts them, and others up to the total."""
     frameworks = tuple(plan.families)
     refined_years = [(frameworks.index(name), year) for name, year in plan.yearly]
@@ -61,7 +61,7 @@ def plan_questions(plan: SynthPlan, total: int, rng: np.random.Generator) -> Que
     return _join(tagged, _other_questions(total - plan.tagged, rng))
 
 
-def natural_questions(total: int, rng: np.random.Generator) -> Questions:
+def draw_natural_questions(total: int, rng: np.random.Generator) -> Questions:
     """Questions at natural rates, of which a few percent carry a tag of the default families."""
     frameworks = tuple(DEFAULT_FAMILIES)
     tagged = round(total * TAGGED_SHARE)

@@ -13,16 +13,16 @@ import numpy as np
 from quaestor.base.errors import InputError
 from quaestor.synth.plan import DEFAULT_FAMILIES, SynthPlan, check_plan, minimum_posts
 from quaestor.synth.post_layout import list_families, make_layout
-from quaestor.synth.post_texts import make_texts
+from quaestor.synth.post_texts import build_texts
 from quaestor.synth.posts import PostWriter
-from quaestor.synth.tables import MAKERS, Dump
+from quaestor.synth.tables import TABLE_BUILDERS, Dump
 from quaestor.synth.tagging import check_syntax, choose_tags
 from quaestor.synth.truth import ITEMS_FILE, TRUTH_FILE, FunnelTruth, Truth, find_truth, write_truth
 from quaestor.synth.xml_rows import Progress, write_rows
 
 __all__ = ["ALL_TABLES", "DEFAULT_FAMILIES", "SynthPlan", "FunnelTruth", "Truth", "minimum_posts", "write_dump"]
 
-ALL_TABLES = ("posts", *MAKERS)
+ALL_TABLES = ("posts", *TABLE_BUILDERS)
 """Every table of a dump; posts are always written."""
 
 _MOST_POSTS = 2_000_000_000
@@ -67,10 +67,10 @@ def _write(
     layout = make_layout(posts, plan, rng)
     combinations = max(100, min(10_000, posts // 10))
     tagging = choose_tags(layout.questions, families, combinations, random.Random(seed), rng)
-    texts = make_texts(layout.questions, frameworks, tagging, syntax=tag_syntax, posts=posts, seed=seed)
+    texts = build_texts(layout.questions, frameworks, tagging, syntax=tag_syntax, posts=posts, seed=seed)
     dump = Dump(layout, tagging, seed)
     written = [PostWriter(layout, tagging, texts, seed).table()]
-    written += [make(dump) for name, make in MAKERS.items() if name in tables]
+    written += [make(dump) for name, make in TABLE_BUILDERS.items() if name in tables]
     rows = {table.name: write_rows(folder, table, seed, progress) for table in written}
     truth = find_truth(layout, frameworks, rows, seed, tag_syntax)
     write_truth(folder, truth, layout, frameworks)

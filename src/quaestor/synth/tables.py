@@ -12,11 +12,11 @@ import numpy.typing as npt
 
 from quaestor.synth.phrases import GENERAL_WORDS, SENTENCES
 from quaestor.synth.post_layout import BLOCK, PostLayout, compute_ids
-from quaestor.synth.posts import owners_at
+from quaestor.synth.posts import choose_owners
 from quaestor.synth.questions import Times
 from quaestor.synth.tagging import Tagging
-from quaestor.synth.texts import escape, sentence
-from quaestor.synth.xml_rows import TableRows, later, licences, optional, write_times
+from quaestor.synth.texts import escape, write_sentence
+from quaestor.synth.xml_rows import TableRows, delay_times, list_licences, format_optional, write_times
 
 _PLACES = (
     "Lyon, France",
@@ -59,10 +59,10 @@ class Dump:
     seed: int
 
 
-Maker = Callable[[Dump], TableRows]
+TableBuilder = Callable[[Dump], TableRows]
 
 
-def comments(dump: Dump) -> TableRows:
+def build_comments(dump: Dump) -> TableRows:
     """As many comments as each post says that it has."""
     layout, seed = dump.layout, dump.seed
     pattern = b'  <row Id="%d" PostId="%d" Score="%d" Text="%b" CreationDate="%b" UserId="%d" ContentLicense="%b" />\n'
@@ -74,15 +74,15 @@ def comments(dump: Dump) -> TableRows:
         for start in range(0, layout.posts, BLOCK):
             counts = layout.comments[start : start + BLOCK]
             ranks = np.repeat(np.arange(start, start + len(counts)), counts)
-            created = later(_created(layout, ranks), 3, rng)
+            created = delay_times(_created(layout, ranks), 3, rng)
             columns = (
                 range(written + 1, written + len(ranks) + 1),
                 compute_ids(ranks).tolist(),
                 np.minimum(rng.geometric(0.7, len(ranks)) - 1, 500).tolist(),
                 _pick(texts, len(ranks), rng),
                 write_times(created),
-                owners_at(ranks, layout, rng).tolist(),
-                licences(created),
+                choose_owners(ranks, layout, rng).tolist(),
+                list_licences(created),
             )
             yield [pattern % row for row in zip(*columns, strict=True)]
             written += len(ranks)
@@ -90,7 +90,7 @@ def comments(dump: Dump) -> TableRows:
     return TableRows("Comments", int(layout.comments.sum()), blocks())
 
 
-def users(dump: Dump) -> TableRows:
+def build_users(dump: Dump) -> TableRows:
     """Everybody who can own a post, in the order in which they joined."""
     layout, seed = dump.layout, dump.seed
     pattern = (
@@ -114,7 +114,7 @@ def users(dump: Dump) -> TableRows:
                 np.minimum(rng.pareto(0.8, len(numbers)) * 20 + 1, 1_300_000).astype(np.int64).tolist(),
                 write_times(joined),
                 [b"%b%d" % (name, number + 1) for name, number in zip(known, numbers.tolist(), strict=True)],
-                write_times(later(joined, 2_000, rng)),
+                write_times(delay_times(joined, 2_000, rng)),
                 _pick(places, len(numbers), rng),
                 _pick(about, len(numbers), rng),
                 *np.minimum(rng.pareto(0.9, (3, len(numbers))) * 3, 90_000).astype(np.int64).tolist(),
@@ -125,7 +125,7 @@ def users(dump: Dump) -> TableRows:
     return TableRows("Users", layout.users, blocks())
 
 
-def votes(dump: Dump) -> TableRows:
+def build_votes(dump: Dump) -> TableRows:
     """One vote for each post on average, and one more for each accepted answer."""
     layout, seed = dump.layout, dump.seed
     pattern = b'  <row Id="%d" PostId="%d" VoteTypeId="%d"%b CreationDate="%b" />\n'
@@ -140,12 +140,12 @@ def votes(dump: Dump) -> TableRows:
     def blocks() -> Iterator[list[bytes]]:
         for start in range(0, len(ranks), BLOCK):
             part = order[start : start + BLOCK]
-            created = later(_created(layout, ranks[part]), 200, rng)
+            created = delay_times(_created(layout, ranks[part]), 200, rng)
             columns = (
                 range(start + 1, start + len(part) + 1),
                 compute_ids(ranks[part]).tolist(),
                 kinds[part].tolist(),
-                optional("UserId", owners_at(ranks[part], layout, rng).tolist(), (kinds[part] == 5).tolist()),
+                format_optional("UserId", choose_owners(ranks[part], layout, rng).tolist(), (kinds[part] == 5).tolist()),
                 write_times(created // _DAY * _DAY),
             )
             yield [pattern % row for row in zip(*columns, strict=True)]
@@ -153,7 +153,7 @@ def votes(dump: Dump) -> TableRows:
     return TableRows("Votes", len(ranks), blocks())
 
 
-def post_history(dump: Dump) -> TableRows:
+def build_post_history(dump: Dump) -> TableRows:
     """The first version or an edit of some posts, and the closing of every closed question."""
     layout, seed = dump.layout, dump.seed
     pattern = (
@@ -171,24 +171,24 @@ def post_history(dump: Dump) -> TableRows:
     def blocks() -> Iterator[list[bytes]]:
         for start in range(0, len(ranks), BLOCK):
             part = order[start : start + BLOCK]
-            created = later(_created(layout, ranks[part]), 20, rng)
+            created = delay_times(_created(layout, ranks[part]), 20, rng)
             columns = (
                 range(start + 1, start + len(part) + 1),
                 kinds[part].tolist(),
                 compute_ids(ranks[part]).tolist(),
                 _revisions(len(part), rng),
                 write_times(created),
-                owners_at(ranks[part], layout, rng).tolist(),
+                choose_owners(ranks[part], layout, rng).tolist(),
                 _pick(texts, len(part), rng),
-                optional("CloseReasonId", [102] * len(part), (kinds[part] == 10).tolist()),
-                licences(created),
+                format_optional("CloseReasonId", [102] * len(part), (kinds[part] == 10).tolist()),
+                list_licences(created),
             )
             yield [pattern % row for row in zip(*columns, strict=True)]
 
     return TableRows("PostHistory", len(ranks), blocks())
 
 
-def post_links(dump: Dump) -> TableRows:
+def build_post_links(dump: Dump) -> TableRows:
     """Links from questions to earlier ones, some of them as duplicates."""
     layout, seed = dump.layout, dump.seed
     pattern = b'  <row Id="%d" CreationDate="%b" PostId="%d" RelatedPostId="%d" LinkTypeId="%d" />\n'
@@ -202,7 +202,7 @@ def post_links(dump: Dump) -> TableRows:
             part = sources[start : start + BLOCK]
             columns = (
                 range(start + 1, start + len(part) + 1),
-                write_times(later(_created(layout, question_ranks[part]), 30, rng)),
+                write_times(delay_times(_created(layout, question_ranks[part]), 30, rng)),
                 compute_ids(question_ranks[part]).tolist(),
                 compute_ids(question_ranks[rng.integers(0, part)]).tolist(),
                 rng.choice((1, 3), len(part), p=(0.8, 0.2)).tolist(),
@@ -212,7 +212,7 @@ def post_links(dump: Dump) -> TableRows:
     return TableRows("PostLinks", len(sources), blocks())
 
 
-def badges(dump: Dump) -> TableRows:
+def build_badges(dump: Dump) -> TableRows:
     """Badges of half as many users as there are."""
     layout, seed = dump.layout, dump.seed
     pattern = b'  <row Id="%d" UserId="%d" Name="%b" Date="%b" Class="%d" TagBased="%b" />\n'
@@ -222,11 +222,11 @@ def badges(dump: Dump) -> TableRows:
         rng = np.random.default_rng([seed, 7])
         for start in range(0, total, BLOCK):
             numbers = np.arange(start, min(start + BLOCK, total))
-            earned = later(_created(layout, numbers * layout.posts // total), 500, rng)
+            earned = delay_times(_created(layout, numbers * layout.posts // total), 500, rng)
             names = _pick([escape(name) for name in _BADGES], len(numbers), rng)
             columns = (
                 (numbers + 1).tolist(),
-                owners_at(numbers * layout.posts // total, layout, rng).tolist(),
+                choose_owners(numbers * layout.posts // total, layout, rng).tolist(),
                 names,
                 write_times(earned),
                 rng.choice((1, 2, 3), len(numbers), p=(0.03, 0.17, 0.8)).tolist(),
@@ -237,7 +237,7 @@ def badges(dump: Dump) -> TableRows:
     return TableRows("Badges", total, blocks())
 
 
-def tags(dump: Dump) -> TableRows:
+def build_tags(dump: Dump) -> TableRows:
     """Every tag in use with the number of its questions; the most frequent ones have a wiki."""
     layout = dump.layout
     rows = []
@@ -250,14 +250,14 @@ def tags(dump: Dump) -> TableRows:
     return TableRows("Tags", len(rows), iter([rows]))
 
 
-MAKERS: dict[str, Maker] = {
-    "comments": comments,
-    "users": users,
-    "votes": votes,
-    "posthistory": post_history,
-    "postlinks": post_links,
-    "badges": badges,
-    "tags": tags,
+TABLE_BUILDERS: dict[str, TableBuilder] = {
+    "comments": build_comments,
+    "users": build_users,
+    "votes": build_votes,
+    "posthistory": build_post_history,
+    "postlinks": build_post_links,
+    "badges": build_badges,
+    "tags": build_tags,
 }
 
 
@@ -269,7 +269,7 @@ def _created(layout: PostLayout, ranks: npt.NDArray[Any]) -> Times:
 def _sentences(patterns: tuple[str, ...], posts: int, seed: int) -> list[bytes]:
     chance = random.Random(seed + len(patterns))
     amount = max(40, min(4_000, posts // 20))
-    return [escape(sentence(chance.choice(patterns), GENERAL_WORDS, chance)) for _ in range(amount)]
+    return [escape(write_sentence(chance.choice(patterns), GENERAL_WORDS, chance)) for _ in range(amount)]
 
 
 def _pick(pool: list[bytes], total: int, rng: np.random.Generator) -> list[bytes]:

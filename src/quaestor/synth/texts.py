@@ -38,14 +38,14 @@ def escape(text: str) -> bytes:
     return escaped.replace("\n", "&#xA;").encode()
 
 
-def fill(pattern: str, words: Words, chance: random.Random) -> str:
+def fill_pattern(pattern: str, words: Words, chance: random.Random) -> str:
     """The pattern with each slot replaced by one of its words."""
     return _SLOT.sub(lambda slot: chance.choice(words[slot[1]]), pattern)
 
 
-def sentence(pattern: str, words: Words, chance: random.Random) -> str:
+def write_sentence(pattern: str, words: Words, chance: random.Random) -> str:
     """A filled pattern that begins with a capital."""
-    text = fill(pattern, words, chance)
+    text = fill_pattern(pattern, words, chance)
     return text[0].upper() + text[1:]
 
 
@@ -68,7 +68,7 @@ class _Fragments:
     codes: tuple[tuple[bytes, ...], ...]
 
 
-def make_bodies(framework: str | None, amount: int, chance: random.Random) -> Bodies:
+def build_bodies(framework: str | None, amount: int, chance: random.Random) -> Bodies:
     """A pool of bodies about one framework, or about programming in general."""
     words = GENERAL_WORDS if framework is None else LEARNING_WORDS
     codes = [(snippet,) for snippet in GENERAL_CODE] if framework is None else [list_code_snippets(framework)]
@@ -90,7 +90,7 @@ def _make_fragments(
     chance: random.Random,
 ) -> _Fragments:
     size = max(20, amount // 2)
-    sentences = [sentence(pattern, words, chance) for pattern in chance.choices(patterns, k=2 * size)]
+    sentences = [write_sentence(pattern, words, chance) for pattern in chance.choices(patterns, k=2 * size)]
     return _Fragments(
         paragraphs=tuple(_paragraph(chance.choices(sentences, k=chance.randint(1, 3))) for _ in range(size)),
         lists=tuple(_list(chance.choices(SENTENCES["items"], k=3), words, chance) for _ in range(size // 4)),
@@ -113,7 +113,7 @@ def _code(snippets: Sequence[str], chance: random.Random) -> bytes:
 
 def _list(patterns: Iterable[str], words: Words, chance: random.Random) -> bytes:
     kind = chance.choice(("ul", "ol"))
-    items = "".join(f"<li>{fill(pattern, words, chance)}</li>\n" for pattern in patterns)
+    items = "".join(f"<li>{fill_pattern(pattern, words, chance)}</li>\n" for pattern in patterns)
     return escape(f"<{kind}>\n{items}</{kind}>\n\n")
 
 
@@ -148,7 +148,7 @@ def write_how_to(framework: str, topic: str, phrase: int, key: int) -> HowTo:
         text = list_phrases()[phrase].text + chance.choice(TITLES["places"])
     else:
         words = {**EXCLUDED_WORDS, "framework": (name,)}
-        text = fill(chance.choice(EXCLUDED[topic]), words, chance)
+        text = fill_pattern(chance.choice(EXCLUDED[topic]), words, chance)
     pattern = chance.choice(TITLES["how_to"] if name in text or chance.random() < 0.3 else TITLES["how_to_with_name"])
     title = pattern.format(phrase=text, name=name)
     opening = f"<p>I work with {name} and want to {text}. {chance.choice(TITLES['reasons'])}</p>\n\n"
@@ -166,25 +166,25 @@ class TitlePool:
     other_ends: tuple[bytes, ...]
 
 
-def make_titles(framework: str | None, amount: int, chance: random.Random) -> TitlePool:
+def build_titles(framework: str | None, amount: int, chance: random.Random) -> TitlePool:
     """Titles about one framework, or about programming in general."""
     words = GENERAL_WORDS if framework is None else LEARNING_WORDS
     patterns = TITLES["other"] if framework is None else TITLES["other"] + TITLES["other_learning"]
     name = "" if framework is None else f" in {format_framework_name(framework)}"
     how_to = [
-        chance.choice(TITLES["how_to"]).format(phrase=fill("{act} {thing}", words, chance)) for _ in range(amount)
+        chance.choice(TITLES["how_to"]).format(phrase=fill_pattern("{act} {thing}", words, chance)) for _ in range(amount)
     ]
-    other = [sentence(chance.choice(patterns), words, chance) for _ in range(amount)]
+    other = [write_sentence(chance.choice(patterns), words, chance) for _ in range(amount)]
     ends = [f" {limit}{place}" for limit in words["limit"] for place in ("", name)]
     ends += ["", name] * len(words["limit"])
     return TitlePool(
         how_to=tuple(escape(title.rstrip("?")) for title in how_to),
         how_to_ends=tuple(escape(end + mark) for end in ends for mark in ("", "?")),
-        other=tuple(escape(title) for title in other if _says_no_how_to(title)),
+        other=tuple(escape(title) for title in other if _lacks_how_to(title)),
         other_ends=tuple(escape(end) for end in ends),
     )
 
 
-def _says_no_how_to(title: str) -> bool:
+def _lacks_how_to(title: str) -> bool:
     """No "how to", not even inside other words or across the seam to an end."""
     return "how to" not in title.lower() and not title.lower().endswith("how")

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from quaestor.base.table_files import Cell, format_csv
 from quaestor.synth.phrases import TOPICS, list_phrases
-from quaestor.synth.planting import PlantedFigures, correlation
+from quaestor.synth.planting import PlantedFigures, compute_correlation
 from quaestor.synth.post_layout import PostLayout
 from quaestor.synth.questions import Flags, Numbers
 from quaestor.synth.taxonomy import Medians
@@ -82,8 +82,8 @@ def find_taxonomy(layout: PostLayout, frameworks: tuple[str, ...]) -> TaxonomyTr
         phases=tuple(group for group in rows if not group.object),
         objects=tuple(group for group in rows if group.object),
         issues=dict(sorted(issues.items())),
-        viewcount_and_score=correlation(planted.views, planted.scores),
-        viewcount_and_response=correlation(planted.views, days),
+        viewcount_and_score=compute_correlation(planted.views, planted.scores),
+        viewcount_and_response=compute_correlation(planted.views, days),
     )
 
 

@@ -53,24 +53,24 @@ def write_times(times: npt.NDArray[Any]) -> list[bytes]:
     return texts
 
 
-def licences(times: Times) -> list[bytes]:
+def list_licences(times: Times) -> list[bytes]:
     """The licence under which a text of that day stands."""
     return [_LICENCES[turn] for turn in np.searchsorted(_LICENCE_TURNS, times, side="right").tolist()]
 
 
-def later(times: Times, median_hours: float, rng: np.random.Generator) -> Times:
+def delay_times(times: Times, median_hours: float, rng: np.random.Generator) -> Times:
     """A moment after each of these, but not after the end of the dump."""
     delays = rng.lognormal(np.log(median_hours * 3_600_000), 2.0, len(times)) + 1_000
     return np.minimum(times + delays.astype(np.int64), END.astype(np.int64) - 1)
 
 
-def optional(name: str, values: list[int], present: list[bool]) -> list[bytes]:
+def format_optional(name: str, values: list[int], present: list[bool]) -> list[bytes]:
     """An attribute that only some rows carry."""
     pattern = f' {name}="%d"'.encode()
     return [pattern % value if there else b"" for value, there in zip(values, present, strict=True)]
 
 
-def optional_times(name: str, times: Times, present: npt.NDArray[np.bool_]) -> list[bytes]:
+def format_optional_times(name: str, times: Times, present: npt.NDArray[np.bool_]) -> list[bytes]:
     """A date that only some rows carry."""
     pattern = f' {name}="%b"'.encode()
     written = iter(write_times(times[present]))

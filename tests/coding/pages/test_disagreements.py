@@ -36,7 +36,7 @@ from quaestor.coding.pages.disagreements import (
     settle_case,
 )
 from quaestor.coding.pages.disputed_answers import SubmittedAnswer, read_submitted_answer
-from quaestor.coding.pages.ties import answer_tie, tie_of, ties_of
+from quaestor.coding.pages.ties import answer_tie, build_tie, list_ties
 from quaestor.coding.round_acts import reopen_by_name
 from quaestor.coding.session import open_coding
 from quaestor.coding.visibility import Viewer
@@ -352,15 +352,15 @@ def test_a_form_with_no_answer_or_two_is_refused(chosen: SubmittedAnswer) -> Non
 
 def test_the_tie_breaker_sees_answers_and_nothing_of_those_who_gave_them(study: Study) -> None:
     comment_on_item(study, "main", "rater-1", ITEMS[0], None, "a telling comment")
-    tie = tie_of(study, "main", "tie-breaker")
+    tie = build_tie(study, "main", "tie-breaker")
     assert tie is not None
     assert (tie.item, tie.done, tie.total) == (ITEMS[0], 0, 3)
     assert {one.label for one in tie.question.opinions} == {"keep", "exclude: crash"}
-    told = all_words(tie) + all_words(ties_of(study, "main", "tie-breaker"))
+    told = all_words(tie) + all_words(list_ties(study, "main", "tie-breaker"))
     assert not [word for word in ("rater-", "telling", MEMO, 'unsure": true') if word in told]
     for stranger in ("rater-1", "lead"):
         with pytest.raises(StateError, match="does not break the ties"):
-            tie_of(study, "main", stranger)
+            build_tie(study, "main", stranger)
 
 
 def test_a_tie_breaker_answers_once_and_comes_to_the_next_case(study: Study) -> None:
@@ -372,12 +372,12 @@ def test_a_tie_breaker_answers_once_and_comes_to_the_next_case(study: Study) -> 
     assert again, "sent twice with the same key it is one answer"
     with pytest.raises(StateError, match="stays as it is"):
         answer_tie(study, "main", "tie-breaker", ITEMS[0], "", SubmittedAnswer("keep"), "", settling=False, key="other")
-    tie = tie_of(study, "main", "tie-breaker")
+    tie = build_tie(study, "main", "tie-breaker")
     assert tie is not None
     assert tie.item == ITEMS[2]
     settle(study, FIRST, ITEMS[2], "keep")
-    assert tie_of(study, "main", "tie-breaker") is None
-    found = ties_of(study, "main", "tie-breaker")
+    assert build_tie(study, "main", "tie-breaker") is None
+    found = list_ties(study, "main", "tie-breaker")
     assert (found.done, found.is_settled) == (3, False)
     assert [row.answer for row in found.rows] == ["keep", "keep", ""]
 
@@ -386,7 +386,7 @@ def test_where_the_tie_breaker_decides_alone_an_answer_settles(tmp_path: Path) -
     study = differing(tmp_path / "study", settle="tie-breaker", cases=1)
     look(study, FIRST)
     assert build_case(study, "main", FIRST, ITEMS[0], "", ALL).methods == ()
-    tie = tie_of(study, "main", "tie-breaker")
+    tie = build_tie(study, "main", "tie-breaker")
     assert tie is not None
     assert tie.must_settle
     answer_tie(study, "main", "tie-breaker", ITEMS[0], "", SubmittedAnswer("keep"), "it works", settling=False, key="k")
@@ -401,7 +401,7 @@ def test_where_raters_discuss_a_tie_breaker_may_comment_or_settle(tmp_path: Path
     study = differing(tmp_path / "study", settle="discussion", cases=2)
     for item, settling in zip(ITEMS[:2], (False, True), strict=True):
         answer_tie(study, "main", "tie-breaker", item, "", SubmittedAnswer("keep"), "", settling=settling, key=item)
-    assert [row.is_settled for row in ties_of(study, "main", "tie-breaker").rows] == [False, True]
+    assert [row.is_settled for row in list_ties(study, "main", "tie-breaker").rows] == [False, True]
     look(study, FIRST)
     assert build_case(study, "main", FIRST, ITEMS[0], "", ALL).steps == ()
 

@@ -9,7 +9,7 @@ from tests.support.small_study import small_study
 
 from quaestor.base.errors import StateError
 from quaestor.coding.codebook import import_codebook
-from quaestor.coding.pages.rounds import build_round_overview, list_rounds, round_log
+from quaestor.coding.pages.rounds import build_round_overview, list_round_events, list_rounds
 from quaestor.coding.rating_files import (
     build_decisions_file,
     build_ratings_file,
@@ -150,7 +150,7 @@ def test_the_log_tells_what_happened_and_nothing_of_what_was_said(study: Study) 
         close_by_name(coding, "pilot", None, "enough for now")
         reopen_by_name(coding, "pilot", None, "one more try")
         open_by_name(coding, "phrases", None)
-        log = round_log(coding, "pilot")
+        log = list_round_events(coding, "pilot")
     assert [(one.actor, one.words, one.reason) for one in log] == [
         ("lead", "opened it with 4 items", ""),
         ("lead", "closed it although it was not complete", "enough for now"),

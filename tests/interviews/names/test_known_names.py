@@ -486,7 +486,7 @@ def test_after_all_is_confirmed_no_known_name_is_in_the_text(tmp_path: Path) -> 
             answer_all(room, True, doubtful=True)
             assert proposals(room, state=OPEN) == []
             for turn in room.transcript(name).turns:
-                assert finder_of(room).names_in(turn.text) == [], turn.text
+                assert finder_of(room).find_sure_names(turn.text) == [], turn.text
                 assert unnamed(turn.text) == unnamed(turn.raw)
 
         confirmed()

@@ -202,8 +202,8 @@ def test_a_name_is_known_without_what_stands_beside_it(interviews: Interviews) -
         ("Quell", INTERVIEWER), ("Trin, Obviax", PARTICIPANT),
     ]  # fmt: skip
     assert [one.shown for one in speakers_of(interviews, "P1")] == ["Voice 1", "Voice 2", "Voice 3"]
-    assert finder_of(interviews).names_in("Obviax Trin and Quell met (she/her) an EXT guest")[0].shown == "P1"
-    assert len(finder_of(interviews).names_in("her EXT he 2")) == 0
+    assert finder_of(interviews).find_sure_names("Obviax Trin and Quell met (she/her) an EXT guest")[0].shown == "P1"
+    assert len(finder_of(interviews).find_sure_names("her EXT he 2")) == 0
 
 
 def test_what_a_file_says_beside_is_kept_and_shown_without_names(interviews: Interviews) -> None:

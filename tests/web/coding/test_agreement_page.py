@@ -24,7 +24,7 @@ from tests.support.windows import assert_for_everyone, complaints_of, serving, s
 
 from quaestor.coding.confusion import MOST_CODES, CodeLabel, build_matrix
 from quaestor.coding.model.ratings import list_labels
-from quaestor.coding.pages.agreement import in_words
+from quaestor.coding.pages.agreement import format_value
 from quaestor.coding.session import open_coding
 from quaestor.measures.records import Confusion
 from quaestor.people.credentials import Passwords
@@ -272,4 +272,4 @@ def test_the_pages_fit_a_phone_and_are_accessible_in_both_themes(browser: Browse
 
 
 def test_a_value_next_to_nothing_has_no_sign() -> None:
-    assert (in_words(-0.0004), in_words(-0.0006)) == ("0.000", "-0.001")
+    assert (format_value(-0.0004), format_value(-0.0006)) == ("0.000", "-0.001")

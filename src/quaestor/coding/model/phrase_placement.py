@@ -104,42 +104,44 @@ class PhrasePlacer:
         """The readings of all lines; what the words say of codes that this version lacks is left aside."""
         same: dict[Words, tuple[Words, ...]] = {}
         for group in words.same:
-            members = [found for found in map(_split_words, group) if found]
+            members = [member_words for member_words in map(_split_words, group) if member_words]
             for member in members:
                 same[member] = (*same.get(member, ()), *(other for other in members if other != member))
         below: dict[str, tuple[_LineVariant, ...]] = {}
         operations: list[_LineVariant] = []
         for code in book.codes.values():
             if code.active and book.level(code.id) == book.facets[code.facet].levels[-1]:
-                readings = _list_variants(book, code, words.lines.get(code.id, (code.name,)))
-                below[code.parent] = (*below.get(code.parent, ()), *readings)
-                operations += readings if code.facet == words.operations else ()
-        known = {word for readings in below.values() for reading in readings for word in reading.words}
+                variants = _list_variants(book, code, words.lines.get(code.id, (code.name,)))
+                below[code.parent] = (*below.get(code.parent, ()), *variants)
+                operations += variants if code.facet == words.operations else ()
+        known = {word for variants in below.values() for variant in variants for word in variant.words}
         known.update(word for member in same for word in member)
         objects = {_split_words(code.name) for code in book.codes.values() if code.facet != words.types}
         types = {_split_words(code.name): code.id for code in book.active(words.types)}
         kinds = tuple(_LineVariant(code, "", frozenset(name)) for name, code in types.items() if name not in objects)
-        light = frozenset(word for said in words.light for word in _split_words(said))
+        light = frozenset(word for text in words.light for word in _split_words(text))
         return cls(book, words, same, light, below, tuple(operations), types, kinds, frozenset(known))
 
-    def place(self, verb: str, thing: str, code: str) -> PlacementResult:
+    def place(self, verb: str, object_: str, code: str) -> PlacementResult:
         """The line below a code that the words fit best, the more specific before the bare verb."""
         if code not in self.book.codes:
             return PlacementResult(None, f'the codebook has no code "{code}"')
         entry = self.book.codes[code]
         if self.book.level(code) == self.book.facets[entry.facet].levels[-1]:
             return PlacementResult(code, "it is as deep as the codebook goes")
-        parent = next((self.words.below[one] for one in self.book.path(code) if one in self.words.below), code)
-        readings = self._below.get(parent, ())
-        if not readings:
+        parent = next(
+            (self.words.below[ancestor] for ancestor in self.book.path(code) if ancestor in self.words.below), code
+        )
+        variants = self._below.get(parent, ())
+        if not variants:
             return PlacementResult(None, f'"{self.book.path_name(code)}" has no lines below it')
-        found = self._match(self._build_phrase(verb, thing), readings, _list_words(self.book, code))
-        lines = {reading.line for reading in readings}
-        if found.code is None and self.words.complete and len(lines) == 1:
+        result = self._match(self._build_phrase(verb, object_), variants, _list_words(self.book, code))
+        lines = {variant.line for variant in variants}
+        if result.code is None and self.words.complete and len(lines) == 1:
             return PlacementResult(lines.pop(), f'the only line below "{self.book.path_name(parent)}"')
-        return found
+        return result
 
-    def operation(self, verb: str, thing: str) -> PlacementResult:
+    def operation(self, verb: str, object_: str) -> PlacementResult:
         """The operation that the verb's part names; the words of the object help where that part alone does not."""
         if not self._operations:
             return PlacementResult(None, f'the codebook has no codes of the facet "{self.words.operations}"')
@@ -147,36 +149,41 @@ class PhrasePlacer:
         return (
             alone
             if alone.code is not None
-            else self._match(self._build_phrase(verb, thing), self._operations, frozenset())
+            else self._match(self._build_phrase(verb, object_), self._operations, frozenset())
         )
 
-    def object_type(self, thing: str) -> PlacementResult:
+    def object_type(self, object_: str) -> PlacementResult:
         """The kind that the words name; an object without a kind, such as a plain layer, is a type of its own."""
         if not self._types:
             return PlacementResult(None, f'the codebook has no codes of the facet "{self.words.types}"')
-        said = _split_words(thing)
-        if not said:
+        object_words = _split_words(object_)
+        if not object_words:
             return PlacementResult(None, "the phrase has no object")
-        name = next((said[start:] for start in range(len(said)) if said[start:] in self._types), ())
-        kind = said[: len(said) - len(name)]
-        if name and (not kind or self._types[name] in {reading.line for reading in self._kinds}):
+        name = next(
+            (object_words[start:] for start in range(len(object_words)) if object_words[start:] in self._types), ()
+        )
+        kind = object_words[: len(object_words) - len(name)]
+        if name and (not kind or self._types[name] in {variant.line for variant in self._kinds}):
             return PlacementResult(self._types[name], f"it says {_quote(name)}")
         phrase = self._build_phrase(" ".join(kind), "")
         return self._find_best(phrase, self._kinds) or PlacementResult(None, f"no type has the words {_quote(kind)}")
 
-    def _build_phrase(self, verb: str, thing: str) -> _Phrase:
+    def _build_phrase(self, verb: str, object_: str) -> _Phrase:
         first = _split_words(verb)
-        said = (*first, *_split_words(thing))
-        words = dict.fromkeys(said, True)
-        openers, closers = set(said[:1]), set(first[-1:])
+        phrase_words = (*first, *_split_words(object_))
+        words = dict.fromkeys(phrase_words, True)
+        openers, closers = set(phrase_words[:1]), set(first[-1:])
         longest = max((len(member) for member in self._same), default=1)
-        for start in range(len(said)):
-            for end in range(start + 1, min(len(said), start + longest) + 1):
-                for other in (*self._same.get(said[start:end], ()), *self._correct_typo(said[start:end])):
+        for start in range(len(phrase_words)):
+            for end in range(start + 1, min(len(phrase_words), start + longest) + 1):
+                for other in (
+                    *self._same.get(phrase_words[start:end], ()),
+                    *self._correct_typo(phrase_words[start:end]),
+                ):
                     words.update((word, False) for word in other if word not in words)
                     openers.update(other[:1] if start == 0 else ())
                     closers.update(other if end == len(first) else ())
-        return _Phrase(said, words, frozenset(openers), frozenset(closers))
+        return _Phrase(phrase_words, words, frozenset(openers), frozenset(closers))
 
     def _correct_typo(self, words: Words) -> list[Words]:
         """The known word that an unknown one is a slip of the pen for."""
@@ -186,21 +193,24 @@ class PhrasePlacer:
         alike = [known for known in self._known if len(known) >= _SHORTEST and known[0] == word[0]]
         return [(close_match,) for close_match in difflib.get_close_matches(word, alike, n=1, cutoff=_SLIP)]
 
-    def _match(self, phrase: _Phrase, readings: Sequence[_LineVariant], own: frozenset[str]) -> PlacementResult:
+    def _match(self, phrase: _Phrase, variants: Sequence[_LineVariant], own: frozenset[str]) -> PlacementResult:
         """The best reading all of whose words the phrase has, else the only line with its verb."""
         if not phrase.said:
             return PlacementResult(None, "the phrase has no words")
         verb = phrase.said[0]
-        opened = [reading for reading in readings if reading.verb in phrase.openers]
+        opened = [variant for variant in variants if variant.verb in phrase.openers]
         able = list(opened)
         if not opened or verb in self._light:
-            able += [reading for reading in readings if reading.verb in phrase.closers]
+            able += [variant for variant in variants if variant.verb in phrase.closers]
         if not opened:
-            able += [_without_verb(reading) for reading in readings if reading.verb in self._light]
-        named = [] if opened else [reading for reading in readings if not reading.words & own]
+            able += [_without_verb(variant) for variant in variants if variant.verb in self._light]
+        named = [] if opened else [variant for variant in variants if not variant.words & own]
         if best := self._find_best(phrase, able) or self._find_best(phrase, named):
             return best
-        for lines in ({one.line for one in opened if one.verb == verb}, {one.line for one in opened}):
+        for lines in (
+            {variant.line for variant in opened if variant.verb == verb},
+            {variant.line for variant in opened},
+        ):
             if len(lines) == 1:
                 return PlacementResult(lines.pop(), f'the only line with "{verb}"')
         if opened:
@@ -209,16 +219,16 @@ class PhrasePlacer:
             )
         return PlacementResult(None, f'no line has the verb "{verb}"')
 
-    def _find_best(self, phrase: _Phrase, readings: Iterable[_LineVariant]) -> PlacementResult | None:
+    def _find_best(self, phrase: _Phrase, variants: Iterable[_LineVariant]) -> PlacementResult | None:
         """Of the lines whose words are all there: the one with the word that counts, most words, most as said."""
         scored: dict[tuple[bool, int, int], dict[str, _LineVariant]] = {}
-        for reading in readings:
-            if not reading.words or not reading.words <= phrase.words.keys():
+        for variant in variants:
+            if not variant.words or not variant.words <= phrase.words.keys():
                 continue
-            beside = reading.words - {reading.verb}
-            exact = sum(phrase.words[word] for word in reading.words)
-            score = (bool(beside & phrase.closers), len(reading.words), exact)
-            scored.setdefault(score, {})[reading.line] = reading
+            others = variant.words - {variant.verb}
+            exact = sum(phrase.words[word] for word in variant.words)
+            score = (bool(others & phrase.closers), len(variant.words), exact)
+            scored.setdefault(score, {})[variant.line] = variant
         if not scored:
             return None
         best = scored[max(scored)]
@@ -226,16 +236,16 @@ class PhrasePlacer:
             return PlacementResult(
                 None, f"{len(best)} lines fit equally: {'; '.join(self.book.codes[line].name for line in best)}"
             )
-        line, reading = best.popitem()
+        line, variant = best.popitem()
         return PlacementResult(
-            line, f"it says {_quote(sorted(reading.words, key=lambda word: (word != reading.verb, word)))}"
+            line, f"it says {_quote(sorted(variant.words, key=lambda word: (word != variant.verb, word)))}"
         )
 
 
 def _split_words(text: str) -> Words:
     """The words that carry meaning, in the singular; hyphens and strokes part them."""
-    found = (_singular(word) for word in re.findall(r"[^\W_]+", text.casefold()))
-    return tuple(word for word in found if word not in _GRAMMAR)
+    words = (_singular(word) for word in re.findall(r"[^\W_]+", text.casefold()))
+    return tuple(word for word in words if word not in _GRAMMAR)
 
 
 def _singular(word: str) -> str:
@@ -245,24 +255,24 @@ def _singular(word: str) -> str:
 def _list_variants(book: Codebook, code: Code, texts: Iterable[str]) -> list[_LineVariant]:
     """Every choice of alternatives of a line, without the names of the codes above it, which go without saying."""
     above = _list_words(book, code.parent)
-    readings: list[_LineVariant] = []
+    variants: list[_LineVariant] = []
     for text in texts:
         parts = _CHOICE.split(text)
         choices = [part.split("/") if number % 2 else [part] for number, part in enumerate(parts)]
         for chosen in product(*choices):
             words = _split_words(" ".join(chosen))
             if words:
-                readings.append(_LineVariant(code.id, words[0], frozenset({words[0], *(set(words[1:]) - above)})))
-    return readings
+                variants.append(_LineVariant(code.id, words[0], frozenset({words[0], *(set(words[1:]) - above)})))
+    return variants
 
 
 def _list_words(book: Codebook, code: str) -> frozenset[str]:
     """The words of the names on the way to a code."""
-    return frozenset(word for one in book.path(code) for word in _split_words(book.codes[one].name))
+    return frozenset(word for ancestor in book.path(code) for word in _split_words(book.codes[ancestor].name))
 
 
-def _without_verb(reading: _LineVariant) -> _LineVariant:
-    return _LineVariant(reading.line, reading.verb, reading.words - {reading.verb})
+def _without_verb(variant: _LineVariant) -> _LineVariant:
+    return _LineVariant(variant.line, variant.verb, variant.words - {variant.verb})
 
 
 def _quote(words: Iterable[str]) -> str:

@@ -42,7 +42,7 @@ class _Run:
     times: int = 1
 
 
-def list_latest_acts(sight: Visibility, most: int = MOST) -> list[ActivityLine]:
+def list_latest_acts(visibility: Visibility, most: int = MOST) -> list[ActivityLine]:
     """The last acts as far as the viewer may know of them, the newest first.
 
     Ratings of one rater that nothing but other ratings came between are told as one, and so are decisions about
@@ -50,13 +50,13 @@ def list_latest_acts(sight: Visibility, most: int = MOST) -> list[ActivityLine]:
     """
     runs: list[_Run] = []
     joined: dict[tuple[str, str, str, str], _Run] = {}
-    for act in reversed(sight.state.latest):
+    for act in reversed(visibility.state.latest):
         if len(runs) > most:
             break
-        described = _act_kinds().get(act.kind)
-        if described is None or not described.is_joined:
+        act_kind = _act_kinds().get(act.kind)
+        if act_kind is None or not act_kind.is_joined:
             joined = {}
-        if described is None or not _is_visible(sight, act):
+        if act_kind is None or not _is_visible(visibility, act):
             continue
         known = joined.get((act.kind, act.actor, act.round, act.survey))
         if known is not None:
@@ -64,31 +64,35 @@ def list_latest_acts(sight: Visibility, most: int = MOST) -> list[ActivityLine]:
             continue
         run = _Run(act)
         runs.append(run)
-        if described.is_joined:
+        if act_kind.is_joined:
             joined[act.kind, act.actor, act.round, act.survey] = run
-    return [ActivityLine(_name_actor(sight, run.last), _describe_run(run), run.last.time) for run in runs[:most]]
+    return [ActivityLine(_name_actor(visibility, run.last), _describe_run(run), run.last.time) for run in runs[:most]]
 
 
-def _is_visible(sight: Visibility, act: ActSummary) -> bool:
+def _is_visible(visibility: Visibility, act: ActSummary) -> bool:
     """Who rates in an open blind round is told nothing of what the others do in it."""
-    round_state = sight.state.rounds.get(act.round)
-    if round_state is None or act.kind not in _RATED or act.actor == sight.viewer.name:
+    round_state = visibility.state.rounds.get(act.round)
+    if round_state is None or act.kind not in _RATED or act.actor == visibility.viewer.name:
         return True
-    return not (round_state.status == OPEN and round_state.plan.blind and round_state.slot_of(sight.viewer.name))
+    return not (round_state.status == OPEN and round_state.plan.blind and round_state.slot_of(visibility.viewer.name))
 
 
-def name_person(sight: Visibility, round_: str, actor: str) -> str:
+def name_person(visibility: Visibility, round_: str, actor: str) -> str:
     """How somebody is called where it is told that they acted, not what they said."""
-    return actor if sight.viewer.sees_names and actor != sight.viewer.name else sight.name_actor(round_, actor)
+    return (
+        actor
+        if visibility.viewer.sees_names and actor != visibility.viewer.name
+        else visibility.name_actor(round_, actor)
+    )
 
 
-def _name_actor(sight: Visibility, act: ActSummary) -> str:
+def _name_actor(visibility: Visibility, act: ActSummary) -> str:
     if actor := _act_kinds()[act.kind].actor:
         return actor
-    if act.actor == sight.viewer.name:
+    if act.actor == visibility.viewer.name:
         return "You"
-    found = name_person(sight, act.round, act.actor)
-    return f"The {found}" if found in ("lead", "tie-breaker") and not sight.viewer.sees_names else found
+    name = name_person(visibility, act.round, act.actor)
+    return f"The {name}" if name in ("lead", "tie-breaker") and not visibility.viewer.sees_names else name
 
 
 def _describe_run(run: _Run) -> str:
@@ -126,27 +130,27 @@ class PendingTask:
 def list_pending_tasks(state: State, name: str, clock: Clock = now) -> list[PendingTask]:
     """The rounds in which somebody has something to do, those with the nearest deadline first."""
     moment = clock()
-    found = []
+    tasks = []
     for round_state in state.rounds.values():
         plan = round_state.plan
         if not fits_url(plan.round):  # opened before names had to, and without pages
             continue
         if round_state.status == OPEN and round_state.slot_of(name) is not None:
-            place = build_rater_position(state, plan.round, name)
-            done, total = place.progress.done, len(place.progress)
+            position = build_rater_position(state, plan.round, name)
+            done, total = position.progress.done, len(position.progress)
             until, is_late = describe_deadline(round_state.deadline, moment)
-            found.append(
+            tasks.append(
                 PendingTask(
-                    plan.round, plan.kind, RATE, done, total, round_state.deadline, place.set, place.sets, until, is_late
+                    plan.round, plan.kind, RATE, done, total, round_state.deadline, position.set, position.sets, until, is_late
                 )
             )  # fmt: skip
         if round_state.status == CLOSED and plan.tie_breaker == name and plan.settle in ("tie-breaker", "two-step"):
             cases = list_disagreements(state, plan.round)
             done = sum(case.decision is not None or case.tie_comment is not None for case in cases)
-            found.append(PendingTask(plan.round, plan.kind, BREAK_TIES, done, len(cases)))
+            tasks.append(PendingTask(plan.round, plan.kind, BREAK_TIES, done, len(cases)))
         if round_state.status == CLOSED and round_state.slot_of(name) is not None and plan.settle != "tie-breaker":
-            found.append(_build_discussion(state, round_state, name))
-    waits = (one for one in found if one.left or not one.looked)
+            tasks.append(_build_discussion(state, round_state, name))
+    waits = (task for task in tasks if task.left or not task.has_viewed)
     return sorted(
         waits, key=lambda wait: (wait.deadline or "9", (RATE, BREAK_TIES, DISCUSS).index(wait.part), wait.round)
     )

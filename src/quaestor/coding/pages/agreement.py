@@ -34,7 +34,7 @@ _MOST_DRAWN = 24
 
 
 @dataclass(frozen=True)
-class Asked:
+class AgreementRequest:
     """Which agreement of a round is asked for; the first facet where none is named."""
 
     facet: str = ""
@@ -87,7 +87,7 @@ class AgreementView:
     levels: tuple[str, ...]
     newest: int
     """The latest version of the codebook."""
-    request: Asked
+    request: AgreementRequest
     question: str
     result: RoundAgreement | None = None
     ratings: int = 0
@@ -104,33 +104,37 @@ class AgreementView:
     curves_drawn: str = ""
 
 
-def agreement_view(coding: CodingSession, name: str, actor: str, asked: Asked, *, wait: bool = False) -> AgreementView:
+def build_agreement_view(
+    coding: CodingSession, name: str, actor: str, request: AgreementRequest, *, wait: bool = False
+) -> AgreementView:
     """For those who have looked; a large round is shown as it was worked out last."""
     with coding.locked_state() as state:
-        one = require_agreement_access(coding, name, actor)
-        facet = _facet(state, one, asked.facet)
-        asked = Asked(facet.id, asked.level, asked.version)
-        book = state.history.at(one.plan.codebook if asked.version is None else asked.version)
+        round_state = require_agreement_access(coding, name, actor)
+        facet = _find_facet(state, round_state, request.facet)
+        request = AgreementRequest(facet.id, request.level, request.version)
+        book = state.history.at(round_state.plan.codebook if request.version is None else request.version)
         levels = book.facets[facet.codes].levels if facet.codes in book.facets else ()
-        sets = _curves(one) if facet.kind == PhraseKind.name else ()
+        sets = _find_curves(round_state) if facet.kind == PhraseKind.name else ()
         empty = AgreementView(
-            name, tuple(list_comparable_facets(one)), levels, _newest(state, facet), asked, facet.question
+            name, tuple(list_comparable_facets(round_state)), levels, _find_newest_version(state, facet), request, facet.question
         )  # fmt: skip
-    found = find_visible_agreement(coding, name, actor, facet.id, version=asked.version, level=asked.level, wait=wait)
-    if found is None:
+    visible = find_visible_agreement(
+        coding, name, actor, facet.id, version=request.version, level=request.level, wait=wait
+    )
+    if visible is None:
         return empty
-    result, worked = found
-    names = {label: build_label(label, facet, book) for label in _labels(result.agreement)}
+    result, cached = visible
+    names = {label: build_label(label, facet, book) for label in _list_labels(result.agreement)}
     return replace(
         empty,
         result=result,
-        ratings=worked.ratings,
-        more=max(0, one.rating_count - worked.ratings),
+        ratings=cached.ratings,
+        more=max(0, round_state.rating_count - cached.ratings),
         left_out=tuple(result.agreement.reasons.items()),
-        measures=tuple(measures_of(result.agreement)),
-        codes=tuple(_code(code, names) for code in result.agreement.codes),
-        forest=_forest(result),
-        codes_forest=_codes_forest(result.agreement, names),
+        measures=tuple(list_measures(result.agreement)),
+        codes=tuple(_build_code_row(code, names) for code in result.agreement.codes),
+        forest=_draw_forest(result),
+        codes_forest=_draw_codes_forest(result.agreement, names),
         matrix=build_matrix(result.agreement.confusion, names) if result.agreement.confusion else None,
         confused=tuple(
             PairRow(names[pair.codes[0]], names[pair.codes[1]], pair.n) for pair in result.agreement.confused
@@ -142,22 +146,22 @@ def agreement_view(coding: CodingSession, name: str, actor: str, asked: Asked, *
     )
 
 
-def _facet(state: State, round_state: RoundState, wanted: str) -> Facet:
+def _find_facet(state: State, round_state: RoundState, name: str) -> Facet:
     compared = list_comparable_facets(round_state)
-    if not wanted and not compared:
+    if not name and not compared:
         raise InputError(f"the round {round_state.plan.round!r} asks for free text alone, which raters cannot agree on")
-    if wanted:
-        find_facet_scale(state, round_state.plan.round, wanted)
+    if name:
+        find_facet_scale(state, round_state.plan.round, name)
     return round_state.plan.facet(
-        wanted or (round_state.plan.measured if round_state.plan.measured in compared else compared[0])
+        name or (round_state.plan.measured if round_state.plan.measured in compared else compared[0])
     )
 
 
-def _newest(state: State, facet: Facet) -> int:
+def _find_newest_version(state: State, facet: Facet) -> int:
     return state.history.latest.version if facet.codes else 0
 
 
-def _curves(round_state: RoundState) -> tuple[SetCurve, ...]:
+def _find_curves(round_state: RoundState) -> tuple[SetCurve, ...]:
     depends = round_state.rating_count, len(round_state.unifications), round_state.set
     known = round_state.cache.get("curves")
     if known is None or known[0] != depends:
@@ -166,7 +170,7 @@ def _curves(round_state: RoundState) -> tuple[SetCurve, ...]:
     return set_curves
 
 
-def _labels(agreement: Agreement) -> set[str]:
+def _list_labels(agreement: Agreement) -> set[str]:
     matrix = agreement.confusion.labels if agreement.confusion else ()
     return {
         *matrix,
@@ -175,59 +179,66 @@ def _labels(agreement: Agreement) -> set[str]:
     }
 
 
-def measures_of(agreement: Agreement) -> list[Measure]:
+def list_measures(agreement: Agreement) -> list[Measure]:
     """The statistics in words, in the order in which they are shown."""
-    return [measure_of(agreement, statistic, estimate) for statistic, estimate in list_shown_estimates(agreement)]
+    return [build_measure(agreement, statistic, estimate) for statistic, estimate in list_shown_estimates(agreement)]
 
 
-def measure_of(agreement: Agreement, statistic: Statistic, estimate: Estimate) -> Measure:
+def build_measure(agreement: Agreement, statistic: Statistic, estimate: Estimate) -> Measure:
     """One statistic in words."""
     share = statistic.is_share
     return Measure(
         statistic.name,
-        _capitalised(statistic.label(agreement)),
-        in_words(estimate.value, share=share),
-        interval_in_words(estimate, share=share),
-        in_words(estimate.se, share=share),
+        _capitalise(statistic.label(agreement)),
+        format_value(estimate.value, share=share),
+        format_interval(estimate, share=share),
+        format_value(estimate.se, share=share),
         agreement.bands.get(statistic.name, ""),
         estimate.undefined,
     )
 
 
-def _capitalised(words: str) -> str:
+def _capitalise(words: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-def in_words(value: float | None, *, share: bool = False) -> str:
+def format_value(value: float | None, *, share: bool = False) -> str:
     if value is None:
         return "–"
     return f"{100 * value:.1f} %" if share else decimal(value, 3)
 
 
-def interval_in_words(estimate: Estimate, *, share: bool = False) -> str:
+def format_interval(estimate: Estimate, *, share: bool = False) -> str:
     if estimate.low is None:
         return "–"
-    return f"{in_words(estimate.low, share=share)} to {in_words(estimate.high, share=share)}"
+    return f"{format_value(estimate.low, share=share)} to {format_value(estimate.high, share=share)}"
 
 
-def _code(code: CodeAgreement, names: Mapping[str, CodeLabel]) -> CodeRow:
+def _build_code_row(code: CodeAgreement, names: Mapping[str, CodeLabel]) -> CodeRow:
     return CodeRow(
         names[code.code],
         code.n_any,
         code.n_all,
-        in_words(code.percent, share=True),
-        in_words(code.specific, share=True),
-        in_words(code.kappa.value),
-        interval_in_words(code.kappa),
+        format_value(code.percent, share=True),
+        format_value(code.specific, share=True),
+        format_value(code.kappa.value),
+        format_interval(code.kappa),
         code.kappa.undefined,
     )
 
 
-def _forest(result: RoundAgreement) -> str:
+def _draw_forest(result: RoundAgreement) -> str:
     agreement = result.agreement
     rows = [
-        Drawn(_capitalised(statistic.label(agreement)), one.value, one.low, one.high, agreement.n, reason=one.undefined)
-        for statistic, one in list_shown_estimates(agreement)
+        Drawn(
+            _capitalise(statistic.label(agreement)),
+            estimate.value,
+            estimate.low,
+            estimate.high,
+            agreement.n,
+            reason=estimate.undefined,
+        )
+        for statistic, estimate in list_shown_estimates(agreement)
     ]
     figure = draw_forest(
         rows, statistic="Agreement", threshold=result.threshold, name="overall", title="Agreement overall", narrow=True
@@ -235,14 +246,14 @@ def _forest(result: RoundAgreement) -> str:
     return render_svg(figure)
 
 
-def _codes_forest(agreement: Agreement, names: Mapping[str, CodeLabel]) -> str:
+def _draw_codes_forest(agreement: Agreement, names: Mapping[str, CodeLabel]) -> str:
     """The codes that were used most, in the order of the table."""
     used: Sequence[CodeAgreement] = sorted(agreement.codes, key=lambda code: -code.n_any)[:_MOST_DRAWN]
     drawn = [code for code in agreement.codes if code in used]
     rows = [
-        Drawn(names[one.code].name, one.kappa.value, one.kappa.low, one.kappa.high, one.n_any,
-              reason=one.kappa.undefined)
-        for one in drawn
+        Drawn(names[code.code].name, code.kappa.value, code.kappa.low, code.kappa.high, code.n_any,
+              reason=code.kappa.undefined)
+        for code in drawn
     ]  # fmt: skip
     if not rows:
         return ""
@@ -250,12 +261,12 @@ def _codes_forest(agreement: Agreement, names: Mapping[str, CodeLabel]) -> str:
     return render_svg(draw_forest(rows, statistic=title, name="codes", title=title, narrow=True))
 
 
-def csv_rows(round_agreements: Sequence[RoundAgreement]) -> list[dict[str, Any]]:
+def build_csv_rows(round_agreements: Sequence[RoundAgreement]) -> list[dict[str, Any]]:
     """One row a statistic, of the whole and of each code, unrounded."""
     rows = []
-    for one in round_agreements:
-        agreement = one.agreement
-        about = {"round": one.round, "facet": agreement.facet}
+    for round_agreement in round_agreements:
+        agreement = round_agreement.agreement
+        about = {"round": round_agreement.round, "facet": agreement.facet}
         rows += [
             {**about, "code": "", "n": agreement.n, "statistic": statistic.name, **_numbers(estimate)}
             for statistic, estimate in list_shown_estimates(agreement)

@@ -116,24 +116,24 @@ class CaseFormatter:
             self.name_answer(facet, answer) if is_passages(answer) else write_cell(self.one.plan.facet(facet), answer)
         )
 
-    def name_slot(self, seat: RaterSlot) -> str:
-        return " then ".join(self.visibility.name_actor(self._round, rater) for rater in seat.raters)
+    def name_slot(self, slot: RaterSlot) -> str:
+        return " then ".join(self.visibility.name_actor(self._round, rater) for rater in slot.raters)
 
-    def matches(self, case: Disagreement, wanted: DisagreementFilter) -> bool:
-        if wanted.open_only and is_settled(case):
+    def matches(self, case: Disagreement, filters: DisagreementFilter) -> bool:
+        if filters.open_only and is_settled(case):
             return False
-        part = wanted.answer.casefold()
-        said = (
-            tell(case.facet, answer) for _, answer in case.answers for tell in (self.filter_value, self.name_answer)
+        part = filters.answer.casefold()
+        texts = (
+            write(case.facet, answer) for _, answer in case.answers for write in (self.filter_value, self.name_answer)
         )
-        return not part or any(part in form.casefold() for form in said)
+        return not part or any(part in text.casefold() for text in texts)
 
     def build_row(self, case: Disagreement) -> DisagreementRow:
-        said = {rater: self.name_answer(case.facet, answer) for rater, answer in case.answers}
+        answers = {rater: self.name_answer(case.facet, answer) for rater, answer in case.answers}
         return DisagreementRow(
             case.item,
             case.facet,
-            tuple(next((said[rater] for rater in seat.raters if rater in said), "") for seat in self.one.slots),
+            tuple(next((answers[rater] for rater in slot.raters if rater in answers), "") for slot in self.one.slots),
             len(case.comments),
             case.decision is None and case.tie_comment is None and self.one.plan.settle in (_ALONE, _TWO_STEP),
             self.name_answer(case.facet, case.tie_comment.answer) if case.tie_comment else "",
@@ -157,46 +157,46 @@ class CaseFormatter:
     def build_question(self, case: Disagreement) -> DisputeQuestion:
         """The answers side by side, each with those who gave it and what the codebook says of it."""
         facet = self.one.plan.facet(case.facet)
-        given: list[tuple[object, AnswerSource | None]] = []
+        answered: list[tuple[object, AnswerSource | None]] = []
         for rater, answer in case.answers:
             rating = self.one.current(rater, case.item)
             who = self.visibility.name_actor(self._round, rater)
             memo = self.visibility.mask_people(self._round, rating.memo) if rating else ""
             unsure, simulated = (facet.id in rating.unsure, rating.simulated) if rating else (False, False)
-            given.append((answer, AnswerSource(who, unsure, memo, simulated)))
+            answered.append((answer, AnswerSource(who, unsure, memo, simulated)))
         if case.tie_comment is not None:
             who = self.visibility.name_actor(self._round, case.tie_comment.actor)
-            given.append((case.tie_comment.answer, AnswerSource(who, simulated=case.tie_comment.simulated)))
+            answered.append((case.tie_comment.answer, AnswerSource(who, simulated=case.tie_comment.simulated)))
         proposed = self.one.plan.proposals.get(case.item, {}) if find_kind(facet).confirms_proposal else {}
-        found = build_question(facet, self.state.history.at(self.one.plan.codebook), given, proposed)
-        return replace(found, others=()) if case.words_only else found
+        question = build_question(facet, self.state.history.at(self.one.plan.codebook), answered, proposed)
+        return replace(question, others=()) if case.words_only else question
 
     def list_remarks(self, case: Disagreement) -> tuple[CaseRemark, ...]:
         """The discussion in order of time, the tie-breaker's comment where it came."""
-        said = [*case.comments, *([case.tie_comment] if case.tie_comment else [])]
+        comments = [*case.comments, *([case.tie_comment] if case.tie_comment else [])]
         return tuple(
             CaseRemark(
-                self.visibility.name_actor(self._round, one.actor),
-                self.visibility.mask_people(self._round, one.text),
-                one.time,
-                self.name_answer(case.facet, one.answer) if one is case.tie_comment else "",
-                one is case.tie_comment,
+                self.visibility.name_actor(self._round, comment.actor),
+                self.visibility.mask_people(self._round, comment.text),
+                comment.time,
+                self.name_answer(case.facet, comment.answer) if comment is case.tie_comment else "",
+                comment is case.tie_comment,
             )
-            for one in sorted(said, key=lambda one: one.number)
+            for comment in sorted(comments, key=lambda comment: comment.number)
         )
 
     def list_methods(self, case: Disagreement) -> tuple[tuple[str, str], ...]:
         """How the viewer may settle a case now; the way that comes first is the usual one."""
-        ways = [
-            way
-            for way in (WORD_METHODS if case.words_only else list_settlement_methods(self.one.plan))
-            if way != TIE_BREAKER
+        methods = [
+            method
+            for method in (WORD_METHODS if case.words_only else list_settlement_methods(self.one.plan))
+            if method != TIE_BREAKER
         ]
         if self.visibility.viewer.name == self.one.plan.tie_breaker:
-            ways = [way for way in ways if way == TOGETHER]
+            methods = [method for method in methods if method == TOGETHER]
         if case.tie_comment is None:
-            ways = [way for way in ways if way != TOGETHER]
-        return tuple((way, _METHODS[way]) for way in sorted(ways, key=lambda way: way != TOGETHER))
+            methods = [method for method in methods if method != TOGETHER]
+        return tuple((method, _METHODS[method]) for method in sorted(methods, key=lambda method: method != TOGETHER))
 
     def list_steps(self, case: Disagreement) -> tuple[SettlementStep, ...]:
         """What is awaited from whom; nothing where those who rated simply talk it over."""
@@ -267,9 +267,9 @@ class Case:
 def is_active_tie_breaker(where: Where, name: str, viewer: Viewer) -> bool:
     """Whether somebody breaks the ties of a round in which some are left."""
     with open_coding(where) as coding:
-        one = coding.state.round(name)
-        return viewer.name == one.plan.tie_breaker and not (
-            one.status == CLOSED and is_settled_round(coding.state, name)
+        round_state = coding.state.round(name)
+        return viewer.name == round_state.plan.tie_breaker and not (
+            round_state.status == CLOSED and is_settled_round(coding.state, name)
         )
 
 
@@ -287,26 +287,30 @@ def record_disagreements_view(where: Where, name: str, viewer: Viewer) -> None:
         record_view(coding, name, viewer.name)
 
 
-def list_disagreements_page(where: Where, name: str, viewer: Viewer, wanted: DisagreementFilter) -> DisagreementList:
+def list_disagreements_page(where: Where, name: str, viewer: Viewer, filters: DisagreementFilter) -> DisagreementList:
     """The disagreements that are wanted, for those who need not say first that they look."""
     with open_coding(where) as coding:
-        found, teller = _open_cases(coding, name, viewer)
-        given = [(case.facet, answer) for case in found for _, answer in case.answers]
-        said = {teller.filter_value(*one): teller.name_answer(*one) for one in given}
-        left = [(case.item, case.facet) for case in found if case.decision is None]
+        cases, formatter = _open_cases(coding, name, viewer)
+        answered = [(case.facet, answer) for case in cases for _, answer in case.answers]
+        answers = {formatter.filter_value(*answer): formatter.name_answer(*answer) for answer in answered}
+        left = [(case.item, case.facet) for case in cases if case.decision is None]
         return DisagreementList(
             name,
-            tuple(teller.name_slot(seat) for seat in teller.one.slots),
-            tuple(facet.id for facet in teller.one.plan.facets),
-            tuple(teller.build_row(case) for case in found if teller.matches(case, wanted)),
-            tuple(sorted(said.items(), key=lambda pair: pair[1].casefold())),
-            len(found) - len(left),
-            len(found),
+            tuple(formatter.name_slot(slot) for slot in formatter.one.slots),
+            tuple(facet.id for facet in formatter.one.plan.facets),
+            tuple(formatter.build_row(case) for case in cases if formatter.matches(case, filters)),
+            tuple(sorted(answers.items(), key=lambda pair: pair[1].casefold())),
+            len(cases) - len(left),
+            len(cases),
             left[0] if left else None,
-            count_undecided_agreements(teller.state, name),
+            count_undecided_agreements(formatter.state, name),
             viewer.name == coding.lead,
-            () if left else list_next_steps(coding.study, teller.state, name),
-            tuple(teller.build_row(case) for case in list_word_differences(teller.state, name) if not is_settled(case)),
+            () if left else list_next_steps(coding.study, formatter.state, name),
+            tuple(
+                formatter.build_row(case)
+                for case in list_word_differences(formatter.state, name)
+                if not is_settled(case)
+            ),
         )
 
 
@@ -321,36 +325,36 @@ def build_case(
 ) -> Case:
     """Returns one disagreement without known names, and the open ones before and after it."""
     with open_coding(where) as coding:
-        found, teller = _open_cases(coding, name, viewer)
-        place = _find_position(found, item, facet)
-        if place is None:
-            found = list_word_differences(teller.state, name)
-            place = _find_position(found, item, facet)
-        if place is None:
+        cases, formatter = _open_cases(coding, name, viewer)
+        position = _find_position(cases, item, facet)
+        if position is None:
+            cases = list_word_differences(formatter.state, name)
+            position = _find_position(cases, item, facet)
+        if position is None:
             raise InputError(f"The raters of {name!r} do not differ on {item!r}: choose a case from the list.")
-        case = found[place]
-        going = [
-            ((one.item, one.facet), at < place)
-            for at, one in enumerate(found)
-            if at != place and not is_settled(one) and teller.matches(one, wanted)
+        case = cases[position]
+        neighbours = [
+            ((other.item, other.facet), number < position)
+            for number, other in enumerate(cases)
+            if number != position and not is_settled(other) and formatter.matches(other, wanted)
         ]
-        earlier, later = ([key for key, is_earlier in going if is_earlier is wanted] for wanted in (True, False))
-        book = teller.state.history.at(teller.one.plan.codebook)
-        shown = Case(
+        earlier, later = ([key for key, is_earlier in neighbours if is_earlier is wanted] for wanted in (True, False))
+        book = formatter.state.history.at(formatter.one.plan.codebook)
+        page = Case(
             name,
             case.item,
-            teller.build_question(case),
-            teller.list_remarks(case),
-            teller.list_outcomes(case),
-            teller.list_methods(case),
-            teller.list_steps(case),
+            formatter.build_question(case),
+            formatter.list_remarks(case),
+            formatter.list_outcomes(case),
+            formatter.list_methods(case),
+            formatter.list_steps(case),
             earlier[-1] if earlier else None,
             next(iter([*later, *earlier]), None),
-            sum(is_settled(one) for one in found),
-            len(found),
+            sum(is_settled(other) for other in cases),
+            len(cases),
             case.words_only and not is_settled(case),
         )
-    return _mask_case(shown, book, mask) if mask else shown  # not under the lock: looking for names takes a while
+    return _mask_case(page, book, mask) if mask else page  # not under the lock: looking for names takes a while
 
 
 def _mask_case(case: Case, book: Codebook, mask: TextMask) -> Case:
@@ -363,7 +367,14 @@ def _mask_case(case: Case, book: Codebook, mask: TextMask) -> Case:
 
 
 def _find_position(disagreements: Sequence[Disagreement], item: str, facet: str) -> int | None:
-    return next((at for at, one in enumerate(disagreements) if one.item == item and facet in ("", one.facet)), None)
+    return next(
+        (
+            number
+            for number, disagreement in enumerate(disagreements)
+            if disagreement.item == item and facet in ("", disagreement.facet)
+        ),
+        None,
+    )
 
 
 def settle_case(
@@ -372,7 +383,7 @@ def settle_case(
     viewer: Viewer,
     item: str,
     facet: str,
-    chosen: SubmittedAnswer,
+    submitted: SubmittedAnswer,
     how: str,
     reason: str,
     *,
@@ -382,13 +393,13 @@ def settle_case(
     """Settle a case as a form says; the number of the act."""
     with open_coding(where) as coding:
         _require_recorded_view(coding, name, viewer)
-        one = coding.state.round(name)
-        asked = find_facet(one, facet)
-        answers = [answer for _, answer in list_answers(one, item, asked.id)]
-        tie_comment = one.tie_comments.get((item, asked.id))
+        round_state = coding.state.round(name)
+        facet_plan = find_facet(round_state, facet)
+        answers = [answer for _, answer in list_answers(round_state, item, facet_plan.id)]
+        tie_comment = round_state.tie_comments.get((item, facet_plan.id))
         answers += [tie_comment.answer] if tie_comment is not None else []
-        answer = read_submitted_answer(asked, chosen, answers)
-        return settle_item(coding, name, viewer.name, item, asked.id, answer, how, reason, seen=seen, key=key)
+        answer = read_submitted_answer(facet_plan, submitted, answers)
+        return settle_item(coding, name, viewer.name, item, facet_plan.id, answer, how, reason, seen=seen, key=key)
 
 
 def comment_case(where: Where, name: str, viewer: Viewer, item: str, facet: str, text: str, *, key: str) -> int:
@@ -406,10 +417,10 @@ def settle_all_agreed(where: Where, name: str, viewer: Viewer) -> int:
         return settle_agreed(coding, name, viewer.name)
 
 
-def mask_names(where: Where, name: str, viewer: Viewer, words: str) -> str:
+def mask_names(where: Where, name: str, viewer: Viewer, text: str) -> str:
     """A sentence about a round, with no name in it that the viewer may not read."""
     with open_coding(where) as coding:
-        return Visibility(coding.state, coding.lead, viewer).mask_people(name, words)
+        return Visibility(coding.state, coding.lead, viewer).mask_people(name, text)
 
 
 def list_next_steps(study: Study, state: State, name: str) -> tuple[str, ...]:
@@ -433,10 +444,10 @@ def find_facet(round_state: RoundState, facet: str) -> Facet:
     """A facet of a round; the only one need not be named."""
     if not facet and len(round_state.plan.facets) == 1:
         return round_state.plan.facets[0]
-    found = next((known for known in round_state.plan.facets if known.id == facet), None)
-    if found is None:
+    match = next((known for known in round_state.plan.facets if known.id == facet), None)
+    if match is None:
         raise InputError(f"The round {round_state.plan.round!r} asks no {facet!r}: choose a case from the list.")
-    return found
+    return match
 
 
 def _open_cases(coding: CodingSession, name: str, viewer: Viewer) -> tuple[list[Disagreement], CaseFormatter]:

@@ -98,7 +98,7 @@ class DisputeQuestion:
 def build_question(
     facet: Facet,
     book: Codebook,
-    given: Iterable[tuple[Any, AnswerSource | None]],
+    answered: Iterable[tuple[Any, AnswerSource | None]],
     proposed: Mapping[str, str],
     *,
     judging: bool = False,
@@ -109,7 +109,7 @@ def build_question(
     """
     answers: dict[str, Any] = {}
     voices: dict[str, list[AnswerSource]] = {}
-    for answer, voice in given:
+    for answer, voice in answered:
         value = write_cell(facet, answer)
         answers.setdefault(value, answer)
         voices.setdefault(value, []).extend([voice] if voice else [])
@@ -172,13 +172,13 @@ def list_meanings(facet: Facet, book: Codebook, answer: Any) -> tuple[CodeMeanin
     """What would tell an answer from others, code by code."""
     if not facet.codes or answer == CANNOT_JUDGE:
         return ()
-    found = []
+    meanings = []
     for code_id in find_kind(facet).codes(answer):
         code = book.codes.get(code_id)
         if code is not None:
             group = book.path_name(code.parent) if code.parent else ""
-            found.append(CodeMeaning(code.name, group, code.definition, code.use, code.not_, code.examples))
-    return tuple(found)
+            meanings.append(CodeMeaning(code.name, group, code.definition, code.use, code.not_, code.examples))
+    return tuple(meanings)
 
 
 def build_digest(value: str) -> str:
@@ -186,22 +186,24 @@ def build_digest(value: str) -> str:
     return _DIGEST_PREFIX + hashlib.sha256(value.encode()).hexdigest()[:32]
 
 
-def read_submitted_answer(facet: Facet, chosen: SubmittedAnswer, given: Iterable[Any]) -> Any:
+def read_submitted_answer(facet: Facet, submitted: SubmittedAnswer, answers: Iterable[Any]) -> Any:
     """The answer that a form stands for; one in dispute exactly as it was given. Refuses two at once, and none."""
-    others = [other.strip() for other in chosen.others if other.strip()]
-    if chosen.answer and others:
-        first = "one in dispute" if chosen.answer.startswith(_DIGEST_PREFIX) else repr(chosen.answer)
+    others = [other.strip() for other in submitted.others if other.strip()]
+    if submitted.answer and others:
+        first = "one in dispute" if submitted.answer.startswith(_DIGEST_PREFIX) else repr(submitted.answer)
         raise InputError(
             f"Two answers were chosen, {first} and {'; '.join(others)!r}: clear one of them and send again."
         )
-    if chosen.answer:
-        cells = ((answer, write_cell(facet, answer)) for answer in given)
-        meant = next((answer for answer, cell in cells if chosen.answer in (cell, build_digest(cell))), chosen.answer)
-        if meant == chosen.answer and chosen.answer.startswith(_DIGEST_PREFIX):
+    if submitted.answer:
+        cells = ((answer, write_cell(facet, answer)) for answer in answers)
+        meant = next(
+            (answer for answer, cell in cells if submitted.answer in (cell, build_digest(cell))), submitted.answer
+        )
+        if meant == submitted.answer and submitted.answer.startswith(_DIGEST_PREFIX):
             raise InputError("The answer that was chosen has changed since this page was opened: choose again.")
         return meant
     if not others:
         raise InputError("No answer was chosen: choose one of those in dispute, or another one.")
     if others == [CANNOT_JUDGE]:
         return CANNOT_JUDGE
-    return find_kind(facet).build_decision(list(given), others, chosen.instead.strip())
+    return find_kind(facet).build_decision(list(answers), others, submitted.instead.strip())

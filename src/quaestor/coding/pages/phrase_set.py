@@ -64,12 +64,14 @@ class PhraseComparison:
 
     def words(self, part: str) -> list[str]:
         """The words that are to be made one."""
-        return list(dict.fromkeys(word for way in self.options if way.part == part for word in (*way.words, way.to)))
+        return list(
+            dict.fromkeys(word for option in self.options if option.part == part for word in (*option.words, option.to))
+        )
 
     @property
     def is_alike(self) -> bool:
         """Whether all say the same: the same phrase, or none of them one."""
-        return not self.differs and len({bool(each.now) for each in self.phrases}) < 2
+        return not self.differs and len({bool(phrase.now) for phrase in self.phrases}) < 2
 
 
 @dataclass(frozen=True)
@@ -121,30 +123,32 @@ def build_phrase_set(where: Where, name: str, actor: str, number: int | None = N
     """A set of a round, the present one unless another is named; what has consequences is asked for first."""
     with open_coding(where) as coding:
         state = coding.state
-        one = state.round(name)
-        find_phrase_facet(one)
-        if actor != coding.lead and one.slot_of(actor) is None:
+        round_state = state.round(name)
+        find_phrase_facet(round_state)
+        if actor != coding.lead and round_state.slot_of(actor) is None:
             raise StateError(f"{actor!r} does not rate in {name!r} and sees nothing of it")
-        wanted = one.set if number is None else number
-        if not 1 <= wanted <= one.set:
-            raise InputError(f"there is no set {wanted} of {name!r} yet: it is at set {one.set}")
-        look, hindrance = _find_access(state, one, actor, wanted)
-        if look == SEE and one.status != OPEN:
+        shown = round_state.set if number is None else number
+        if not 1 <= shown <= round_state.set:
+            raise InputError(f"there is no set {shown} of {name!r} yet: it is at set {round_state.set}")
+        access, hindrance = _find_access(state, round_state, actor, shown)
+        if access == SEE and round_state.status != OPEN:
             record_view(coding, name, actor)
-        found = PhraseSet(
+        phrases = PhraseSet(
             round=name,
-            number=wanted,
-            current=one.set,
-            sets=len(one.sets),
-            status=one.status,
-            access=look,
+            number=shown,
+            current=round_state.set,
+            sets=len(round_state.sets),
+            status=round_state.status,
+            access=access,
             obstacle=hindrance,
-            waiting=_list_waiting(one, actor) if one.status == OPEN else (),
-            rates=one.slot_of(actor) is not None,
-            blindness=one.blindness,
-            simulated=any(next(iter(rating.values()))[-1].simulated for rating in one.ratings.values() if rating),
+            waiting=_list_waiting(round_state, actor) if round_state.status == OPEN else (),
+            rates=round_state.slot_of(actor) is not None,
+            blindness=round_state.blindness,
+            simulated=any(
+                next(iter(rating.values()))[-1].simulated for rating in round_state.ratings.values() if rating
+            ),
         )
-        return _add_phrases(one, actor, found) if look == SEE else found
+        return _add_phrases(round_state, actor, phrases) if access == SEE else phrases
 
 
 def mask_set(phrases: PhraseSet, mask: TextMask) -> PhraseSet:
@@ -154,11 +158,13 @@ def mask_set(phrases: PhraseSet, mask: TextMask) -> PhraseSet:
         sides=tuple(
             replace(
                 side,
-                said=tuple(
-                    replace(said, written=_mask_words(said.written, mask), now=_mask_words(said.now, mask))
-                    for said in side.phrases
+                phrases=tuple(
+                    replace(phrase, written=_mask_words(phrase.written, mask), now=_mask_words(phrase.now, mask))
+                    for phrase in side.phrases
                 ),
-                ways=tuple(way for way in side.options if not any(mask.find(word) for word in (*way.words, way.to))),
+                options=tuple(
+                    option for option in side.options if not any(mask.find(word) for word in (*option.words, option.to))
+                ),
             )
             for side in phrases.sides
         ),
@@ -194,18 +200,18 @@ def _find_access(state: State, round_state: RoundState, actor: str, number: int)
 
 
 def _list_waiting(round_state: RoundState, actor: str) -> tuple[tuple[str, int], ...]:
-    progress = [(seat, round_state.progress(seat, seat.rater)) for seat in round_state.slots]
-    return tuple((_name_slot(round_state, seat, actor), len(own) - own.done) for seat, own in progress)
+    progress = [(slot, round_state.progress(slot, slot.rater)) for slot in round_state.slots]
+    return tuple((_name_slot(round_state, slot, actor), len(own) - own.done) for slot, own in progress)
 
 
-def _name_slot(round_state: RoundState, seat: RaterSlot, actor: str) -> str:
+def _name_slot(round_state: RoundState, slot: RaterSlot, actor: str) -> str:
     """How a place at the table is called before somebody: by name for a lead without one, never for a rater."""
-    if actor in seat.raters:
+    if actor in slot.raters:
         return "you"
     if round_state.slot_of(actor) is None and actor != round_state.plan.tie_breaker:
-        return seat.label
+        return slot.label
     return (
-        "the other rater" if len(round_state.slots) == 2 else f"rater {chr(ord('A') + round_state.slots.index(seat))}"
+        "the other rater" if len(round_state.slots) == 2 else f"rater {chr(ord('A') + round_state.slots.index(slot))}"
     )
 
 
@@ -216,7 +222,7 @@ def _add_phrases(round_state: RoundState, actor: str, phrase_set: PhraseSet) -> 
     known = find_words_before(round_state, number + 1)
     so_far = [item for items in round_state.sets[:number] for item in items]
     counts = {
-        part: Counter(phrase[part] for given in list_phrases(round_state, so_far).values() for phrase in given)
+        part: Counter(phrase[part] for phrases in list_phrases(round_state, so_far).values() for phrase in phrases)
         for part in PARTS
     }
     complete = now and round_state.status == OPEN and not list_missing(round_state)
@@ -228,8 +234,8 @@ def _add_phrases(round_state: RoundState, actor: str, phrase_set: PhraseSet) -> 
                 _compare_phrases(round_state, actor, item, known, counts if complete else None) for item in items
             ),
             "words": {
-                part: tuple(WordCount(word, count, known[part].get(word, word)) for word, count in each.most_common())
-                for part, each in counts.items()
+                part: tuple(WordCount(word, count, known[part].get(word, word)) for word, count in words.most_common())
+                for part, words in counts.items()
             },
             "curves": tuple(curve for curve in build_curves(round_state) if curve.set <= number),
             "can_unify": complete,
@@ -245,23 +251,27 @@ def _compare_phrases(
     known: Mapping[str, Mapping[str, str]],
     counts: Mapping[str, Counter[str]] | None,
 ) -> PhraseComparison:
-    facet, said = find_phrase_facet(round_state).id, []
-    for seat in round_state.slots:
-        rating = round_state.rating_in_slot(seat, item)
+    facet, slot_phrases = find_phrase_facet(round_state).id, []
+    for slot in round_state.slots:
+        rating = round_state.rating_in_slot(slot, item)
         answer = rating.answers.get(facet) if rating else None
-        if not seat.has(seat.raters[0], item):
+        if not slot.has(slot.raters[0], item):
             continue
         if not answer or answer == CANNOT_JUDGE:
-            said.append(
-                SlotPhrase(_name_slot(round_state, seat, actor), {}, {}, "cannot judge" if answer else "not rated")
+            slot_phrases.append(
+                SlotPhrase(_name_slot(round_state, slot, actor), {}, {}, "cannot judge" if answer else "not rated")
             )
             continue
         now = {part: known[part].get(answer[part], answer[part]) for part in PARTS}
-        said.append(SlotPhrase(_name_slot(round_state, seat, actor), answer, now))
-    phrases = [each for each in said if each.now]
+        slot_phrases.append(SlotPhrase(_name_slot(round_state, slot, actor), answer, now))
+    phrases = [phrase for phrase in slot_phrases if phrase.now]
     differs = tuple(part for part in PARTS if len({phrase.now[part] for phrase in phrases}) > 1)
-    ways = tuple(way for part in differs for way in _list_unify_options(part, phrases, counts[part])) if counts else ()
-    return PhraseComparison(item, tuple(said), differs, ways)
+    options = (
+        tuple(option for part in differs for option in _list_unify_options(part, phrases, counts[part]))
+        if counts
+        else ()
+    )
+    return PhraseComparison(item, tuple(slot_phrases), differs, options)
 
 
 def _list_unify_options(part: str, phrases: Sequence[SlotPhrase], counts: Counter[str]) -> list[UnifyOption]:
@@ -269,13 +279,13 @@ def _list_unify_options(part: str, phrases: Sequence[SlotPhrase], counts: Counte
 
     A word that nobody wrote, since it stands for others, is named by the one that was written.
     """
-    given = {
+    written = {
         phrase.now[part]: phrase.now[part] if phrase.now[part] in counts else phrase.written[part] for phrase in phrases
     }
-    most = max(counts[word] for word in given)
-    frequent = [word for word in given if word in counts and counts[word] == most]
+    most = max(counts[word] for word in written)
+    frequent = [word for word in written if word in counts and counts[word] == most]
 
-    def way(to: str, rule: str) -> UnifyOption:
-        return UnifyOption(part, tuple(name for word, name in given.items() if word != to), to, rule)
+    def build_option(to: str, rule: str) -> UnifyOption:
+        return UnifyOption(part, tuple(name for word, name in written.items() if word != to), to, rule)
 
-    return [*(way(to, SAME_MEANING) for to in frequent), *(way(to, HYPERNYM) for to in given)]
+    return [*(build_option(to, SAME_MEANING) for to in frequent), *(build_option(to, HYPERNYM) for to in written)]

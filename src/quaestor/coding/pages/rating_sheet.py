@@ -88,12 +88,12 @@ class Desk:
         """Work out beforehand what the first page of each rater needs."""
         with self.coding.locked_state() as state:
             opened = [round_state for round_state in state.rounds.values() if round_state.status == OPEN]
-        for one in opened:
-            self.item_texts.prepare(one.plan.round, one.plan.items)
-            for seat in one.slots:
+        for round_state in opened:
+            self.item_texts.prepare(round_state.plan.round, round_state.plan.items)
+            for slot in round_state.slots:
                 with self.coding.locked_state() as state:
-                    build_rater_position(state, one.plan.round, seat.rater)
-                    seat.has(seat.rater, "")
+                    build_rater_position(state, round_state.plan.round, slot.rater)
+                    slot.has(slot.rater, "")
 
     def close(self) -> None:
         self.item_texts.close()
@@ -103,39 +103,39 @@ class Desk:
     def build_sheet(self, name: str, rater: str, item: str = "") -> RatingSheet | None:
         """A rater's sheet: the item asked for, else the next one; None where nothing is left."""
         with self.coding.locked_state() as state:
-            place = build_rater_position(state, name, rater)
-            trying = [one.item for one in list_untried_practice(state.round(name), rater)]
-            wanted = item or next(iter(trying), "") or next(place.progress.iterate_waiting(0), "")
-            if not wanted:
+            position = build_rater_position(state, name, rater)
+            trying = [practice.item for practice in list_untried_practice(state.round(name), rater)]
+            item_id = item or next(iter(trying), "") or next(position.progress.iterate_waiting(0), "")
+            if not item_id:
                 return None
-            if place.progress.turn_of(wanted) < 0 and wanted not in trying:
-                raise StateError(f"the item {wanted!r} is not among yours in {name!r}")
-            blank = SheetBuilder(place).build_sheet(wanted, practice=wanted in trying)
-            following = place.progress.list_from(place.progress.turn_of(wanted) + 1, BATCH)
-        self.item_texts.prepare(name, place.plan.items)
+            if position.progress.turn_of(item_id) < 0 and item_id not in trying:
+                raise StateError(f"the item {item_id!r} is not among yours in {name!r}")
+            blank = SheetBuilder(position).build_sheet(item_id, practice=item_id in trying)
+            following = position.progress.list_from(position.progress.turn_of(item_id) + 1, BATCH)
+        self.item_texts.prepare(name, position.plan.items)
         return self._add_texts([blank], following)[0]
 
     def list_next_sheets(self, name: str, rater: str, after: str, most: int) -> list[RatingSheet]:
         """The sheets that come after an item: what is left behind it, then what was skipped before it."""
         with self.coding.locked_state() as state:
-            place = build_rater_position(state, name, rater)
-            turn = place.progress.turn_of(after) + 1
-            waiting = (item for item in place.progress.iterate_waiting(turn) if item != after)
+            position = build_rater_position(state, name, rater)
+            turn = position.progress.turn_of(after) + 1
+            waiting = (item for item in position.progress.iterate_waiting(turn) if item != after)
             following = list(islice(waiting, max(most, BATCH)))
-            blanks = SheetBuilder(place)
+            blanks = SheetBuilder(position)
             blank = [blanks.build_sheet(item) for item in following[:most]]
         return self._add_texts(blank, following[most:])
 
     def _add_texts(self, blank: Sequence[RatingSheet], ahead: Sequence[str]) -> list[RatingSheet]:
         """Sheets with what is to be read; fetched while others go on."""
         texts = self.item_texts.get([sheet.item for sheet in blank], ahead)
-        return [replace(sheet, reading=texts[sheet.item]) for sheet in blank]
+        return [replace(sheet, item_text=texts[sheet.item]) for sheet in blank]
 
-    def queue_rating(self, name: str, rater: str, said: NewRating) -> PendingAct[State]:
+    def queue_rating(self, name: str, rater: str, rating: NewRating) -> PendingAct[State]:
         """A rating to be recorded, in the line of all that wait for the disk."""
-        wanted = queue_rating(self.coding, name, rater, said)
-        self.coding.pending.add(wanted)
-        return wanted
+        pending = queue_rating(self.coding, name, rater, rating)
+        self.coding.pending.add(pending)
+        return pending
 
     def practise(self, name: str, rater: str, item: str, answers: Mapping[str, Any]) -> dict[str, Any]:
         """Try a practice item and hear what would have been right."""
@@ -159,63 +159,64 @@ class Desk:
 class SheetBuilder:
     """Sheets of one rater's place, on which only the text is missing."""
 
-    def __init__(self, place: RaterPosition) -> None:
-        self._place = place
-        self._pace = _find_pace(place.recent(_RECENT))
-        self._choices = {facet.id: list_choices(facet, place.codebook) for facet in place.plan.facets}
-        self._unrated = tuple(self._build_facet(facet, "", None) for facet in place.plan.facets)
-        self._same_for_all = all(not find_kind(facet).confirms_proposal for facet in place.plan.facets)
+    def __init__(self, position: RaterPosition) -> None:
+        self._place = position
+        self._pace = _find_pace(position.recent(_RECENT))
+        self._choices = {facet.id: list_choices(facet, position.codebook) for facet in position.plan.facets}
+        self._unrated = tuple(self._build_facet(facet, "", None) for facet in position.plan.facets)
+        self._same_for_all = all(not find_kind(facet).confirms_proposal for facet in position.plan.facets)
 
     def build_sheet(self, item: str, *, practice: bool = False) -> RatingSheet:
-        place, progress, plan = self._place, self._place.progress, self._place.plan
+        position, progress, plan = self._place, self._place.progress, self._place.plan
         turn = progress.turn_of(item)
-        given = place.rating(item)
-        if given is None and self._same_for_all:
-            asked = self._unrated
+        rating = position.rating(item)
+        if rating is None and self._same_for_all:
+            facets = self._unrated
         else:
-            asked = tuple(self._build_facet(facet, item, given) for facet in plan.facets)
+            facets = tuple(self._build_facet(facet, item, rating) for facet in plan.facets)
         return RatingSheet(
             round=plan.round,
             kind=plan.kind,
-            rater=place.rater,
+            rater=position.rater,
             instructions=plan.instructions,
             item=item,
             item_text=ItemText(item, item),
-            facets=asked,
-            memo=given.memo if given else "",
-            rated=given is not None,
+            facets=facets,
+            memo=rating.memo if rating else "",
+            rated=rating is not None,
             practice=practice,
             before=progress.item(turn - 1) if turn > 0 else "",
-            after=next((one for one in progress.iterate_waiting(turn + 1) if one != item), ""),
+            after=next((other for other in progress.iterate_waiting(turn + 1) if other != item), ""),
             done=progress.done,
             total=len(progress),
-            set=place.set,
-            sets=place.sets,
-            opened=place.opened,
+            set=position.set,
+            sets=position.sets,
+            opened=position.opened,
             pace=self._pace,
         )
 
-    def _build_facet(self, facet: Facet, item: str, given: Rating | None) -> SheetFacet:
+    def _build_facet(self, facet: Facet, item: str, rating: Rating | None) -> SheetFacet:
         proposed = self._place.proposals(item) if find_kind(facet).confirms_proposal else {}
-        said = given.answers.get(facet.id) if given else None
+        answer = rating.answers.get(facet.id) if rating else None
         return SheetFacet(
             facet.id,
             facet.kind,
             facet.question,
             self._choices[facet.id],
             tuple(sorted(proposed.items())),
-            CANNOT_JUDGE if said == CANNOT_JUDGE else said,
-            given is not None and facet.id in given.unsure,
+            CANNOT_JUDGE if answer == CANNOT_JUDGE else answer,
+            rating is not None and facet.id in rating.unsure,
             facet.required,
         )
 
 
 def restore_sheet(sheet: RatingSheet, answers: Mapping[str, Any], unsure: Sequence[str], memo: str) -> RatingSheet:
     """A sheet as somebody left it: what was not taken is not typed again."""
-    asked = tuple(
-        replace(one, given=answers.get(one.facet, one.answer), unsure=one.facet in unsure) for one in sheet.facets
+    facets = tuple(
+        replace(facet, answer=answers.get(facet.facet, facet.answer), unsure=facet.facet in unsure)
+        for facet in sheet.facets
     )
-    return replace(sheet, asked=asked, memo=memo)
+    return replace(sheet, facets=facets, memo=memo)
 
 
 def _find_pace(ratings: Sequence[Rating]) -> float | None:

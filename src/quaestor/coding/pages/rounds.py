@@ -83,32 +83,32 @@ class RoundOverview:
 
     @property
     def missing(self) -> int:
-        return sum(seat.left for seat in self.slots)
+        return sum(slot.left for slot in self.slots)
 
 
 def list_rounds(study: Study, state: State) -> list[RoundOverview]:
     """The rounds of the study file in its order, then those the journal alone knows."""
-    named = [round_state.round for round_state in study.settings.rounds]
-    return [build_round_overview(study, state, name) for name in [*named, *(set(state.rounds) - set(named))]]
+    configured = [round_state.round for round_state in study.settings.rounds]
+    return [build_round_overview(study, state, name) for name in [*configured, *(set(state.rounds) - set(configured))]]
 
 
 def build_round_overview(study: Study, state: State, name: str) -> RoundOverview:
     round_state = state.rounds.get(name)
     return (
-        _unopened(study, find_round_settings(study, name))
+        _build_unopened(study, find_round_settings(study, name))
         if round_state is None
-        else _opened(study, state, round_state)
+        else _build_opened(study, state, round_state)
     )
 
 
-def _unopened(study: Study, round_settings: RoundSettings) -> RoundOverview:
+def _build_unopened(study: Study, round_settings: RoundSettings) -> RoundOverview:
     return RoundOverview(
         round=round_settings.round,
         kind=round_settings.kind,
         status=NOT_OPENED,
         items=0,
         facets=round_settings.facets,
-        slots=tuple(SeatProgress(rater, rater, 0, 0) for rater in round_settings.raters),
+        slots=tuple(SlotProgress(rater, rater, 0, 0) for rater in round_settings.raters),
         acts=("open", "change") if is_editable(study, round_settings.round) else ("open",),
         overlap=round_settings.overlap,
         blind=round_settings.blind,
@@ -126,18 +126,18 @@ def _unopened(study: Study, round_settings: RoundSettings) -> RoundOverview:
     )
 
 
-def _opened(study: Study, state: State, round_state: RoundState) -> RoundOverview:
+def _build_opened(study: Study, state: State, round_state: RoundState) -> RoundOverview:
     plan, lead = round_state.plan, study.settings.study.lead
-    seats = tuple(_seat(round_state, seat) for seat in round_state.slots)
-    rated = not any(seat.left for seat in seats)
+    slots = tuple(_build_slot(round_state, slot) for slot in round_state.slots)
+    rated = not any(slot.left for slot in slots)
     return RoundOverview(
         round=plan.round,
         kind=plan.kind,
         status=round_state.status,
         items=len(plan.items),
         facets=tuple(facet.id for facet in plan.facets),
-        slots=seats,
-        acts=_acts(state, round_state, lead, rated),
+        slots=slots,
+        acts=_list_acts(state, round_state, lead, rated),
         set=round_state.set,
         sets=len(round_state.sets),
         complete=rated and round_state.set == len(round_state.sets),
@@ -166,33 +166,33 @@ def _opened(study: Study, state: State, round_state: RoundState) -> RoundOvervie
     )
 
 
-def _acts(state: State, round_state: RoundState, lead: str, rated: bool) -> tuple[str, ...]:
+def _list_acts(state: State, round_state: RoundState, lead: str, rated: bool) -> tuple[str, ...]:
     if round_state.status == OPEN:
         further = ("next set",) if rated and round_state.set < len(round_state.sets) else ()
         return (*further, "close", "deadline", "replace")
-    found = []
+    acts = []
     if round_state.plan.threshold is not None and not round_state.waived:
-        found.append("waive")
+        acts.append("waive")
     try:
         act = build_reopen_act(state, round_state.plan.round, lead, "asked whether it could be", not_blind=True)
-        found.append("reopen as not blind" if act.payload.get("not_blind") else "reopen")
+        acts.append("reopen as not blind" if act.payload.get("not_blind") else "reopen")
     except StateError:
         pass
     if not round_state.final and not is_complete(round_state):
-        found.append("make final")
-    return tuple(found)
+        acts.append("make final")
+    return tuple(acts)
 
 
-def _seat(round_state: RoundState, seat: RaterSlot) -> SeatProgress:
+def _build_slot(round_state: RoundState, slot: RaterSlot) -> SlotProgress:
     """Counted from what is kept up rating by rating: a round may hold very many."""
     if round_state.status == CLOSED:
-        total = len(seat.items[0])
-        done = min(total, sum(len(round_state.ratings.get(rater, {})) for rater in seat.raters))
-        return SeatProgress(seat.rater, seat.label, done, total)
+        total = len(slot.items[0])
+        done = min(total, sum(len(round_state.ratings.get(rater, {})) for rater in slot.raters))
+        return SlotProgress(slot.rater, slot.label, done, total)
     whole = len(round_state.sets) == 1
-    total = len(seat.items[0]) if whole else sum(seat.has(seat.raters[0], item) for item in round_state.open_items())
-    own = round_state.progress(seat, seat.rater)
-    return SeatProgress(seat.rater, seat.label, total - (len(own) - own.done), total)
+    total = len(slot.items[0]) if whole else sum(slot.has(slot.raters[0], item) for item in round_state.open_items())
+    own = round_state.progress(slot, slot.rater)
+    return SlotProgress(slot.rater, slot.label, total - (len(own) - own.done), total)
 
 
 def _is_simulated(round_state: RoundState) -> bool:
@@ -201,7 +201,7 @@ def _is_simulated(round_state: RoundState) -> bool:
 
 
 @dataclass(frozen=True)
-class Happened:
+class RoundEvent:
     """One act of a round."""
 
     number: int
@@ -211,50 +211,54 @@ class Happened:
     reason: str = ""
 
 
-def round_log(coding: CodingSession, name: str) -> list[Happened]:
+def list_round_events(coding: CodingSession, name: str) -> list[RoundEvent]:
     """The acts of a round in order, but for its ratings and what was said about them."""
     acts = coding.journal.acts_of_kinds(list(_WORDS))
-    return [_happened(act) for act in acts if _round_of(act) == name]
+    return [_build_event(act) for act in acts if _find_round(act) == name]
 
 
-def _round_of(act: Act) -> str:
+def _find_round(act: Act) -> str:
     plan: Mapping[str, Any] = act.payload.get("plan", {})
     return str(plan.get("round") or act.payload.get("round", ""))
 
 
-def _happened(act: Act) -> Happened:
+def _build_event(act: Act) -> RoundEvent:
     reason = str(act.payload.get("reason") or act.payload.get("incomplete") or "")
-    return Happened(act.number, act.time, act.actor, _WORDS[act.kind](act.payload), reason)
+    return RoundEvent(act.number, act.time, act.actor, _WORDS[act.kind](act.payload), reason)
 
 
-def _count(number: int, noun: str) -> str:
+def _format_count(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
-def _decided(said: Mapping[str, Any]) -> str:
-    ways = Counter(one["how"] for one in said["decisions"])
-    return ", ".join(f"{_count(number, 'decision')} by {how}" for how, number in ways.items()) or "no decision"
+def _describe_decisions(payload: Mapping[str, Any]) -> str:
+    methods = Counter(decision["how"] for decision in payload["decisions"])
+    return (
+        ", ".join(f"{_format_count(number, 'decision')} by {how}" for how, number in methods.items()) or "no decision"
+    )
 
 
-def _closed(said: Mapping[str, Any]) -> str:
-    if "incomplete" not in said:
+def _describe_closing(payload: Mapping[str, Any]) -> str:
+    if "incomplete" not in payload:
         return "declared it final"
-    words = "closed it although it was not complete" if said["incomplete"] else "closed it"
-    return f"{words}, as final" if said.get("final") else words
+    words = "closed it although it was not complete" if payload["incomplete"] else "closed it"
+    return f"{words}, as final" if payload.get("final") else words
 
 
 _WORDS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
-    "round.open": lambda said: f"opened it with {_count(len(said['plan']['items']), 'item')}",
-    "round.close": _closed,
-    "round.reopen": lambda said: "reopened it as not blind" if said.get("not_blind") else "opened it again",
-    "round.waive": lambda said: "waived its threshold",
-    "round.replace": lambda said: f"gave {_count(len(said['items']), 'item')} of {said['rater']} to {said['by']}",
-    "round.deadline": lambda said: f"set its deadline to {said['deadline'][:16].replace('T', ' ')} UTC",
-    "round.set": lambda said: f"went on to set {said['set']}",
-    "round.unblind": lambda said: "looked at its ratings",
-    "ratings.import": lambda said: f"took in {_count(said['rows'], 'rating')} from {said['file']}",
-    "words.compare": lambda said: f"compared the words of set {said['set']}",
-    "words.unify": lambda said: f"unified words after set {said['set']}",
-    "words.reread": lambda said: f"asked for an item of set {said['set']} to be read again",
-    "decision": _decided,
+    "round.open": lambda payload: f"opened it with {_format_count(len(payload['plan']['items']), 'item')}",
+    "round.close": _describe_closing,
+    "round.reopen": lambda payload: "reopened it as not blind" if payload.get("not_blind") else "opened it again",
+    "round.waive": lambda payload: "waived its threshold",
+    "round.replace": lambda payload: (
+        f"gave {_format_count(len(payload['items']), 'item')} of {payload['rater']} to {payload['by']}"
+    ),
+    "round.deadline": lambda payload: f"set its deadline to {payload['deadline'][:16].replace('T', ' ')} UTC",
+    "round.set": lambda payload: f"went on to set {payload['set']}",
+    "round.unblind": lambda payload: "looked at its ratings",
+    "ratings.import": lambda payload: f"took in {_format_count(payload['rows'], 'rating')} from {payload['file']}",
+    "words.compare": lambda payload: f"compared the words of set {payload['set']}",
+    "words.unify": lambda payload: f"unified words after set {payload['set']}",
+    "words.reread": lambda payload: f"asked for an item of set {payload['set']} to be read again",
+    "decision": _describe_decisions,
 }

@@ -25,7 +25,7 @@ from quaestor.study.contributions import TextMask
 
 
 @dataclass(frozen=True)
-class Tie:
+class TieCasePage:
     """One case as the tie-breaker sees it."""
 
     round: str
@@ -55,7 +55,7 @@ class TieRow:
 
 
 @dataclass(frozen=True)
-class Ties:
+class TieList:
     """All cases of a round for its tie-breaker."""
 
     round: str
@@ -67,34 +67,38 @@ class Ties:
     """Whether every case is, and names can be seen."""
 
 
-def ties_of(where: Where, name: str, actor: str) -> Ties:
+def list_ties(where: Where, name: str, actor: str) -> TieList:
     """The cases of a round, answered or not."""
     with open_coding(where) as coding:
         cases = list_recorded_tie_cases(coding, name, actor)
         state = coding.state
-        one = state.round(name)
-        rows = tuple(_row(one, state, case) for case in cases)
-        facets = tuple(facet.id for facet in one.plan.facets)
+        round_state = state.round(name)
+        rows = tuple(_build_row(round_state, state, case) for case in cases)
+        facets = tuple(facet.id for facet in round_state.plan.facets)
         done = sum(_is_done(case) for case in cases)
-        return Ties(name, facets, rows, done, len(cases), one.status == CLOSED and is_settled_round(state, name))
+        return TieList(
+            name, facets, rows, done, len(cases), round_state.status == CLOSED and is_settled_round(state, name)
+        )
 
 
-def tie_of(
+def build_tie(
     where: Where, name: str, actor: str, item: str = "", facet: str = "", mask: TextMask | None = None
-) -> Tie | None:
+) -> TieCasePage | None:
     """Returns a case, or else the next one to answer, without known names; None where nothing is left."""
     with open_coding(where) as coding:
         cases = list_recorded_tie_cases(coding, name, actor)
         state = coding.state
         if item:
-            place = next((at for at, case in enumerate(cases) if case.item == item and facet in ("", case.facet)), None)
-            if place is None:
+            position = next(
+                (number for number, case in enumerate(cases) if case.item == item and facet in ("", case.facet)), None
+            )
+            if position is None:
                 raise InputError(f"{item!r} is no case of {name!r}: choose one from the list.")
         else:
-            place = next((at for at, case in enumerate(cases) if not _is_done(case)), None)
-            if place is None:
+            position = next((number for number, case in enumerate(cases) if not _is_done(case)), None)
+            if position is None:
                 return None
-        tie = _tie(state, name, cases, place)
+        tie = _build_tie(state, name, cases, position)
         book = state.history.at(state.round(name).plan.codebook)
     # Not under the lock: looking for names takes a while.
     return replace(tie, question=mask_question(tie.question, tie.item, book, mask)) if mask else tie
@@ -106,7 +110,7 @@ def answer_tie(
     actor: str,
     item: str,
     facet: str,
-    chosen: SubmittedAnswer,
+    submitted: SubmittedAnswer,
     text: str,
     *,
     settling: bool,
@@ -114,17 +118,17 @@ def answer_tie(
 ) -> int:
     """The tie-breaker's own answer on record, and with it the decision where the round leaves it to them alone."""
     with open_coding(where) as coding:
-        one = coding.state.round(name)
-        asked = find_facet(one, facet)
-        given = [
+        round_state = coding.state.round(name)
+        facet_plan = find_facet(round_state, facet)
+        answers = [
             answer
             for case in list_tie_cases(coding.state, name, actor)
-            if (case.item, case.facet) == (item, asked.id)
+            if (case.item, case.facet) == (item, facet_plan.id)
             for answer in case.answers
         ]
-        answer = read_submitted_answer(asked, chosen, given)
-        settles = settling or _must_settle(one)
-        return break_tie(coding, name, actor, item, asked.id, answer, text, settling=settles, key=key)
+        answer = read_submitted_answer(facet_plan, submitted, answers)
+        settles = settling or _must_settle(round_state)
+        return break_tie(coding, name, actor, item, facet_plan.id, answer, text, settling=settles, key=key)
 
 
 def _is_done(case: TieCase) -> bool:
@@ -135,33 +139,33 @@ def _must_settle(round_state: RoundState) -> bool:
     return list_settlement_methods(round_state.plan) == (TIE_BREAKER,)
 
 
-def _row(round_state: RoundState, state: State, case: TieCase) -> TieRow:
-    said = dict.fromkeys(_words(round_state, state, case.facet, answer) for answer in case.answers)
-    answer = _words(round_state, state, case.facet, case.comment.answer) if case.comment else ""
-    return TieRow(case.item, case.facet, tuple(said), answer, case.settled)
+def _build_row(round_state: RoundState, state: State, case: TieCase) -> TieRow:
+    answers = dict.fromkeys(_name_answer(round_state, state, case.facet, answer) for answer in case.answers)
+    answer = _name_answer(round_state, state, case.facet, case.comment.answer) if case.comment else ""
+    return TieRow(case.item, case.facet, tuple(answers), answer, case.settled)
 
 
-def _words(round_state: RoundState, state: State, facet: str, answer: object) -> str:
+def _name_answer(round_state: RoundState, state: State, facet: str, answer: object) -> str:
     return name_answer(round_state.plan.facet(facet), state.history.at(round_state.plan.codebook), answer)
 
 
-def _tie(state: State, name: str, cases: list[TieCase], place: int) -> Tie:
-    one, case = state.round(name), cases[place]
-    facet: Facet = one.plan.facet(case.facet)
-    left = [at for at, other in enumerate(cases) if at != place and not _is_done(other)]
-    earlier, later = [at for at in left if at < place], [at for at in left if at > place]
+def _build_tie(state: State, name: str, cases: list[TieCase], position: int) -> TieCasePage:
+    round_state, case = state.round(name), cases[position]
+    facet: Facet = round_state.plan.facet(case.facet)
+    left = [number for number, other in enumerate(cases) if number != position and not _is_done(other)]
+    earlier, later = [number for number in left if number < position], [number for number in left if number > position]
     after = next(iter([*later, *earlier]), None)
-    must = _must_settle(one)
-    proposed = one.plan.proposals.get(case.item, {}) if find_kind(facet).confirms_proposal else {}
-    given = [(answer, None) for answer in case.answers]
-    return Tie(
+    must = _must_settle(round_state)
+    proposed = round_state.plan.proposals.get(case.item, {}) if find_kind(facet).confirms_proposal else {}
+    answers = [(answer, None) for answer in case.answers]
+    return TieCasePage(
         name,
         case.item,
-        build_question(facet, state.history.at(one.plan.codebook), given, proposed, judging=not must),
-        _words(one, state, case.facet, case.comment.answer) if case.comment else "",
+        build_question(facet, state.history.at(round_state.plan.codebook), answers, proposed, judging=not must),
+        _name_answer(round_state, state, case.facet, case.comment.answer) if case.comment else "",
         case.comment.text if case.comment else "",
         case.settled,
-        TIE_BREAKER in list_settlement_methods(one.plan),
+        TIE_BREAKER in list_settlement_methods(round_state.plan),
         must,
         _key(cases[earlier[-1]]) if earlier else None,
         _key(cases[after]) if after is not None else None,

@@ -1,1 +1,1 @@
-"""Computed against printed, cell by cell."""
+"""Compares printed figures with computed ones, cell by cell."""

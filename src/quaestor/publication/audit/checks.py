@@ -1,4 +1,4 @@
-"""Printed figures against each other: sums, shares, what a kappa or a p-value may be."""
+"""Checks printed figures against each other: sums, shares, possible kappas and p-values."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from quaestor.publication.audit.records import DIFFERS, AuditCell, Check
 from quaestor.publication.results.median_tables import ALL
 
 _ELSEWHERE = re.compile(r"\(([^()]*?)\s+in\s[^()]*\)")
-"""`81.7% (81.6% in the text)`: what the same page says elsewhere."""
+"""`81.7% (81.6% in the text)`: the same page prints the figure a second time."""
 
 
 def checks_of(printed: Printed) -> tuple[Check, ...]:
-    """Everything that printed figures say of each other, and whether they agree."""
+    """Runs every check among printed figures."""
     checks = [*_sums(printed), *_said_twice(printed)]
     for check in printed.settings.checks:
         checks += [
@@ -84,7 +84,7 @@ def _sums_of_rows(printed: Printed, layout: PrintedTable, rows: tuple[PrintedRow
 
 
 def _added(lines: Sequence[float | None]) -> float | None:
-    """What a group without a total of its own comes to, where all of it can be read."""
+    """Returns the sum of a group that has no printed total, or None if one of its cells is unreadable."""
     return None if None in lines else sum(line or 0.0 for line in lines)
 
 
@@ -94,7 +94,7 @@ def _sum(statement: str, parts: list[float], whole: float, note: str = "") -> Ch
 
 
 def _same(first: float, other: float) -> bool:
-    """Tenths do not add up exactly in floats: 0.1 and 0.2 are 0.3 on a page."""
+    """Compares with a tolerance: 0.1 + 0.2 is not exactly 0.3 in floats."""
     return math.isclose(first, other, rel_tol=1e-12, abs_tol=1e-9)
 
 
@@ -103,7 +103,7 @@ def _shown(number: float) -> str:
 
 
 def _said_twice(printed: Printed) -> Iterator[Check]:
-    """A figure that is printed in two ways is its own contradiction."""
+    """Checks that a figure printed twice has the same value both times."""
     for finding, claim, text in printed.findings:
         elsewhere = _ELSEWHERE.search(text)
         if elsewhere is None:
@@ -112,14 +112,14 @@ def _said_twice(printed: Printed) -> Iterator[Check]:
         if first and second:
             same = first[0][0] == second[0][0]
             note = printed.note_on((FINDINGS, claim, finding))
-            yield Check("text", f"finding {finding}, {claim}: the page says it once", same, text, note)
+            yield Check("text", f"finding {finding}, {claim}: both printed values are the same", same, text, note)
 
 
 def _cell_or_number(printed: Printed, value: str | float | None) -> tuple[float, int]:
     if isinstance(value, str):
         numbers = numbers_in(printed.cell(value))
         if not numbers:
-            raise SettingsError(f"printed.toml: {value!r} holds no number to check with, leave it out of the check")
+            raise SettingsError(f"printed.toml: {value!r} contains no number: remove it from the check")
         return numbers[0]
     number = float(value or 0)
     return number, len(_shown(number).partition(".")[2])
@@ -138,7 +138,7 @@ def _check_share(printed: Printed, check: PrintedCheck) -> Iterator[Check]:
     base, _ = _cell_or_number(printed, check.among)
     share, decimals = _cell_or_number(printed, check.equals)
     if not base:
-        yield Check("share", check.check, False, f"{_shown(part)} of 0 is no share, printed {share:g}%")
+        yield Check("share", check.check, False, f"{_shown(part)} of 0 has no share, printed {share:g}%")
         return
     percentage = 100 * part / base
     holds = compared(share, decimals, percentage) != DIFFERS
@@ -161,7 +161,7 @@ def _check_kappa(printed: Printed, check: PrintedCheck) -> Iterator[Check]:
 
 
 def _groups_of_counts(printed: Printed, table: str) -> dict[str, list[PrintedRow]]:
-    """The lines of a table of counts by group, and all of them together."""
+    """Returns the rows of a table of counts by group, and all of them under one more key."""
     groups: dict[str, list[PrintedRow]] = {}
     for row in printed.tables[table]:
         if not row.total:
@@ -176,12 +176,12 @@ def _require_columns(printed: Printed, check: PrintedCheck, table: str, columns:
         if name not in there:
             near = suggest(name, there) or "none"
             raise SettingsError(
-                f"printed.toml: {check.check!r} needs column {name!r} of table {table}, printed: {near}"
+                f"printed.toml: {check.check!r} needs column {name!r} of table {table}, printed columns: {near}"
             )
 
 
 def _check_p(printed: Printed, check: PrintedCheck) -> Iterator[Check]:
-    """Each printed p-value belongs to its r and the number of rows behind it."""
+    """Checks each printed p-value against its r and the number of rows."""
     groups = _groups_of_counts(printed, str(check.counts))
     for row in printed.tables[str(check.table)]:
         n = len(groups.get(row.name, ()))
@@ -200,7 +200,7 @@ def _check_p(printed: Printed, check: PrintedCheck) -> Iterator[Check]:
 
 
 def _check_correlation(printed: Printed, check: PrintedCheck) -> Iterator[Check]:
-    """Each printed r is that of the printed counts."""
+    """Checks each printed r against the one computed from the printed counts."""
     groups = _groups_of_counts(printed, str(check.counts))
     cells = []
     for row in printed.tables[str(check.table)]:
@@ -215,7 +215,7 @@ def _check_correlation(printed: Printed, check: PrintedCheck) -> Iterator[Check]
     for cell in explained(cells, {}):
         if cell.computed is None or not isinstance(cell.computed, float):
             continue
-        name = f"table {cell.table}, {cell.row}: {cell.column} is that of the counts in table {check.counts}"
+        name = f"table {cell.table}, {cell.row}: {cell.column} matches the counts in table {check.counts}"
         words = f"the counts give {cell.computed:.4f}, printed {cell.printed}"
         words += f"; {cell.explanation}" if cell.explanation else ""
         yield Check("correlation", name, cell.verdict != DIFFERS, words, printed.note_on(cell.key))

@@ -1,4 +1,4 @@
-"""One printed figure against one computed value."""
+"""Compares one printed figure with one computed value."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from itertools import combinations
 from quaestor.publication.audit.records import DIFFERS, MATCH, NOT_COMPUTABLE, NOT_PRINTED, ROUNDING, AuditCell, Key
 
 _NUMBER = re.compile(
-    r"(?:(?<![\w.)%])[-−+])?"  # the dash of a range or of `level-2` is no sign
+    r"(?:(?<![\w.)%])[-−+])?"  # the dash of a range or of `level-2` is not a minus sign
     r"(?:(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?|\.\d+)"  # 3,842 is one number, 1,2 are two; .53 is 0.53
     r"(?:[eE][-−+]?\d{1,2}(?!\d))?"
 )
@@ -24,11 +24,11 @@ _LIMITS: dict[str, Callable[[float, float], bool]] = {
     "≥": operator.ge,
 }
 _NOISE = 1e-9
-"""Of half a unit of the last printed decimal: what arithmetic in floats may add to it."""
+"""Tolerance for float arithmetic, as a fraction of half a unit of the last printed decimal."""
 
 
 def numbers_in(printed: str) -> list[tuple[float, int]]:
-    """Every number of a printed text with its decimals: `81.7% (81.6% in the text)` has two."""
+    """Returns every number in a printed text with its decimals: `81.7% (81.6% in the text)` has two."""
     cells = []
     for match in _NUMBER.finditer(printed):
         text = match.group().replace(",", "").replace("−", "-").lower()
@@ -38,7 +38,7 @@ def numbers_in(printed: str) -> list[tuple[float, int]]:
 
 
 def number_alone(printed: str) -> float | int | None:
-    """The number that a printed text is, a percent sign aside; None where it says more, or none."""
+    """Returns the number if the text is a single number, with or without a percent sign, else None."""
     text = printed.strip().removesuffix("%").rstrip()
     if _NUMBER.fullmatch(text) is None:
         return None
@@ -47,7 +47,7 @@ def number_alone(printed: str) -> float | int | None:
 
 
 def verdict_of(printed: str, computed: float | str | None, *, at_least: bool = False) -> str:
-    """How a computed value stands to what was printed."""
+    """Returns the verdict on a printed figure and its computed value."""
     if not printed.strip():
         return NOT_PRINTED
     if computed is None:
@@ -67,7 +67,7 @@ def verdict_of(printed: str, computed: float | str | None, *, at_least: bool = F
 
 
 def compared(printed: float, decimals: int, computed: float) -> str:
-    """Rounding is up to half a unit of the last printed decimal, the half itself included."""
+    """Compares two numbers; up to half a unit of the last printed decimal, inclusive, counts as rounding."""
     distance = abs(computed - printed)
     half = 0.5 * 10.0**-decimals
     noise = half * _NOISE + 4 * math.ulp(printed)
@@ -77,7 +77,7 @@ def compared(printed: float, decimals: int, computed: float) -> str:
 
 
 def is_truncated(printed: str, computed: float | str | None) -> bool:
-    """Whether the printed figure is the computed one with its further decimals cut off."""
+    """Tells whether the printed figure is the computed one with decimals cut off instead of rounded."""
     numbers = numbers_in(printed)
     if not numbers or not isinstance(computed, float | int) or printed.strip()[0] in _LIMITS:
         return False
@@ -94,11 +94,11 @@ def _plain(text: str) -> str:
 _FITS = (MATCH, ROUNDING)
 _FEWEST = 2
 Alternatives = Mapping[str, Mapping[Key, float | str | None]]
-"""By what was done otherwise: the cells as they would be then."""
+"""Cells as computed with another method, by the name of the method."""
 
 
 def explained(cells: Sequence[AuditCell], alternatives: Alternatives) -> tuple[AuditCell, ...]:
-    """The cells, those that differ with what would explain it."""
+    """Adds a proposed explanation to each cell that differs."""
     words: dict[Key, str] = {}
     for table in dict.fromkeys(cell.table for cell in cells):
         own = [cell for cell in cells if cell.table == table]
@@ -113,9 +113,9 @@ def explained(cells: Sequence[AuditCell], alternatives: Alternatives) -> tuple[A
 
 
 def _exchanged(cells: Sequence[AuditCell], *, by_row: bool) -> dict[Key, str]:
-    """Pairs of rows (or columns) that fit once each is compared with the other's computed values.
+    """Finds pairs of rows (or columns) that match if their printed values are swapped.
 
-    A line that could have changed places with either of two others has no simple explanation, so none is proposed.
+    Proposes nothing for a line that could be swapped with more than one other line.
     """
     lines: dict[str, dict[str, AuditCell]] = {}
     for cell in cells:
@@ -132,14 +132,14 @@ def _exchanged(cells: Sequence[AuditCell], *, by_row: bool) -> dict[Key, str]:
     rivals = Counter(name for pair in pairs for name in pair)
     for first, second in pairs:
         if rivals[first] == rivals[second] == 1:
-            words = f"the {what} {first!r} and {second!r} are printed in each other's place"
+            words = f"the {what} {first!r} and {second!r} are swapped in print"
             both = (*lines[first].values(), *lines[second].values())
             notes |= {cell.key: words for cell in both if cell.verdict == DIFFERS}
     return notes
 
 
 def _fits(printed: Mapping[str, AuditCell], computed: Mapping[str, AuditCell]) -> bool:
-    """Whether what one line prints is what the other computes, wherever both can be read."""
+    """Tells whether the printed values of one line match the computed values of the other."""
     shared = [place for place in printed if place in computed and printed[place].printed.strip()]
     verdicts = [
         verdict_of(printed[place].printed, computed[place].computed)

@@ -1,4 +1,4 @@
-"""The printed figures of a study: what stands on the page, cell by cell."""
+"""Reads the printed figures of a study, cell by cell."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FINDINGS, OTHER, FUNNEL = "findings", "other", "funnel"
 
 @dataclass(frozen=True)
 class PrintedRow:
-    """One printed row: how it is cited, the group it stands in, whether it is a total."""
+    """One printed row: its key, its group and whether it is a total."""
 
     name: str
     title: str
@@ -50,7 +50,7 @@ class Printed:
         return next(printed_table for printed_table in self.settings.tables if printed_table.table == table)
 
     def cell(self, name: str) -> str:
-        """What is printed at `TABLE:ROW:COLUMN`."""
+        """Returns the text printed at `TABLE:ROW:COLUMN`."""
         key = split_cell(name)
         if key not in self.every_cell():
             raise SettingsError(f"{PRINTED_FILE}: nothing is printed at {name!r}, {self._near(name)}")
@@ -64,24 +64,24 @@ class Printed:
         return f"near it: {join_with_or(sort_by_similarity(name, options)[:3])}"
 
     def every_cell(self) -> Collection[Key]:
-        """How each printed cell is cited."""
+        """Returns the key of each printed cell."""
         if not self._cells:
             self._cells.update(self._all())
         return self._cells
 
     def require_known(self) -> None:
-        """Refuse a check or a note that speaks of what is not printed: it would never say anything."""
+        """Raises SettingsError if a check or note names a cell that is not printed, since it would never apply."""
         for check in self.settings.checks:
             for name in _cells_of(check):
                 self.cell(name)
             for table in filter(None, (check.table, check.counts)):
                 if table not in self.tables:
                     known = suggest(table, self.tables) or "none"
-                    raise SettingsError(f"{PRINTED_FILE}: {check.check!r} asks for table {table!r}, printed: {known}")
+                    raise SettingsError(f"{PRINTED_FILE}: {check.check!r} needs table {table!r}, printed tables: {known}")
         for name in (cell for note in self.settings.notes for cell in note.cells):
             if not any(all(map(_fits, split_cell(name), key)) for key in self.every_cell()):
                 raise SettingsError(
-                    f"{PRINTED_FILE}: a note speaks of {name!r}, where nothing is printed, {self._near(name)}"
+                    f"{PRINTED_FILE}: a note names {name!r}, but nothing is printed there, {self._near(name)}"
                 )
 
     def _all(self) -> Iterator[tuple[Key, str]]:
@@ -97,7 +97,7 @@ class Printed:
             yield (FUNNEL, step, "posts"), text
 
     def note_on(self, key: Key, computed: float | str | None = None) -> str:
-        """What is known about a cell; of notes that explain a value, those that explain the computed one."""
+        """Returns the notes on a cell; a note that explains a value applies only if that value was computed."""
         notes = (note for note in self.settings.notes if _concerns(note, key) and _explains(note, computed))
         return " ".join(dict.fromkeys(note.note for note in notes))
 
@@ -109,7 +109,7 @@ def split_cell(name: str) -> Key:
 
 
 def _cells_of(check: PrintedCheck) -> Iterator[str]:
-    """The cells a check speaks of."""
+    """Yields the cells that a check names."""
     yield from (*check.of, *check.less)
     for reference in (check.among, check.equals, check.items, check.disagreements, check.kept, check.kappa):
         if isinstance(reference, str):
@@ -127,7 +127,7 @@ def _explains(note: PrintedNote, computed: float | str | None) -> bool:
 
 
 def _fits(pattern: str, cell: str) -> bool:
-    """Whether a name is the one asked for; a `*` at the end stands for whatever follows."""
+    """Tells whether a cell matches a pattern; a `*` at the end matches any ending."""
     return cell.startswith(pattern[:-1]) if pattern.endswith("*") else pattern == cell
 
 
@@ -136,7 +136,7 @@ def printed_folder(study: Study) -> Path:
 
 
 def read_printed(study: Study) -> Printed | None:
-    """The printed figures of a study; None where it has none."""
+    """Reads the printed figures of a study; returns None if it has none."""
     folder = printed_folder(study)
     path = folder / PRINTED_FILE
     if not path.exists():
@@ -161,7 +161,7 @@ def read_printed(study: Study) -> Printed | None:
 
 
 def _plain(folder: Path, file: str | None, columns: tuple[str, ...]) -> list[dict[str, str]]:
-    """The rows of a file of single figures; all but the last column name a figure."""
+    """Reads a file of single figures; all columns but the last name the figure."""
     if file is None:
         return []
     path = folder / Path(file).name
@@ -177,7 +177,7 @@ def _plain(folder: Path, file: str | None, columns: tuple[str, ...]) -> list[dic
 
 
 def _cells(folder: Path, settings: PrintedSettings, known: Collection[str]) -> dict[str, tuple[PrintedRow, ...]]:
-    """Tables whose printed cells stand in one file, a line each."""
+    """Reads tables whose printed cells are in one file, one line each."""
     if settings.cells is None:
         return {}
     path = folder / Path(settings.cells).name
@@ -186,7 +186,7 @@ def _cells(folder: Path, settings: PrintedSettings, known: Collection[str]) -> d
     for number, row in read_rows(path):
         if row["table"] in known:
             raise InputError(
-                f"{path}, row {number}: table {row['table']!r} has a file of its own: leave one of the two"
+                f"{path}, row {number}: table {row['table']!r} also has its own file: remove one of the two"
             )
         cells = tables.setdefault(row["table"], {}).setdefault(row["row"], {})
         _require_new(path, number, "column", row["column"], row["column"] in cells)
@@ -206,9 +206,9 @@ def _require(path: Path, columns: tuple[str, ...]) -> None:
 
 def _require_new(path: Path, number: int, column: str, name: str, seen: bool) -> None:
     if not name:
-        raise InputError(f"{path}, row {number}: {column} is empty, so nobody can cite the row: name it")
+        raise InputError(f"{path}, row {number}: {column} is empty: enter a name for the row")
     if seen:
-        raise InputError(f"{path}, row {number}: {name!r} stands there twice, leave one of the two")
+        raise InputError(f"{path}, row {number}: {name!r} appears twice: remove one of the two")
 
 
 def _rows(folder: Path, layout: PrintedTable) -> Iterator[PrintedRow]:
@@ -233,4 +233,4 @@ def _rows(folder: Path, layout: PrintedTable) -> Iterator[PrintedRow]:
         if name not in seen:
             near = join_with_or(sort_by_similarity(name, seen)[:3])
             where = f"{PRINTED_FILE}: rows of table {layout.table}"
-            raise SettingsError(f"{where} speaks of {name!r}, which is not printed, near it: {near}")
+            raise SettingsError(f"{where} names {name!r}, which is not printed, nearest: {near}")

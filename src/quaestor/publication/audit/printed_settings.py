@@ -1,4 +1,4 @@
-"""How printed figures are laid out, which must agree with each other, and what is known to be wrong."""
+"""Settings in printed.toml: layout of printed figures, checks among them, and notes on known errors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def _names_a_cell(name: str) -> str:
     table, _, rest = name.partition(":")
     row, _, column = rest.rpartition(":")
     if not (table and row and column):
-        raise ValueError(f"{name!r} names no cell: write TABLE:ROW:COLUMN, for example 3:D1:total")
+        raise ValueError(f"{name!r} is not a cell: write TABLE:ROW:COLUMN, for example 3:D1:total")
     return name
 
 
@@ -45,25 +45,25 @@ class PrintedTable(Settings):
     group_key: Name | None = None
     """The column by which a group's total is cited; default: `group`."""
     total: Name = "(total)"
-    """What stands in the row's column where the row is a total."""
+    """The text in the row's column that identifies a total."""
     total_in: Name | None = None
-    """The column in which that word stands; default: `row`."""
+    """The column that contains that text; default: `row`."""
     titles: Name | None = None
     """A column that must be the row's title."""
     rows: dict[Name, Name] = Field(default_factory=dict)
-    """Rows that the study calls otherwise: printed name → name in the study."""
+    """Rows that have another name in the study: printed name → name in the study."""
     legibility: Name = "legibility"
     sum_of: tuple[Name, ...] = ()
-    """Columns that must add up to …"""
+    """Columns that must add up to `sum_to`."""
     sum_to: Name | None = None
 
     @model_validator(mode="after")
     def _sums_are_of_columns(self) -> Self:
         if bool(self.sum_of) != (self.sum_to is not None):
-            raise ValueError("sum_of and sum_to go together: give both or none")
+            raise ValueError("sum_of and sum_to must be given together")
         for name in (*self.sum_of, *([self.sum_to] if self.sum_to else [])):
             if name not in self.columns:
-                raise ValueError(f"the sum speaks of {name!r}, which is not among columns: {', '.join(self.columns)}")
+                raise ValueError(f"the sum names {name!r}, which is not among columns: {', '.join(self.columns)}")
         return self
 
 
@@ -77,10 +77,10 @@ class PrintedCheck(Settings):
     among: CellName | None = None
     equals: CellOrNumber | None = None
     where: str = ""
-    """Where the number stands, if not in a file."""
+    """Where the number is printed, if not in a file."""
     table: Name | None = None
     counts: Name | None = None
-    """Of correlations: the table whose printed counts they come from."""
+    """For correlations: the table with the printed counts."""
     items: CellOrNumber | None = None
     disagreements: CellName | None = None
     kept: CellName | None = None
@@ -98,17 +98,17 @@ class PrintedCheck(Settings):
         }
         for key in needs[self.kind]:
             if getattr(self, key) in (None, ()):
-                raise ValueError(f"a check of kind {self.kind!r} needs {key}: add it")
+                raise ValueError(f"a check of kind {self.kind!r} has no {key}: add it")
         return self
 
 
 class PrintedNote(Settings):
-    """What is known about printed cells; `*` stands for any row or column."""
+    """A note on printed cells; `*` matches any row or column."""
 
     cells: Annotated[tuple[CellName, ...], Field(min_length=1)]
     note: Annotated[str, Field(min_length=1)]
     computed: Annotated[float, Field(allow_inf_nan=False)] | None = None
-    """The value that it explains, where it explains one alone: another one still has to be looked at."""
+    """The value the note explains; without it the note explains every value."""
 
 
 class SurveyFigures(Settings):
@@ -116,26 +116,26 @@ class SurveyFigures(Settings):
 
     table: Name
     title: str = ""
-    """Stands above these rows where the table is computed anew; a row is then called by what follows its colon."""
+    """Heading above these rows in the recomputed table; row names then omit everything up to the colon."""
     column: Name = "n"
     among: str = ""
-    """Whom the figures are counted among, as a condition on answers; default: all responses."""
+    """The base of the figures as a condition on answers; default: all responses."""
     rows: Annotated[dict[Name, str], Field(min_length=1)]
-    """By printed row: a condition on answers; an empty one holds for all of `among`."""
+    """By printed row: a condition on answers; an empty one matches everyone in `among`."""
     percent: bool = False
     per_printed: tuple[CellName, ...] = ()
-    """Printed cells whose sum the figures are a share of, where no answer can tell it: how many were invited."""
+    """Printed cells whose sum is the base of the shares, if answers cannot tell it (such as the number invited)."""
     base: tuple[CellName, ...] = ()
-    """Printed cells whose sum is what the page counted among."""
+    """Printed cells whose sum is the base that the publication used."""
     otherwise: dict[Name, dict[Name, str]] = Field(default_factory=dict)
-    """By another way of counting, in words: by printed row the condition it would be."""
+    """Alternative counts: by description, the condition for each printed row."""
 
     @model_validator(mode="after")
     def _otherwise_is_of_rows(self) -> Self:
         for how, rows in self.otherwise.items():
             for row in rows:
                 if row not in self.rows:
-                    raise ValueError(f"otherwise ({how}) speaks of the row {row!r}, which is not among rows: name it")
+                    raise ValueError(f"otherwise ({how}) names the row {row!r}, which is not among rows: add it")
         return self
 
 
@@ -144,19 +144,19 @@ class PrintedSurvey(Settings):
 
     survey: Name
     titles: dict[Name, str] = Field(default_factory=dict)
-    """By printed table: what it is called where it is computed anew."""
+    """By printed table: its title when recomputed."""
     figures: Annotated[tuple[SurveyFigures, ...], Field(min_length=1)]
 
 
 class Elsewhere(Settings):
-    """Printed tables that are computed from nothing this study has yet; they are listed all the same."""
+    """Printed tables that this study has no data for; the audit lists them nevertheless."""
 
     tables: Annotated[tuple[Name, ...], Field(min_length=1)]
     why: Annotated[str, Field(min_length=1)]
 
 
 class PrintedSettings(Settings):
-    """printed/printed.toml as a whole."""
+    """The whole of printed/printed.toml."""
 
     tables: tuple[PrintedTable, ...] = ()
     cells: Name | None = None
@@ -170,12 +170,12 @@ class PrintedSettings(Settings):
     quantities: Name | None = None
     """The file of other printed figures: figure, value."""
     funnel: Name | None = None
-    """The file of the printed funnel: step, posts; steps stand in the study's order."""
+    """The file of the printed funnel: step, posts; in the order of the study's steps."""
 
     @model_validator(mode="after")
     def _tables_are_named_once(self) -> Self:
         names = [table.table for table in self.tables]
         for number, name in enumerate(names):
             if name in names[:number]:
-                raise ValueError(f"tables[{number}]: two tables are called {name!r}, give each a name of its own")
+                raise ValueError(f"tables[{number}]: two tables are called {name!r}, give each a different name")
         return self

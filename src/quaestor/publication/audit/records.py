@@ -1,4 +1,4 @@
-"""What an audit says: one verdict a cell, one a check, and what may explain a difference."""
+"""Results of an audit: a verdict for each cell and check, and possible explanations of differences."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ Key = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class AuditCell:
-    """One printed cell beside what was computed."""
+    """One printed cell and its computed value."""
 
     table: str
     row: str
     column: str
     printed: str
-    """As it stands on the page; empty where it cannot be read."""
+    """The printed text; empty where it is unreadable."""
     computed: float | str | None
     verdict: str
     note: str = ""
-    """What is known about it, beside the printed figures."""
+    """The note of printed.toml on this cell."""
     explanation: str = ""
-    """What would explain the difference."""
+    """A possible explanation of the difference."""
     cell: str = ""
     """`TABLE:ROW:COLUMN` of the computed table, to open its items."""
     base: int | None = None
-    """Of figures of a survey: how many the computed value was counted among."""
+    """For survey figures: the base of the computed value."""
 
     @property
     def key(self) -> Key:
@@ -42,7 +42,7 @@ class AuditCell:
 
     @property
     def unexplained(self) -> bool:
-        """Whether somebody has to look at it: a note explains, a proposal does not."""
+        """Tells whether the difference needs attention: only a note settles it, a proposed explanation does not."""
         return self.verdict == DIFFERS and not self.note
 
 
@@ -52,7 +52,7 @@ class Check:
 
     check: str
     statement: str
-    """What must hold, with the numbers."""
+    """The condition that must hold, with the numbers."""
     holds: bool
     found: str = ""
     note: str = ""
@@ -66,7 +66,7 @@ class Audit:
     checks: tuple[Check, ...] = ()
     placements: tuple[Placement, ...] = ()
     notes: tuple[str, ...] = field(default=())
-    """What a reader of the audit must know, such as that items are only a part."""
+    """What readers need to know first, for example that only part of the items is decided."""
 
     @property
     def open(self) -> int:

@@ -1,4 +1,4 @@
-"""The audit of a study: every printed figure beside what was computed."""
+"""Audits a study: compares every printed figure with the computed one."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def audit_of(
     alternatives: Alternatives,
     why_nothing: str = "",
 ) -> Audit:
-    """One verdict for each printed cell, explanations for those that differ, and the checks among printed figures."""
+    """Returns a verdict for each printed cell, explanations of differences, and the checks among printed figures."""
     cells = [
         *_table_cells(printed, tables),
         *_value_cells(printed, computed, FINDINGS, [value for finding in findings for value in finding.values]),
@@ -58,11 +58,11 @@ def _notes(computed: Computed, why_nothing: str) -> Iterator[str]:
     results = computed.results
     if results is None:
         why = why_nothing or "nothing has been decided yet"
-        yield f"There are no results ({why}), so printed figures are checked against each other alone."
+        yield f"There are no results ({why}), so printed figures are only checked against each other."
         return
     yield f"Computed from {len(results.decided):,} decided items."
     if results.coded.source:
-        yield f"Codes are published labels of {results.coded.source}."
+        yield f"Codes are the labels published in {results.coded.source}."
     if results.coded.simulated:
         yield "The raters were simulated."
     yield from computed.blindness_notes()
@@ -72,7 +72,7 @@ def _notes(computed: Computed, why_nothing: str) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class _Place:
-    """A row of a computed table, found by the name a printed row has."""
+    """A row of a computed table."""
 
     key: str
     cells: Mapping[str, Cell]
@@ -103,7 +103,7 @@ def _cell(table: str, row: PrintedRow, column: str, text: str, place: _Place | N
 
 
 def _finder(table: Table, by: str) -> Callable[[PrintedRow, str], _Place | None]:
-    """How a printed row is found in a computed table."""
+    """Returns a function that finds a printed row in a computed table."""
     columns = [column.key for column in table.columns]
     by_key: dict[str, _Place] = {}
     by_title: dict[tuple[str, str], _Place] = {}
@@ -128,7 +128,7 @@ def _finder(table: Table, by: str) -> Callable[[PrintedRow, str], _Place | None]
 
 
 def _plain(text: str) -> str:
-    """A title without the key in front of it: `(D1) data` is `data`."""
+    """Returns a title without the key in front of it: `(D1) data` is `data`."""
     words = text.casefold()
     if words.startswith("(") and ") " in words and "/" not in words.partition(") ")[0]:
         words = words.partition(") ")[2]
@@ -150,7 +150,7 @@ def _value_cells(printed: Printed, computed: Computed, table: str, values: Seque
 def _compared(
     computed: Computed, claim: str, text: str, value: Value | None, values: list[Value]
 ) -> tuple[float | str | None, str]:
-    """The computed value in the unit of the printed one, and the verdict."""
+    """Returns the computed value in the unit of the printed one, and the verdict."""
     if value is None or not value.known:
         return None, NOT_COMPUTABLE if text.strip() else NOT_PRINTED
     if value.unit == NAMES:
@@ -167,12 +167,12 @@ def _compared(
 
 
 def _names(text: str) -> set[str]:
-    """The names of a list such as `a, b and c`, whatever their order and spelling."""
+    """Returns the names in a list such as `a, b and c`, regardless of order and spelling."""
     return {_plain(part) for part in re.split(r",|;|\sand\s", text) if part.strip()}
 
 
 def _several(text: str, value: Value, values: list[Value]) -> tuple[float | str | None, str]:
-    """A claim with several numbers is compared with its own value and those behind it that have no claim."""
+    """Compares a claim that has several numbers with its own value and the following values without a claim."""
     place = values.index(value)
     numbers = numbers_in(text)
     behind = takewhile(lambda later: not later.claim, values[place + 1 :])
@@ -189,7 +189,7 @@ def _several(text: str, value: Value, values: list[Value]) -> tuple[float | str 
 
 
 def _funnel_cells(printed: Printed, computed: Computed) -> Iterator[AuditCell]:
-    """Steps are compared in their order: a page words them its own way."""
+    """Compares the steps by position, because a publication may name them differently."""
     steps = computed.funnel.steps if computed.funnel is not None else ()
     for number, (step, text) in enumerate(printed.funnel):
         count = float(steps[number].kept) if number < len(steps) else None
@@ -197,18 +197,18 @@ def _funnel_cells(printed: Printed, computed: Computed) -> Iterator[AuditCell]:
 
 
 def cells_by_name(printed: Printed, tables: Computable) -> dict[Key, float | str | None]:
-    """The computed values under the names of the printed cells, for comparing another way of computing."""
+    """Returns computed values by printed cell, to compare another method of computing."""
     return {cell.key: cell.computed for cell in _table_cells(printed, tables)}
 
 
 def require_printed(printed: Printed | None, where: object) -> Printed:
     if printed is None:
-        raise StateError(f"{where} has no printed figures: add printed/printed.toml to compare with")
+        raise StateError(f"{where} has no printed figures: add printed/printed.toml")
     return printed
 
 
 def audit_json(audit: Audit) -> dict[str, Any]:
-    """Cells, checks, placements and their summary."""
+    """Returns cells, checks, placements and the summary for `--json`."""
     return {
         "cells": [_cell_json(cell) for cell in audit.cells],
         "checks": [asdict(check) for check in audit.checks],
@@ -245,7 +245,7 @@ def _cell_json(cell: AuditCell) -> dict[str, Any]:
 
 
 def _printed_json(text: str) -> int | float | str | None:
-    """A number where the page has one alone, else its words; nothing where it cannot be read."""
+    """Returns a number if the cell is one, else its text; None if it is unreadable."""
     if not text.strip():
         return None
     number = number_alone(text)

@@ -1,4 +1,4 @@
-"""The geometry of small drawings that stand in a page: coordinates only, the look is the style sheet's."""
+"""Geometry of the small drawings on handbook pages: coordinates only, colours are in the style sheet."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Spark:
 
 
 def spark(measures: Measures) -> Spark | None:
-    """The shares by year where every year has one, else the counts; nothing where there are no years."""
+    """Returns the line of shares by year if every year has one, else of counts; None without years."""
     years = sorted(measures.years)
     if not years:
         return None
@@ -61,25 +61,25 @@ def _along(years: int, whole: int) -> float:
 
 
 def bars(counts: Sequence[tuple[str, int]]) -> list[tuple[str, int, float]]:
-    """Each count with the length of its bar, the longest being 100."""
+    """Returns each count with the length of its bar; the longest is 100."""
     most = max([1, *(number for _, number in counts)])
     return [(name, number, round(100 * number / most, 1)) for name, number in counts]
 
 
 _HEAD, _GAP, _LINE, _PAD = 24.0, 3.0, 16.0, 6.0
-_LETTER = 7.0  # a letter's width on average, on the generous side: a label that is cut looks worse than none
+_LETTER = 7.0  # a letter's width on average, rounded up: a truncated label looks worse than none
 _HEAD_LETTER = 9.0
 
 
 @dataclass(frozen=True)
 class Tile:
-    """One code on the map, with as much of its label as there is room for."""
+    """One code on the map, with as much of its label as fits."""
 
     entry: Entry
     place: Rectangle
     shade: str
     words: str
-    """What the tile says to those who do not see it."""
+    """The text for screen readers."""
     lines: tuple[str, ...]
     number: str
 
@@ -97,7 +97,7 @@ class District:
 
 @dataclass(frozen=True)
 class TaxonomyMap:
-    """The same map for one width of page."""
+    """The map for one page width."""
 
     width: int
     height: int
@@ -106,7 +106,7 @@ class TaxonomyMap:
 
 
 def maps(shelf: Shelf) -> list[TaxonomyMap]:
-    """A map for wide pages and one for narrow ones; none where no posts are counted."""
+    """Returns a map for wide pages and one for narrow ones; none if no posts are counted."""
     districts = [(entry, _parts(shelf, entry)) for entry in shelf.children(None)]
     districts = [(entry, parts) for entry, parts in districts if parts]
     if not districts:
@@ -118,7 +118,7 @@ def maps(shelf: Shelf) -> list[TaxonomyMap]:
 
 
 def legend(steps: tuple[float, ...]) -> list[tuple[str, str]]:
-    """Each shade with what it means."""
+    """Returns each shade with its meaning."""
     names = [f"under {duration(steps[0])}"]
     names += [duration_range(low, high) for low, high in pairwise(steps)]
     return [
@@ -141,7 +141,7 @@ def tile_words(entry: Entry) -> str:
 
 
 def _parts(shelf: Shelf, entry: Entry) -> list[Entry]:
-    """What a district is cut into: the codes below, or itself where none of them is counted."""
+    """Returns the codes that divide a district: its children, or itself if none of them has posts."""
     counted = [child for child in shelf.children(entry) if child.measures.posts]
     return counted or [entry] if entry.measures.posts or counted else []
 
@@ -185,7 +185,7 @@ def _posts(parts: Iterable[Entry]) -> float:
 
 
 def _wrapped(name: str, width: float) -> list[str]:
-    """The name in lines no wider than the room; nothing where a word alone is wider."""
+    """Wraps a name to the width; returns no lines if a single word is wider."""
     lines: list[str] = []
     for word in name.split():
         if len(word) * _LETTER > width:

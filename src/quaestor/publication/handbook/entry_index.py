@@ -1,4 +1,4 @@
-"""A handbook's entries by id, with their place among the others; refuses what cannot be put on pages."""
+"""Index of a handbook's entries by id, with their neighbours; rejects entries that cannot become pages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _WEB = re.compile(
 
 
 def web_link(link: str) -> str:
-    """The link where it leads to a host on the web and can mean nothing else; otherwise nothing."""
+    """Returns the link if it is a plain web address, else an empty string."""
     return link if _WEB.fullmatch(link) else ""
 
 
@@ -25,17 +25,17 @@ _NEAR = 6
 
 @dataclass(frozen=True)
 class Neighbours:
-    """The codes beside one: before, after, and a handful around it."""
+    """The codes around one: previous, next, and a few siblings."""
 
     before: Entry | None
     after: Entry | None
     around: tuple[Entry, ...]
     others: int
-    """How many codes have the same parent, this one not counted."""
+    """Number of other codes with the same parent."""
 
 
 class Shelf:
-    """Answers every page's questions about other pages."""
+    """Finds an entry's address, children, ancestors and neighbours."""
 
     def __init__(self, book: Handbook) -> None:
         self.book = book
@@ -48,15 +48,15 @@ class Shelf:
         self._places = {entry.id: number for codes in self._children.values() for number, entry in enumerate(codes)}
 
     def address(self, entry: Entry) -> str:
-        """From the root of the site."""
+        """Returns the page's address relative to the root of the site."""
         return f"codes/{self._names[entry.id]}.html"
 
     def children(self, entry: Entry | None) -> list[Entry]:
-        """The codes below one, or the codes of the first level."""
+        """Returns the children of a code, or the top-level codes."""
         return self._children.get(entry.id if entry else None, [])
 
     def way(self, entry: Entry) -> list[Entry]:
-        """The codes above one, from the root."""
+        """Returns the ancestors of a code, from the root."""
         return [self.entries[id] for id in entry.path[:-1]]
 
     def neighbours(self, entry: Entry) -> Neighbours:
@@ -72,7 +72,7 @@ def _check(book: Handbook, entries: dict[str, Entry]) -> None:
     if len(entries) < len(book.entries):
         seen: set[str] = set()
         twice = next(entry.id for entry in book.entries if entry.id in seen or seen.add(entry.id))  # type: ignore[func-returns-value]
-        raise InputError(f"the handbook has the code {twice!r} twice: give each code an id of its own")
+        raise InputError(f"the handbook has the code {twice!r} twice: give each code its own id")
     for entry in book.entries:
         if entry.level not in book.levels:
             raise InputError(
@@ -80,11 +80,11 @@ def _check(book: Handbook, entries: dict[str, Entry]) -> None:
                 f"name one of {', '.join(book.levels)}"
             )
         if not entry.path or entry.path[-1] != entry.id:
-            raise InputError(f"the path of the code {entry.id!r} does not end with it: give the ids from the root down")
+            raise InputError(f"the path of the code {entry.id!r} does not end with it: list the ids from the root down to the code")
         if entry.parent is not None and getattr(entries.get(entry.parent), "path", None) != entry.path[:-1]:
             raise InputError(
-                f"the code {entry.id!r} hangs below {entry.parent!r}, which is not there with that path: "
-                "give every code above it too"
+                f"the code {entry.id!r} has the parent {entry.parent!r}, which is missing or has another path: "
+                "add every ancestor"
             )
     if list(book.steps) != sorted(set(book.steps)) or len(book.steps) != 4:
-        raise InputError(f"the map needs four rising numbers of days, not {book.steps}: mend the steps of the handbook")
+        raise InputError(f"the handbook's steps must be four increasing numbers of days, not {book.steps}")

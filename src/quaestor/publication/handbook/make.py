@@ -1,4 +1,4 @@
-"""The taxonomy of a study as a handbook: from its own results, or from printed figures alone."""
+"""Builds the handbook of a study from its own results, or from printed figures alone."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ from quaestor.study.folder import Study
 Tell = Callable[[str, int, int], None]
 _OBJECT = 2
 MOST_POSTS = 200
-"""Posts that one page lists, the most viewed first."""
+"""Maximum number of posts on a page, most viewed first."""
 LICENCE = (
-    "Titles of posts belong to their authors and stand under the licence named beside each, CC BY-SA on Stack Exchange."
+    "Titles of posts belong to their authors; each is under the licence shown with it, CC BY-SA on Stack Exchange."
 )
 
 
@@ -45,7 +45,7 @@ def handbook_folder(study: Study) -> Path:
 
 
 def make_handbook(study: Study, tell: Tell) -> tuple[Handbook, BuiltHandbook]:
-    """Build the handbook into published/handbook."""
+    """Builds the handbook in published/handbook."""
     guarded = GuardedPublication(study, "handbook")
     with computed_of(study, needs_results=False) as computed:
         fingerprint = made_from(study, computed.coding.state if computed.coding else State())
@@ -62,7 +62,7 @@ def _book(study: Study, computed: Computed) -> Handbook:
     printed = read_printed(study)
     if printed is None:
         why = why_no_results(computed)
-        raise StateError(f"there is nothing to make a handbook of: no figure is printed, and {why}")
+        raise StateError(f"a handbook needs results or printed figures: there are no printed figures, and {why}")
     return _from_printed(study, printed)
 
 
@@ -72,11 +72,11 @@ def _from_results(study: Study, results: Results, blindness: Sequence[str]) -> H
     origin = "synthetic" if results.synthetic else "computed"
     count = len(results.decided)
     if results.synthetic:
-        note = f"Computed from {count:,} items of synthetic evidence: nothing here says anything about the world."
+        note = f"Computed from {count:,} items of synthetic evidence: the numbers say nothing about real posts."
     elif results.coded.source:
         note = f"Computed from {count:,} published labels ({results.coded.source})."
     else:
-        note = f"Computed from {count:,} items that raters decided."
+        note = f"Computed from {count:,} decided items."
     note = " ".join([note, *blindness])
     seed = study.settings.study.seed
     views, days = (summary(results.decided.get_numbers(name), seed).median for name in ("viewcount", "response_days"))
@@ -104,7 +104,7 @@ def _handbook(
 
 
 def _in_order(book: Codebook, tree: str) -> Iterable[Code]:
-    """Every code of a tree, each before what is below it."""
+    """Yields every code of a tree, parents before children."""
 
     def walk(code: Code) -> Iterable[Code]:
         yield code
@@ -185,7 +185,7 @@ def _measures(study: Study, decided: DecidedItems, chosen: Flags) -> Measures:
 
 
 def _from_printed(study: Study, printed: Printed) -> Handbook:
-    """Codes from the study's codebook file, numbers from the printed tables that name them."""
+    """Takes codes from the study's codebook file and numbers from the printed tables that name them."""
     history = History()
     history.record("codebook.import", read_codebook(study.root / CODEBOOK_FILE))
     book, tree = history.latest, study.settings.results.tree
@@ -201,14 +201,14 @@ def _from_printed(study: Study, printed: Printed) -> Handbook:
         entry.measures.views for entry in entries if len(entry.path) == _OBJECT and entry.measures.views is not None
     ]
     days = [entry.measures.days for entry in entries if len(entry.path) == _OBJECT and entry.measures.days is not None]
-    note = "Numbers are those printed in the publication; the posts behind them are not part of it."
+    note = "Numbers are those printed in the publication; the posts behind them are not included."
     middles = (float(np.median(values)) if values else None for values in (views, days))
     return _handbook(study, book, tuple(entries), "printed", note, *middles)
 
 
 @dataclass(frozen=True)
 class _Figures:
-    """Printed numbers: of codes by key and column, of lines by their group and title."""
+    """Printed numbers of codes by key and column, and of rows by group and title."""
 
     by_key: Mapping[tuple[str, str], float | None]
     by_line: Mapping[tuple[str, str], float | None]

@@ -1,4 +1,4 @@
-"""Numbers in words that a developer understands."""
+"""Formats numbers, durations and lists for readers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _PLAIN_WORD = re.compile(r"[a-z]+(-[a-z]+)*(\s|/|$)")
 
 
 def count(number: float) -> str:
-    """`1,268` or `1,268.5`: as exact as a median of counts can be."""
+    """Formats `1,268` or, as a median can be, `1,268.5`."""
     return f"{number:,.1f}".removesuffix(".0")
 
 
@@ -21,19 +21,19 @@ def share(part: float) -> str:
 
 
 def duration(days: float) -> str:
-    """A time a person can imagine: minutes below an hour, hours below two days, then days and years."""
+    """Formats a duration: minutes below an hour, hours below two days, then days and years."""
     amount, unit = _amount(days)
     return f"{amount} {unit}"
 
 
 def brief_duration(days: float) -> str:
-    """The same for narrow places: `2.2 h`."""
+    """Formats a duration for narrow spaces: `2.2 h`."""
     amount, unit = _amount(days)
     return amount if not unit else f"{amount} {'min' if unit.startswith('minute') else unit[0]}"
 
 
 def duration_range(low: float, high: float) -> str:
-    """`1.6 to 3.1 hours`, or each with its own unit where they differ."""
+    """Formats `1.6 to 3.1 hours`, with both units if they differ."""
     (least, unit), (most, other) = _amount(low), _amount(high)
     if unit.removesuffix("s") == other.removesuffix("s"):
         return f"{least} to {most} {other}" if least != most else f"{most} {other}"
@@ -57,17 +57,17 @@ def listed(names: list[str]) -> str:
 
 
 def headline(name: str) -> str:
-    """The name as it begins a line: with a capital, unless its first word is written in a way of its own."""
+    """Capitalises a name, unless its first word has its own capitals."""
     return name[:1].upper() + name[1:] if _PLAIN_WORD.match(name) else name
 
 
 def breakable(text: str) -> Markup:
-    """The text, escaped, with a place for a line to end after each slash."""
+    """Escapes the text and allows a line break after each slash."""
     return Markup("/<wbr>").join(text.split("/"))
 
 
 def plain(text: str) -> str:
-    """The text with a mark for each character that no page may hold: control characters and halves of pairs."""
+    """Replaces characters that are not allowed on a page (control characters, lone surrogates) with a mark."""
     return _UNFIT.sub("\ufffd", text)
 
 
@@ -83,7 +83,7 @@ def _amount(days: float) -> tuple[str, str]:
 
 
 def _rounded(number: float) -> float:
-    """One decimal below ten, none from there on."""
+    """Rounds to one decimal below ten, else to none."""
     return round(number, 1) if round(number, 1) < 10 else round(number)
 
 

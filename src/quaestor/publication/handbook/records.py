@@ -1,4 +1,4 @@
-"""What a handbook is made of: plain values that somebody else has measured."""
+"""Contents of a handbook: plain values, already measured."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ HOUR = 1 / 24
 
 @dataclass(frozen=True)
 class Post:
-    """One post behind a code; whatever it says comes from strangers and is never trusted."""
+    """One post behind a code; its texts come from the public and are never trusted."""
 
     item: str
     title: str
@@ -17,7 +17,7 @@ class Post:
     author: str = ""
     licence: str = ""
     created: str | None = None
-    """The day it was asked, as `2020-04-24`; a time after it is not shown."""
+    """The date of the question, as `2020-04-24`; a time after it is not shown."""
     views: int | None = None
     score: int | None = None
     days: float | None = None
@@ -26,13 +26,13 @@ class Post:
 
 @dataclass(frozen=True)
 class Measures:
-    """The numbers of one code; what is not known is None and is left out with a sentence."""
+    """The numbers of one code; None where unknown."""
 
     posts: int | None = None
     share: float | None = None
-    """Of all posts of the study, between 0 and 1."""
+    """Share of all posts of the study, between 0 and 1."""
     views: float | None = None
-    """The median, as are score, days and first_answer_days; low and high bound its 95% interval."""
+    """The median, as are score, days and first_answer_days; low and high are its 95% interval."""
     views_low: float | None = None
     views_high: float | None = None
     score: float | None = None
@@ -44,12 +44,12 @@ class Measures:
     years: tuple[tuple[int, int, float | None], ...] = ()
     """Year, posts of this code, and their share of that year's posts."""
     trend: str = ""
-    """A sentence on where the share is going."""
+    """A sentence on the trend of the share."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One code and what there is to say about it."""
+    """One code and its content."""
 
     id: str
     level: str
@@ -63,7 +63,7 @@ class Entry:
     measures: Measures = Measures()
     posts: tuple[Post, ...] = ()
     posts_total: int = 0
-    """How many posts there are where `posts` holds only some of them."""
+    """Number of posts if `posts` holds only some of them."""
     short: str = ""
     """How the code is cited, such as D1."""
 
@@ -74,7 +74,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Handbook:
-    """A whole handbook; entries stand in the order of the codebook."""
+    """A whole handbook; entries are in codebook order."""
 
     title: str
     description: str
@@ -92,13 +92,13 @@ class Handbook:
     days_middle: float | None = None
     """A code of the second level with more days than this is hard."""
     steps: tuple[float, ...] = (HOUR, 2 * HOUR, 4 * HOUR, 12 * HOUR)
-    """Four rising numbers of days: where one colour of the map ends and the next begins."""
+    """Four increasing numbers of days that separate the colours of the map."""
 
 
 @dataclass(frozen=True)
 class BuiltHandbook:
-    """What a build has made."""
+    """Result of a build."""
 
     pages: int
     searchable: int
-    """How many of the pages the search knows."""
+    """Number of pages in the search index."""

@@ -1,4 +1,4 @@
-"""Every page of a handbook as text, each made from the same few templates."""
+"""Renders the pages of a handbook from a few templates."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Pages:
         return len(self.shelf.entries) + 3
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
-        """Where each page stands, from the root of the site, and its text."""
+        """Yields the path of each page, relative to the root of the site, and its HTML."""
         yield "index.html", self._render("home.html", self._home())
         yield "contents.html", self._render("contents.html", {"letters": _by_letter(self.shelf)})
         yield "about.html", self._render("about.html", {"legend": legend(self.shelf.book.steps)})
@@ -47,7 +47,7 @@ class Pages:
             yield self.shelf.address(entry), self._render("code.html", self._code(entry), root="../")
 
     def titles(self) -> str:
-        """A script with the title of every code, for browsers that may not load the search index from a file."""
+        """Returns a script with all titles, for browsers that cannot load the search index from a file."""
         rows = [
             (words.plain(words.headline(entry.name)), self.shelf.address(entry), words.plain(_place(self.shelf, entry)))
             for entry in self.shelf.book.entries
@@ -90,7 +90,7 @@ class Pages:
 
 
 def static_files() -> Iterator[Path]:
-    """What every page loads: the look that all of Quaestor shares, and what a handbook adds to it."""
+    """Yields the files every page loads: the shared styles and those of the handbook."""
     yield from (TOKENS, ICON, *sorted((_HERE / "static").iterdir()))
 
 
@@ -134,7 +134,7 @@ def _place(shelf: Shelf, entry: Entry) -> str:
 
 
 def _popular_and_hard(shelf: Shelf) -> list[Entry]:
-    """The codes of the second level (the first where there is no other) above both middles, the hardest first."""
+    """Returns second-level codes (first-level if there is no other) above both medians, hardest first."""
     book = shelf.book
     level = book.levels[min(1, len(book.levels) - 1)] if book.levels else ""
     if book.views_middle is None or book.days_middle is None:
@@ -149,7 +149,7 @@ def _popular_and_hard(shelf: Shelf) -> list[Entry]:
 
 
 def _missing(entry: Entry) -> list[str]:
-    """What is not known of a code, in words."""
+    """Lists the measures that are unknown for a code."""
     measures = entry.measures
     named = {
         "posts": measures.posts,
@@ -168,7 +168,7 @@ def _by_views(post: Post) -> tuple[bool, int, str, str]:
 
 
 def _by_letter(shelf: Shelf) -> list[tuple[str, list[Entry]]]:
-    """All codes from A to Z; what begins with no letter of these stands first."""
+    """Groups all codes by first letter; names that start with another character come first."""
     letters: dict[str, list[Entry]] = {}
     for entry in sorted(
         shelf.book.entries, key=lambda handbook_entry: (_sorted_as(handbook_entry.name), handbook_entry.path)
@@ -179,13 +179,13 @@ def _by_letter(shelf: Shelf) -> list[tuple[str, list[Entry]]]:
 
 
 def _sorted_as(name: str) -> str:
-    """Without the brackets and quotes that a name may begin with."""
+    """Drops the brackets and quotes at the start of a name."""
     return name.casefold().lstrip("([{\"'“‘ ")
 
 
 @lru_cache(maxsize=4096)
 def _day(created: str) -> str:
-    """`24 April 2020`, or the text as it is where it is not a day."""
+    """Formats `24 April 2020`; returns the text unchanged if it is not a date."""
     try:
         day = date.fromisoformat(created[:10])
     except ValueError:
@@ -196,7 +196,7 @@ def _day(created: str) -> str:
 MARK = "handbook.json"
 _TELL_EVERY = 50
 _KEPT = ("pagefind.js", "pagefind-worker.js", "pagefind-entry.json")
-"""What a search of our own needs of pagefind, beside the index; the rest is its ready-made boxes."""
+"""Files of pagefind that our own search page needs besides the index; its ready-made widgets are left out."""
 
 
 def build_handbook(
@@ -205,7 +205,7 @@ def build_handbook(
     tell: Callable[[str, int, int], None],
     placing: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> BuiltHandbook:
-    """Make the site in `folder`, in place of an older one; an interrupted build leaves the old one.
+    """Builds the site in `folder`, replacing an older one; an interrupted build leaves the old one.
 
     The same handbook gives the same bytes.
     """
@@ -232,7 +232,7 @@ def _write(pages: Pages, site: Path, tell: Callable[[str, int, int], None]) -> N
 
 
 def _make_searchable(site: Path, tell: Callable[[str, int, int], None]) -> None:
-    """Index the pages; settings of pagefind that happen to lie around are kept out of it."""
+    """Indexes the pages; ignores pagefind settings files in parent folders."""
     tell("search index", 0, 1)
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PAGEFIND_")}
     command = [sys.executable, "-m", "pagefind", "--site", str(site), "--silent", "--force-language", "en"]
@@ -241,10 +241,10 @@ def _make_searchable(site: Path, tell: Callable[[str, int, int], None]) -> None:
     if done.returncode or not (index / "pagefind-entry.json").is_file():
         output = (done.stderr or done.stdout).strip().splitlines()
         if any("No module named" in line or "FileNotFoundError" in line for line in output):
-            raise MissingDependency("the search of the handbook needs pagefind: run `pip install 'pagefind[bin]'`")
+            raise MissingDependency("the handbook's search needs pagefind: run `pip install 'pagefind[bin]'`")
         reason = output[-1] if output else f"it ended with {done.returncode}"
         raise StateError(
-            f"pagefind made no search index of {site} ({reason}): free disk space and memory and try again"
+            f"pagefind could not index {site} ({reason}): free disk space and memory, then try again"
         )
     for path in index.iterdir():
         if path.suffix in (".js", ".css", ".json") and path.name not in _KEPT:

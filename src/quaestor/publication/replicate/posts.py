@@ -1,4 +1,4 @@
-"""A bundled study from its public replication data: labelled items in, decisions and moves on record."""
+"""Builds a bundled study from its public labelled items; records decisions and codebook moves."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ class Labels:
     words: Mapping[str, str]
     moves: Sequence[tuple[str, dict[str, Any]]]
     source: Mapping[str, Any] = field(default_factory=dict)
-    """How the file of labelled items is read, in the words of a table source."""
+    """Settings of the table source for the file of labelled items."""
 
     def payload(self) -> dict[str, Any]:
-        """What imports the codebook of the labels."""
+        """Returns the payload that imports the labels' codebook."""
         return read_codebook(self.codebook)
 
     def read(self, label: str, book: Codebook) -> tuple[str, str]:
-        """(verb, code) of a label such as `rotate,image,d`; raises InputError where it says nothing known."""
+        """Returns (verb, code) of a label such as `rotate,image,d`; raises InputError for unknown words."""
         parts = [part.strip() for part in label.rsplit(",", 2)]
         if len(parts) < 3 or parts[-1] not in self.phases:
             raise InputError(f"the label {label!r} does not end with an object and a phase")
@@ -56,32 +56,32 @@ class Labels:
         return verb, max(childs, key=lambda code: len(code.name)).id
 
     def thing(self, word: str) -> str:
-        """What a word of a label stands for."""
+        """Returns the full word for an abbreviation in a label."""
         return self.words.get(word, word)
 
     def phrase(self, label: str) -> dict[str, str]:
-        """Verb and object of a label, in whole words."""
+        """Returns verb and object of a label as whole words."""
         verb, thing, _ = (part.strip() for part in label.rsplit(",", 2))
         return {"verb": verb, "object": self.thing(thing)}
 
 
 def read_labels(folder: Path) -> Labels:
-    """The labels of a study folder or bundled study."""
+    """Reads the label settings of a study folder or bundled study."""
     path = folder / LABELS_FILE
     if not path.exists():
-        raise InputError(f"{path} does not exist: this study does not say how published labels are read")
+        raise InputError(f"{path} does not exist: this study has no settings for published labels")
     raw = read_toml(path, InputError)
     moves = [(f"codebook.{move['kind']}", {key: move[key] for key in move if key != "kind"}) for move in raw["moves"]]
     return Labels(folder / raw["codebook"], raw["phases"], raw["words"], moves, raw.get("source", {}))
 
 
 LABELS = "labels"
-"""The name under which published labels are on record."""
+"""The name of published labels in the journal."""
 
 
 @dataclass(frozen=True)
 class Unread:
-    """A labelled item whose label names nothing that the codebook knows."""
+    """A labelled item whose label is unknown to the codebook."""
 
     item: str
     label: str
@@ -90,7 +90,7 @@ class Unread:
 
 @dataclass(frozen=True)
 class Loaded:
-    """A study made from labelled items, and what was left behind."""
+    """A study built from labelled items, and the labels that could not be read."""
 
     study: Study
     labelled: int
@@ -99,12 +99,12 @@ class Loaded:
 
 
 def load_labels(name: str, data: Path, folder: Path, tell: Callable[[str], None]) -> Loaded:
-    """A study folder from a bundled study and a file of labelled items; each part through its front door."""
+    """Builds a study folder from a bundled study and a file of labelled items, using the regular import and acts."""
     labels = read_labels(template_folder(name))
     if not labels.source:
-        raise InputError(f"{LABELS_FILE} of {name} does not say how a file of labelled items is read: add [source]")
+        raise InputError(f"{LABELS_FILE} of {name} has no section for the file of labelled items: add [source]")
     if not data.is_file():
-        raise InputError(f"there is no file {data}: give the labelled items of the replication package")
+        raise InputError(f"{data} does not exist: name the file of labelled items from the replication package")
     _require_columns(labels, data)
     new_study(folder, name)
     copy = folder / f"{labels.source['name']}{data.suffix.lower() or '.csv'}"
@@ -117,26 +117,26 @@ def load_labels(name: str, data: Path, folder: Path, tell: Callable[[str], None]
     tell(f"{rows.rows:,} labelled items read, {rows.rejected:,} rows rejected")
     if not rows.rows:
         first = f", for example: {report.first_reason('items')}" if rows.rejected else ""
-        raise InputError(f"no row of {data} could be read{first}: give the labelled items of the replication package")
+        raise InputError(f"no row of {data} could be read{first}: use the file of labelled items from the replication package")
     unread = _decide(study, labels)
-    tell(f"labels under their own codebook, then {len(labels.moves)} moves to the printed one")
+    tell(f"labels recorded under their own codebook, then {len(labels.moves)} moves to the printed one")
     return Loaded(open_study(folder), rows.rows, rows.rejected, unread)
 
 
 def _require_columns(labels: Labels, data: Path) -> None:
-    """Tell of the file that was given, before anything is made of it."""
+    """Raises an error that names the user's file, before anything is created."""
     there = read_header(data)
     for name, column in labels.source["columns"].items():
         source_column = column.get("from", name)
         if source_column not in there:
             near = suggest(source_column, there)
             raise InputError(
-                f"{data} has no column {source_column!r}, its columns: {near}: give the file as it was published"
+                f"{data} has no column {source_column!r}, its columns: {near}: use the file as published"
             )
 
 
 def _point_to(folder: Path, labels: Labels, file: str) -> None:
-    """Let the study's results come from the labelled items."""
+    """Sets the labelled items as the source of the study's results."""
     path = folder / "study.toml"
     document = tomlkit.parse(path.read_text("utf-8"))
     source = tomlkit.table()
@@ -158,7 +158,7 @@ def _point_to(folder: Path, labels: Labels, file: str) -> None:
 
 
 def _decide(study: Study, labels: Labels) -> tuple[Unread, ...]:
-    """Put the labels on record under the codebook they were given under, then move on to the printed one."""
+    """Records the labels under their own codebook, then moves them to the printed one."""
     rows = _labelled(study, labels)
     with open_coding(study) as coding:
         _change(coding, "codebook.import", labels.payload())

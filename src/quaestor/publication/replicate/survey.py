@@ -1,4 +1,4 @@
-"""A bundled survey from its public file of answers: found in a folder, imported through the front door, audited."""
+"""Builds a bundled survey study from its public file of answers: finds the file, imports it, audits it."""
 
 from __future__ import annotations
 
@@ -33,37 +33,37 @@ _KINDS = (".xlsx", ".csv", ".tsv")
 
 
 def find_export(data: Path, mapping: ColumnMapping) -> Path:
-    """The file of answers that was given, or the only one of a folder that has the mapped columns."""
+    """Returns the given file, or the only file of a folder that has the mapped columns."""
     if data.is_file():
         _require_columns(data, mapping)
         return data
     if not data.is_dir():
-        raise InputError(f"there is no folder {data}: give the one with the public file of answers")
+        raise InputError(f"{data} does not exist: name the folder with the public file of answers")
     tables = sorted(path for path in data.iterdir() if path.suffix.lower() in _KINDS and path.is_file())
     if not tables:
         raise InputError(
-            f"{data} holds no table ({', '.join(_KINDS)}): give the folder with the public file of answers"
+            f"{data} contains no table ({', '.join(_KINDS)}): name the folder with the public file of answers"
         )
     fitting = [path for path in tables if not _lacking(path, mapping)]
     if not fitting:
         nearest = min(tables, key=lambda path: len(_lacking(path, mapping)))
         lacking = _columns_in_words(_lacking(nearest, mapping))
         raise InputError(
-            f"no table in {data} has the columns of the survey; {nearest.name} comes nearest and lacks {lacking}: "
-            "give the file of answers as it was published"
+            f"no table in {data} has the columns of the survey; {nearest.name} comes closest but lacks {lacking}: "
+            "use the file of answers as published"
         )
     if len(fitting) > 1:
         names = ", ".join(path.name for path in fitting)
-        raise InputError(f"{data} holds {len(fitting)} files of answers ({names}): name the one to take with --data")
+        raise InputError(f"{data} contains {len(fitting)} files of answers ({names}): choose one with --data")
     return fitting[0]
 
 
 def _require_columns(path: Path, mapping: ColumnMapping) -> None:
-    _columns(path)  # refuses what is no table, in its own words
+    _columns(path)  # raises its own error if the file is not a table
     lacking = _lacking(path, mapping)
     if lacking:
         raise InputError(
-            f"{path} lacks {_columns_in_words(lacking)} of the survey: give the file of answers as it was published"
+            f"{path} lacks {_columns_in_words(lacking)} of the survey: use the file of answers as published"
         )
 
 
@@ -73,7 +73,7 @@ def _columns_in_words(lacking: list[str]) -> str:
 
 
 def _lacking(path: Path, mapping: ColumnMapping) -> list[str]:
-    """The mapped columns that a table does not have; all of them where it cannot be read."""
+    """Lists the mapped columns that a table lacks; all of them if it cannot be read."""
     try:
         there = _columns(path)
     except QuaestorError:
@@ -92,7 +92,7 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Replicated:
-    """A study made from a file of answers, and its figures."""
+    """A study built from a file of answers, and its figures."""
 
     study: Study
     survey: str
@@ -101,17 +101,17 @@ class Replicated:
 
 
 def is_survey(name: str) -> bool:
-    """Whether the printed figures of a bundled study come from the answers to a survey."""
+    """Tells whether the printed figures of a bundled study come from a survey."""
     folder = template_folder(name)
     return _survey_of(folder) is not None
 
 
 def replicate_survey(name: str, data: Path, folder: Path, tell: Tell) -> Replicated:
-    """A study folder from a bundled study and the folder, or file, with its public answers."""
+    """Builds a study folder from a bundled study and the folder or file of its public answers."""
     template = template_folder(name)
     survey = _survey_of(template)
     if survey is None:
-        raise InputError(f"the bundled study {name!r} does not say how figures are counted from answers")
+        raise InputError(f"the bundled study {name!r} does not define how figures are counted from answers")
     export = find_export(data, _mapping_of(template, survey))
     new_study(folder, name)
     copy = folder / ANSWERS_FOLDER / export.name
@@ -123,7 +123,7 @@ def replicate_survey(name: str, data: Path, folder: Path, tell: Tell) -> Replica
         imported = _imported(surveys, survey, copy, export)
         if not imported.responses:
             raise InputError(
-                f"no row of {export} is a response ({_left_out(imported)}): give the file of answers as it was published"
+                f"no row of {export} is a response ({_left_out(imported)}): use the file of answers as published"
             )
         tell(f"{imported.responses:,} of {imported.rows:,} rows are responses; {_left_out(imported)}")
         tables = tables_of(surveys, _printed(study))
@@ -131,7 +131,7 @@ def replicate_survey(name: str, data: Path, folder: Path, tell: Tell) -> Replica
 
 
 def _imported(surveys: Surveys, survey: str, copy: Path, value: Path) -> Imported:
-    """The study reads a copy of the file; whoever gave it is told of the file they gave."""
+    """Imports the copy in the study folder; errors name the user's original file."""
     try:
         return import_answers(surveys, survey, copy, mapping_file(surveys.study, survey))
     except InputError as error:
@@ -139,7 +139,7 @@ def _imported(surveys: Surveys, survey: str, copy: Path, value: Path) -> Importe
 
 
 def tables_of(surveys: Surveys, printed: Printed) -> tuple[Table, ...]:
-    """The printed tables that count answers, computed anew."""
+    """Computes the printed tables that count answers."""
     if printed.settings.answers is None:
         return ()
     questionnaire = asked_of(surveys, printed.settings.answers.survey)
@@ -147,7 +147,7 @@ def tables_of(surveys: Surveys, printed: Printed) -> tuple[Table, ...]:
 
 
 def _survey_of(folder: Path) -> str | None:
-    """The survey whose answers a study's printed figures come from."""
+    """Returns the survey behind a study's printed figures."""
     printed = read_printed(open_study(folder))
     return printed.settings.answers.survey if printed is not None and printed.settings.answers is not None else None
 
@@ -160,25 +160,25 @@ def _mapping_of(folder: Path, survey: str) -> ColumnMapping:
 def _printed(study: Study) -> Printed:
     printed = read_printed(study)
     if printed is None:
-        raise StateError(f"{printed_folder(study)} has no printed figures to compare with")
+        raise StateError(f"{printed_folder(study)} has no printed figures: add printed/printed.toml")
     return printed
 
 
 def _left_out(imported: Imported) -> str:
-    """What of a file is no response, or no answer."""
+    """Describes rows that are not responses and cells that are not answers."""
     counts = {
         "without consent": len(imported.no_consent),
         "empty": len(imported.empty),
-        "a header once more": len(imported.headers),
+        "repeated headers": len(imported.headers),
     }
     rows = ", ".join(f"{count:,} {what}" for what, count in counts.items() if count)
-    cells = {"markers that are no answers": len(imported.markers), "cells that could not be read": len(imported.unread)}
+    cells = {"markers instead of answers": len(imported.markers), "cells that could not be read": len(imported.unread)}
     more = ", ".join(f"{count:,} {what}" for what, count in cells.items() if count)
     return "; ".join(filter(None, (rows and f"rows left out: {rows}", more))) or "nothing is left out"
 
 
 def write_survey_report(replicated: Replicated, audit: Audit) -> Path:
-    """Tables and audit into published/report, in the place of an earlier one; the folder."""
+    """Writes tables and audit to published/report, replacing an earlier report, and returns the folder."""
     study = replicated.study
     report = _report(replicated, replicated.tables, audit)
     with build_folder(study.published / "report", kind="report", marker=MARK) as folder:
@@ -192,8 +192,8 @@ def write_survey_report(replicated: Replicated, audit: Audit) -> Path:
 def _report(replicated: Replicated, tables: Sequence[Table], audit: Audit) -> Report:
     about = replicated.study.settings.study
     words = (
-        "What was asked and how many said it. Not everybody answered every question: each share is one of those who "
-        "answered, and their number stands beside it, as does the printed figure."
+        "The questions and how many respondents gave each answer. Not everybody answered every question: each share "
+        "is of those who answered, and their number is shown next to it, as is the printed figure."
     )
     return Report(
         title=about.title or about.name,

@@ -1,1 +1,1 @@
-"""The report: one page a person enjoys reading, with its tables, figures and items beside it."""
+"""The report: a web page with its tables, figures and items."""

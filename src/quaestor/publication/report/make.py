@@ -1,4 +1,4 @@
-"""The report of a study: everything computed, drawn and written."""
+"""Builds the report of a study: computes, draws and writes everything."""
 
 from __future__ import annotations
 
@@ -55,14 +55,14 @@ def report_folder(study: Study) -> Path:
 
 
 def build_report(study: Study, tell: Tell, *, with_audit: bool = True) -> ReportOutcome:
-    """Rebuild every table, figure and finding into published/report; the same study gives the same bytes.
+    """Rebuilds every table, figure and finding into published/report; the same study gives the same bytes.
 
-    The report takes the place of the old one whole: an interrupted build leaves that as it was.
+    The new report replaces the old one as a whole; an interrupted build leaves the old one unchanged.
     """
     guarded = GuardedPublication(study, "report")
     used = [section for section in report_sections() if section.is_used(study)]
     with computed_of(study, needs_results=not used) as computed:
-        # Before anybody's words are read: who declines from now on makes what comes of them out of date.
+        # Must come before any transcript is read: a withdrawal from here on makes the build out of date.
         fingerprint = made_from(study, computed.coding.state if computed.coding else State())
         ready = [section for section in used if computed.coding and section.is_ready(study, computed.coding.state)]
         if computed.results is None and not ready:
@@ -126,7 +126,7 @@ def _notices(results: Results | None) -> list[str]:
         return notes
     if results.synthetic:
         sentence = f"{results.synthetic[:1].upper()}{results.synthetic[1:]}"
-        notes.append(f"{sentence}. No number here says anything about the world.")
+        notes.append(f"{sentence}. The numbers say nothing about the real world.")
     if results.coded.simulated:
         notes.append("The raters were simulated.")
     if results.coded.source:
@@ -175,9 +175,9 @@ def _sections(publication: Publication, tell: Tell) -> list[Section]:
 
     sections = [
         Section(
-            "How it was made",
-            "From everything the sources hold to the items behind the numbers: what each step let through, how well "
-            "raters who worked apart agreed, and whether their words settled with time.",
+            "Method",
+            "From all items of the sources to the items behind the numbers: what each step kept, how well independent "
+            "raters agreed, and whether the codes reached saturation.",
             figures=drawn(
                 figures.process_figure(computed),
                 figures.funnel_figure(computed),
@@ -187,8 +187,8 @@ def _sections(publication: Publication, tell: Tell) -> list[Section]:
         ),
         Section(
             "The taxonomy",
-            "What the items are about, level by level, over the years and in each of the groups that are compared. "
-            "Tables of a single part are folded.",
+            "Topics of the items, level by level, by year and by group. "
+            "Tables of a single part are collapsed.",
             figures=drawn(
                 figures.by_year_figure(computed, results),
                 figures.treemap_figure(computed, results),
@@ -200,8 +200,8 @@ def _sections(publication: Publication, tell: Tell) -> list[Section]:
         ),
         Section(
             "Popularity and difficulty",
-            "Views and scores stand for how many people look for something, the days to an accepted answer for how "
-            "hard it is. All three have long tails, so the middle is a median; where few items are behind it, it says "
+            "Views and scores measure how many people look for something, the days to an accepted answer how hard it "
+            "is. All three have long tails, so medians are shown; a median of few items says "
             "little.",
             figures=drawn(figures.popularity_figure(computed, results)),
             tables=chosen("medians", "summaries", "measures", "comparison", "filter"),
@@ -211,7 +211,7 @@ def _sections(publication: Publication, tell: Tell) -> list[Section]:
 
 
 def item_columns(results: Results) -> ItemColumns | None:
-    """The items for the page that lists those behind a number."""
+    """Returns the items for the page that lists the items behind a number."""
     decided = results.decided
     if len(decided) > MOST_LISTED:
         return None
@@ -220,7 +220,7 @@ def item_columns(results: Results) -> ItemColumns | None:
         facts = results.known[item]
         created = facts.created.date().isoformat() if facts.created else ""
         days = None if facts.response_days is None else round(facts.response_days, 4)
-        link = "" if results.synthetic else facts.link  # the address of an invented post is that of another's
+        link = "" if results.synthetic else facts.link  # the address of a synthetic post belongs to a real one
         items.append(
             ListedItem(item, facts.title, link, facts.author, facts.licence, created, facts.views, facts.score, days)
         )
@@ -228,7 +228,7 @@ def item_columns(results: Results) -> ItemColumns | None:
         name: (attribute.keys, attribute.titles, tuple(attribute.codes.tolist()))
         for name, attribute in decided.attributes.items()
     }
-    # Of a measure it is only asked whether an item has a value.
+    # For a measure, only whether an item has a value is needed.
     measured = {
         name: ((ANY_VALUE,), ("some",), tuple(np.where(np.isnan(values), NONE, 0).tolist()))
         for name, values in decided.numbers.items()

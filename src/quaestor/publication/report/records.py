@@ -1,4 +1,4 @@
-"""What a report is made of."""
+"""Contents of a report."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Report:
     title: str
     description: str
     notices: tuple[str, ...]
-    """What a reader must know first, such as that evidence is synthetic."""
+    """What readers must know first, for example that the evidence is synthetic."""
     facts: tuple[Fact, ...]
     findings: tuple[Finding, ...]
     sections: tuple[Section, ...]
@@ -27,4 +27,4 @@ class Report:
     address: str = ""
     has_audit: bool = False
     quotations: ItemColumns | None = None
-    """What participants of interviews said, behind the numbers of sections that count it."""
+    """Quotations from interviews behind the numbers of sections that count them."""

@@ -1,4 +1,4 @@
-"""A report into a folder: the page, its tables in every format, its figures, and the items behind every number."""
+"""Writes a report to a folder: the page, its tables in every format, its figures, and the items behind each number."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from quaestor.render.tables.workbook import to_xlsx
 
 
 def items_script(report: Report, tables: Iterable[Table]) -> str:
-    """What items.js reads; only ASCII, and nothing in it can end a script."""
+    """Returns the data script for items.js; only ASCII, and nothing in it can end a script element."""
     if report.columns is None and report.quotations is None:
         return ""
     quoted = {table.id for section in report.sections if section.quoted for table in (*section.tables, *section.folded)}
@@ -84,7 +84,7 @@ def _of_table(table: Table, *, quoted: bool) -> dict[str, Any]:
 
 
 def _of_findings(findings: Iterable[Finding]) -> dict[str, Any]:
-    """Values of different findings may have the same name, so each has a title of its own."""
+    """Gives each value its own title, because values of different findings may share a name."""
     opened = [(finding, value) for finding in findings for value in finding.values if value.selection is not None]
     return {
         "title": "Findings",
@@ -107,18 +107,18 @@ def _conditions(selection: Selection) -> list[list[Any]]:
 
 _HERE = Path(str(resources.files("quaestor.publication.report")))
 _LOADED = (TOKENS, ICON, STYLE, _HERE / "static" / "report.css", _HERE / "static" / "items.js")
-"""What pages of a report load, beside their items."""
+"""Files that the pages of a report load, except for the items."""
 MARK = "findings.json"
-"""The file that every report has, and by which a folder is known as one."""
+"""The file that identifies a folder as a report."""
 
 
 def item_address(table: str, row: str, column: str) -> str:
-    """Where the page of items shows what is behind a cell."""
+    """Returns the address of the items behind a cell."""
     return f"items.html#{quote(f'{table}:{row}:{column}', safe=':')}"
 
 
 def write_report(report: Report, folder: Path, tell: Callable[[str], None]) -> None:
-    """Every file of the report into an empty folder; the same report gives the same bytes."""
+    """Writes every file of the report to an empty folder; the same report gives the same bytes."""
     tables = [table for section in report.sections for table in (*section.tables, *section.folded)]
     lists = [columns for columns in (report.columns, report.quotations) if columns is not None]
     linked = bool(lists) and all(len(columns.items) <= MOST_LISTED for columns in lists)
@@ -148,7 +148,7 @@ def write_report(report: Report, folder: Path, tell: Callable[[str], None]) -> N
 def _write_tables(
     report: Report, tables: list[Table], pages: Environment, folder: Path, tell: Callable[[str], None], *, linked: bool
 ) -> None:
-    """Each table in every format; as a page it belongs to the report, and its numbers open their items there."""
+    """Writes each table in every format; numbers on its page link to their items."""
     elsewhere = _elsewhere(report.address) if report.address else None
     beside = _elsewhere("..") if linked else None
     template = pages.get_template("table.html")
@@ -167,7 +167,7 @@ def _elsewhere(address: str) -> Callable[[str, str, str], str]:
 
 
 def environment() -> Environment:
-    """Templates that escape whatever they are given."""
+    """Returns the Jinja environment, with autoescaping."""
     environment = Environment(
         loader=FileSystemLoader(_HERE / "templates"),
         autoescape=select_autoescape(default=True),
@@ -185,10 +185,10 @@ def _value_address(finding: Finding, value: Value) -> str:
 
 
 def sentence_parts(finding: Finding) -> list[tuple[str, Value | None]]:
-    """A finding's sentence cut at its values, so that each can open its items."""
+    """Splits a finding's sentence at its values, so that each can link to its items."""
     values_by_position: dict[int, Value] = {}
     for value in finding.values:
-        whole = rf"(?<![\w.,-]){re.escape(value.shown)}(?![\w%]|[.,]\d)"  # 7 is neither in 27 nor in -7 nor in 7.5%
+        whole = rf"(?<![\w.,-]){re.escape(value.shown)}(?![\w%]|[.,]\d)"  # 7 does not match in 27, -7 or 7.5%
         positions = (match.start() for match in re.finditer(whole, finding.sentence) if value.shown)
         place = next((start for start in positions if start not in values_by_position), None)
         if place is not None:
@@ -219,7 +219,7 @@ def _findings(findings: Iterable[Finding]) -> str:
 
 
 def write_audit_page(audit: Audit, folder: Path, *, title: str, generated_by: str, linked: bool) -> Path:
-    """What differs, what is known about it, and which printed figures contradict each other."""
+    """Writes the page of differences, notes and contradictions among printed figures."""
     names = list(dict.fromkeys(cell.table for cell in audit.cells))
     counts = {name: Counter(cell.verdict for cell in audit.cells if cell.table == name) for name in names}
     differing = {
@@ -249,13 +249,13 @@ def write_audit_page(audit: Audit, folder: Path, *, title: str, generated_by: st
 
 
 def _by_note(checks: Iterable[Check]) -> list[tuple[str, list[Check]]]:
-    """Neighbours that the same note explains stand together, so that it is said once."""
+    """Groups consecutive checks that have the same note, so that it is printed once."""
     groups = groupby(checks, key=lambda check: (check.note, "" if check.note else check.check))
     return [(note, list(together)) for (note, _), together in groups]
 
 
 def _strip(counts: Counter[str]) -> list[tuple[str, str, str]]:
-    """Verdicts side by side on a line of length 100."""
+    """Returns the verdicts as adjacent parts of a bar of length 100."""
     total = sum(counts.values()) or 1
     strip, x = [], 0.0
     for verdict in VERDICTS:

@@ -1,1 +1,1 @@
-"""Tables, figures and findings computed from decided items."""
+"""Computes tables, figures and findings from decided items."""

@@ -1,4 +1,4 @@
-"""How every page of Quaestor looks: ink, paper, one accent."""
+"""The design tokens of all pages and figures: colours, type and space."""
 
 from __future__ import annotations
 
@@ -9,4 +9,4 @@ FOLDER = Path(str(resources.files("quaestor.render.design_tokens")))
 TOKENS = FOLDER / "tokens.css"
 """Colours, type and space as custom properties, light and dark."""
 ICON = FOLDER / "mark.svg"
-"""The sign of a page, beside its title in the browser."""
+"""The icon of every page in the browser."""

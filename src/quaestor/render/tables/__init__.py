@@ -1,1 +1,1 @@
-"""One table, five formats: each shows the same numbers, and where it can, opens the items behind them."""
+"""Writes a table in five formats with the same numbers, linked to the items behind them where the format allows."""

@@ -1,4 +1,4 @@
-"""A table as Markdown and CSV, and as files in every format; every text of Markdown renders as itself."""
+"""Writes a table as Markdown and CSV, and as files in every format; Markdown text is escaped."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from quaestor.render.tables.workbook import to_xlsx
 
 
 def to_csv(table: Table) -> str:
-    """Rows by their keys; marks, footnotes and notes stay with the formats for readers."""
+"""Returns the table as CSV, with row keys and without footnotes and notes."""
     titled = any(group.title for group in table.groups)
     lines = [_header(table, titled=titled)]
     counts = data_counts(table)
@@ -41,12 +41,12 @@ def to_csv(table: Table) -> str:
         for row in group.rows:
             fields = [*([group.title] if titled else []), row.key, row.title]
             lines.append([*fields, *_values(table, row.cells, counts)])
-    # Published files end their lines as other text files of a repository do.
+# Published files use the line ends of other text files in a repository.
     return format_csv([[printable(text) for text in line] for line in lines], line_end="\n")
 
 
 def exact(value: Number) -> str:
-    """The number in the fewest digits that give it back."""
+"""Returns the shortest text from which the same number can be read."""
     return repr(int(value)) if isinstance(value, Integral) else repr(float(value))
 
 
@@ -62,7 +62,7 @@ def _header(table: Table, *, titled: bool) -> list[str]:
 
 
 def _distinct(names: list[str]) -> Iterator[str]:
-    """The names, a repeated one with a number, so that a reader can ask for each."""
+"""Numbers repeated names, so that each column has its own."""
     used_names: set[str] = set()
     for name in names:
         number, candidate = 1, name
@@ -85,7 +85,7 @@ def _values(table: Table, cells: tuple[Cell, ...], counts: list[int]) -> Iterato
 
 
 def write_table(table: Table, folder: Path, link: Link | None = None) -> list[Path]:
-    """Write the table in every format, each file whole; its name comes from the table's id."""
+"""Writes the table in every format, each file atomically and named after the table's id."""
     folder.mkdir(parents=True, exist_ok=True)
     contents = {
         "html": html_page(table, link).encode("utf-8"),
@@ -108,7 +108,7 @@ _IN_ADDRESS = {"(": "%28", ")": "%29", "*": "%2A", "[": "%5B", "]": "%5D", "&": 
 
 
 def to_markdown(table: Table, link: Link | None = None) -> str:
-    """The table between its title and its notes."""
+"""Returns the table as Markdown with its title and notes."""
     lines = [_line(_headings(table)), _line(_alignments(table)), *_body(table, link)]
     blocks = [f"**{_text(table_label(table))}.** {_text(table.title)}".rstrip(), "\n".join(lines)]
     blocks += [f"<sup>{_text(mark)}</sup> {_text(text)}".rstrip() for mark, text in table.footnotes.items()]
@@ -121,7 +121,7 @@ def _text(text: str) -> str:
 
 
 def _paragraph(text: str) -> str:
-    """Text at the beginning of a line, where a digit or a dash could begin a list."""
+"""Escapes text at the beginning of a line, where a digit or a dash could begin a list."""
     return _BEGINS_BLOCK.sub(r"\1\\\2", _text(text))
 
 

@@ -1,6 +1,6 @@
-"""A table as a fragment of HTML: headings that say what they head, numbers that open their items.
+"""Renders a table as accessible HTML, with numbers that link to their items.
 
-Words may be in any language: each cell goes in the direction of its own.
+Text can be in any language: each cell has its own writing direction.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ from quaestor.render.tables.layout import (
 )
 
 STYLE = Path(__file__).with_name("tables.css")
-"""How tables look; takes its colours and type from the page's custom properties."""
+"""The style sheet of tables, which uses the page's custom properties for colours and type."""
 
 _WIDEST_PART = 16
-"""Characters up to which the style sheet reserves room for a part, so that parts line up."""
+"""The widest part for which the style sheet reserves space, so that parts line up."""
 
 _Widths = list[list[int]]
 
 
 def to_html(table: Table, link: Link | None = None) -> str:
-    """The table as a figure; the page brings the style sheet."""
+"""Returns the table as a figure element; the page must include the style sheet."""
     name = f"table-{safe_name(table.id)}"
     return "\n".join(
         [
@@ -59,7 +59,7 @@ def to_html(table: Table, link: Link | None = None) -> str:
 
 
 def html_page(table: Table, link: Link | None = None) -> str:
-    """The table as a page of its own, whole in one file."""
+"""Returns the table as a complete page in one file."""
     style = TOKENS.read_text("utf-8") + STYLE.read_text("utf-8")
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -89,7 +89,7 @@ def _column_groups(table: Table) -> Iterator[str]:
 
 
 def _heading(table: Table) -> Iterator[str]:
-    """One row of headings, or two where columns have a spanner."""
+"""Yields one row of headings, or two if columns have a spanner."""
     deep = ' rowspan="2"' if has_spanners(table) else ""
     first, second = [_title(table.stub, ' class="stub"' + deep)], []
     for span in group_columns(table):
@@ -108,7 +108,7 @@ def _column_title(column: Column, deep: str) -> str:
 
 
 def _title(title: str, attributes: str) -> str:
-    """A heading without words would be one that heads nothing."""
+"""Returns a heading cell; an empty title gives an ordinary cell, since an empty heading is not accessible."""
     words = _text(title)
     return f'<th{attributes} scope="col">{words}</th>' if words else f"<td{attributes}></td>"
 

@@ -1,4 +1,4 @@
-"""A table for LaTeX, ruled by booktabs; a long one runs over pages and repeats its headings."""
+"""Renders a table for LaTeX with booktabs; a long one continues over pages and repeats its headings."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ from quaestor.render.tables.layout import (
 LINES_OF_A_PAGE = 45
 _CHARACTERS_OF_A_LINE = 100
 _LONG_TITLE, _LONG_TEXT = 48, 30
-"""Characters beyond which the titles of rows, or the texts of a column, are broken into lines."""
+"""Longer row titles, or texts of a column, are broken into lines."""
 _STUB, _NATURAL_STUB, _PER_NUMBER, _LEAST, _MOST = 0.38, 0.25, 0.07, 0.14, 0.5
 _SPARE, _WIDEST_STUB = 0.1, 0.8
-"""Shares of the line."""
+"""Fractions of the line width."""
 _SIZES = ((100, r"\small"), (115, r"\footnotesize"), (132, r"\scriptsize"))
-"""Characters of a line that fit at a size."""
+"""How many characters fit on a line at each size."""
 
 
 def count_subcolumns(table: Table) -> list[int]:
-    """Numbers with several parts get a column for each, so that all of them line up."""
+"""Returns the number of LaTeX columns of each column; each part of a number has its own, so that they line up."""
     return [count if column.numeric else 1 for column, count in zip(table.columns, part_counts(table), strict=True)]
 
 
 def build_column_spec(table: Table) -> str:
-    """What the columns are to LaTeX; the outer edges end where the rules end."""
+"""Returns the column specification; the table ends where its rules end."""
     shares = _shares(table)
     kinds = [_kind(shares[0])]
     for column, count, share in zip(table.columns, count_subcolumns(table), shares[1:], strict=True):
@@ -51,7 +51,7 @@ def build_column_spec(table: Table) -> str:
 
 
 def count_lines(table: Table) -> int:
-    """About how many lines the table takes, with texts that are broken and notes below."""
+"""Estimates how many lines the table takes, including broken texts and notes."""
     shares = _shares(table)
     headings = sum(bool(group.title) for group in table.groups)
     below = [*table.footnotes.values(), *table.notes]
@@ -59,7 +59,7 @@ def count_lines(table: Table) -> int:
 
 
 def choose_type_size(table: Table) -> str:
-    """The largest type in which a table that runs over pages fits between the margins."""
+"""Returns the largest type size in which a long table fits between the margins."""
     characters = min(_longest(row.title for row in table.rows()), _LONG_TITLE) + 2
     for place, column in enumerate(table.columns):
         longest = max(_longest(_texts(table, place)), len(one_line(column.title)) // 2)
@@ -76,14 +76,14 @@ def _longest(texts: Iterable[str]) -> int:
 
 
 def _shares(table: Table) -> list[float]:
-    """Which share of the line the stub and each column get; zero where they are as wide as what stands in them."""
+"""Returns the fraction of the line for the stub and each column; zero means as wide as the content."""
     long_stub = _longest(row.title for row in table.rows()) > _LONG_TITLE
     long = [
         not column.numeric and _longest(_texts(table, place)) > _LONG_TEXT for place, column in enumerate(table.columns)
     ]
     free = 1 - (_STUB if long_stub else _NATURAL_STUB) - _PER_NUMBER * (sum(count_subcolumns(table)) - sum(long))
     share = round(min(max(free / (sum(long) or 1), _LEAST), _MOST), 2)
-    # Where no column has long texts, what they leave is the stub's.
+# If no column has long texts, the stub gets the remaining width.
     stub = round(_STUB if any(long) else min(max(_STUB, _STUB + free - _SPARE), _WIDEST_STUB), 2)
     return [stub if long_stub else 0.0, *(share if is_long else 0.0 for is_long in long)]
 
@@ -119,9 +119,9 @@ _SPECIAL = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
     "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\textless{}", ">": r"\textgreater{}",
     "|": r"\textbar{}", '"': r"\texttt{\char34}", "`": r"\texttt{\char96}",
-    # Words joined by strokes are long: a line may end after one.
+# Words joined by slashes are long, so a line may break after a slash.
     "/": r"/\allowbreak{}",
-    # At the beginning of a row these would belong to the end of the row before.
+# At the beginning of a row LaTeX would read these as arguments of the previous row's end.
     "[": "{[}", "]": "{]}", "*": "{*}",
 }  # fmt: skip
 _PUNCTUATION = {
@@ -177,14 +177,14 @@ _LIGATURE = re.compile(r"(?<=([-',]))(?=\1)")
 
 
 def latex_text(text: str) -> str:
-    """The text so that LaTeX prints it; what its fonts lack becomes its name, such as [U+1F600]."""
-    # Two signs in a row may make a third: -- is a dash, '' a quotation mark.
+"""Escapes text for LaTeX; a character that its fonts lack becomes its code, such as [U+1F600]."""
+# Two characters in a row can form a ligature: -- is a dash, '' a quotation mark.
     apart = _LIGATURE.sub("\x00", unicodedata.normalize("NFC", one_line(text)))
     return "".join(map(_sign, apart))
 
 
 def latex_address(address: str) -> str:
-    r"""An address within \href, wherever that stands."""
+r"""Escapes an address for \href, also inside other commands."""
     return re.sub(r"[%#&_]", r"\\\g<0>", address)
 
 
@@ -205,10 +205,10 @@ def _sign(sign: str) -> str:
 
 
 PACKAGES = ("array", "booktabs", "graphicx", "longtable", "hyperref")
-"""What a document that includes a table has to use."""
+"""The packages that a document with a table needs."""
 
 _WIDE_TITLE = 16
-"""Characters beyond which the title of a column of numbers is broken into lines."""
+"""Longer titles of numeric columns are broken into lines."""
 _EDGE = "@{}"
 
 _PREAMBLE = r"""\documentclass[a4paper]{article}
@@ -224,13 +224,13 @@ _PREAMBLE = r"""\documentclass[a4paper]{article}
 
 
 def to_latex(table: Table, link: Link | None = None) -> str:
-    r"""The table, to be taken into a document with \input; that document numbers it."""
+r"""Returns the table for \input in a document, which numbers it."""
     source = _long_table(table, link) if count_lines(table) > LINES_OF_A_PAGE else _table(table, link)
     return "\n".join([rf"% Needs \usepackage{{{','.join(PACKAGES)}}}", *source, ""])
 
 
 def latex_document(tables: Iterable[Table], link: Link | None = None) -> str:
-    """All tables as a document of its own, numbered by their ids."""
+"""Returns all tables as a complete document, numbered by their ids."""
     parts = [_PREAMBLE % "\n".join(rf"\usepackage{{{name}}}" for name in PACKAGES)]
     for table in tables:
         parts.append(rf"{{\renewcommand{{\thetable}}{{{latex_text(table.id)}}}%")
@@ -286,12 +286,12 @@ def _heading(table: Table) -> Iterator[str]:
 
 
 def _ends(counts: list[int]) -> list[str]:
-    """The last column ends where the rules end."""
+"""Returns the right edge of each column; the last one ends where the rules end."""
     return ["" for _ in counts[1:]] + [_EDGE] * bool(counts)
 
 
 def _column_title(column: Column) -> str:
-    """A title in lines, where it would make a column of numbers wide."""
+"""Breaks a title into lines if it would make a numeric column too wide."""
     lines = wrap(one_line(column.title), _WIDE_TITLE, break_long_words=False) if column.numeric else []
     if len(lines) < 2:
         return latex_text(column.title)
@@ -331,7 +331,7 @@ def _rows(table: Table, group: Group, link: Link | None, *, ruled: bool) -> Iter
 
 
 def _parts(row: Row, column: Column, cell: Cell, count: int, address: str) -> list[str]:
-    """The cell's columns: its parts side by side where they are numbers, else in one line."""
+"""Returns the LaTeX columns of a cell: one per part if it is numeric, else a single one."""
     texts = [part_text(cell, number) for number in range(count)]
     if not column.numeric:
         texts = list(join_parts(map(one_line, cell.parts))) or [""]
@@ -342,8 +342,8 @@ def _parts(row: Row, column: Column, cell: Cell, count: int, address: str) -> li
     if not column.numeric:
         shown = [" ".join(shown)]
     raised = _raised(cell.notes)
-    beside = rf"\rlap{{{raised}}}" if raised and column.numeric else raised
-    return [_finished(text, row, beside if number == len(shown) - 1 else "") for number, text in enumerate(shown)]
+suffix = rf"\rlap{{{raised}}}" if raised and column.numeric else raised
+    return [_finished(text, row, suffix if number == len(shown) - 1 else "") for number, text in enumerate(shown)]
 
 
 def _raised(notes: tuple[str, ...]) -> str:

@@ -1,4 +1,4 @@
-"""What Alembic runs: the migrations, in the transaction of whoever called it."""
+"""The entry point of Alembic: runs the migrations in the caller's transaction."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from quaestor.coding.agreement_access import (
     record_agreement_view,
 )
 from quaestor.coding.confusion import list_confused_items, build_matrix_rows
-from quaestor.coding.pages.agreement import AgreementView, Asked, agreement_view, csv_rows
+from quaestor.coding.pages.agreement import AgreementView, AgreementRequest, build_agreement_view, build_csv_rows
 from quaestor.coding.session import CodingSession
 from quaestor.web.error_pages import refusal_status
 from quaestor.web.navigation import link_to
@@ -55,7 +55,7 @@ class AgreementPages(Pages):
             return self._asked_first(request, name, look)
         coding = self._coding
         selection = _asked(request)
-        view = await self.work(lambda: agreement_view(coding, name, who, selection))
+        view = await self.work(lambda: build_agreement_view(coding, name, who, selection))
         return self.page(request, "agreement.html", {"view": view, **_links(request, name, view)})
 
     async def look(self, request: Request) -> Response:
@@ -115,7 +115,7 @@ class AgreementPages(Pages):
         return await self.work(lambda: JSONResponse(values[0] if len(values) == 1 else values, headers=headers))
 
     async def as_csv(self, request: Request) -> Response:
-        rows = csv_rows(await self._all(request))
+        rows = build_csv_rows(await self._all(request))
         lines = [list(rows[0]) if rows else ["round"], *([str(value) for value in row.values()] for row in rows)]
         return await self.work(lambda: _csv(lines, _saved(request, "agreement", "csv")))
 
@@ -140,7 +140,7 @@ class AgreementPages(Pages):
         )
 
 
-def _asked(request: Request) -> Asked:
+def _asked(request: Request) -> AgreementRequest:
     query = request.query_params
     version = query.get("version", "").strip()
     number = parse_whole_number(version)
@@ -148,7 +148,7 @@ def _asked(request: Request) -> Asked:
         raise InputError(
             f"the version {version[:60]!r} is no number of one: leave it empty for the one that was rated under"
         )
-    return Asked(query.get("facet", ""), query.get("level", ""), number)
+    return AgreementRequest(query.get("facet", ""), query.get("level", ""), number)
 
 
 def _links(request: Request, name: str, view: AgreementView) -> dict[str, Any]:

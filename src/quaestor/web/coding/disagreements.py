@@ -26,7 +26,7 @@ from quaestor.coding.pages.disagreements import (
     mask_names,
 )
 from quaestor.coding.pages.disputed_answers import SubmittedAnswer
-from quaestor.coding.pages.ties import Tie, answer_tie, tie_of, ties_of
+from quaestor.coding.pages.ties import TieCasePage, answer_tie, build_tie, list_ties
 from quaestor.coding.session import CodingSession
 from quaestor.coding.visibility import Viewer
 from quaestor.evidence.item_texts import ItemText
@@ -224,17 +224,17 @@ class TiePages(CasePages):
         name, who, query = request.path_params["name"], viewer(request), request.query_params
         if not query.get("all"):
             item, facet = query.get("item", ""), query.get("facet", "")
-            tie = await self.work(lambda: tie_of(self.coding, name, who.name, item, facet, self.opened.text_mask))
+            tie = await self.work(lambda: build_tie(self.coding, name, who.name, item, facet, self.opened.text_mask))
             if tie is not None:
                 return await self._tie(request, tie)
-        ties = await self.work(lambda: ties_of(self.coding, name, who.name))
+        ties = await self.work(lambda: list_ties(self.coding, name, who.name))
         rows, place = page_of(request, ties.rows)
         readings = await self.readings([row.item for row in rows])
         shown = [(row, readings[row.item]) for row in rows]
         return self.page(request, "ties.html", {"ties": ties, "rows": shown, "query": query_of, **place})
 
     async def _tie(
-        self, request: Request, tie: Tie, typed: Fields | None = None, refused: str = "", status: int = 200
+        self, request: Request, tie: TieCasePage, typed: Fields | None = None, refused: str = "", status: int = 200
     ) -> Response:
         near = [key[0] for key in (tie.after, tie.before) if key]
         context = {
@@ -265,7 +265,7 @@ class TiePages(CasePages):
         except QuaestorError as error:
             words = await self.words(name, who, error)
             tie = await self.work(
-                lambda: tie_of(self.coding, name, who.name, item or "-", facet, self.opened.text_mask)
+                lambda: build_tie(self.coding, name, who.name, item or "-", facet, self.opened.text_mask)
             )
             if tie is None:
                 raise

@@ -16,7 +16,7 @@ from starlette.routing import BaseRoute, NoMatchFound, Route
 from quaestor.base.clock import parse_utc
 from quaestor.base.errors import InputError, QuaestorError, StateError
 from quaestor.coding import round_acts
-from quaestor.coding.pages.rounds import NOT_OPENED, RoundOverview, round_log, build_round_overview, list_rounds
+from quaestor.coding.pages.rounds import NOT_OPENED, RoundOverview, list_round_events, build_round_overview, list_rounds
 from quaestor.coding.rating_files import (
     RoundFile,
     find_view_consent,
@@ -184,7 +184,7 @@ class RoundPages(Pages):
         return {
             "one": overview,
             "preview": preview,
-            "log": round_log(coding, name) if coding and fixed else [],
+            "log": list_round_events(coding, name) if coding and fixed else [],
             "why_no_files": why,
             "people": list_round_choices(study).people,
         }

@@ -17,7 +17,7 @@ from quaestor.coding.model.rounds import count_left_by_rater
 from quaestor.coding.model.state import CLOSED, RoundState, RaterSlot, State
 from quaestor.coding.model.views import require_lead_view
 from quaestor.coding.pages.activity import ActivityLine, PendingTask, name_person, list_latest_acts, list_pending_tasks
-from quaestor.coding.pages.agreement import measure_of
+from quaestor.coding.pages.agreement import build_measure
 from quaestor.coding.session import CodingSession
 from quaestor.coding.visibility import Visibility, Viewer
 from quaestor.evidence.funnel import last_result
@@ -270,7 +270,7 @@ def _reached(state: State, line: RoundLine, worked_out: CachedAgreement) -> Reac
     round_state = state.round(line.round)
     result = compare_to_threshold(round_state, worked_out.agreement, as_fixed=True)
     name = round_state.plan.statistic
-    measure = measure_of(worked_out.agreement, STATISTICS[name], worked_out.agreement.estimates[name])
+    measure = build_measure(worked_out.agreement, STATISTICS[name], worked_out.agreement.estimates[name])
     return Reached(
         measure.name,
         measure.value,

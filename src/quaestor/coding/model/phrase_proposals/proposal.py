@@ -146,16 +146,16 @@ def _propose_action(clause: Clause, title: Sequence[str], known: Lexicon) -> Phr
         verb = known.action_nouns.get(deed)
     if verb is None:
         return None
-    before = [place for place, noun in enumerate(group.nouns[:-1]) if noun in known.nouns["things"]]
+    before = [number for number, noun in enumerate(group.nouns[:-1]) if noun in known.nouns["things"]]
     if before:
         return PhraseProposal(verb, build_name(group.nouns[: before[-1] + 1], known), "guess")
-    found = find_known_object(group.end, known.grammar["leading"], title, known) or _read_next_object(
+    title_object = find_known_object(group.end, known.grammar["leading"], title, known) or _read_next_object(
         group.end, title, known
     )
-    if found:
-        return PhraseProposal(verb, found.name, "guess")
-    beside = group.nouns[-2] if len(group.nouns) > 1 else ""
-    return PhraseProposal(verb, beside, "guess") if beside and not beside.endswith(ADJECTIVE_ENDINGS) else None
+    if title_object:
+        return PhraseProposal(verb, title_object.name, "guess")
+    neighbour = group.nouns[-2] if len(group.nouns) > 1 else ""
+    return PhraseProposal(verb, neighbour, "guess") if neighbour and not neighbour.endswith(ADJECTIVE_ENDINGS) else None
 
 
 def _read_next_object(position: int, title: Sequence[str], known: Lexicon) -> TitleObject | None:
@@ -165,14 +165,14 @@ def _read_next_object(position: int, title: Sequence[str], known: Lexicon) -> Ti
 
 
 def _propose_plain(clause: Clause, title: Sequence[str], known: Lexicon) -> PhraseProposal | None:
-    found = read_object(clause.start, title, known)
-    if found is None:
+    title_object = read_object(clause.start, title, known)
+    if title_object is None:
         return None
-    receiver = _find_receiver(clause.verb, found, title, known)
+    receiver = _find_receiver(clause.verb, title_object, title, known)
     if receiver:
         return PhraseProposal(clause.verb, receiver, "guess")
-    plain = clause.verb not in known.light_verbs and found.direct and is_known_object(found.name, known)
-    return PhraseProposal(clause.verb, found.name, clause.certainty if plain else "guess")
+    plain = clause.verb not in known.light_verbs and title_object.direct and is_known_object(title_object.name, known)
+    return PhraseProposal(clause.verb, title_object.name, clause.certainty if plain else "guess")
 
 
 def _find_receiver(verb: str, object_found: TitleObject, title: Sequence[str], known: Lexicon) -> str | None:
@@ -210,8 +210,8 @@ def read_object(start: int, title: Sequence[str], known: Lexicon, depth: int = 0
     if group.nouns:
         return _resolve_object(group, title, known, depth)
     if depth < DEEPEST and _word(title, group.end) in known.grammar["leading"]:
-        found = read_object(group.end + 1, title, known, depth + 1)
-        return found and TitleObject(found.name, found.end, direct=False)
+        inner = read_object(group.end + 1, title, known, depth + 1)
+        return inner and TitleObject(inner.name, inner.end, direct=False)
     return None
 
 
@@ -221,9 +221,9 @@ def find_known_object(
     """The first known thing that one of the prepositions leads to."""
     for position in range(start, len(title) - 1):
         if title[position] in prepositions:
-            found = read_object(position + 1, title, known, DEEPEST)
-            if found and is_known_object(found.name, known):
-                return found
+            candidate = read_object(position + 1, title, known, DEEPEST)
+            if candidate and is_known_object(candidate.name, known):
+                return candidate
     return None
 
 
@@ -256,9 +256,9 @@ def build_name(nouns: tuple[str, ...], known: Lexicon) -> str:
     if len(nouns) > 1 and head in known.nouns["wrappers"] and nouns[-2] in known.nouns["wrapped"]:
         return build_name(nouns[:-1], known)
     naming = known.compounds.get(head, frozenset())
-    for place in range(len(nouns) - 2, -1, -1):
-        if nouns[place] in naming:
-            return f"{_build_modifier(nouns[: place + 1], known)} {head}"
+    for position in range(len(nouns) - 2, -1, -1):
+        if nouns[position] in naming:
+            return f"{_build_modifier(nouns[: position + 1], known)} {head}"
     return known.full_names.get(head, head)
 
 
@@ -317,7 +317,7 @@ def _find_whole(group: NounGroup, title: Sequence[str], known: Lexicon, depth: i
 def _find_left_object(nouns: tuple[str, ...], known: Lexicon) -> str | None:
     """Of `saved model input shape` the saved model: the last thing that is not itself a part."""
     for allowed in (known.whole_things, known.nouns["things"]):
-        for place in range(len(nouns) - 2, -1, -1):
-            if nouns[place] in allowed:
-                return build_name(nouns[: place + 1], known)
+        for position in range(len(nouns) - 2, -1, -1):
+            if nouns[position] in allowed:
+                return build_name(nouns[: position + 1], known)
     return None

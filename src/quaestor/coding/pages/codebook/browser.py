@@ -42,55 +42,55 @@ from quaestor.study.contributions import TextMask
 from quaestor.study.folder import Study
 
 
-def explain_no_counts(sight: Visibility) -> str:
+def explain_no_counts(visibility: Visibility) -> str:
     """Why a viewer sees no counts at all; empty where they do.
 
     A lead who rates sees those of the rounds that `counted` names, since a codebook cannot be kept without them.
     """
-    if sight.viewer.role is Role.LEAD:
+    if visibility.viewer.role is Role.LEAD:
         return ""
-    for round_state in sight.state.rounds.values():
-        if _is_rating(round_state, sight.viewer.name):
+    for round_state in visibility.state.rounds.values():
+        if _is_rating(round_state, visibility.viewer.name):
             return f"you rate in {round_state.plan.round}: how often each code was chosen is shown when that round is closed"
-        if round_state.plan.tie_breaker == sight.viewer.name and not (
-            round_state.status == CLOSED and is_settled_round(sight.state, round_state.plan.round)
+        if round_state.plan.tie_breaker == visibility.viewer.name and not (
+            round_state.status == CLOSED and is_settled_round(visibility.state, round_state.plan.round)
         ):
             return f"you break the ties of {round_state.plan.round}: counts are shown when all of them are settled"
     return ""
 
 
-def list_counted_rounds(sight: Visibility) -> list[str]:
+def list_counted_rounds(visibility: Visibility) -> list[str]:
     """The rounds, and the published decisions, whose final answers a viewer sees counted."""
-    if explain_no_counts(sight):
+    if explain_no_counts(visibility):
         return []
-    state = sight.state
-    if sight.viewer.role in (Role.RATER, Role.TIE_BREAKER):
+    state = visibility.state
+    if visibility.viewer.role in (Role.RATER, Role.TIE_BREAKER):
         closed = [round_state.plan.round for round_state in state.rounds.values() if round_state.status == CLOSED]
         return [*(name for name in closed if is_settled_round(state, name)), *state.published]
-    return [name for name in (*state.rounds, *state.published) if not sight.why_no_decisions(name)]
+    return [name for name in (*state.rounds, *state.published) if not visibility.why_no_decisions(name)]
 
 
-def find_last_version(sight: Visibility) -> int:
+def find_last_version(visibility: Visibility) -> int:
     """The last version a viewer may see: raters keep to that of their open rounds, so that no new code reaches them."""
-    latest = sight.state.history.latest.version
-    if sight.viewer.role is Role.LEAD:
+    latest = visibility.state.history.latest.version
+    if visibility.viewer.role is Role.LEAD:
         return latest
     frozen = [
         round_state.plan.codebook
-        for round_state in sight.state.rounds.values()
-        if _is_rating(round_state, sight.viewer.name)
+        for round_state in visibility.state.rounds.values()
+        if _is_rating(round_state, visibility.viewer.name)
     ]
     return max(frozen) if frozen else latest
 
 
-def find_visible_book(sight: Visibility, version: int | None = None) -> Codebook:
+def find_visible_book(visibility: Visibility, version: int | None = None) -> Codebook:
     """A version of the codebook, by default the last one the viewer may see."""
-    last = find_last_version(sight)
-    if version is not None and last < version < len(sight.state.history.versions):
+    last = find_last_version(visibility)
+    if version is not None and last < version < len(visibility.state.history.versions):
         raise StateError(
             f"you rate under version {last} of the codebook: later ones are shown when the round is closed"
         )
-    return sight.state.history.at(last if version is None else version)
+    return visibility.state.history.at(last if version is None else version)
 
 
 def _is_rating(round_state: RoundState, name: str) -> bool:
@@ -137,32 +137,34 @@ def build_trees(book: Codebook, query: str = "", facet: str = "") -> tuple[Tree,
         return tuple(branch for branch in grown if branch.matches or branch.branches or not words)
 
     trees = []
-    for one in book.facets.values():
-        if facet in ("", one.id):
-            branches = grow(one.id, "")
-            trees.append(Tree(one, len(book.active(one.id)), sum(map(_count_matches, branches)), branches))
+    for code_facet in book.facets.values():
+        if facet in ("", code_facet.id):
+            branches = grow(code_facet.id, "")
+            trees.append(
+                Tree(code_facet, len(book.active(code_facet.id)), sum(map(_count_matches, branches)), branches)
+            )
     return tuple(trees)
 
 
 def _build_branch(code: Code, words: Sequence[str], branches: tuple[Branch, ...]) -> Branch:
     whole = " ".join(text for _, text in _list_texts(code)).casefold()
-    found = bool(words) and all(word in whole for word in words)
+    matches = bool(words) and all(word in whole for word in words)
     label, says = "", _shorten(code.definition)
-    if found and not any(word in f"{code.name} {code.definition}".casefold() for word in words):
+    if matches and not any(word in f"{code.name} {code.definition}".casefold() for word in words):
         label, says = next(
             (label, text) for label, text in _list_texts(code) if any(word in text.casefold() for word in words)
         )
-    elif found:
+    elif matches:
         says = code.definition
-    shown = mark_words if found else lambda text, _: unmarked(text)
-    return Branch(code, shown(code.name, words), shown(says, words), label, found, branches)
+    shown = mark_words if matches else lambda text, _: unmarked(text)
+    return Branch(code, shown(code.name, words), shown(says, words), label, matches, branches)
 
 
 def _list_texts(code: Code) -> list[tuple[str, str]]:
     """All that a search looks at."""
     examples = [("example", example) for example in code.examples]
-    told = [("", code.name), ("", code.definition), ("use", code.use), ("not", code.not_), *examples, ("id", code.id)]
-    return [(label, text) for label, text in told if text]
+    texts = [("", code.name), ("", code.definition), ("use", code.use), ("not", code.not_), *examples, ("id", code.id)]
+    return [(label, text) for label, text in texts if text]
 
 
 def _shorten(text: str) -> str:
@@ -227,12 +229,12 @@ class CodebookBrowser:
 
     def find_visible(self, viewer: Viewer, version: int | None = None) -> VisibleCodebook:
         with self._opened.locked_state() as state:
-            sight = Visibility(state, self._opened.study.settings.study.lead, viewer)
-            book = find_visible_book(sight, version)
-            last = find_last_version(sight)
-            why = explain_no_counts(sight)
-            material = None if why else collect_uses(state, decided=list_counted_rounds(sight))
-        return VisibleCodebook(book, last, self._counts(material, book) if material else None, why)
+            visibility = Visibility(state, self._opened.study.settings.study.lead, viewer)
+            book = find_visible_book(visibility, version)
+            last = find_last_version(visibility)
+            why = explain_no_counts(visibility)
+            uses = None if why else collect_uses(state, decided=list_counted_rounds(visibility))
+        return VisibleCodebook(book, last, self._counts(uses, book) if uses else None, why)
 
     def book(self, viewer: Viewer) -> Codebook:
         """The last version the viewer may see, with nothing counted."""
@@ -240,15 +242,15 @@ class CodebookBrowser:
             return find_visible_book(Visibility(state, self._opened.study.settings.study.lead, viewer))
 
     def search(self, viewer: Viewer, version: int | None = None, query: str = "", facet: str = "") -> CodebookTree:
-        shown = self.find_visible(viewer, version)
-        trees = build_trees(shown.book, query, facet)
-        gone = tuple(code for code in shown.book.codes.values() if not code.active)
+        codebook = self.find_visible(viewer, version)
+        trees = build_trees(codebook.book, query, facet)
+        gone = tuple(code for code in codebook.book.codes.values() if not code.active)
         file = self._opened.study.root / CODEBOOK_FILE
-        return CodebookTree(shown, trees, sum(tree.matches for tree in trees), gone, file.is_file())
+        return CodebookTree(codebook, trees, sum(tree.matches for tree in trees), gone, file.is_file())
 
     def code(self, viewer: Viewer, name: str, version: int | None = None) -> tuple[VisibleCodebook, CodePage]:
-        shown = self.find_visible(viewer, version)
-        return shown, build_code_page(shown.book, name, self.changes(viewer), shown.counts)
+        codebook = self.find_visible(viewer, version)
+        return codebook, build_code_page(codebook.book, name, self.changes(viewer), codebook.counts)
 
     def changes(self, viewer: Viewer) -> list[CodebookChange]:
         """Every change that the viewer may know of, the newest first."""
@@ -260,9 +262,9 @@ class CodebookBrowser:
     def compare(self, viewer: Viewer, before: int | None, after: int | None) -> tuple[int, int, list[CodeDifference]]:
         """Two versions; by default the last one the viewer may see, and the one before it."""
         with self._opened.locked_state() as state:
-            sight = Visibility(state, self._opened.study.settings.study.lead, viewer)
-            new = find_visible_book(sight, after)
-            old = find_visible_book(sight, max(0, new.version - 1) if before is None else before)
+            visibility = Visibility(state, self._opened.study.settings.study.lead, viewer)
+            new = find_visible_book(visibility, after)
+            old = find_visible_book(visibility, max(0, new.version - 1) if before is None else before)
         return old.version, new.version, list_code_differences(old, new)
 
     def file(self, viewer: Viewer, version: int | None = None) -> str:
@@ -283,17 +285,17 @@ class CodebookBrowser:
             last = find_last_version(Visibility(state, self._opened.study.settings.study.lead, viewer))
             return History(state.history.changes[:last], state.history.versions[: last + 1])
 
-    def _counts(self, material: CodeUses, book: Codebook) -> CodeCounts:
+    def _counts(self, uses: CodeUses, book: Codebook) -> CodeCounts:
         """Counted outside the lock; kept by all that it depends on."""
         newest = (
-            (name, len(decision), max((one.number for one in decision), default=0))
-            for name, decision in material.decisions.items()
+            (name, len(decisions), max((decision.number for decision in decisions), default=0))
+            for name, decisions in uses.decisions.items()
         )
-        key = (book.version, material.history.latest.version, *newest)
+        key = (book.version, uses.history.latest.version, *newest)
         with self._lock:
             known = self._counted.get(key)
         if known is None:
-            known = count_items(material, book)
+            known = count_items(uses, book)
             with self._lock:
                 self._counted[key] = known
                 while len(self._counted) > _KEPT:

@@ -87,9 +87,9 @@ def _split(fields: Fields, book: Codebook) -> dict[str, Any]:
     for row, name in enumerate(fields.get("part.name", ())):
         if not name.strip():
             continue
-        given = {label: _read_row(fields, f"part.{label}", row) for label in ("id", "definition")}
-        part = {"id": given["id"] or build_code_id(name, parent, book), "name": name.strip()}
-        parts.append(part | ({"definition": given["definition"]} if given["definition"] else {}))
+        row_values = {label: _read_row(fields, f"part.{label}", row) for label in ("id", "definition")}
+        part = {"id": row_values["id"] or build_code_id(name, parent, book), "name": name.strip()}
+        parts.append(part | ({"definition": row_values["definition"]} if row_values["definition"] else {}))
         if read_text(fields, "otherwise") == str(row):
             otherwise = part["id"]
     if not otherwise:
@@ -165,15 +165,15 @@ def _read_row(fields: Fields, name: str, row: int) -> str:
     return field[row].strip() if row < len(field) else ""
 
 
-def _split_lines(fields: Fields, name: str, mark: str, pieces: int, form: str) -> list[list[str]]:
+def _split_lines(fields: Fields, name: str, separator: str, pieces: int, form: str) -> list[list[str]]:
     """Lines of a fixed number of pieces; ids of items may hold the mark, parts do not."""
-    found = []
+    rows = []
     for line in read_lines(fields, name):
-        parts = [part.strip() for part in line.rsplit(mark, pieces - 1)]
+        parts = [part.strip() for part in line.rsplit(separator, pieces - 1)]
         if len(parts) < pieces or not all(parts):
             raise InputError(f"{name} has the line {line!r}: write each as {form}")
-        found.append(parts)
-    return found
+        rows.append(parts)
+    return rows
 
 
 _ROWS = 3
@@ -275,8 +275,8 @@ def _list_defaults(act: str, code: Code | None) -> dict[str, str]:
         return {"parent": code.parent}
     if act != "redefine":
         return {}
-    told = describe_code(code)
-    texts = {name: value for name, value in told.items() if isinstance(value, str)}
+    definition = describe_code(code)
+    texts = {name: value for name, value in definition.items() if isinstance(value, str)}
     across = {f"across.{facet}": other for facet, other in code.across.items()}
     return {**texts, "examples": "\n".join(code.examples), **across}
 
@@ -285,26 +285,26 @@ def _list_parents(act: str, code: Code | None, book: Codebook, chosen: str) -> I
     """The codes below which a new or a moved code can stand."""
     if act not in ("add", "move"):
         return
-    for one in _list_codes(book):
-        if act == "move" and code and (one.facet != code.facet or code.id in book.path(one.id)):
+    for parent in _list_codes(book):
+        if act == "move" and code and (parent.facet != code.facet or code.id in book.path(parent.id)):
             continue
-        if book.depth(one.id) < len(book.facets[one.facet].levels):
-            yield CodeOption(one.id, book.path_name(one.id), one.id == chosen)
+        if book.depth(parent.id) < len(book.facets[parent.facet].levels):
+            yield CodeOption(parent.id, book.path_name(parent.id), parent.id == chosen)
 
 
 def _list_same_level(code: Code, book: Codebook, chosen: set[str]) -> Iterable[CodeOption]:
     """The other codes of the same facet and level."""
     depth = book.depth(code.id)
-    for one in _list_codes(book):
-        if one.facet == code.facet and one.id != code.id and book.depth(one.id) == depth:
-            yield CodeOption(one.id, book.path_name(one.id), one.id in chosen)
+    for other in _list_codes(book):
+        if other.facet == code.facet and other.id != code.id and book.depth(other.id) == depth:
+            yield CodeOption(other.id, book.path_name(other.id), other.id in chosen)
 
 
 def _list_across_options(code: Code | None, book: Codebook, chosen: Mapping[str, str]) -> Iterable[AcrossOptions]:
     for facet in book.facets.values():
         if len(book.facets) > 1 and not (code and facet.id == code.facet):
-            choices = (CodeOption(one.id, book.path_name(one.id), one.id == chosen[facet.id]) for one in _list_codes(book)
-                       if one.facet == facet.id)  # fmt: skip
+            choices = (CodeOption(other.id, book.path_name(other.id), other.id == chosen[facet.id]) for other in _list_codes(book)
+                       if other.facet == facet.id)  # fmt: skip
             yield AcrossOptions(facet, tuple(choices))
 
 

@@ -65,55 +65,55 @@ class ChangeLog:
         ]
 
 
-def describe_change(kind: str, said: Mapping[str, Any], history: History, version: int) -> str:
+def describe_change(kind: str, payload: Mapping[str, Any], history: History, version: int) -> str:
     """A change as one asks for it, with the names that codes had in the version it was made on."""
     if kind == UNDO:
-        before = int(said["version"])
+        before = int(payload["version"])
         known = 1 <= before <= len(history.changes)
-        what = f": {describe_change(*history.changes[before - 1], history, before - 1)}" if known else ""
-        return f"Undo change {before}{what}"
-    return _describe(kind, said, history.at(version))
+        description = f": {describe_change(*history.changes[before - 1], history, before - 1)}" if known else ""
+        return f"Undo change {before}{description}"
+    return _describe(kind, payload, history.at(version))
 
 
-def _describe(kind: str, said: Mapping[str, Any], book: Codebook) -> str:
+def _describe(kind: str, payload: Mapping[str, Any], book: Codebook) -> str:
     match kind.removeprefix("codebook."):
         case "import":
-            codes, facets = len(said["codes"]), len(said["facets"])
+            codes, facets = len(payload["codes"]), len(payload["facets"])
             return f"Begin with {codes} code{'' if codes == 1 else 's'} in {facets} facet{'' if facets == 1 else 's'}"
         case "facet":
-            return f"Add the facet {_quote(said.get('title') or said['id'])}"
+            return f"Add the facet {_quote(payload.get('title') or payload['id'])}"
         case "add":
-            below = f" below {_quote_code(book, said['parent'])}" if said.get("parent") else ""
-            return f"Add {_quote(said['name'])}{below}"
+            below = f" below {_quote_code(book, payload['parent'])}" if payload.get("parent") else ""
+            return f"Add {_quote(payload['name'])}{below}"
         case "merge":
-            return f"Merge {', '.join(_quote_code(book, code) for code in said['codes'])} into {_quote_code(book, said['into'])}"
-    name = _quote_code(book, said["code"])
+            return f"Merge {', '.join(_quote_code(book, code) for code in payload['codes'])} into {_quote_code(book, payload['into'])}"
+    name = _quote_code(book, payload["code"])
     match kind.removeprefix("codebook."):
         case "rename":
-            return f"Rename {name} to {_quote(said['name'])}"
+            return f"Rename {name} to {_quote(payload['name'])}"
         case "redefine":
-            return f"Redefine {name}: {', '.join(field for field in _FIELDS if field in said)}"
+            return f"Redefine {name}: {', '.join(field for field in _FIELDS if field in payload)}"
         case "split":
-            return f"Split {name} into {', '.join(_quote(part['name']) for part in said['parts'])}"
+            return f"Split {name} into {', '.join(_quote(part['name']) for part in payload['parts'])}"
         case "move":
-            return f"Move {name} to {_quote_code(book, said['parent']) if said['parent'] else 'the top'}"
+            return f"Move {name} to {_quote_code(book, payload['parent']) if payload['parent'] else 'the top'}"
         case "retire":
             return f"Retire {name}"
     raise KeyError(kind)
 
 
-def list_changed_codes(kind: str, said: Mapping[str, Any], history: History) -> frozenset[str]:
+def list_changed_codes(kind: str, payload: Mapping[str, Any], history: History) -> frozenset[str]:
     """The codes that a change is about."""
     if kind == UNDO:
-        before = int(said["version"])
+        before = int(payload["version"])
         known = 1 <= before <= len(history.changes)
         return list_changed_codes(*history.changes[before - 1], history) if known else frozenset()
     if kind == "codebook.import":
-        return frozenset(str(code["id"]) for code in said["codes"])
-    named = [said.get("code"), said.get("into"), *said.get("codes", ())]
-    named += [part["id"] for part in said.get("parts", ())]
-    named += [said["id"]] if kind == "codebook.add" else []
-    return frozenset(str(code) for code in named if code)
+        return frozenset(str(code["id"]) for code in payload["codes"])
+    codes = [payload.get("code"), payload.get("into"), *payload.get("codes", ())]
+    codes += [part["id"] for part in payload.get("parts", ())]
+    codes += [payload["id"]] if kind == "codebook.add" else []
+    return frozenset(str(code) for code in codes if code)
 
 
 def _quote_code(book: Codebook, code: str) -> str:
@@ -135,11 +135,11 @@ def unmarked(text: str) -> Pieces:
 
 def mark_words(text: str, words: Iterable[str]) -> Pieces:
     """A text with the words that were searched for."""
-    wanted = [re.escape(word) for word in sorted(words, key=len, reverse=True) if word]
-    if not wanted:
+    patterns = [re.escape(word) for word in sorted(words, key=len, reverse=True) if word]
+    if not patterns:
         return unmarked(text)
-    parts = re.split(f"({'|'.join(wanted)})", text, flags=re.IGNORECASE)
-    return tuple((part, place % 2 == 1) for place, part in enumerate(parts) if part)
+    parts = re.split(f"({'|'.join(patterns)})", text, flags=re.IGNORECASE)
+    return tuple((part, number % 2 == 1) for number, part in enumerate(parts) if part)
 
 
 def mark_differences(before: str, after: str) -> tuple[Pieces, Pieces]:
@@ -147,8 +147,8 @@ def mark_differences(before: str, after: str) -> tuple[Pieces, Pieces]:
     old, new = _WORDS.findall(before), _WORDS.findall(after)
     left: list[tuple[str, bool]] = []
     right: list[tuple[str, bool]] = []
-    for what, start, end, other, until in difflib.SequenceMatcher(a=old, b=new, autojunk=False).get_opcodes():
-        changed = what != "equal"
+    for tag, start, end, other, until in difflib.SequenceMatcher(a=old, b=new, autojunk=False).get_opcodes():
+        changed = tag != "equal"
         left.append(("".join(old[start:end]), changed))
         right.append(("".join(new[other:until]), changed))
     return tuple(piece for piece in left if piece[0]), tuple(piece for piece in right if piece[0])
@@ -194,7 +194,7 @@ def list_code_differences(before: Codebook, after: Codebook) -> list[CodeDiffere
             )
         else:
             by_code.setdefault(difference.code, []).append(difference)
-    return [*facets, *(_build_difference(before, after, code, found) for code, found in by_code.items())]
+    return [*facets, *(_build_difference(before, after, code, differences) for code, differences in by_code.items())]
 
 
 def _build_difference(before: Codebook, after: Codebook, code: str, differences: list[Difference]) -> CodeDifference:
@@ -208,7 +208,9 @@ def _build_difference(before: Codebook, after: Codebook, code: str, differences:
         if left.get(label, "") != right.get(label, "")
     )  # fmt: skip
     name = (after if new else before).path_name(code)
-    return CodeDifference(code, name, tuple(_describe_difference(after, one) for one in differences), texts)
+    return CodeDifference(
+        code, name, tuple(_describe_difference(after, difference) for difference in differences), texts
+    )
 
 
 def _describe_difference(after: Codebook, difference: Difference) -> str:

@@ -74,33 +74,33 @@ class ChangePreview:
     @property
     def rounds(self) -> dict[str, list[RatingMove]]:
         """The moves by round, decided items first."""
-        found: dict[str, list[RatingMove]] = {}
+        moves_by_round: dict[str, list[RatingMove]] = {}
         for move in self.moves:
-            found.setdefault(move.round, []).append(move)
-        return found
+            moves_by_round.setdefault(move.round, []).append(move)
+        return moves_by_round
 
 
 def preview_change(where: Where, kind: str, payload: Mapping[str, Any], viewer: Viewer | None = None) -> ChangePreview:
     """What a change would move for somebody who may see it, by default the lead; refused as the change would be."""
     with open_coding(where) as coding:
         state = coding.state
-        sight = Visibility(state, coding.lead, viewer or Viewer(coding.lead, Role.LEAD))
+        visibility = Visibility(state, coding.lead, viewer or Viewer(coding.lead, Role.LEAD))
         book = state.history.preview_change(kind, payload)
         require_usable_rules(state, kind, payload)
-        decided = [name for name in (*state.rounds, *state.published) if not sight.why_no_decisions(name)]
+        decided = [name for name in (*state.rounds, *state.published) if not visibility.why_no_decisions(name)]
         rated = [
             name
             for name, round_state in state.rounds.items()
-            if round_state.status == CLOSED and not sight.why_no_ratings(name)
+            if round_state.status == CLOSED and not visibility.why_no_ratings(name)
         ]
-        material = collect_uses(state, decided=decided, rated=rated)
+        uses = collect_uses(state, decided=decided, rated=rated)
         frozen = tuple(
             (name, round_state.plan.codebook)
             for name, round_state in state.rounds.items()
             if round_state.status == OPEN and list_coded_facets(state, name)
         )
-        unseen = tuple(_list_unseen(state, sight, decided, rated))
-    history = material.history
+        unseen = tuple(_list_unseen(state, visibility, decided, rated))
+    history = uses.history
     before = history.latest
     after = History([*history.changes, (kind, payload)], [*history.versions, book])
     return ChangePreview(
@@ -109,31 +109,37 @@ def preview_change(where: Where, kind: str, payload: Mapping[str, Any], viewer: 
         before.version,
         describe_change(kind, payload, history, before.version),
         tuple(list_code_differences(before, book)),
-        tuple(list_moves(material, after)),
+        tuple(list_moves(uses, after)),
         frozen,
         unseen,
     )
 
 
-def _list_unseen(state: State, sight: Visibility, decided: list[str], rated: list[str]) -> Iterable[tuple[str, str]]:
+def _list_unseen(
+    state: State, visibility: Visibility, decided: list[str], rated: list[str]
+) -> Iterable[tuple[str, str]]:
     for name, round_state in state.rounds.items():
         if round_state.status == CLOSED and list_coded_facets(state, name) and not (name in decided and name in rated):
-            yield name, sight.why_no_decisions(name) or sight.why_no_ratings(name)
+            yield name, visibility.why_no_decisions(name) or visibility.why_no_ratings(name)
 
 
-def list_moves(material: CodeUses, after: History) -> list[RatingMove]:
+def list_moves(uses: CodeUses, after: History) -> list[RatingMove]:
     """Everything that the newest version of a later history reads in another way, the most first within a round."""
-    before = _CodeReader(material.history)
+    before = _CodeReader(uses.history)
     then = _CodeReader(after)
-    found: dict[tuple[str, str, str, CodeAtVersion | None, CodeAtVersion | None], list[str]] = {}
-    for what, every in ((DECIDED, material.iterate_decided()), (RATED, material.iterate_rated())):
-        for said in every:
-            for code in said.codes:
-                old, new = before.read(said, code), then.read(said, code)
+    items_by_move: dict[tuple[str, str, str, CodeAtVersion | None, CodeAtVersion | None], list[str]] = {}
+    for what, coded_items in ((DECIDED, uses.iterate_decided()), (RATED, uses.iterate_rated())):
+        for coded_item in coded_items:
+            for code in coded_item.codes:
+                old, new = before.read(coded_item, code), then.read(coded_item, code)
                 if old != new:
-                    found.setdefault((what, said.round, said.facet, old, new), []).append(said.item)
-    moves = [RatingMove(*key, len(items), tuple(dict.fromkeys(items))[:_EXAMPLES]) for key, items in found.items()]
-    order = {name: place for place, name in enumerate((*material.ratings, *material.decisions))}
+                    items_by_move.setdefault((what, coded_item.round, coded_item.facet, old, new), []).append(
+                        coded_item.item
+                    )
+    moves = [
+        RatingMove(*key, len(items), tuple(dict.fromkeys(items))[:_EXAMPLES]) for key, items in items_by_move.items()
+    ]
+    order = {name: number for number, name in enumerate((*uses.ratings, *uses.decisions))}
     return sorted(moves, key=lambda move: (order[move.round], move.what != DECIDED, -move.count))
 
 
@@ -145,8 +151,8 @@ class _CodeReader:
         self._book = history.latest
         self._places: dict[str, CodeAtVersion] = {}
 
-    def read(self, said: CodedItem, code: str) -> CodeAtVersion | None:
-        read = self._history.find_code(code, self._book.version, said.item, said.answers).code
+    def read(self, coded_item: CodedItem, code: str) -> CodeAtVersion | None:
+        read = self._history.find_code(code, self._book.version, coded_item.item, coded_item.answers).code
         if read is None:
             return None
         if read not in self._places:

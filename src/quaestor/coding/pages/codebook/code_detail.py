@@ -40,29 +40,29 @@ class CodeUses:
 
     def iterate_decided(self) -> Iterator[CodedItem]:
         """The final answers that name codes."""
-        for name, decision in self.decisions.items():
+        for name, decisions in self.decisions.items():
             answers: dict[str, dict[str, Any]] = {}
-            for one in decision:
-                answers.setdefault(one.item, {})[one.facet] = one.answer
-            for one in decision:
-                if codes := self._codes(name, one.facet, one.answer):
-                    yield CodedItem(name, one.facet, one.item, codes, answers[one.item], one.number)
+            for decision in decisions:
+                answers.setdefault(decision.item, {})[decision.facet] = decision.answer
+            for decision in decisions:
+                if codes := self._codes(name, decision.facet, decision.answer):
+                    yield CodedItem(name, decision.facet, decision.item, codes, answers[decision.item], decision.number)
 
     def iterate_rated(self) -> Iterator[CodedItem]:
         """The ratings that name codes, one for each seat and item."""
-        for name, rating in self.ratings.items():
-            for one in rating:
+        for name, ratings in self.ratings.items():
+            for rating in ratings:
                 for facet in self.coded_facets[name]:
-                    if codes := self._codes(name, facet, one.answers.get(facet)):
-                        yield CodedItem(name, facet, one.item, codes, one.answers, one.number)
+                    if codes := self._codes(name, facet, rating.answers.get(facet)):
+                        yield CodedItem(name, facet, rating.item, codes, rating.answers, rating.number)
 
     def _codes(self, name: str, facet: str, answer: Any) -> tuple[str, ...]:
-        asked = self.coded_facets.get(name)
-        if asked is not None and facet not in asked:
+        facets = self.coded_facets.get(name)
+        if facets is not None and facet not in facets:
             return ()
-        given = list_codes(answer) if isinstance(answer, str | list | tuple) else []
+        codes = list_codes(answer) if isinstance(answer, str | list | tuple) else []
         # Published decisions have no plan that says which facets have codes; an answer that is none is no code.
-        return tuple(code for code in given if code in self.history.latest.codes)
+        return tuple(code for code in codes if code in self.history.latest.codes)
 
 
 def collect_uses(state: State, *, decided: Iterable[str] = (), rated: Iterable[str] = ()) -> CodeUses:
@@ -88,9 +88,9 @@ def _list_decisions(state: State, name: str) -> list[Decision]:
 
 
 def _list_ratings(state: State, name: str) -> list[Rating]:
-    one = state.round(name)
-    found = (one.rating_in_slot(seat, item) for seat in one.slots for item in seat.items[0])
-    return [rating for rating in found if rating is not None]
+    round_state = state.round(name)
+    ratings = (round_state.rating_in_slot(slot, item) for slot in round_state.slots for item in slot.items[0])
+    return [rating for rating in ratings if rating is not None]
 
 
 @dataclass(frozen=True)
@@ -106,19 +106,19 @@ class CodeCounts:
         return self.below.get(code, frozenset())
 
 
-def count_items(material: CodeUses, book: Codebook) -> CodeCounts:
+def count_items(uses: CodeUses, book: Codebook) -> CodeCounts:
     """The newest decision on an item counts where several rounds decided on the same facet."""
     newest: dict[tuple[str, str], CodedItem] = {}
-    for said in material.iterate_decided():
-        known = newest.get((said.facet, said.item))
-        if known is None or known.number < said.number:
-            newest[said.facet, said.item] = said
+    for coded_item in uses.iterate_decided():
+        known = newest.get((coded_item.facet, coded_item.item))
+        if known is None or known.number < coded_item.number:
+            newest[coded_item.facet, coded_item.item] = coded_item
     own: dict[str, set[str]] = {}
-    for said in newest.values():
-        for code in said.codes:
-            read = material.history.find_code(code, book.version, said.item, said.answers).code
+    for coded_item in newest.values():
+        for code in coded_item.codes:
+            read = uses.history.find_code(code, book.version, coded_item.item, coded_item.answers).code
             if read is not None:
-                own.setdefault(read, set()).add(said.item)
+                own.setdefault(read, set()).add(coded_item.item)
     below: dict[str, set[str]] = {}
     for code, items in own.items():
         for above in book.path(code):
@@ -126,8 +126,8 @@ def count_items(material: CodeUses, book: Codebook) -> CodeCounts:
     return CodeCounts(_freeze_sets(own), _freeze_sets(below), len(set().union(*own.values())))
 
 
-def _freeze_sets(found: Mapping[str, set[str]]) -> dict[str, frozenset[str]]:
-    return {code: frozenset(items) for code, items in found.items()}
+def _freeze_sets(sets: Mapping[str, set[str]]) -> dict[str, frozenset[str]]:
+    return {code: frozenset(items) for code, items in sets.items()}
 
 
 _MOST_ITEMS = 8
@@ -168,10 +168,10 @@ def build_code_page(
     return CodePage(
         code=code,
         level=book.level(name),
-        ancestors=tuple(book.codes[one] for one in book.path(name)[:-1]),
+        ancestors=tuple(book.codes[other] for other in book.path(name)[:-1]),
         below=tuple(book.children(name)),
         across=tuple((book.facets[facet].title or facet, book.codes[other]) for facet, other in code.across.items()),
-        pointing=tuple(one for one in book.codes.values() if one.active and name in one.across.values()),
+        pointing=tuple(other for other in book.codes.values() if other.active and name in other.across.values()),
         successors=_list_successors(book, code),
         origin=book.codes.get(code.origin),
         changes=tuple(change for change in changes if name in change.codes),
@@ -185,5 +185,5 @@ def _list_successors(book: Codebook, code: Code) -> tuple[Code, ...]:
     if code.into:
         return (book.codes[code.into],)
     if code.split:
-        return tuple(one for one in book.codes.values() if one.origin == code.id and one.active)
+        return tuple(part for part in book.codes.values() if part.origin == code.id and part.active)
     return ()
