@@ -1,4 +1,4 @@
-"""Interviews on their way back from a backup: without whoever withdrew since, and without their names."""
+"""Restores interviews from a backup, without the participants withdrawn since then and without their names."""
 
 from __future__ import annotations
 
@@ -25,34 +25,34 @@ from quaestor.interviews.withdrawal import forget_withdrawn
 from quaestor.store.backup_file import Backup
 from quaestor.store.database import DamagedStore
 from quaestor.store.erasure import DAY, ERASED_LIST, PSEUDONYM, ErasedList
-from quaestor.store.private_file_copy import restore_copy, is_empty
+from quaestor.store.private_file_copy import is_empty, restore_copy
 from quaestor.store.records import Act
-from quaestor.store.sealed_file_restore import require_valid_copy, read_erasures, remove_withdrawn, list_participants
+from quaestor.store.sealed_file_restore import list_participants, read_erasures, remove_withdrawn, require_valid_copy
 from quaestor.study.contributions import BackupPart, LeftOut, PartCopy
 from quaestor.study.folder import Study, has_journal, open_journal
 
 Copies = Mapping[str, sqlite3.Connection]
-"""Copies of the sealed files, by what they hold."""
+"""Copies of the sealed files, by name."""
 
 
 @dataclass
 class WithdrawnParticipants:
-    """Who is known to have withdrawn, and what a restore took out on their account."""
+    """The known withdrawn participants, and what a restore removed because of them."""
 
     left_out: set[str] = field(default_factory=set)
-    """Those of the backup who have withdrawn since."""
+    """Participants of the backup who have withdrawn since then."""
     erased: dict[str, set[str]] = field(default_factory=dict)
-    """Everybody who withdrew, with the interviews of theirs that were still here."""
+    """All withdrawn participants, with those of their interviews that were still here."""
     names: dict[str, list[KnownName]] = field(default_factory=dict, repr=False)
-    """By pseudonym the names of those of whom anything was still there."""
+    """The names of participants of whom anything was still there, by pseudonym."""
     known: bool = True
-    """Whether anything here says who withdrew after the backup was made."""
+    """Whether anything here tells who withdrew after the backup was made."""
 
 
 def take_back(study: Study, on_record: Mapping[str, str], copies: Copies, there: Copies) -> WithdrawnParticipants:
-    """Take everybody who withdrew, as the list, the journals or any of the files know it, out of all the files.
+    """Removes everybody who withdrew, according to the list, the journals or any of the files, from all files.
 
-    Their names are erased from what others said and wrote, as the withdrawal did: a backup from before has both.
+    Their names are erased from what others said and wrote, as in the withdrawal: an earlier backup has both.
     """
     listed = ErasedList.for_file(study.root / INTERVIEWS_FILE)
     gone = _together(on_record, listed.read(), *(read_erasures(copy) for copy in (*copies.values(), *there.values())))
@@ -68,7 +68,7 @@ def take_back(study: Study, on_record: Mapping[str, str], copies: Copies, there:
 
 
 def _erase_names(study: Study, gone: Mapping[str, str], copies: Copies, there: Copies) -> dict[str, list[KnownName]]:
-    """Erase the names of those who withdrew from all the files; by pseudonym the names that any of them knew."""
+    """Erases the names of withdrawn participants from all files; returns all names known in any of them."""
     rooms, names = [], dict[str, list[KnownName]]()
     with ExitStack() as opened:
         for files in (copies, there):
@@ -76,7 +76,7 @@ def _erase_names(study: Study, gone: Mapping[str, str], copies: Copies, there: C
             if not present or INTERVIEWS.name not in files:
                 continue
             identities = files.get(IDENTITIES.name) or opened.enter_context(restore_copy(IDENTITIES, 1, (), study.root))
-            # What is there may lie under a key that is not at hand: then nobody here can read it, nor change it.
+            # The present files may have a key that is missing: then nobody here can read or change them.
             with suppress(InputError) if files is there else nullcontext():
                 room = Interviews(None, *opened_copies(study, files[INTERVIEWS.name], identities))
                 known = {participant: names_of_participant(room, participant).names for participant in sorted(present)}
@@ -86,7 +86,7 @@ def _erase_names(study: Study, gone: Mapping[str, str], copies: Copies, there: C
                 names.setdefault(participant, []).extend(known_names)
         for room, known in rooms:
             for participant, anywhere in names.items():
-                # Ids of other names are given out in each file for itself.
+                # Ids of other names are assigned per file.
                 elsewhere = [name for name in anywhere if name.id == participant]
                 erased = ErasedNames(participant, tuple(dict.fromkeys([*known.get(participant, ()), *elsewhere])))
                 erase_names(room, erased, participant, f"{gone[participant]}T00:00:00+00:00")
@@ -94,13 +94,13 @@ def _erase_names(study: Study, gone: Mapping[str, str], copies: Copies, there: C
 
 
 def on_record_here(study: Study) -> dict[str, str]:
-    """Who withdrew as the journal of the study has it, which may be there when all else is lost."""
+    """Returns who withdrew according to the journal, which may be left when all other files are lost."""
     if not has_journal(study):
         return {}
     try:
         with open_journal(study) as journal:
             return _withdrawals(act for act in journal.acts() if act.kind == WITHDRAW_ACT)
-    except DamagedStore:  # whoever restores the acts says so, or sets it aside
+    except DamagedStore:  # reported, or set aside, when the acts are restored
         return {}
 
 
@@ -114,7 +114,7 @@ def _withdrawals(acts: Iterable[Act]) -> dict[str, str]:
 
 
 def _together(*known: Mapping[str, str]) -> dict[str, str]:
-    """Everybody whom any of them names, with the first day."""
+    """Merges withdrawals, keeping the first day of each."""
     shown_names: dict[str, str] = {}
     for known_name in known:
         for participant, day in known_name.items():
@@ -123,7 +123,7 @@ def _together(*known: Mapping[str, str]) -> dict[str, str]:
 
 
 class InterviewBackup:
-    """Transcripts before identities; both are sealed, and their keys are in no backup."""
+    """Backs up transcripts before identities; both are sealed, and no backup contains their keys."""
 
     parts = (
         BackupPart(INTERVIEWS, INTERVIEWS_FILE, "interviews", "entries", "entries of interviews"),
@@ -137,10 +137,10 @@ class InterviewBackup:
         require_valid_copy(copy, keys_of(study)[part.name], part.name, source)
         ErasedList.for_file(
             study.root / INTERVIEWS_FILE
-        ).read()  # a list that cannot be read is refused before any lock
+        ).read()  # an unreadable list is refused before any lock is taken
 
     def read_acts(self, backup: Backup) -> dict[str, str]:
-        """Who withdrew, as the acts of a backup have it."""
+        """Returns who withdrew according to the acts of a backup."""
         return _withdrawals(row.act() for row in backup.read_rows() if row.kind == WITHDRAW_ACT)
 
     def leave_out(self, study: Study, acts: Mapping[str, str], copies: Mapping[str, PartCopy]) -> LeftOut:

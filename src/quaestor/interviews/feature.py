@@ -25,7 +25,7 @@ _TURN = re.compile(r"(P\d{1,9})(?:-\d{1,9})?/\d{1,9}")
 
 
 def _withdrawn_items(study: Study) -> Callable[[str], bool]:
-    """A test for turns of withdrawn participants; needs no key."""
+    """Returns a test for turns of withdrawn participants; it needs no key."""
     file = study.root / INTERVIEWS_FILE
     people = {*ErasedList.for_file(file).list_names(), *read_without_key(file, read_erasures)}
 
@@ -37,7 +37,7 @@ def _withdrawn_items(study: Study) -> Callable[[str], bool]:
 
 
 def _turns_of_participant(payload: Mapping[str, Any]) -> Callable[[str], object]:
-    """A test for turns of a withdrawn participant: the interviews of P1 are P1, P1-2 and so on."""
+    """Returns a test for turns of a withdrawn participant: the interviews of P1 are P1, P1-2 and so on."""
     return re.compile(rf"{re.escape(payload['participant'])}(-\d+)?/\d+").fullmatch
 
 
@@ -46,9 +46,9 @@ FEATURE = Feature(
     status=interviews_status,
     backup=InterviewBackup(),
     act_kinds={
-        ADOPT_ACT: ActKind("adopted words of a participant as a code in {round}"),
-        "interview.agreement": ActKind("put an agreement to interviews in force"),
-        REWORD_ACT: ActKind("replaced names in what was written about interviews"),
+        ADOPT_ACT: ActKind("adopted an in vivo passage as a code in {round}"),
+        "interview.agreement": ActKind("put a consent form for interviews in force"),
+        REWORD_ACT: ActKind("replaced names in texts about interviews"),
         WITHDRAW_ACT: ActKind("withdrew from the interviews", actor="A participant", removes=_turns_of_participant),
     },
     input_folder=FOLDER,

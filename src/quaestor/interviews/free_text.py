@@ -16,13 +16,13 @@ from quaestor.store.sealed_file import SealedFile
 from quaestor.study.folder import Study
 
 FOLDER = "evidence/interviews"
-"""Where the inputs of sources lie that are made of transcripts."""
+"""The folder of source inputs that are built from transcripts."""
 WITHDRAW_ACT, REWORD_ACT = "interview.withdraw", "interview.reword"
 _TURN = re.compile(r"(P\d{1,9})(?:-\d{1,9})?/\d{1,9}")
 
 
 class InterviewText:
-    """What raters wrote about turns; safe for threads."""
+    """What raters wrote about turns; thread-safe."""
 
     origin = ORIGIN
     walks: Mapping[str, Walk] = {}
@@ -34,7 +34,7 @@ class InterviewText:
         self._lock = threading.Lock()
 
     def owner_of(self, item: str) -> str | None:
-        """The participant who said a turn."""
+        """Returns the participant who spoke a turn."""
         turn = _TURN.fullmatch(item)
         return turn[1] if turn else None
 
@@ -42,7 +42,7 @@ class InterviewText:
         return self.owner_of(item) is not None and interviews_path(self._study).exists()
 
     def is_older_act(self, act: Act) -> bool:
-        """Interviews stored texts apart before acts named an origin: these go by the form of their items' ids."""
+        """Whether an act predates origins: interviews sealed texts earlier, so the form of item ids decides."""
         payload = act.payload
         named = (
             [payload]
@@ -58,12 +58,12 @@ class InterviewText:
 
     def missing(self) -> str:
         return (
-            f"what was written beside transcripts cannot be read without {keys_of(self._study)[INTERVIEWS.name]} "
-            f"and {interviews_path(self._study)}: bring them back first"
+            f"texts about transcripts cannot be read without {keys_of(self._study)[INTERVIEWS.name]} "
+            f"and {interviews_path(self._study)}: restore them first"
         )
 
     def refusal(self, owner: str) -> str:
-        return f"{owner} has withdrawn: nothing can be kept about them"
+        return f"{owner} has withdrawn: nothing can be recorded about them"
 
     def texts(self) -> ActTexts:
         with self._lock:
@@ -79,5 +79,5 @@ class InterviewText:
 
 
 def is_turn(plan: RoundPlan, item: str) -> bool:
-    """Whether an item of a round is a turn of a transcript; a plan that does not say so is taken by the item's id."""
+    """Whether an item of a round is a turn of a transcript; for a plan without an origin, the item's id decides."""
     return plan.origin in (ORIGIN, "") and _TURN.fullmatch(item) is not None

@@ -1,4 +1,4 @@
-"""The interview guides of a study: what each says now, in which versions it was used, and by which interviews."""
+"""The interview guides of a study: their current text, the versions in use, and the interviews by each version."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from quaestor.study.folder import Study
 
 @dataclass(frozen=True)
 class GuideVersion:
-    """A text by which interviews were planned; it stays whatever becomes of the file."""
+    """A text by which interviews were planned; it is kept whatever happens to the file."""
 
     number: int
     day: str
@@ -27,17 +27,17 @@ class GuideVersion:
 
 @dataclass(frozen=True)
 class GuideLine:
-    """A guide at a glance."""
+    """A guide in a list."""
 
     name: str
     guide: Guide | None
-    """As its file says now, or as it was used last where there is no file; none where the file cannot be read."""
+    """Its current file, or the last used version if there is no file; None if the file cannot be read."""
     versions: tuple[GuideVersion, ...]
     problems: tuple[Problem, ...] = ()
     changed: bool = False
-    """Whether the file says something else than the version that was used last."""
+    """Whether the file differs from the last used version."""
     why: str = ""
-    """Why its file cannot be read, or that it is gone."""
+    """Why its file cannot be read, or that it is missing."""
 
     @property
     def grave(self) -> int:
@@ -45,25 +45,25 @@ class GuideLine:
 
     @property
     def words(self) -> str:
-        """How it stands, in a few words."""
+        """The status in a few words."""
         if self.why:
             return self.why
         if self.grave:
             return f"cannot be used yet: {_count(self.grave, 'grave problem')}"
-        return f"{_count(len(self.problems), 'thing')} to think about" if self.problems else "nothing wrong with it"
+        return f"{_count(len(self.problems), 'suggestion')}" if self.problems else "no problems"
 
 
 @dataclass(frozen=True)
 class PlannedSection:
-    """A section with its place in the time of an interview."""
+    """A section with its position in the time of an interview."""
 
     section: Section
     begins: float
-    """After so many minutes."""
+    """Minutes after the start of the interview."""
     share: float
-    """Of the time of the whole interview, between 0 and 1."""
+    """The share of the whole interview, between 0 and 1."""
     reading: float
-    """About how many minutes it takes to say its words."""
+    """Approximate minutes for reading its script aloud."""
 
     @property
     def ends(self) -> float:
@@ -72,14 +72,14 @@ class PlannedSection:
 
 @dataclass(frozen=True)
 class GuideSheet:
-    """A guide to be read, printed and thought about."""
+    """A guide to read, print and review."""
 
     name: str
     guide: Guide
     sections: tuple[PlannedSection, ...]
     versions: tuple[GuideVersion, ...]
     version: int | None = None
-    """Which version this is; none where it is what the file says now."""
+    """The number of this version; None for the current file."""
     changed: bool = False
     problems: tuple[Problem, ...] = ()
 
@@ -88,12 +88,12 @@ class GuideSheet:
         return tuple(problem for problem in self.problems if problem.grave)
 
     def touching(self, research: str) -> list[str]:
-        """The ids of the questions that touch a research question."""
+        """Returns the ids of the questions about a research question."""
         return [question.id for question in self.guide.questions() if research in question.research]
 
 
 def guide_path(study: Study | None, name: str) -> Path:
-    """The file that somebody means: a guide of the study by its name, or any by its path."""
+    """Returns the file of a guide: one of the study by name, or any by path."""
     path = Path(name)
     if path.suffix == ".md" or study is None:
         if not path.is_file():
@@ -103,26 +103,26 @@ def guide_path(study: Study | None, name: str) -> Path:
 
 
 def the_guide(study: Study) -> str:
-    """The name of the only guide of a study; where there are several, somebody has to say which."""
+    """Returns the name of the study's only guide; raises InputError if there are several or none."""
     names = list(guide_files(study))
     if len(names) != 1:
         options = join_with_or(names) or "none: write instruments/NAME.md"
-        raise InputError(f"say which guide to talk by with --guide, there are: {options}")
+        raise InputError(f"name the guide with --guide; guides: {options}")
     return names[0]
 
 
 def guide_lines(study: Study, interviews: Interviews | None) -> list[GuideLine]:
-    """Every guide that has a file or was used."""
+    """Returns every guide that has a file or was used."""
     files = guide_files(study)
     return [_line(files.get(name), name, interviews) for name in dict.fromkeys([*files, *_used(interviews)])]
 
 
 def guide_sheet(study: Study, interviews: Interviews | None, name: str, version: int | None = None) -> GuideSheet:
-    """A guide as its file says now, or in a version; without a file, as it was used last."""
+    """Returns a guide's current file or a version; without a file, the last used version."""
     files, kept = guide_files(study), _kept(interviews, name)
     if name not in files and not kept:
         options = suggest(name, [*files, *_used(interviews)]) or "none: write instruments/NAME.md"
-        raise InputError(f"there is no interview guide {name!r}, there are: {options}")
+        raise InputError(f"there is no interview guide {name!r}; guides: {options}")
     versions, newest = _versions(interviews, name), kept[-1] if kept else None
     if version is None and name in files:
         checked_guide = check_guide(files[name])
@@ -140,7 +140,7 @@ def guide_sheet(study: Study, interviews: Interviews | None, name: str, version:
             join_with_or([str(guide_version.version) for guide_version in kept])
             or "none: no interview was planned by it"
         )
-        raise InputError(f"there is no version {version} of the guide {name!r}, there are: {options}")
+        raise InputError(f"there is no version {version} of the guide {name!r}; versions: {options}")
     guide = guide_from(chosen.text, name)
     problems = tuple(problems_of(guide, {guide.agreement}))
     return GuideSheet(name, guide, _planned(guide), versions, chosen.version, problems=problems)
@@ -149,7 +149,9 @@ def guide_sheet(study: Study, interviews: Interviews | None, name: str, version:
 def _line(path: Path | None, name: str, interviews: Interviews | None) -> GuideLine:
     kept, versions = _kept(interviews, name), _versions(interviews, name)
     if path is None:
-        return GuideLine(name, guide_from(kept[-1].text, name), versions, why="its file is gone, its versions stay")
+        return GuideLine(
+            name, guide_from(kept[-1].text, name), versions, why="its file is missing; its versions are kept"
+        )
     try:
         checked_guide = check_guide(path)
     except InputError as error:

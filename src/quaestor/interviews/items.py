@@ -1,4 +1,4 @@
-"""Turns of transcripts as items: what participants said, with nobody's name in it, for raters, readers and search."""
+"""Builds items from turns: what participants said, with names masked, for raters, readers and search."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ from quaestor.study.folder import open_study
 SOURCE, STEP = "turns", "turns"
 _COLUMNS = ("id", "interview", "participant", "question", "title", "body")
 _IDS = 3
-"""How many columns come before the words."""
+"""The number of columns before the text."""
 _TITLE = 60
 
 
 def is_coded(turn: SpokenTurn) -> bool:
-    """Whether raters code a turn: a participant's, if anything is said in it."""
+    """Whether raters code a turn: it is a participant's and not empty."""
     return turn.voice is Voice.PARTICIPANT and bool(turn.text.strip())
 
 
 def make_items(interviews: Interviews, actor: str | None = None) -> DerivedItems:
-    """Write what participants said as the input of a source, and put the source into study.toml.
+    """Writes what participants said as the input of a source, and adds the source to study.toml.
 
-    Called again it writes what stands then, without whoever declined since; it is refused while a known name remains.
-    Words of who withdraws are taken out by `forget_participant`.
+    A repeated call writes the current text without participants who have declined since; it is refused while a known
+    name is left. `forget_participant` removes the words of withdrawn participants.
     """
-    require_lead(interviews.coding, actor, "make items of transcripts")
+    require_lead(interviews.coding, actor, "build items from transcripts")
     refuse_names_said(interviews)
     study = open_study(interviews.study.root)
     about = "What participants of interviews said, turn by turn, written by `quaestor interview items`."
@@ -54,7 +54,7 @@ def make_items(interviews: Interviews, actor: str | None = None) -> DerivedItems
         lines = [line for talk in talks for line in _lines(interviews, talk)]
         if not lines and not known:
             raise StateError(
-                "no participant says anything in a transcript yet: import one, and say whose voice is whose"
+                "no transcript has anything said by a participant yet: import one, and set the speakers' voices"
             )
         return lines
 
@@ -84,10 +84,10 @@ def _beginning(words: str) -> str:
 
 
 def erase_names_in_items(interviews: Interviews, erased: ErasedNames) -> bool:
-    """Take the names of a participant out of the items of others, the evidence made of them, and all made of that.
+    """Erases the names of a participant from the items of others, and from all evidence and results built from them.
 
-    Items can be older than the names. Those of turns in which a name was overwritten are written again; in all others
-    the name is looked for.
+    Items can be older than the names. Items of turns with an overwritten name are written again; in all others the
+    names are searched.
     """
     study = open_study(interviews.study.root)
     if not (study.root / FOLDER).is_dir() or not erased.names:
@@ -114,7 +114,7 @@ def erase_names_in_items(interviews: Interviews, erased: ErasedNames) -> bool:
 
 
 def forget_participant(interviews: Interviews, participant: str) -> bool:
-    """Take the words of a participant out of the items, the evidence made of them, and all that was made of that."""
+    """Removes the words of a participant from the items, and from all evidence and results built from them."""
     study = open_study(interviews.study.root)
     changes = [erase_lines(study.root / FOLDER, _COLUMNS.index("participant"), participant)]
     for source in list_sources_in_folder(study, FOLDER):

@@ -1,4 +1,4 @@
-"""Interviews at a glance: who takes part, how far each conversation has come, and what is to be done next."""
+"""Overview of interviews: the participants, the progress of each interview, and the next steps."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ DONE, NOW, LATER = "done", "now", "later"
 
 @dataclass(frozen=True)
 class Step:
-    """One step on the way from the agreement to coded words."""
+    """A step from consent to coding."""
 
     name: str
     state: str  # done, now, later
     words: str
     route: str = ""
-    """The page on which it is done."""
+    """The page for this step."""
     round: str = ""
     """The round that this page is about."""
 
 
 @dataclass(frozen=True)
 class InterviewLine:
-    """One interview and how far it is."""
+    """An interview with its steps."""
 
     interview: Interview
     steps: tuple[Step, ...]
 
     @property
     def untouched(self) -> bool:
-        """Whether nothing of it is on record, so that its plan can be taken back."""
+        """Whether nothing is recorded about it yet, so that its plan can be cancelled."""
         return self.interview.status == "planned" and not self.interview.transcript
 
     @property
@@ -50,13 +50,13 @@ class InterviewLine:
 
 @dataclass(frozen=True)
 class PersonLine:
-    """A participant with what was agreed and talked about."""
+    """A participant with their consent and interviews."""
 
     participant: Participant
     consent: Consent
     interviews: tuple[InterviewLine, ...]
     reachable: bool | None
-    """Whether it is known how to reach them; None for those whom it does not concern."""
+    """Whether their contact data are known; None for viewers who may not know."""
 
     @property
     def about(self) -> str:
@@ -65,7 +65,7 @@ class PersonLine:
 
 @dataclass(frozen=True)
 class InterviewsAtAGlance:
-    """All of it."""
+    """The overview page."""
 
     people: tuple[PersonLine, ...]
     withdrawn: dict[str, str]
@@ -77,7 +77,7 @@ class InterviewsAtAGlance:
     def tally(self) -> list[tuple[str, int]]:
         lines = [line for person in self.people for line in person.interviews]
         counted = [
-            ("take part", len(self.people)),
+            ("participants", len(self.people)),
             ("agreed", sum(person.consent.accepted for person in self.people)),
             ("held", sum(line.interview.status == "held" for line in lines)),
             ("transcribed", sum(line.interview.transcript for line in lines)),
@@ -86,17 +86,17 @@ class InterviewsAtAGlance:
 
     @property
     def to_ask_again(self) -> int:
-        """How many answered an earlier version of the agreement than the one that is in force."""
+        """How many participants answered an earlier version of the consent form than the one in force."""
         return sum(person.consent.asks_again for person in self.people)
 
 
 def has_interviews(study: Study) -> bool:
-    """Whether there is a guide, or somebody takes part already."""
+    """Whether there is a guide or a participant."""
     return bool(guide_files(study)) or interviews_path(study).exists()
 
 
 def interviews_at_a_glance(study: Study, interviews: Interviews | None, leads: bool) -> InterviewsAtAGlance:
-    """Everybody who takes part; to the lead also whether they can be reached, and how far raters are."""
+    """Builds the overview; for the lead it tells who has contact data, and the progress of coding."""
     guides = tuple(guide_files(study))
     if interviews is None:
         return InterviewsAtAGlance((), {}, guides, None)
@@ -119,7 +119,7 @@ def interviews_at_a_glance(study: Study, interviews: Interviews | None, leads: b
 
 
 def interviews_if_any(where: Where) -> InterviewsAtAGlance:
-    """The same for a command that only looks, for which no files are made."""
+    """Builds the overview for a command without creating any files."""
     study = find_study(where)
     if not interviews_path(study).exists():
         return interviews_at_a_glance(study, None, leads=False)
@@ -128,7 +128,7 @@ def interviews_if_any(where: Where) -> InterviewsAtAGlance:
 
 
 def person_line(interviews: Interviews, pseudonym: str, leads: bool) -> PersonLine:
-    """One participant."""
+    """Returns the line of a participant."""
     participant = interviews.participant(pseudonym)
     own_interviews = [interview for interview in interviews.interviews() if interview.participant == pseudonym]
     known = pseudonym in reachable(interviews) if leads else None
@@ -138,7 +138,7 @@ def person_line(interviews: Interviews, pseudonym: str, leads: bool) -> PersonLi
 
 
 def interview_line(interviews: Interviews, name: str, leads: bool) -> InterviewLine:
-    """One interview."""
+    """Returns the line of an interview."""
     return _lines(interviews, [interviews.interview(name)], leads)[0]
 
 
@@ -154,14 +154,12 @@ def _lines(interviews: Interviews, listed_interviews: Sequence[Interview], leads
 def _steps(
     interviews: Interviews, interview: Interview, consent: Consent, coded: Mapping[str, CodingStep] | None
 ) -> Iterable[Step]:
-    """What has been done for an interview; `now` stands for whatever is not."""
+    """Yields the steps of an interview; all that are not done are marked `now`."""
     yield Step("Consent", DONE if consent.accepted else NOW, _of_consent(consent), "participant")
     is_held = interview.status == "held" or interview.transcript
     yield Step("Conversation", DONE if is_held else NOW, _of_conversation(interview), "interview-conduct")
     words = (
-        f"{len(interviews.transcript(interview.id).turns):,} turns"
-        if interview.transcript
-        else "bring the transcript in"
+        f"{len(interviews.transcript(interview.id).turns):,} turns" if interview.transcript else "import the transcript"
     )
     yield Step("Transcript", DONE if interview.transcript else NOW, words, "interview-transcript")
     names = progress_of(interviews, interview.id) if interview.transcript else Progress()
@@ -172,7 +170,7 @@ def _steps(
 
 
 def _in_turn(steps: Iterable[Step]) -> tuple[Step, ...]:
-    """The first step that is not done is the next one, and the others come later."""
+    """Marks open steps after the first one as `later`."""
     ordered, waiting = [], False
     for step in steps:
         ordered.append(replace(step, state=LATER) if waiting and step.state == NOW else step)
@@ -182,15 +180,15 @@ def _in_turn(steps: Iterable[Step]) -> tuple[Step, ...]:
 
 def _of_consent(consent: Consent) -> str:
     if consent.what == DECLINED:
-        return "declined: there is no interview unless they agree after all"
+        return "declined: no interview unless they agree"
     if not consent.accepted:
-        return "a link is with them: wait, or record what they say" if consent.linked else "ask them to agree"
+        return "link sent: wait for an answer, or record it" if consent.linked else "ask for consent"
     return consent.words
 
 
 def _of_conversation(interview: Interview) -> str:
     if interview.status == "planned":
-        return "has a transcript" if interview.transcript else "talk, with the guide and its clock"
+        return "has a transcript" if interview.transcript else "hold the interview with the guide and its clock"
     length = f", {interview.length}" if interview.seconds else ""
     return (
         f"{interview.status} on {interview.day}{length}"
@@ -201,7 +199,7 @@ def _of_conversation(interview: Interview) -> str:
 
 def _of_names(names: Progress) -> str:
     if names.waiting:
-        return f"{names.waiting:,} {'place' if names.waiting == 1 else 'places'} to look at"
+        return f"{names.waiting:,} {'place' if names.waiting == 1 else 'places'} to check"
     if not names.done:
-        return "all answered, not read yet: read it through" if names.answered else "look for names and replace them"
-    return f"{names.confirmed:,} replaced by pseudonyms" if names.confirmed else "looked through: no names"
+        return "all answered: read the transcript once more" if names.answered else "find names and replace them"
+    return f"{names.confirmed:,} replaced by pseudonyms" if names.confirmed else "checked: no names"

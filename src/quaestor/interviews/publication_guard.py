@@ -1,4 +1,4 @@
-"""What keeps known names and withdrawn participants of interviews out of what is published."""
+"""Keeps known names and withdrawn participants of interviews out of published results."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class InterviewGuard:
         refuse_names(study)
 
     def text_stamps(self, study: Study) -> dict[str, str]:
-        """By interview, a stamp that changes with every place where a name is replaced."""
+        """Returns a stamp per interview that changes with every place where a name is replaced."""
         if not interviews_path(study).exists():
             return {}
         with open_interviews(study) as interviews:
@@ -33,7 +33,7 @@ class InterviewGuard:
         return WithdrawalGuard(study, what).placing
 
     def withheld(self, opened: Interviews | None, published: Mapping[str, Mapping[str, str]]) -> Collection[str]:
-        """What may hold a name that is known by now; computed once for a state of the study."""
+        """Returns the results that may contain a name known by now, cached until the study changes."""
         if opened is None or not published:
             return ()
         study = opened.study
@@ -56,7 +56,7 @@ class InterviewGuard:
 
 
 def fingerprint(study: Study) -> str:
-    """Changes with every change of the files of interviews and identities."""
+    """Returns a stamp that changes with the files of interviews and identities."""
     return "".join(f"{change_stamp(path)}\0" for path in (interviews_path(study), identities_path(study)))
 
 
@@ -70,7 +70,7 @@ def _stamp(transcript: Transcript) -> str:
 
 
 class WithdrawalGuard:
-    """Knows who had withdrawn from interviews when something was begun; `what` is its name, as `report`."""
+    """Refuses to place a result if a participant withdrew while it was generated; `what` names it, as in `report`."""
 
     def __init__(self, study: Study, what: str) -> None:
         self._path = interviews_path(study)
@@ -82,13 +82,13 @@ class WithdrawalGuard:
 
     @contextmanager
     def placing(self) -> Iterator[None]:
-        """Nobody withdraws as long as this lasts; refuses where somebody has since."""
+        """Blocks withdrawals while the result is placed; raises StateError if somebody has withdrawn meanwhile."""
         if not self._path.exists():
             yield
             return
         with INTERVIEWS.open(self._path) as file, file.writing() as writing:
             if since := set(read_erasures(writing)) - self._before:
                 raise StateError(
-                    f"{min(since)} withdrew while the {self._what} was made, which may quote them: make it again"
+                    f"{min(since)} withdrew while the {self._what} was generated, which may quote them: rebuild it"
                 )
             yield

@@ -15,19 +15,19 @@ from quaestor.study.contributions import ReportPart
 from quaestor.study.folder import Study
 
 _WORDS = (
-    "What participants said, as raters coded it: how many speak of each theme, whether new interviews still bring new "
-    "codes, and what they name. Participants are known by pseudonyms; every number of participants, mentions and codes "
-    "opens the words it counts; what was ticked in a conversation has none."
+    "What participants said, as coded by raters: how many mention each theme, whether new interviews still add new "
+    "codes, and which reference items they name. Participants have pseudonyms. Every number of participants, mentions "
+    "and codes links to its quotations, except for items that were only ticked in a conversation."
 )
 
 
 def has_themes_to_publish(study: Study, state: State) -> bool:
-    """Whether a round that coded transcripts has decided anything."""
+    """Whether a round on transcripts has any decision."""
     return interviews_path(study).exists() and has_themes(state)
 
 
 def themes_to_publish(coding: CodingSession | None) -> Themes | None:
-    """The themes of the closed rounds that coded transcripts; none where they decided nothing yet."""
+    """Returns the results of the closed rounds on transcripts; None if they have no decisions yet."""
     if coding is None or not has_themes_to_publish(coding.study, coding.state):
         return None
     interviews = Interviews(coding, *opened_files(coding.study))
@@ -66,12 +66,12 @@ class InterviewSection:
         section = Section("Interviews", _WORDS, tuple(figures), tuple(shown), (all_quotations,), quoted=True)
         notices = []
         if themes.synthetic:
-            notices.append("Interviews are synthetic. No word in them was said by anybody.")
+            notices.append("The interviews are synthetic: nobody said any of these words.")
         if themes.simulated:
             notices.append("The raters of the interviews were simulated.")
         facts = (
             Fact(f"{len(themes.participants):,}", "participants interviewed"),
-            Fact(f"{len(themes.codes):,}", "codes in what they say"),
+            Fact(f"{len(themes.codes):,}", "codes in use"),
             Fact(f"{len(themes.quotations):,}", "quotations"),
         )
         made_from = f"{len(themes.quotations):,} quotations"
@@ -79,7 +79,7 @@ class InterviewSection:
 
 
 def quotation_columns(themes: Themes) -> ItemColumns | None:
-    """The quotations for the page that lists those behind a number."""
+    """Returns the quotations for the page that lists those behind a number; None if there are too many."""
     if len(themes.quotations) > MOST_LISTED:
         return None
     items = tuple(

@@ -1,7 +1,7 @@
-"""The interviews of a study: who takes part, by which guide, what was said, and the files that can forget it.
+"""The interviews of a study: participants, guides, transcripts, and the two sealed files that store them.
 
-Two files, each sealed under a key of its own: `interviews.db` knows participants by their pseudonyms alone;
-`identities.db` has how to reach them and the names that pseudonyms stand for, and nothing but that.
+Each file has a key of its own: `interviews.db` knows participants only by pseudonym; `identities.db` has only contact
+data and the names behind pseudonyms.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from typing import Any, TypeVar
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import suggest
-from quaestor.coding.session import CodingSession, Where, open_coding, find_study
+from quaestor.coding.session import CodingSession, Where, find_study, open_coding
 from quaestor.interviews.model.guide_checks import usable_guide
 from quaestor.interviews.model.guide_file import FENCE, guide_from, guide_text_in
 from quaestor.interviews.model.records import Guide, Interview, Participant, Replacement, SpokenTurn, Transcript, Voice
 from quaestor.store.erasure import ErasedList
 from quaestor.store.records import new_key
-from quaestor.store.sealed_file import SealedEntry, NewEntry, SealedFile, sealed_file_schema
+from quaestor.store.sealed_file import NewEntry, SealedEntry, SealedFile, sealed_file_schema
 from quaestor.store.text_versions import TextVersion
 from quaestor.study.folder import Study
 
 INTERVIEWS_FILE, INTERVIEWS_KEY = "interviews.db", "interviews.key"
 IDENTITIES_FILE, IDENTITIES_KEY = "identities.db", "identities.key"
 KEYS = "QUAESTOR_KEYS"
-"""Names a folder in which the keys of interviews lie, where they shall not lie in the study folder."""
+"""Environment variable with the folder of the interview keys, if they are not in the study folder."""
 INTERVIEWS, IDENTITIES = sealed_file_schema("interviews", 0x51496E74), sealed_file_schema("identities", 0x51496465)
-"""What a backup holds of the two files: their rows, which stay sealed, and never a key."""
+"""What a backup contains of the two files: their rows, which stay sealed, and never a key."""
 
 
 def interviews_path(study: Study) -> Path:
@@ -44,21 +44,21 @@ def identities_path(study: Study) -> Path:
 
 
 def keys_of(study: Study) -> dict[str, Path]:
-    """Where the key of each file lies, or would lie."""
+    """Returns the path of each file's key, whether or not it exists."""
     folder = Path(os.environ.get(KEYS) or study.root)
     return {INTERVIEWS.name: folder / INTERVIEWS_KEY, IDENTITIES.name: folder / IDENTITIES_KEY}
 
 
 def opened_interviews(study: Study) -> SealedFile:
-    """The file that knows participants by their pseudonyms, with its key, made where there is none yet."""
+    """Opens the file that knows participants by pseudonym; creates it and its key if there are none."""
     path, key = interviews_path(study), keys_of(study)[INTERVIEWS.name]
     if not key.parent.is_dir():
-        raise StateError(f"{KEYS} names {key.parent}, which is no folder: make it, for your eyes alone")
+        raise StateError(f"{KEYS} names {key.parent}, which is not a folder: create it, readable by you only")
     return SealedFile(path, key, INTERVIEWS.kind, INTERVIEWS.name, ErasedList.for_file(path))
 
 
 def opened_copies(study: Study, interviews: sqlite3.Connection, identities: sqlite3.Connection) -> list[SealedFile]:
-    """Copies of the two files, opened with the keys at hand."""
+    """Opens copies of the two files with the available keys."""
     keys = keys_of(study)
     return [
         SealedFile(study.root / name, keys[form.name], form.kind, form.name, copy=copy)
@@ -67,15 +67,15 @@ def opened_copies(study: Study, interviews: sqlite3.Connection, identities: sqli
 
 
 def opened_files(study: Study) -> tuple[SealedFile, SealedFile]:
-    """The two files with their keys, made where there are none yet."""
+    """Opens the two files with their keys; creates them if there are none."""
     interviews = opened_interviews(study)
     try:
         path, key = identities_path(study), keys_of(study)[IDENTITIES.name]
         if not path.exists() and interviews.read_head():
-            # An empty one in its place would know no name, and nothing would keep names from being published.
+            # An empty one would know no names, so nothing would keep names from being published.
             raise StateError(
-                f"{path} is not there, in which the names of the people in {interviews.path} are kept: "
-                "bring it back, or restore a backup of it with `quaestor restore FILE --replace`"
+                f"{path} is missing, which holds the names of the people in {interviews.path}: "
+                "put it back, or restore a backup with `quaestor restore FILE --replace`"
             )
         return interviews, SealedFile(path, key, IDENTITIES.kind, IDENTITIES.name)
     except BaseException:
@@ -83,12 +83,14 @@ def opened_files(study: Study) -> tuple[SealedFile, SealedFile]:
         raise
 
 
-def spoken_turns(pieces: Sequence[Mapping[str, Any]], entries: Sequence[SealedEntry], guide: Guide) -> tuple[SpokenTurn, ...]:
-    """The turns of a transcript after all that was said about them: the last word on each counts.
+def spoken_turns(
+    pieces: Sequence[Mapping[str, Any]], entries: Sequence[SealedEntry], guide: Guide
+) -> tuple[SpokenTurn, ...]:
+    """Builds the turns of a transcript from its pieces and entries; the last entry on each matter counts.
 
-    Entries of a transcript: `transcript` (it came in: format, sha256, turns), `speaker` (whose voice a speaker is),
-    `voice` (a single turn, corrected by hand), `match` (turns in which a question of the guide is asked, by turn),
-    `replace` (names that a person confirmed or refused, by place). A new `transcript` begins anew.
+    Entries of a transcript: `transcript` (an import: format, sha256, turns), `speaker` (a speaker's voice), `voice` (a
+    single turn's voice, set by hand), `match` (the questions that turns ask), `replace` (names that a person
+    confirmed or refused, by place). Entries before the last `transcript` do not count.
     """
     begins = max((place for place, entry in enumerate(entries) if entry.kind == "transcript"), default=0)
     voices: dict[str, str] = {}
@@ -125,7 +127,7 @@ def spoken_turns(pieces: Sequence[Mapping[str, Any]], entries: Sequence[SealedEn
 
 
 def _apart(replacements: Iterable[Replacement]) -> tuple[Replacement, ...]:
-    """In the order of their places; of those that overlap the first, and of two that begin together the longer."""
+    """Sorts replacements by position; of overlapping ones the first is kept, of two with the same start the longer."""
     kept: list[Replacement] = []
     for replacement in sorted(replacements, key=lambda each: (each.start, -each.end)):
         if not kept or replacement.start >= kept[-1].end:
@@ -135,18 +137,18 @@ def _apart(replacements: Iterable[Replacement]) -> tuple[Replacement, ...]:
 
 GUIDES, _CANCELLED = "guide/", "cancelled"
 PLANS = ("interview", _CANCELLED)
-"""What is kept of an interview before a word of it is."""
+"""Entries of an interview that is only planned."""
 _OTHER_FENCE = "---"
-"""With which the front matter of other programs begins: a guide, too, and one that says what is wrong with it."""
+"""The front matter of other programs: such a file counts as a guide, whose error message then tells what is wrong."""
 _TALK = ("clock", "note", "tick", "mark")
-"""What is kept of a conversation as it goes."""
+"""Entries of a conversation."""
 _Made = TypeVar("_Made")
 
 
 class Interviews:
-    """The interviews of a study with their files at hand; safe for many threads.
+    """The interviews of a study with their open files; thread-safe.
 
-    Those of a backup have no acts: there is nobody to act on them.
+    Interviews opened from a backup have no coding session.
     """
 
     def __init__(self, coding: CodingSession | None, file: SealedFile, identities: SealedFile) -> None:
@@ -175,7 +177,7 @@ class Interviews:
 
     @property
     def erasure_pending(self) -> bool:
-        """Whether something erased may still be found in the bytes of either file."""
+        """Whether traces of erased content may remain in the bytes of either file."""
         return self.file.erasure_pending or self.identities.erasure_pending
 
     def today(self) -> str:
@@ -185,28 +187,28 @@ class Interviews:
         return self.coding.now()
 
     def version(self) -> tuple[int, int]:
-        """Changes with every change of the two files; nothing is opened with a key to find out."""
+        """Changes with every change of the two files; reading it needs no key."""
         return self.file.read_change_counter(), self.identities.read_change_counter()
 
-    # Who takes part
+    # Participants
 
     def participants(self) -> list[Participant]:
-        """Everybody who takes part and has not withdrawn, in the order in which they were added."""
+        """Returns all participants who have not withdrawn, in the order in which they were added."""
         return participants_in(self.file.read_entries(about=""))
 
     def participant(self, name: str) -> Participant:
         by_pseudonym = {participant.pseudonym: participant for participant in self.participants()}
         if name not in by_pseudonym:
             if name in self.file.list_erased():
-                raise StateError(f"{name} has withdrawn on {self.file.list_erased()[name]}: nothing is kept about them")
+                raise StateError(f"{name} withdrew on {self.file.list_erased()[name]}: nothing is kept about them")
             options = suggest(name, by_pseudonym) or "none yet"
-            raise InputError(f"there is no participant {name!r}, there are: {options}")
+            raise InputError(f"there is no participant {name!r}; participants: {options}")
         return by_pseudonym[name]
 
     # Interviews
 
     def interviews(self) -> list[Interview]:
-        """All interviews, in the order of their participants."""
+        """Returns all interviews, in the order of their participants."""
         entries_by_interview: dict[str, list[SealedEntry]] = {}
         for entry in self.file.read_entries():
             if entry.about:
@@ -224,21 +226,21 @@ class Interviews:
             options = suggest(name, [interview.id for interview in self.interviews()]) or "none yet"
             known = name in {participant.pseudonym for participant in self.participants()}
             plan = f"; plan it with `quaestor interview plan {name}`" if known else ""
-            raise InputError(f"there is no interview {name!r}, there are: {options}{plan}")
+            raise InputError(f"there is no interview {name!r}; interviews: {options}{plan}")
         return interview
 
     def _require_not_over(self, name: str) -> None:
-        """Say what became of an interview that is there no more."""
+        """Raises StateError if the interview was erased or cancelled."""
         who = name.partition("-")[0]
         if day := self.file.list_erased().get(who):
-            raise StateError(f"{who} has withdrawn on {day}: nothing is kept about them")
+            raise StateError(f"{who} withdrew on {day}: nothing is kept about them")
         if any(entry.kind == _CANCELLED for entry in self.file.read_entries(about=name)):
             raise StateError(f"the interview {name} was cancelled: plan another with `quaestor interview plan {who}`")
 
     def plan(self, participant: str, guide: str, actor: str, key: str = "") -> Interview:
-        """An interview to be held: by the guide as its file says now, which is kept as a version.
+        """Plans an interview with the current text of a guide, which is kept as a version.
 
-        Asked again with the same key, the same one.
+        The same key returns the same interview.
         """
         self.participant(participant)
         guide_text = usable_guide(guide_file(self.study, guide))
@@ -253,18 +255,18 @@ class Interviews:
         return self.interview(self.file.add_computed(first, participant=participant)[0].about)
 
     def cancel(self, name: str, actor: str) -> None:
-        """Take back the plan of an interview of which nothing is on record; its name is not given again."""
+        """Cancels a planned interview that has no other entries; its name is not reused."""
         planned = self.interview(name)
 
         def taken_back(known: Sequence[SealedEntry]) -> list[NewEntry]:
             if any(entry.kind != "interview" for entry in known):
-                raise StateError(f"the interview {name} has begun: what was noted or brought in is not taken back")
+                raise StateError(f"the interview {name} has begun, so it cannot be cancelled")
             return [NewEntry(_CANCELLED, actor, {}, planned.participant, name, self.now())]
 
         self.file.add_computed(taken_back, about=name)
 
     def guide(self, name: str, version: int | None = None) -> Guide:
-        """A guide as it was used, in a version or the newest; one that was never used, as its file says now."""
+        """Returns a guide in a used version or the newest one; a guide that was never used is read from its file."""
         kept = self.file.texts.get(f"{GUIDES}{name}", version)
         if kept is not None:
             return self.remembered(f"guide/{name}", kept.text, lambda: guide_from(kept.text, name))
@@ -273,7 +275,7 @@ class Interviews:
         return guide_from(guide_text_in(guide_file(self.study, name)), name)
 
     def guide_versions(self, name: str) -> list[TextVersion]:
-        """The texts by which interviews were planned, the first one first."""
+        """Returns the versions by which interviews were planned, oldest first."""
         return self.file.texts.list_versions(f"{GUIDES}{name}")
 
     def guide_of(self, interview: Interview) -> Guide:
@@ -282,7 +284,7 @@ class Interviews:
     # Transcripts
 
     def transcript(self, name: str) -> Transcript:
-        """What was said in an interview, with all that was worked out and confirmed about it; read once, then kept."""
+        """What was said in an interview, with voices, questions and confirmed names; cached until it changes."""
         head = self.file.read_head(name)
         with self._lock:
             known = self._transcripts.get(name)
@@ -302,7 +304,7 @@ class Interviews:
         return [self.transcript(interview.id) for interview in self.interviews() if interview.transcript]
 
     def remembered(self, what: str, mark: object, make: Callable[[], _Made]) -> _Made:
-        """Something that takes a while, worked out once as long as its mark is the same."""
+        """Returns a cached value, or computes and caches it if its change stamp differs."""
         with self._lock:
             known, forgotten = self._worked_out.get(what), self._forgotten
         if known is not None and known[0] == mark:
@@ -310,14 +312,14 @@ class Interviews:
             return kept
         value = make()
         with self._lock:
-            if forgotten == self._forgotten:  # else it may hold words that had to be forgotten meanwhile
+            if forgotten == self._forgotten:  # otherwise it may contain words that had to be forgotten meanwhile
                 self._worked_out[what] = (mark, value)
         return value
 
     def computed_once(self, what: str, mark: object, make: Callable[[], _Made]) -> _Made:
-        """The same for what takes a second or more: whoever asks for it meanwhile waits, and it is computed once.
+        """Like `remembered`, for what takes a second or more: concurrent callers wait, and it is computed once.
 
-        Never call it with the state of coding in hand (`Coding.looking`): what is computed may have to look at it.
+        Never call it inside `CodingSession.locked_state`: the computation may need that lock.
         """
         with self._lock:
             computing = self._computing.setdefault(what, threading.Lock())
@@ -325,7 +327,7 @@ class Interviews:
             return self.remembered(what, mark, make)
 
     def forget(self) -> None:
-        """No word that was read from the files stays in memory."""
+        """Clears everything read from the files from memory."""
         with self._lock:
             self._forgotten += 1
             self._worked_out.clear()
@@ -333,7 +335,7 @@ class Interviews:
 
 
 def participants_in(entries: Sequence[SealedEntry]) -> list[Participant]:
-    """Who takes part, as the last entry about each says it."""
+    """Returns the participants, each according to the last entry about them."""
     by_pseudonym = {
         entry.participant: Participant(entry.participant, **entry.said)
         for entry in entries
@@ -343,7 +345,7 @@ def participants_in(entries: Sequence[SealedEntry]) -> list[Participant]:
 
 
 def interview_in(entries: Sequence[SealedEntry]) -> Interview | None:
-    """An interview as its entries tell it; None where there is none."""
+    """Builds an interview from its entries; None if there is none."""
     first = next((entry for entry in entries if entry.kind == "interview"), None)
     if first is None or any(entry.kind == _CANCELLED for entry in entries):
         return None
@@ -368,19 +370,19 @@ def interview_in(entries: Sequence[SealedEntry]) -> Interview | None:
 
 
 def _moment(entry: SealedEntry) -> str:
-    """When something was done: a cut line brings it in late."""
+    """Returns when something was done: without a connection it arrives late."""
     return str(entry.said.get("wall") or entry.time)
 
 
 def _names(participant: str) -> Iterator[str]:
-    """P1 for the first interview with P1, then P1-2, P1-3 …"""
+    """Yields P1 for the first interview with P1, then P1-2, P1-3 …"""
     yield participant
     for number in range(2, 1_000):
         yield f"{participant}-{number}"
 
 
 def next_pseudonym(given: Iterable[str]) -> str:
-    """The pseudonym of whoever comes next; one that was given is never given again."""
+    """Returns the next pseudonym; none is ever reused."""
     numbers = [int(match[1]) for name in given if (match := _P.fullmatch(name))]
     return f"P{max(numbers, default=0) + 1}"
 
@@ -389,7 +391,7 @@ _P = re.compile(r"P(\d+)")
 
 
 def guide_files(study: Study) -> dict[str, Path]:
-    """Interview guides of the study folder by their names."""
+    """Returns the interview guides of the study folder by name."""
     files = sorted((study.root / "instruments").glob("*.md"))
     return {path.stem: path for path in files if path.is_file() and _begins_as_one(path)}
 
@@ -403,16 +405,16 @@ def guide_file(study: Study, name: str) -> Path:
     files = guide_files(study)
     written = {path.stem: path for path in (study.root / "instruments").glob("*.md") if path.is_file()}
     if name not in files and name in written:
-        return written[name]  # it does not begin as a guide, which is said when it is read
+        return written[name]  # it does not begin like a guide; reading it reports that
     if name not in files:
         options = suggest(name, files) or "none: write instruments/NAME.md"
-        raise InputError(f"there is no interview guide {name!r} in {study.root / 'instruments'}, there are: {options}")
+        raise InputError(f"there is no interview guide {name!r} in {study.root / 'instruments'}; guides: {options}")
     return files[name]
 
 
 @contextmanager
 def open_interviews(where: Where) -> Iterator[Interviews]:
-    """The interviews of a study, for one command."""
+    """Opens the interviews of a study for one command."""
     with open_coding(where) as coding:
         room = Interviews(coding, *opened_files(find_study(where)))
         try:

@@ -1,4 +1,4 @@
-"""Where the interviews of a study stand, as one stage of the whole way, and what comes next in them."""
+"""The status line of interviews in the study's status, and their next step."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from quaestor.study.contributions import Next, StatusLine, StatusPart, StatusReq
 from quaestor.study.folder import Study
 
 FEATURE_NAME = _STAGE = "interviews"
-_ITEMS = Next("quaestor interview items", "Make items of what participants said, for raters", "interviews")
+_ITEMS = Next("quaestor interview items", "Build items for raters from what participants said", "interviews")
 _FIRST = Next("quaestor interview participant add", "Add the first participant of the interviews", "interviews")
 
 
 def awaits_items(study: Study) -> bool:
-    """Whether what raters shall code is still to be written from transcripts, as the source of turns says it is."""
+    """Whether the items that raters will code must still be built from transcripts."""
     if not any(facet.kind == "stretches" for facet in study.settings.facets.values()):
         return False
     from quaestor.interviews.free_text import FOLDER
@@ -26,7 +26,7 @@ def awaits_items(study: Study) -> bool:
 
 
 def interviews_status(request: StatusRequest) -> StatusPart:
-    """How far the interviews have come, and the next thing to do until every transcript is there."""
+    """Returns the progress of interviews, and their next step until every transcript is imported."""
     lines, following = _lines_and_next(request) if has_interviews(request.study) else ([], None)
     return StatusPart(tuple(lines), following, collects=True, precedes_evidence=awaits_items(request.study))
 
@@ -49,9 +49,9 @@ def _lines_and_next(request: StatusRequest) -> tuple[list[StatusLine], Next | No
     unusable = next((guide_line for guide_line in guide_lines(study, None) if guide_line.why or guide_line.grave), None)
     if unusable is not None:
         words = f"the guide {unusable.name} {unusable.words}" if unusable.grave else unusable.words
-        check = Next("quaestor interview check", f"Mend the guide {unusable.name}", "guides")
+        check = Next("quaestor interview check", f"Fix the guide {unusable.name}", "guides")
         return [StatusLine(_STAGE, "doubtful", words)], check
     if not overview.people:
-        return [StatusLine(_STAGE, "waiting", "nobody takes part yet")], _FIRST
-    words = "Go on with the interviews" if lines else "Plan the first interview"
+        return [StatusLine(_STAGE, "waiting", "no participants yet")], _FIRST
+    words = "Continue with the interviews" if lines else "Plan the first interview"
     return [StatusLine(_STAGE, "waiting", detail)], Next("quaestor interview list", words, "interviews")

@@ -22,20 +22,20 @@ from quaestor.study.session import Session
 
 
 def text_mask(interviews: Interviews | None) -> TextMask:
-    """Returns the mask for one page; None means that nobody takes part in interviews."""
+    """Returns the mask for one page; None means that the study has no interviews."""
     return NoNames() if interviews is None else InterviewMask(interviews)
 
 
 @contextmanager
 def open_text_mask(where: Study | Session[Any]) -> Iterator[TextMask]:
-    """Opens the names that a study knows; raises StateError where their key is missing."""
+    """Opens the names that a study knows; raises StateError if their key is missing."""
     study = where.study if isinstance(where, Session) else where
     if not interviews_path(study).exists():
         yield NoNames()
         return
     for key in keys_of(study).values():
-        if not key.exists():  # opening the files would create another key, which opens nothing
-            raise StateError(f"{key} is not there, so known names cannot be found in texts: restore it first")
+        if not key.exists():  # opening the files would create a new key, which cannot decrypt them
+            raise StateError(f"{key} is missing, so known names cannot be found in texts: restore it first")
     with open_interviews(where) as interviews:
         yield InterviewMask(interviews)
 
@@ -84,7 +84,7 @@ class InterviewMask:
         return [turn.text[start:end] for start, end in shown]
 
     def _turn(self, item: str) -> SpokenTurn | None:
-        """The turn as raters are shown it; None where it is not there any more."""
+        """Returns the turn as raters see it; None if it no longer exists."""
         try:
             return turn_seen(self._interviews, *place_of(item))
         except QuaestorError:

@@ -1,4 +1,4 @@
-"""A transcript to be read: a window of its turns under the questions they answer, and what can be corrected in it."""
+"""A page of a transcript: its turns under the questions they answer, and what can be corrected in it."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from quaestor.interviews.transcripts.corrections import Speaker, decided_by_hand
 from quaestor.interviews.transcripts.import_file import latest_import, since_import
 
 WINDOW = 150
-"""Turns of a page: a long interview opens as fast as a short one."""
+"""Turns per page, so that a long interview opens as fast as a short one."""
 VOICE_WORDS = {Voice.INTERVIEWER: "Interviewer", Voice.OTHER: "Somebody else"}
 """What a voice is called on pages; the participant has a pseudonym."""
 
 
 @dataclass(frozen=True)
 class TurnLine:
-    """A turn as it is read."""
+    """A turn as it is shown."""
 
     turn: SpokenTurn
     who: str
@@ -37,7 +37,7 @@ class TurnLine:
     heading: GuideQuestion | None = None
     """The question that it asks."""
     by_hand: bool = False
-    """Whether a person said which question it asks, or that it asks none."""
+    """Whether a person decided which question it asks, or that it asks none."""
 
     @property
     def shown(self) -> str:
@@ -60,20 +60,20 @@ class TranscriptSheet:
     day: str
     speakers: tuple[Speaker, ...]
     asked: dict[str, int]
-    """Questions that were found, with the first turn that asks each."""
+    """The questions that were found, each with the first turn that asks it."""
     answering: GuideQuestion | None
     """The question that the first turn of the page belongs to."""
 
     @property
     def missing(self) -> list[GuideQuestion]:
-        """Questions of the guide that nobody was found to ask."""
+        """Questions of the guide that were not found."""
         return [question for question in self.guide.questions() if question.id not in self.asked]
 
 
 def transcript_sheet(
     interviews: Interviews, name: str, page: int = 1, actor: str | None = None
 ) -> TranscriptSheet | None:
-    """A page of a transcript, from 1, as somebody may read it; None where none has come in yet."""
+    """Returns a page of a transcript, counted from 1, as the actor may read it; None if there is no transcript yet."""
     interview = interviews.interview(name)
     if not interview.transcript:
         return None
@@ -106,14 +106,14 @@ def transcript_sheet(
 
 
 def page_of(turn: int) -> int:
-    """The page that a turn is on."""
+    """Returns the page that a turn is on."""
     return turn // WINDOW + 1
 
 
 def told_turns(interviews: Interviews, name: str, raw: bool = False, actor: str | None = None) -> list[TurnLine]:
-    """All turns of a transcript; the recorded words, names and all, are for the lead alone."""
+    """Returns all turns of a transcript; the recorded text with names is for the lead only."""
     if raw:
-        require_lead(interviews.coding, actor, "read the words as they were recorded")
+        require_lead(interviews.coding, actor, "read the recorded text")
     transcript = read_by(interviews, name, actor)
     guide = interviews.guide(transcript.guide, transcript.version)
     return list(_lines(transcript.turns, transcript, guide, decided_by_hand(interviews, name)))
@@ -129,20 +129,20 @@ def _lines(
 
 
 MOST = 20
-"""As many are listed; the others are counted."""
+"""Most lines that are listed; the others are counted."""
 _LONGEST = 200
 
 
 @dataclass(frozen=True)
 class LeftOut:
-    """What was left out of a file when it came in."""
+    """What was left out of a file when it was imported."""
 
     lines: tuple[str, ...] = ()
-    """Notes, styles, headers and footnotes, with known names replaced."""
+    """Notes, styles, headers and footnotes, with known names masked."""
     count: int = 0
     encoding: str = ""
     doubtful: bool = False
-    """Whether the letters may be wrong, since the file does not say its encoding."""
+    """Whether letters may be wrong, because the file does not declare its encoding."""
 
     @property
     def more(self) -> int:
@@ -150,7 +150,7 @@ class LeftOut:
 
 
 def left_out_of(interviews: Interviews, name: str) -> LeftOut:
-    """Of the transcript that an interview has now; nothing where it has none."""
+    """Returns what was left out of an interview's current transcript; empty if it has none."""
     known = latest_import(interviews.file.read_entries(about=name))
     if known is None:
         return LeftOut()
@@ -165,5 +165,5 @@ def left_out_of(interviews: Interviews, name: str) -> LeftOut:
 
 
 def _in_a_line(text: str) -> str:
-    """Words that may be printed on a screen: nothing in them moves it."""
+    """Returns a text in one line without control characters."""
     return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())

@@ -17,7 +17,7 @@ from quaestor.coding.model.ratings import build_rating_act
 from quaestor.coding.model.records import Passage, read_passages
 from quaestor.coding.model.state import State
 from quaestor.coding.model.views import build_rater_position
-from quaestor.coding.rating_files import WrongStudy, NewRating, build_checked_rating, queue_rating
+from quaestor.coding.rating_files import NewRating, WrongStudy, build_checked_rating, queue_rating
 from quaestor.coding.session import CodingSession
 from quaestor.interviews.model.records import SpokenTurn, item_of, place_of
 from quaestor.interviews.names.masking import shown_then

@@ -10,11 +10,11 @@ from typing import Any
 from quaestor.base.errors import StateError
 from quaestor.coding.model.decisions import list_answers, list_disagreements
 from quaestor.coding.model.facet_kinds.passages import (
-    list_in_vivo,
-    split_links,
     find_passage_facet,
-    require_passage_facet,
+    list_in_vivo,
     merge_passages,
+    require_passage_facet,
+    split_links,
 )
 from quaestor.coding.model.records import CANNOT_JUDGE, WITHDRAWN, Decision, Passage, read_passages
 from quaestor.coding.model.state import CLOSED, RoundState, State

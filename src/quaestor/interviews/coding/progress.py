@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 
 from quaestor.base.names import join_with_or
 from quaestor.coding.model.decisions import is_settled_round
-from quaestor.coding.model.facet_kinds.passages import list_in_vivo, find_passage_facet, require_passage_facet
+from quaestor.coding.model.facet_kinds.passages import find_passage_facet, list_in_vivo, require_passage_facet
 from quaestor.coding.model.records import Decision, Rating, read_passages
 from quaestor.coding.model.state import OPEN, State
 from quaestor.coding.model.views import build_rater_position
 from quaestor.coding.session import CodingSession
-from quaestor.coding.visibility import Visibility, Viewer
+from quaestor.coding.visibility import Viewer, Visibility
 from quaestor.interviews.coding.decided_passages import adoptions, code_now, coded_rounds, last_words
 from quaestor.interviews.model.records import place_of
 from quaestor.interviews.repository import Interviews

@@ -40,7 +40,7 @@ from quaestor.interviews.model.records import Guide, GuideQuestion
 from quaestor.interviews.participants.consent import require_consent
 from quaestor.interviews.repository import Interviews
 from quaestor.store.records import new_key
-from quaestor.store.sealed_file import SealedEntry, NewEntry
+from quaestor.store.sealed_file import NewEntry, SealedEntry
 
 LONGEST = 10_000
 """Most characters of a note."""
@@ -129,7 +129,9 @@ def tick(
     return _kept(interviews, name, TICK, content, stamp, changes)
 
 
-def mark(interviews: Interviews, name: str, stamp: Stamp, question: str, what: str, on: bool = True) -> SealedEntry | None:
+def mark(
+    interviews: Interviews, name: str, stamp: Stamp, question: str, what: str, on: bool = True
+) -> SealedEntry | None:
     """Records that a question was asked or skipped, or takes that back."""
     _question(_guide(interviews, name), question)
     if what not in _MARKS:

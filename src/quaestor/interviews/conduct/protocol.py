@@ -230,9 +230,7 @@ def write_protocol(protocol: Protocol, path: Path) -> None:
             path.chmod(0o600)
             file.write(text)
     except OSError as error:
-        raise InputError(
-            f"{path} cannot be written ({error.strerror}): name a file in an existing folder"
-        ) from None
+        raise InputError(f"{path} cannot be written ({error.strerror}): name a file in an existing folder") from None
 
 
 def _section(line: SectionLine) -> Iterator[str]:

@@ -27,7 +27,7 @@ from quaestor.interviews.names.matches import OPEN, REFUSED, Proposal, places_in
 from quaestor.interviews.names.rewording import take_names_out, without
 from quaestor.interviews.repository import Interviews
 from quaestor.store.records import to_canonical_json
-from quaestor.store.sealed_file import SealedEntry, NewEntry, SealedChanges
+from quaestor.store.sealed_file import NewEntry, SealedChanges, SealedEntry
 
 FILLER = "█"
 """Overwrites each character of an erased name; it is not a letter, so that no search takes it for a name."""

@@ -30,7 +30,7 @@ from quaestor.deidentify.name_forms import (
 from quaestor.interviews.model.records import Voice
 from quaestor.interviews.repository import Interviews
 from quaestor.interviews.transcripts.corrections import SpeakerName, names_of_speakers
-from quaestor.store.sealed_file import SealedEntry, NewEntry
+from quaestor.store.sealed_file import NewEntry, SealedEntry
 
 NAME, REPLACE = "name", "replace"
 INTERVIEWER = "interviewer"
@@ -256,7 +256,9 @@ def _next_id(interviews: Interviews, kind: str, known: Iterable[KnownName]) -> s
 def _keep(interviews: Interviews, name: KnownName, lead: str) -> None:
     content = {"id": name.id, "kind": name.kind, "forms": list(name.forms), "shown": name.shown}
     content |= {"endings": list(name.endings)} if name.endings else {}
-    interviews.identities.replace_entry(NewEntry(NAME, lead, content, name.participant, _about(name.id), interviews.now()))
+    interviews.identities.replace_entry(
+        NewEntry(NAME, lead, content, name.participant, _about(name.id), interviews.now())
+    )
 
 
 def _about(name: str) -> str:

@@ -16,7 +16,7 @@ from quaestor.interviews.names.known_names import REPLACE, InterviewNames, finde
 from quaestor.interviews.names.matches import OPEN, each_once, places_in
 from quaestor.interviews.repository import Interviews, spoken_turns
 from quaestor.interviews.transcripts.import_file import since_import
-from quaestor.store.sealed_file import SealedEntry, NewEntry
+from quaestor.store.sealed_file import NewEntry, SealedEntry
 
 HIDE = "hide"
 _Places = dict[tuple[int, int, int], Replacement]

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from quaestor.base.errors import InputError
 from quaestor.coding.session import require_lead
 from quaestor.deidentify.contact_patterns import REPLACEMENTS
-from quaestor.deidentify.finder import Finder, NameMatch, join_alternatives, group_overlapping
+from quaestor.deidentify.finder import Finder, NameMatch, group_overlapping, join_alternatives
 from quaestor.interviews.model.records import Replacement, SpokenTurn, Transcript, Voice
 from quaestor.interviews.names.known_names import INTERVIEWER, REPLACE, all_names, finder_of, name_called
 from quaestor.interviews.repository import Interviews

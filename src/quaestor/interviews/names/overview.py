@@ -122,6 +122,8 @@ def name_lines(interviews: Interviews, actor: str | None = None) -> list[NameLin
         for name, known in by_id.items()
     ]
     shapes = [
-        NameLine(kind, shown, "by its shape", (), progress[kind]) for kind, shown in REPLACEMENTS.items() if kind in progress
+        NameLine(kind, shown, "by its shape", (), progress[kind])
+        for kind, shown in REPLACEMENTS.items()
+        if kind in progress
     ]
     return [*lines, *shapes]

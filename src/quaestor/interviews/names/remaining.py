@@ -198,7 +198,9 @@ def _in_words(interviews: Interviews) -> list[Remaining]:
     for kind, where, text in [*_shown(interviews), *texts_of(interviews, finder)]:
         named = finder.find_sure_names(text)
         if kind in _WITH_ADDRESSES:
-            named += [match for match in finder.find_sure(text) if not any(match.overlaps(n.start, n.end) for n in named)]
+            named += [
+                match for match in finder.find_sure(text) if not any(match.overlaps(n.start, n.end) for n in named)
+            ]
         remainings += [Remaining(kind, where, fromkey) for fromkey in dict.fromkeys(each.shown for each in named)]
     return remainings
 

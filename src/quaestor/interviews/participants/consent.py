@@ -18,7 +18,7 @@ from quaestor.interviews.model.guide_file import guide_from
 from quaestor.interviews.repository import PLANS, Interviews, guide_files
 from quaestor.people.credentials import hash_token
 from quaestor.store.records import NewAct, new_key
-from quaestor.store.sealed_file import SealedEntry, NewEntry
+from quaestor.store.sealed_file import NewEntry, SealedEntry
 from quaestor.store.text_versions import TextVersion
 from quaestor.study.folder import Study
 
@@ -175,7 +175,9 @@ def declined(interviews: Interviews) -> set[str]:
 
 def has_said(interviews: Interviews, participant: str) -> bool:
     """Whether anything from an interview with a participant is kept beyond its plan."""
-    return any(entry.about and entry.kind not in PLANS for entry in interviews.file.read_entries(participant=participant))
+    return any(
+        entry.about and entry.kind not in PLANS for entry in interviews.file.read_entries(participant=participant)
+    )
 
 
 def consent_missing(interviews: Interviews, participant: str, what: str) -> str:

@@ -16,7 +16,7 @@ from quaestor.deidentify.name_forms import is_searchable
 from quaestor.interviews.free_text import WITHDRAW_ACT
 from quaestor.interviews.model.records import Participant
 from quaestor.interviews.repository import Interviews, next_pseudonym, participants_in
-from quaestor.store.sealed_file import SealedEntry, NewEntry
+from quaestor.store.sealed_file import NewEntry, SealedEntry
 
 _CONTACT = "contact"
 _LONGEST = 200
@@ -124,7 +124,9 @@ def _known_contact(interviews: Interviews, pseudonym: str) -> Contact:
 
 def reachable(interviews: Interviews) -> frozenset[str]:
     """Returns the pseudonyms of participants with contact data, but not the data."""
-    return frozenset(entry.participant for entry in interviews.identities.read_entries(about="") if entry.kind == _CONTACT)
+    return frozenset(
+        entry.participant for entry in interviews.identities.read_entries(about="") if entry.kind == _CONTACT
+    )
 
 
 def _entry(interviews: Interviews, participant: Participant, actor: str, key: str) -> NewEntry:

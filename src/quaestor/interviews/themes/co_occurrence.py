@@ -22,7 +22,7 @@ from quaestor.interviews.themes.records import (
     units_of,
 )
 from quaestor.interviews.themes.tables import NOTHING, base_notes
-from quaestor.measures.co_occurrence import Saturation, StoppingPoint, co_occurrence, character_overlap, saturation
+from quaestor.measures.co_occurrence import Saturation, StoppingPoint, character_overlap, co_occurrence, saturation
 from quaestor.render.number_format import ABSENT, decimal, percent, whole
 from quaestor.render.table_model import Cell, Column, Group, Row, Selection, Table
 

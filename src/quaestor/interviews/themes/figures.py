@@ -7,9 +7,9 @@ import numpy as np
 from quaestor.interviews.themes.co_occurrence import saturation_of, stop_in_words
 from quaestor.interviews.themes.records import TURN, Themes, mentions, occurrences
 from quaestor.measures.co_occurrence import co_occurrence
-from quaestor.render.figures.code_grid import draw_code_map, draw_co_occurrence
+from quaestor.render.figures.code_grid import draw_co_occurrence, draw_code_map
 from quaestor.render.figures.export import render_svg
-from quaestor.render.figures.records import SaturationPoint, CodeCounts, Figure
+from quaestor.render.figures.records import CodeCounts, Figure, SaturationPoint
 from quaestor.render.figures.saturation import draw_saturation
 
 SATURATION, CODE_MAP, TOGETHER = "saturation", "code-map", "together"

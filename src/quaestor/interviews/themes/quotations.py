@@ -8,9 +8,9 @@ from dataclasses import replace
 from quaestor.base.errors import StateError
 from quaestor.coding.model.facet_kinds.passages import require_passage_facet
 from quaestor.coding.model.records import Codebook
-from quaestor.coding.model.rounds import list_blindness_notes, can_reopen_blind
+from quaestor.coding.model.rounds import can_reopen_blind, list_blindness_notes
 from quaestor.coding.model.state import State
-from quaestor.coding.visibility import Visibility, Viewer
+from quaestor.coding.visibility import Viewer, Visibility
 from quaestor.interviews.coding.code_agreement import segments_of
 from quaestor.interviews.coding.decided_passages import (
     Coded,

@@ -1,7 +1,7 @@
-"""Transcripts of conversations, from whatever recorded them: WebVTT, SubRip, Word documents, plain text, Markdown.
+"""Reads transcripts of any recording program: WebVTT, SubRip, Word documents, plain text, Markdown.
 
-No word is added and none is lost. What a file says beside the conversation (notes, styles, headers of a table) is left
-out and told; line breaks that only fit words onto a screen become spaces.
+No word is added and none is lost. Text outside the conversation (notes, styles, table headers) is left out and
+reported; line breaks that only fit text onto a screen become spaces.
 """
 
 from __future__ import annotations

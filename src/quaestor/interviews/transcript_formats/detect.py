@@ -1,4 +1,4 @@
-"""A transcript from a file: which format it is, and what it says."""
+"""Detects the format of a transcript file and reads it."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ from quaestor.interviews.transcript_formats.text_decoding import (
 from quaestor.interviews.transcript_formats.timestamps import timing
 
 LONGEST_TURN = 400
-"""Words after which the next cue or paragraph begins a new turn of the same speaker: turns are what raters code."""
+"""From this number of words on, the next cue or paragraph begins a new turn, because raters code turns."""
 MOST = 100_000
 
 
 def turns_of(
     utterances: Iterable[Utterance], joint: str, where: str, *, apart: bool = False
 ) -> tuple[RecordedTurn, ...]:
-    """Turns with the words of their utterances, put together with a space or a line break; or each `apart`."""
+    """Joins utterances of a speaker into turns with a space or line break; `apart` makes each one a turn."""
     longest = 0 if apart else LONGEST_TURN
     readers = [
         _turn(group, joint) for group in _by_speaker((utterance for utterance in utterances if utterance.text), longest)
     ]
     if not readers:
-        raise InputError(f"{where} has no words that anybody says: is it the transcript?")
+        raise InputError(f"{where} contains no speech: check that it is a transcript")
     if len(readers) > MOST:
-        raise InputError(f"{where} has {len(readers):,} turns, over {MOST:,}: nobody talks for that long")
+        raise InputError(f"{where} has {len(readers):,} turns, over {MOST:,}: check that it is one transcript")
     return tuple(readers)
 
 
@@ -72,28 +72,28 @@ def _turn(group: Sequence[Utterance], joint: str) -> RecordedTurn:
 
 
 FORMATS = ("webvtt", "srt", "docx", "text")
-"""Markdown is text."""
+"""Markdown counts as text."""
 LARGEST = 20_000_000
-"""Bytes of a file."""
+"""Most bytes of a file."""
 _ZIP = b"PK\x03\x04"
 _OLD_WORD = b"\xd0\xcf\x11\xe0"
 _HEAD = 50
-"""Lines that are not empty, among which SubRip has its first cue; above it may stand what the file is about."""
+"""The first cue of SubRip is within this number of nonempty lines; a description may precede it."""
 _WEBVTT = re.compile(r"WEBVTT(?:[ \t].*)?")
 
 
 def transcript_in(
     data: bytes, name: str, format: str = "", named: Collection[str] = (), encoding: str = "", *, apart: bool = False
 ) -> ReadTranscript:
-    """The same of what a page sent. Format and encoding are what the file itself says, unless they are given.
+    """Reads a transcript; format and encoding are detected unless they are given.
 
-    `named` are the labels that are speakers, where the file leaves it open: these very letters, and nobody else. With
-    `apart` each cue or paragraph is a turn, so that one which has the wrong speaker can be corrected alone.
+    `named` are the exact labels of the speakers, if the file does not make them clear. With `apart` each cue or
+    paragraph is a turn, so that one with the wrong speaker can be corrected alone.
     """
     if len(data) > LARGEST:
-        raise InputError(f"{name} is larger than {LARGEST // 1_000_000} MB, as no transcript is: is it the recording?")
+        raise InputError(f"{name} is larger than {LARGEST // 1_000_000} MB: choose the transcript, not the recording")
     if format and format not in FORMATS:
-        raise InputError(f"there is no format {format!r}, allowed: {suggest(format, FORMATS)}")
+        raise InputError(f"there is no format {format!r}; allowed: {suggest(format, FORMATS)}")
     if data.startswith(_OLD_WORD):
         raise InputError(f"{name} is an old Word document: save it as .docx or as text")
     speakers = tuple(
@@ -121,9 +121,9 @@ def _document(
     data: bytes, name: str, format: str, named: tuple[str, ...], encoding: str, apart: bool
 ) -> ReadTranscript:
     if format not in ("", "docx"):
-        raise InputError(f"{name} is packed as a Word document is: leave --format out, or save it as {format}")
+        raise InputError(f"{name} is a Word document: leave --format out, or save it as {format}")
     if encoding:
-        raise InputError(f"{name} is packed as a Word document is, which has one encoding only: leave it out")
+        raise InputError(f"{name} is a Word document, which needs no encoding: leave it out")
     lines, beside = document_lines(data, name, named)
     utterances = from_lines(lines, named)
     _require_all(named, utterances, name)
@@ -131,17 +131,17 @@ def _document(
 
 
 def _require_all(named: Collection[str], utterances: Sequence[Utterance], where: str) -> None:
-    """Whoever is named as a speaker must be one: a letter too many would give all their words to somebody else."""
+    """Raises InputError if a given speaker never speaks: a typing error would give their words to somebody else."""
     speakers = {utterance.speaker for utterance in utterances}
     missing = [speaker for speaker in named if speaker not in speakers]
     if missing:
         raise InputError(
-            f"nobody is called {join_with_or(map(repr, missing))} in {where}: write speakers just as the file has them"
+            f"there is no speaker {join_with_or(map(repr, missing))} in {where}: write speakers exactly as in the file"
         )
 
 
 def _format_of(lines: list[str]) -> str:
-    """WebVTT says its name; SubRip has the times of its first cue at its beginning, or below a number soon after."""
+    """Detects WebVTT by its header, and SubRip by the timing of its first cue."""
     filled = list(islice((line for line in lines if line.strip()), _HEAD))
     if filled and _WEBVTT.fullmatch(filled[0].strip()):
         return "webvtt"

@@ -1,4 +1,4 @@
-"""Word documents: their paragraphs and tables, read without obeying anything that stands in them."""
+"""Reads paragraphs and tables of Word documents, without executing anything in them."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _STAMP = re.compile(rf"\s*{STAMP}\s*")
 _SPEAKER, _TIME, _COUNT = ("speaker", "name", "who"), ("time", "timestamp", "start", "end"), ("nr", "#")
 _HEADER = frozenset((*_SPEAKER, *_TIME, *_COUNT, "text", "words", "content", "transcript"))
 _ABOUT = re.compile(r"(?P<who>.{1,80}) (?:started|stopped) transcription")
-"""What Teams writes of itself."""
+"""What Teams writes about its own recording."""
 
 
 def document_lines(data: bytes, where: str, named: tuple[str, ...] = ()) -> tuple[list[Line], list[str]]:
-    """The lines of a document and how each may begin, and what it says beside: the header of a table, notes."""
+    """Returns the lines of a document with their possible openings, and text outside the conversation."""
     lines: list[Line] = []
     beside: list[str] = []
     waiting: list[str] = []
@@ -67,7 +67,7 @@ def _filled(cells: Sequence[str]) -> list[str]:
 
 
 def _counted(blocks: Sequence[str | list[str]]) -> frozenset[int]:
-    """Places of rows of tables that number all their rows; the number is nobody's word."""
+    """Returns the indexes of rows in tables that number all their rows; these numbers are not spoken."""
     table_rows: set[int] = set()
     for is_table, group in groupby(enumerate(blocks), key=lambda numbered: isinstance(numbered[1], list)):
         rows = [(place, filled[0].rstrip(".")) for place, cells in group if len(filled := _filled(cells)) > 2]
@@ -79,7 +79,7 @@ def _counted(blocks: Sequence[str | list[str]]) -> frozenset[int]:
 
 
 def _since(row: Line, start: float | None) -> Line:
-    """A row with the time that stood among its words, where it has none of its own."""
+    """Returns a row with the time found among its words, unless it has one of its own."""
     if row.start is not None or start is None:
         return row
     opening = row.opening if row.opening is None or row.opening.start is not None else replace(row.opening, start=start)
@@ -87,7 +87,7 @@ def _since(row: Line, start: float | None) -> Line:
 
 
 def _about(lines: list[Line], named: tuple[str, ...]) -> frozenset[int]:
-    """Places of what Teams writes of itself, above the first who speaks and below the last; amid them it is said."""
+    """Returns the indexes of Teams' own lines before the first and after the last speaker; between them it is speech."""
     speakers = speakers_among([line.opening for line in lines], named)
     heads = [place for place, line in enumerate(lines) if speakers.open(line.opening)]
     if not heads:
@@ -102,7 +102,7 @@ def _about(lines: list[Line], named: tuple[str, ...]) -> frozenset[int]:
 
 
 def _row_under(header: list[str], cells: list[str]) -> Line:
-    """A row of a table that says what its columns are: whatever stands in the column of speakers is one."""
+    """Reads a row below a header: whatever is in the speaker column is a speaker."""
     speaker = next((place for place, column in enumerate(header) if column in _SPEAKER), -1)
     label, start, paragraphs = "", None, list[str]()
     for place, (column, cell) in enumerate(zip(header, cells, strict=True)):
@@ -117,7 +117,7 @@ def _row_under(header: list[str], cells: list[str]) -> Line:
 
 
 def _row(cells: list[str]) -> Line:
-    """A row with a speaker and words, with times before or between them or without."""
+    """Reads a row with a speaker and words, with or without times before or between them."""
     first = next((place for place, cell in enumerate(cells[:-1]) if not _is_time(cell)), len(cells) - 1)
     after = range(first + 1, len(cells) - 1)
     second = next((place for place in after if not _is_time(cells[place])), max(first + 1, len(cells) - 1))
@@ -135,6 +135,6 @@ def _is_time(cell: str) -> bool:
 
 
 def _begins(cell: str) -> float | None:
-    """The first time of a cell that is a time, or one from when to when."""
+    """Returns the first time in a cell that is a time or a range of times."""
     times = timing(cell)
     return times[0] if times else stamp_seconds(cell)

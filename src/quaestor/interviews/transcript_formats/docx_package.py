@@ -1,4 +1,4 @@
-"""The parts of a Word document, unpacked in small pieces; nothing that stands in them is obeyed."""
+"""Reads the parts of a Word document in small pieces, without executing anything in them."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _SHOWN = {
     "wingdings": _DRAWN,
 }
 _PLACES = range(0xF000, 0xF100)
-"""Where Word puts the places of a font that has its own."""
+"""The range to which Word maps the characters of symbol fonts."""
 
 
 def symbol(font: str, char: str) -> str:
-    """What a symbol shows; where its font is not known, the character as it is written, and nothing for none."""
+    """Returns the character of a symbol; for an unknown font the character as written, empty if there is none."""
     try:
         code = int(char, 16)
         character = chr(code)
@@ -49,7 +49,7 @@ MOST_ELEMENTS, MOST_LETTERS, DEEPEST = 1_000_000, 20_000_000, 100
 
 @dataclass
 class Allowance:
-    """What a document may hold yet: a few bytes, packed, can be elements and lines for hours."""
+    """The remaining limits for a document: a few compressed bytes can expand to hours of parsing."""
 
     where: str = ""
     bytes: int = 0
@@ -60,22 +60,22 @@ class Allowance:
     def take_element(self, depth: int) -> None:
         self.elements -= 1
         if self.elements < 0:
-            raise InputError(f"{self.where} has over {MOST_ELEMENTS:,} elements, as no transcript has: save it as text")
+            raise InputError(f"{self.where} has over {MOST_ELEMENTS:,} elements, too many to read: save it as text")
         if depth > DEEPEST:
-            raise InputError(f"{self.where} has over {DEEPEST} elements within each other: save it as text")
+            raise InputError(f"{self.where} has over {DEEPEST} nested elements: save it as text")
 
     def take_text(self, text: str) -> None:
         self.letters -= len(text)
         self.lines -= text.count("\n")
         if self.letters < 0:
-            raise InputError(f"{self.where} has over {MOST_LETTERS:,} letters, as no transcript has")
+            raise InputError(f"{self.where} has over {MOST_LETTERS:,} letters: check that it is a transcript")
         if self.lines < 0:
             raise too_many_lines(self.where)
 
 
 @dataclass
 class DocumentReader:
-    """Follows the elements of a document and keeps its lines; a table's rows as cells of lines."""
+    """Collects the lines of a document, and the rows of tables as lists of cells."""
 
     blocks: list[str | list[str]] = field(default_factory=list)
     """A paragraph, or the cells of a row."""
@@ -146,7 +146,7 @@ class DocumentReader:
                 self.tables -= 1
 
     def part(self) -> None:
-        """A text box or a table within a paragraph parts the words before it from its own."""
+        """Ends the current paragraph before a text box or table within it."""
         if self.text:
             self.paragraph()
 
@@ -161,7 +161,7 @@ class DocumentReader:
 
 @lru_cache(maxsize=256)
 def _local(name: str) -> str:
-    """The name of an element of the document's own kind; of any other, nothing."""
+    """Returns the local name of an element of the document's namespaces; empty for any other."""
     space, _, local = name.rpartition(" ")
     if space in _EQUATIONS:
         return local if local == "t" else ""
@@ -174,7 +174,7 @@ def _attribute(attributes: dict[str, str], name: str) -> str:
 
 _PART, _RELATIONS = "word/document.xml", "_rels/.rels"
 _MAIN = "/officeDocument"
-"""How the kind of a relation ends that leads to the part with the text."""
+"""The end of the relation type that leads to the main part."""
 _BESIDE = {
     "footnotes": "Footnote",
     "endnotes": "Endnote",
@@ -182,25 +182,25 @@ _BESIDE = {
     "header": "Header",
     "footer": "Footer",
 }
-"""Parts in which nobody speaks."""
+"""Parts that are not speech."""
 _PART_NAME = re.compile(r"(?P<kind>[a-z]+)\d*\.xml")
 MOST_BYTES = 200_000_000
-"""Of the text of a document when it is unpacked."""
+"""Most bytes of a document's unpacked text."""
 _MOST_PARTS = 5_000
 _CHUNK = 1 << 16
 _LONGEST_TAG = 16 * _CHUNK
-"""Bytes of a tag: the parser reads one that is not yet whole anew with each piece."""
+"""Most bytes of a tag: the parser rescans an incomplete tag with each piece."""
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _ENCRYPTED = 0x1
 
 
 def unpacked(data: bytes, where: str) -> tuple[list[str | list[str]], list[str]]:
-    """What the document holds and its notes, unpacked in small pieces and up to a bound; nothing in it is obeyed."""
+    """Returns the blocks and notes of a document, unpacked in small pieces up to a limit."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             if len(archive.infolist()) > _MOST_PARTS:
                 raise InputError(
-                    f"{where} has {len(archive.infolist()):,} parts, as no transcript has: save it as text"
+                    f"{where} has {len(archive.infolist()):,} parts, too many for a transcript: save it as text"
                 )
             allowed = Allowance(where, bytes=MOST_BYTES)
             main = _main_part(archive, allowed)
@@ -208,14 +208,14 @@ def unpacked(data: bytes, where: str) -> tuple[list[str | list[str]], list[str]]
             return blocks, _notes(archive, main.rpartition("/")[0], allowed)
     except (zipfile.BadZipFile, zlib.error, EOFError, KeyError, NotImplementedError, RuntimeError, UnicodeError):
         raise InputError(
-            f"{where} is not a sound Word document (old .doc, protected or damaged): save it as .docx or as text"
+            f"{where} is not a valid Word document (old .doc, protected or damaged): save it as .docx or as text"
         ) from None
     except (expat.ExpatError, LookupError, ValueError):
-        raise InputError(f"{where} has a text that is no sound XML: save it anew, or as text") from None
+        raise InputError(f"{where} contains invalid XML: save it again, or as text") from None
 
 
 def _main_part(archive: zipfile.ZipFile, allowed: Allowance) -> str:
-    """Where the text is: there where the relations of the package lead, mostly in `word/document.xml`."""
+    """Returns the main part to which the package's relations lead, usually `word/document.xml`."""
     parts = [_PART]
 
     def start(name: str, attributes: dict[str, str]) -> None:
@@ -231,7 +231,7 @@ def _main_part(archive: zipfile.ZipFile, allowed: Allowance) -> str:
 
 
 def _notes(archive: zipfile.ZipFile, folder: str, allowed: Allowance) -> list[str]:
-    """What stands beside the text, said once each: a header is a part of its own for every kind of page."""
+    """Returns the notes of a document, each once: headers are repeated for every kind of page."""
     notes: dict[str, list[str]] = {kind: [] for kind in _BESIDE}
     for part in sorted(archive.namelist()):
         place, _, name = part.rpartition("/")
@@ -246,7 +246,7 @@ def _notes(archive: zipfile.ZipFile, folder: str, allowed: Allowance) -> list[st
 
 
 def _paragraphs(archive: zipfile.ZipFile, part: str, allowed: Allowance) -> list[str | list[str]]:
-    """The paragraphs and rows of a part."""
+    """Returns the paragraphs and rows of a part."""
     reader = DocumentReader(allowed=allowed)
     parser = expat.ParserCreate(namespace_separator=" ")
     parser.buffer_text = True

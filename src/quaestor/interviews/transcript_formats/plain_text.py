@@ -1,4 +1,4 @@
-"""Plain text, Markdown, and the paragraphs of a document: lines that may begin with a time, a speaker or both."""
+"""Reads plain text, Markdown, and paragraphs of documents: lines that may begin with a time, a speaker or both."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ _TIMED = re.compile(
     rf"(?P<time>\[\s*+{TIME}(?:\s*+-->\s*+{TIME})?\s*+\]|\(\s*+{TIME}\s*+\))\s*+(?P<rest>.*)", re.DOTALL
 )
 _ALONE = re.compile(rf"(?:#{{1,6}}\s++)?{TIME}")
-"""A time that is a line of its own."""
+"""A time on a line of its own."""
 
 _Shape = tuple[str, int]
 _FROM_TO: _Shape = ("-->", 0)
 _THROUGHOUT = 0.3
-"""The share of lines that begin with a time, where a file writes times before words."""
+"""The least share of lines that begin with a time in a file that writes times before words."""
 _TIMES_ABOVE = 0.2
-"""The share of lines that are times alone, where a file writes them above the words and perhaps a name."""
+"""The least share of lines that are only a time in a file that writes them above the words."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """A line of a file and how it may begin; a row of a table says outright who speaks."""
+    """A line of a file and its possible opening; a row of a table states the speaker."""
 
     text: str
     opening: Opening | None = None
@@ -50,7 +50,7 @@ class Line:
 
 @dataclass
 class _Paragraph:
-    """Words under way to an utterance."""
+    """An utterance while it is being read."""
 
     speaker: str
     start: float | None = None
@@ -59,7 +59,7 @@ class _Paragraph:
 
 
 def lines_with_openings(lines: Sequence[str], named: tuple[str, ...] = ()) -> list[Line]:
-    """Lines that are not empty, each with how it may begin."""
+    """Returns the lines that are not empty, each with its possible opening."""
     written = list(_written(_unquoted(lines, named)))
     if not written:
         return []
@@ -85,7 +85,7 @@ def lines_with_openings(lines: Sequence[str], named: tuple[str, ...] = ()) -> li
 
 
 def _written(lines: Sequence[str]) -> Iterator[tuple[Line, bool]]:
-    """Lines that are not empty, without the times among their words, and whether an empty one comes before each."""
+    """Yields nonempty lines without the times among their words, and whether an empty line precedes each."""
     gap, start = True, None
     for line in lines:
         read = unmarked(line.strip())
@@ -97,7 +97,7 @@ def _written(lines: Sequence[str]) -> Iterator[tuple[Line, bool]]:
 
 
 def _unquoted(lines: Sequence[str], named: tuple[str, ...]) -> Sequence[str]:
-    """Without the marks of quoted text where it is turns that are quoted: `> **Name:** …`."""
+    """Removes quote marks if turns are quoted: `> **Name:** …`."""
     quoted = [line.lstrip() for line in lines if line.lstrip().startswith(">")]
     openings = (opening_of(line.lstrip("> \t"), named) for line in quoted)
     if not any(opening is not None and (named or opening.way == MARKED) for opening in openings):
@@ -106,7 +106,7 @@ def _unquoted(lines: Sequence[str], named: tuple[str, ...]) -> Sequence[str]:
 
 
 def _lines_of_times(lines: Sequence[str], openings: Sequence[Opening | None], heads: Heads) -> dict[int, float]:
-    """By place when the words below begin: where a file begins so or does it throughout, and never goes back."""
+    """Maps lines to their start times, if the file has times at its beginning or throughout and they never go back."""
     times_by_line = {place: times[0] for place, line in enumerate(lines) if (times := timing(line)) is not None}
     if not times_by_line and not any(opening is not None and opening.way == SURE for opening in openings):
         times_by_line = {
@@ -120,14 +120,14 @@ def _lines_of_times(lines: Sequence[str], openings: Sequence[Opening | None], he
 
 
 def _between_turns(times_by_line: dict[int, float], lines: Sequence[str], begun: Collection[int]) -> bool:
-    """Whether times stand above turns now and then, as Google Meet has them every few minutes."""
+    """Whether times occasionally precede turns, as Google Meet writes them every few minutes."""
     whole = all(lines[place].count(":") == 2 and place + 1 in begun for place in times_by_line)
     times = list(times_by_line.values())
     return bool(times_by_line) and whole and times == sorted(set(times))
 
 
 def _named_under_times(lines: Sequence[str], timed: Sequence[int], named: Collection[str] = ()) -> frozenset[int]:
-    """Places of lines that name a speaker between the times and the words, as older files of Teams have them."""
+    """Returns the indexes of lines with a speaker between time and words, as in older Teams files."""
     ends = [*timed[1:], len(lines)][: len(timed)]
     names = [lines[place + 1] for place, end in zip(timed, ends, strict=True) if end - place > 2]
     again = len(names) == len(timed) and len(set(names)) <= max(2, len(names) // 2)
@@ -137,7 +137,7 @@ def _named_under_times(lines: Sequence[str], timed: Sequence[int], named: Collec
 
 
 def from_lines(lines: Sequence[Line], named: Collection[str] = ()) -> list[Utterance]:
-    """What is said in lines; whoever is named goes on until somebody else is."""
+    """Returns the utterances in lines; a speaker continues until another one is named."""
     speakers = speakers_among([line.opening for line in lines], named)
     return [
         Utterance(paragraph.speaker, "\n".join(text for text in paragraph.said if text), paragraph.start, paragraph.end)
@@ -146,7 +146,7 @@ def from_lines(lines: Sequence[Line], named: Collection[str] = ()) -> list[Utter
 
 
 def _shapes_of_times(lines: Sequence[Line], speakers: Speakers) -> frozenset[_Shape]:
-    """How the file writes times before words: throughout, and never back; any other is somebody's words."""
+    """Returns how the file writes times before words: throughout and never going back; any other time is speech."""
     begun = [_TIMED.fullmatch(line.text) for line in lines]
     shapes = Counter(_shape(timed["time"]) for timed in begun if timed)
     often = [shape for shape, count in shapes.items() if count >= _THROUGHOUT * len(lines)]
@@ -164,12 +164,12 @@ def _shapes_of_times(lines: Sequence[Line], speakers: Speakers) -> frozenset[_Sh
 
 
 def _shape(time: str) -> _Shape:
-    """How a time is written; one from which to which it is grows hours without another shape."""
+    """Returns how a time is written; a range keeps its shape when it passes an hour."""
     return _FROM_TO if "-->" in time else (time[0], time.count(":"))
 
 
 def _shape_after_names(lines: Sequence[Line], speakers: Speakers) -> _Shape | None:
-    """How the file writes times between a name and the words: in most turns, and each later than the one before."""
+    """Returns how the file writes times between name and words: in most turns, each later than the one before."""
     heads = [line.opening for line in lines if speakers.open(line.opening)]
     begun = [timed for head in heads if head.start is None and (timed := _TIMED.fullmatch(head.rest))]
     shapes = Counter(_shape(timed["time"]) for timed in begun)
@@ -209,15 +209,15 @@ _BOLD = re.compile(r"(?P<mark>\*\*|__)(?P<inner>[^*_\n]+)(?P=mark)")
 _TABBED = re.compile(rf"(?:(?P<time>{STAMP})\s++)?(?P<label>[^\t]{{1,{LONGEST}}})\t\s*+(?P<rest>\S.*)", re.DOTALL)
 _NEVER = frozenset(":：<>{}\t")
 _LABELS_THROUGHOUT = 0.2
-"""The share of lines that name somebody, where a file does so above the words."""
+"""The least share of lines that name somebody in a file that writes names above the words."""
 _BEFORE_TABS = 0.3
 
 Heads = dict[int, Opening]
-"""By place how lines begin."""
+"""The openings of lines, by index."""
 
 
 def heads_among(lines: Sequence[str], openings: Sequence[Opening | None], named: Collection[str] = ()) -> Heads:
-    """By place the lines that name somebody in the way of the file; where it writes names with a colon, none."""
+    """Finds lines that name a speaker without a colon, by index; returns none if the file writes names with a colon."""
     readings = [_timed(lines, named), _alone(lines, named), _tabbed(lines, named)]
     sure = any(opening is not None and opening.way == SURE for opening in openings)
     spoken = Counter(opening.label for opening in openings if opening is not None)
@@ -229,7 +229,7 @@ def heads_among(lines: Sequence[str], openings: Sequence[Opening | None], named:
 
 
 def _timed(lines: Sequence[str], named: Collection[str]) -> Heads:
-    """`00:00:05 Speaker 1` above the words, as Word's own transcripts have it; times never go back."""
+    """Finds `00:00:05 Speaker 1` above the words, as in Word's own transcripts; times never go back."""
     heads: Heads = {}
     for place, line in enumerate(lines):
         timed = _UNDER_A_TIME.fullmatch(line)
@@ -242,7 +242,7 @@ def _timed(lines: Sequence[str], named: Collection[str]) -> Heads:
 
 
 def _alone(lines: Sequence[str], named: Collection[str]) -> Heads:
-    """`**Name**` above the words; the bare name only of those who are named."""
+    """Finds `**Name**` above the words; a bare name only for given speakers."""
     labels = {
         place: Opening(label, "", None, SURE)
         for place, line in enumerate(lines)
@@ -252,7 +252,7 @@ def _alone(lines: Sequence[str], named: Collection[str]) -> Heads:
 
 
 def _tabbed(lines: Sequence[str], named: Collection[str]) -> Heads:
-    """`Name`, a tab and the words, where two or more are called so throughout, or somebody is named."""
+    """Finds `Name`, a tab and the words, if at least two names occur throughout, or speakers are given."""
     heads: Heads = {}
     for place, line in enumerate(lines):
         tabbed = _TABBED.fullmatch(line)
@@ -265,7 +265,7 @@ def _tabbed(lines: Sequence[str], named: Collection[str]) -> Heads:
 
 
 def _called(text: str) -> str:
-    """The label that a text is, without the marks of Markdown around it; nothing where nobody is called so."""
+    """Returns a text as a label without Markdown; empty if it cannot be one."""
     if len(text) > 2 * LONGEST:
         return ""
     bold = _BOLD.fullmatch(text)
@@ -274,9 +274,9 @@ def _called(text: str) -> str:
 
 
 def _of_speakers(heads: Heads, named: Collection[str]) -> Heads:
-    """Those heads that name a speaker: who is named, else usual words for one and names that come again.
+    """Keeps the lines that name a speaker: a given one, a usual word for one, or a name that occurs again.
 
-    Where these are most of all names, whoever is called so once is a speaker too.
+    If these are most of all names, names that occur once are speakers too.
     """
     if named:
         return {place: head for place, head in heads.items() if head.label in named}
@@ -289,7 +289,7 @@ def _of_speakers(heads: Heads, named: Collection[str]) -> Heads:
 
 
 def _above_words(heads: Heads, lines: int, named: Collection[str]) -> Heads:
-    """Heads with words below them, where they come throughout; below the last there may be none."""
+    """Keeps lines with words below them, if they occur throughout; only the last one may have none."""
     if any(place + 1 in heads for place in heads):
         return {}
     throughout = len(heads) >= _LABELS_THROUGHOUT * lines and min(heads, default=lines) + 1 < lines

@@ -1,4 +1,4 @@
-"""What a file of a conversation says: who, when, which words."""
+"""Records of a transcript file: utterances and turns with speaker, text and times."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Utterance:
-    """Words that a file gives as one: a cue, a paragraph, a row."""
+    """Text that a file has as one unit: a cue, a paragraph, a row."""
 
     speaker: str
-    """As the file calls them; empty where it does not say."""
+    """The label in the file; empty if it has none."""
     text: str
     start: float | None = None
     """Seconds from the beginning of the recording."""
@@ -19,7 +19,7 @@ class Utterance:
 
 @dataclass(frozen=True)
 class CuePlace:
-    """Where in the text of a turn the words of a cue begin, and when they were said."""
+    """Where the words of a cue begin in the text of a turn, and when they were said."""
 
     place: int
     """In characters, which are Unicode code points."""
@@ -29,27 +29,27 @@ class CuePlace:
 
 @dataclass(frozen=True)
 class RecordedTurn:
-    """What somebody said before somebody else spoke."""
+    """What a speaker said before somebody else spoke."""
 
     speaker: str
     text: str
     start: float | None = None
     end: float | None = None
     cues: tuple[CuePlace, ...] = ()
-    """None where the turn was given as one."""
+    """Empty if the turn is a single unit in the file."""
 
 
 @dataclass(frozen=True)
 class ReadTranscript:
-    """A file that was read whole."""
+    """The content of a transcript file."""
 
     format: str
     encoding: str
     turns: tuple[RecordedTurn, ...]
     left_out: tuple[str, ...] = ()
-    """What the file says beside the conversation."""
+    """Text in the file that is not part of the conversation."""
     doubtful: bool = False
-    """Whether its letters hardly belong together, since it does not say its encoding."""
+    """Whether letters may be wrong: the file does not declare its encoding, and their combinations are unusual."""
 
     @property
     def words(self) -> int:
@@ -57,5 +57,5 @@ class ReadTranscript:
 
     @property
     def speakers(self) -> tuple[str, ...]:
-        """In the order in which they first speak."""
+        """The speakers in the order of their first turns."""
         return tuple(dict.fromkeys(turn.speaker for turn in self.turns))

@@ -1,7 +1,7 @@
-"""Who speaks, where a file says it in front of the words: `Name: …`, `[00:01:02] Name: …`, `**Name:** …`, `Name  0:03`.
+"""Finds speakers whom a file names before their words: `Name: …`, `[00:01:02] Name: …`, `**Name:** …`, `Name  0:03`.
 
-A word before a colon is not always a speaker: people say "Note: this matters". A label counts where it is a usual word
-for a speaker, where it comes again, or where nearly every line of the file begins with one.
+A word before a colon is not always a speaker: people say "Note: this matters". A label counts if it is a usual word
+for a speaker, if it occurs again, or if nearly every line of the file begins with one.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _STANDING = frozenset(
     unverified anonymous unknown interviewer participant speaker moderator audio phone""",
     )
 )
-"""What programs write beside a name about who bears it."""
+"""What programs add to a name about the person's part in the call."""
 _WORD_FOR_A_SPEAKER = re.compile(
     r"(?:interviewer(?:in)?|interviewee|participant|respondent|moderator(?:in)?|facilitator|researcher|host|guest|person"
     r"|(?:unknown )?speaker|voice|observer|sprecher(?:in)?|befragte[rn]?|teilnehmer(?:in)?)[\s_#-]*(?:\d{1,3}|[a-z])?",
@@ -61,12 +61,12 @@ _MOST_WORDS, _TELLING, _LONGEST = 6, 3, 200
 
 
 def bare(label: str) -> str:
-    """A label without what stands in brackets after it, and without pronouns."""
+    """Returns a label without pronouns and without the brackets after it."""
     return _parted(label)[0]
 
 
 def is_plausible(label: str) -> bool:
-    """Whether somebody could be called so."""
+    """Whether it may be a person's label."""
     core = bare(label)
     if is_number(core) or len(core) > _LONGEST:
         return len(core) <= _LONGEST
@@ -80,18 +80,18 @@ def is_number(label: str) -> bool:
 
 
 def is_word_for_a_speaker(label: str) -> bool:
-    """Whether a label says by itself that somebody speaks: Interviewer, Guest A, Speaker 2."""
+    """Whether a label names a role of a speaker: Interviewer, Guest A, Speaker 2."""
     return _WORD_FOR_A_SPEAKER.fullmatch(bare(label)) is not None
 
 
 def is_ordinary(label: str) -> bool:
-    """Whether people say it before a colon and mean nobody: Note, Second question."""
+    """Whether it is a word that people say before a colon without naming anybody: Note, Second question."""
     words = bare(label).lower().split()
     return 0 < len(words) <= 2 and all(word in _ORDINARY or word.isdecimal() for word in words)
 
 
 def is_name_like(label: str) -> bool:
-    """Whether it is written as names are."""
+    """Whether it is capitalised as names are."""
     words = [word.strip("().,|") for word in bare(label).split()]
     return all(
         not word[:1].islower() or word in _PARTICLES or any(not letter.isalpha() for letter in word) for word in words
@@ -99,7 +99,7 @@ def is_name_like(label: str) -> bool:
 
 
 def is_only_a_persons(label: str) -> bool:
-    """Whether products and topics are hardly called so: a word for a speaker, P2, a number, two names, pronouns."""
+    """Whether it is hardly a product or topic: a word for a speaker, P2, a number, two names, pronouns."""
     core, asides = _parted(label)
     words = [word for word in re.findall(r"[^\W\d_]+", core) if word not in _PARTICLES]
     coded = _NOBODYS.fullmatch(core) is not None and any(letter.isdecimal() for letter in core)
@@ -108,15 +108,15 @@ def is_only_a_persons(label: str) -> bool:
 
 
 def is_generic(label: str) -> bool:
-    """Whether a label is a word for a speaker and nobody's name or number: Interviewer, Speaker 2, P1."""
+    """Whether a label is a word for a speaker and not a name or number: Interviewer, Speaker 2, P1."""
     core, asides = _parted(label)
     return _is_nobodys(core) and all(_is_standing(aside) for aside in asides)
 
 
 def names_in(label: str) -> tuple[str, ...]:
-    """The names that a label holds: of who speaks, and of the organisation that may stand after a dash.
+    """Returns the names in a label: that of the speaker, and that of an organisation after a dash.
 
-    What stands in brackets is no part of a name, unless a word for a speaker stands before it: `Guest (Obviax Trin)`.
+    Brackets are not part of a name, unless a word for a speaker precedes them: `Guest (Obviax Trin)`.
     """
     core, asides = _parted(label)
     if is_number(core):
@@ -131,7 +131,7 @@ def names_in(label: str) -> tuple[str, ...]:
 
 
 def _parted(label: str) -> tuple[str, list[str]]:
-    """A label without what stands beside it, and that, the last first."""
+    """Splits a label into its core and the additions after it, last one first."""
     core, asides = " ".join(label.split()), list[str]()
     while len(core) <= _LONGEST and (aside := _ASIDE.search(core)):
         note, before = (aside["round"] or aside["square"] or "").strip(), core[: aside.start()].rstrip()
@@ -147,45 +147,45 @@ def _is_nobodys(core: str) -> bool:
 
 
 def _is_standing(aside: str) -> bool:
-    """Whether what stands beside a name says how somebody takes part or is spoken of."""
+    """Whether an addition to a name states a part in the call or pronouns."""
     return all(word in _STANDING or _SPOKEN_OF.fullmatch(word) for word in aside.lower().split())
 
 
 PLAIN, MARKED, SURE = "plain", "marked", "sure"
-"""Marked: with a time or in bold, as nobody speaks. Sure: set apart as only a program does."""
+"""Marked: with a time or in bold, as in no speech. Sure: set apart as only a program does."""
 LONGEST = 60
 _LABEL = (
     rf"(?:[^\s:：\[\]{{}}<>*][^:：\[\]{{}}<>*\n\t]{{0,{LONGEST - 1}}}?(?<!\s)(?:\s*+\[[^\[\]:：\n]{{1,{LONGEST}}}\])?"
     r"|\+?\d[\d\s().*•-]{4,24}?(?<!\s))"
 )
-"""It ends with no space, so that a long gap after it is walked through once and not from each of its places."""
+"""It does not end with a space, so that a long gap after it is scanned once and not from every position."""
 _BOXED = rf"[^\[\]:]{{1,{LONGEST}}}"
 _WIDE = re.compile(r"\s{2}|\t|\|")
 _ALL_BOLD = re.compile(r"(?P<mark>\*\*|__)(?P<inner>[^*_\n]+)(?P=mark)")
 _BOLD = re.compile(r"(?P<mark>\*\*|__|\*|_)(?P<inner>[^*_\n]{1,120}?)(?P=mark)(?P<rest>.*)", re.DOTALL)
 _LED = re.compile(rf"(?P<lead>{STAMP}\s*+(?:[-–—]\s*+)?)(?P<marked>[*_].*)", re.DOTALL)
-"""A time before what is in bold."""
+"""A time before bold text."""
 _LISTED = re.compile(r"(?:[-*•‣▪◦·–—]|\d{1,3}[.)])\s+(?=\S)")
-"""The mark of an item of a list."""
+"""A list bullet or number."""
 _EVERYWHERE, _OFTEN = 0.85, 0.4
 _ONCE_MORE, _AGAIN_AND_AGAIN = 2, 3
 
 
 @dataclass(frozen=True)
 class Opening:
-    """How a line may begin: somebody's name, and what comes after it."""
+    """How a line may begin: a name, and the text after it."""
 
     label: str
     rest: str
     start: float | None = None
     way: str = PLAIN
     apart: bool = False
-    """Whether it comes after an empty line, below a time, or first in a cue."""
+    """Whether it follows an empty line, is below a time, or is first in a cue."""
 
 
 @dataclass(frozen=True)
 class _Ways:
-    """How a line names somebody: `Name: …` before the words, or `Name  0:03` above them."""
+    """Patterns of a line that names somebody: `Name: …` before the words, or `Name  0:03` above them."""
 
     spoken: re.Pattern[str]
     heading: re.Pattern[str]
@@ -193,9 +193,9 @@ class _Ways:
 
 @lru_cache(maxsize=32)
 def _ways(named: tuple[str, ...] = ()) -> _Ways:
-    """For those who are named, in these very letters; else for any label.
+    """Builds the patterns for exactly the given speakers, or for any label.
 
-    Spaces are never given back (`*+`): two runs of them beside each other would be parted in every way, for hours.
+    Spaces are possessive (`*+`): with two adjacent runs of them, backtracking would take hours.
     """
     literal = "|".join(
         r"\s++".join(map(re.escape, speaker.split())) for speaker in sorted(named, key=len, reverse=True)
@@ -212,7 +212,7 @@ def _ways(named: tuple[str, ...] = ()) -> _Ways:
 
 
 def openings_of(lines: Sequence[str], named: tuple[str, ...] = ()) -> list[Opening | None]:
-    """How each line may begin; behind the mark of a list stands what somebody lists, unless all turns are listed."""
+    """Returns the possible opening of each line; list items are no turns, unless all turns are list items."""
     openings = [_behind_mark(line.strip(), named) for line in lines]
     begun = [(opening.label, is_item) for opening, is_item in openings if opening is not None]
     counts = Counter(label for label, _ in begun)
@@ -224,14 +224,14 @@ def openings_of(lines: Sequence[str], named: tuple[str, ...] = ()) -> list[Openi
 
 
 def _behind_mark(line: str, named: tuple[str, ...]) -> tuple[Opening | None, bool]:
-    """How a line begins and whether a mark of a list stands before it, which may be a part of who is named."""
+    """Returns the opening of a line, and whether a list mark precedes it; the mark may be part of a given speaker."""
     mark = _LISTED.match(line)
     opening = opening_of(line, named) if named or mark is None else None
     return (opening, False) if opening or mark is None else (opening_of(line[mark.end() :], named), True)
 
 
 def opening_of(line: str, named: tuple[str, ...] = ()) -> Opening | None:
-    """Whom a line may name before its words; whether it does, the whole file says, or whoever named the speakers."""
+    """Returns whom a line may name; whether it really does depends on the whole file or on the given speakers."""
     ways = _ways(named)
     text, way = _unmarked(line.strip(), ways)
     match = ways.heading.fullmatch(text) or ways.spoken.fullmatch(text)
@@ -250,7 +250,7 @@ def opening_of(line: str, named: tuple[str, ...] = ()) -> Opening | None:
 
 
 def _unmarked(text: str, ways: _Ways) -> tuple[str, str]:
-    """A line without the marks of Markdown around the name it may begin with, and whether there were any."""
+    """Removes Markdown around the name at the beginning of a line, and tells how the name is marked."""
     led = _LED.fullmatch(text)
     if led:
         inner, way = _unmarked(led["marked"], ways)
@@ -270,18 +270,18 @@ def _unmarked(text: str, ways: _Ways) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class Speakers:
-    """Those who speak in a file, and whether it names them in lines of their own only."""
+    """The speakers of a file, and whether it names them only in lines of their own."""
 
     labels: frozenset[str]
     set_apart: bool = False
 
     def open(self, opening: Opening | None) -> TypeGuard[Opening]:
-        """Whether a line begins with one of them."""
+        """Whether a line begins with one of the speakers."""
         return opening is not None and opening.label in self.labels and (opening.way == SURE or not self.set_apart)
 
 
 def speakers_among(openings: Sequence[Opening | None], named: Collection[str] = ()) -> Speakers:
-    """Who speaks, judged by how all places begin at which a turn may begin; those named, where some are."""
+    """Decides who speaks from the openings of all possible turns; given speakers are taken as they are."""
     if named:
         return Speakers(frozenset(named))
     present = [opening for opening in openings if opening is not None]
@@ -292,7 +292,7 @@ def speakers_among(openings: Sequence[Opening | None], named: Collection[str] = 
     accepted = _accepted(plain, len(openings), _ONCE_MORE)
     by_colon = accepted - _compared([opening for opening in present if opening.way == PLAIN], accepted)
     times_marked, times_plain = sum(marked[label] for label in by_mark), sum(plain[label] for label in by_colon)
-    # A file has its way of naming speakers: what stands only here and there in another way is somebody's words.
+    # A file names speakers in one way: what occasionally looks like another way is speech.
     if sure and sure.total() >= times_marked + times_plain:
         return Speakers(frozenset(sure), set_apart=True)
     if 2 * times_plain < times_marked:
@@ -303,7 +303,7 @@ def speakers_among(openings: Sequence[Opening | None], named: Collection[str] = 
 
 
 def _accepted(counts: Counter[str], places: int, enough: int) -> frozenset[str]:
-    """Those that are speakers: usual words for one, names that come often enough, or all where all lines have one."""
+    """Returns the labels that are speakers: usual words, frequent names, or all if nearly every line has one."""
     usual = {label: count for label, count in counts.items() if not is_ordinary(label)}
     share = sum(usual.values()) / max(places, 1)
     accepted_labels = {
@@ -313,7 +313,7 @@ def _accepted(counts: Counter[str], places: int, enough: int) -> frozenset[str]:
         or share >= _EVERYWHERE
         or (is_name_like(label) and (count >= enough or share >= _OFTEN))
     }
-    # "Question: … Answer: …" from beginning to end is a conversation; a question here and there is none.
+    # "Question: … Answer: …" throughout is a conversation; an occasional question is not.
     accepted_labels |= {
         label
         for label, count in counts.items()
@@ -323,7 +323,7 @@ def _accepted(counts: Counter[str], places: int, enough: int) -> frozenset[str]:
 
 
 def _compared(openings: Sequence[Opening], accepted: Collection[str]) -> frozenset[str]:
-    """Labels that are rather what somebody lists, where two speakers already open most turns."""
+    """Returns labels that are probably list items of a speaker, if two speakers already open most turns."""
     usual = [opening for opening in openings if is_word_for_a_speaker(opening.label)]
     if len({opening.label for opening in usual}) < _ONCE_MORE or 2 * len(usual) <= len(openings):
         return _amid_turns(openings, accepted)
@@ -337,9 +337,9 @@ def _compared(openings: Sequence[Opening], accepted: Collection[str]) -> frozens
 
 
 def _amid_turns(openings: Sequence[Opening], accepted: Collection[str]) -> frozenset[str]:
-    """Labels that stand amid one turn only of the two who open most, and that not only people may be called.
+    """Returns labels within a single turn of the two main speakers that are not clearly names of people.
 
-    Where turns stand apart from each other, a label that does so too begins one.
+    If turns are separated by empty lines, a separated label begins a turn as well.
     """
     counts = Counter(opening.label for opening in openings if opening.label in accepted)
     again = [label for label, count in counts.items() if count >= _ONCE_MORE]

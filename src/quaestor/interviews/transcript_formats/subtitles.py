@@ -1,4 +1,4 @@
-"""WebVTT and SubRip: words with the times between which they are shown."""
+"""Reads WebVTT and SubRip: text with the times at which it is shown."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _PLACED = re.compile(r"\{\\[^{}\n]*\}")
 
 @dataclass
 class _Cue:
-    """A cue while it is read."""
+    """A cue while it is being read."""
 
     start: float
     end: float
@@ -33,9 +33,9 @@ class _Cue:
 
 
 def from_webvtt(lines: Sequence[str], named: tuple[str, ...] = ()) -> tuple[list[Utterance], list[str]]:
-    """What is said in a WebVTT file, and what it says beside.
+    """Returns the utterances of a WebVTT file, and its text outside the conversation.
 
-    Teams marks voices with `<v Name>`; others, Zoom among them, write `Name: …` into the text.
+    Teams marks voices with `<v Name>`; other programs, such as Zoom, write `Name: …` into the text.
     """
     cues, beside = _webvtt_cues(lines)
     texts = [_without_styles("\n".join(cue.lines)) for cue in cues]
@@ -47,7 +47,7 @@ def from_webvtt(lines: Sequence[str], named: tuple[str, ...] = ()) -> tuple[list
 
 
 def from_subrip(lines: Sequence[str], named: tuple[str, ...] = ()) -> tuple[list[Utterance], list[str]]:
-    """What is said in a SubRip file, and what stands above its first cue."""
+    """Returns the utterances of a SubRip file, and the text above its first cue."""
     cues: list[_Cue] = []
     beside: list[str] = []
     number: int | None = None
@@ -69,7 +69,7 @@ def from_subrip(lines: Sequence[str], named: tuple[str, ...] = ()) -> tuple[list
 
 
 def _without_number(lines: list[str], awaited: int) -> int:
-    """Drop the number of the next cue, no word of this one: it stands alone, or is the one that is awaited."""
+    """Drops the next cue's number from the end of a cue: it is the expected one, or is on a line of its own."""
     last = lines[-1].strip() if lines else ""
     if not _NUMBER.fullmatch(last):
         return awaited
@@ -88,7 +88,7 @@ def _webvtt_cues(lines: Sequence[str]) -> tuple[list[_Cue], list[str]]:
         above, below = block[:place], block[place:]
         if number == 0 or not cues or (above and _is_beside(above[0], cues)):
             beside.append("\n".join(above))
-        else:  # an empty line amid a cue; a strict reader would lose what comes after it
+        else:  # an empty line within a cue; a strict reader would lose what follows
             cues[-1].lines += above
         cues += _cues_in(below)
     worded = [name for name in names.values() if len(name.split()) > 1]
@@ -96,7 +96,7 @@ def _webvtt_cues(lines: Sequence[str]) -> tuple[list[_Cue], list[str]]:
 
 
 def _is_beside(line: str, cues: Sequence[_Cue]) -> bool:
-    """Whether a block with this first line is a note, a style or a region; amid a sentence it is what somebody says."""
+    """Whether a block with this first line is a note, a style or a region; within a sentence it is speech."""
     if not _BESIDE.fullmatch(line):
         return False
     note = _NOTE.fullmatch(line)
@@ -107,7 +107,7 @@ def _is_beside(line: str, cues: Sequence[_Cue]) -> bool:
 
 
 def _cues_in(block: Sequence[str]) -> list[_Cue]:
-    """The cues of a block; mostly one, unless the empty lines between them are missing."""
+    """Returns the cues of a block: usually one, unless the empty lines between them are missing."""
     cues: list[_Cue] = []
     for line in block:
         times = timing(line)
@@ -131,7 +131,7 @@ def _blocks(lines: Iterable[str]) -> Iterator[list[str]]:
 
 
 def _without_styles(text: str) -> str:
-    """Without tags that say how words look; what only resembles a tag, as in `List<b>`, is somebody's words."""
+    """Removes formatting tags; what only resembles a tag, as in `List<b>`, is speech and stays."""
     if "<" not in text:
         return text
     text = _MOMENT.sub("", text)
@@ -142,7 +142,7 @@ def _without_styles(text: str) -> str:
 
 
 def _resolved(text: str) -> str:
-    """With the characters that entities stand for; a name that stands for none is somebody's words."""
+    """Replaces entities by their characters; an unknown entity is speech and stays."""
 
     def character(match: re.Match[str]) -> str:
         return unescape(match[0]) if match[0][1] == "#" or match[0][1:] in html5 else match[0]
@@ -151,14 +151,14 @@ def _resolved(text: str) -> str:
 
 
 def _has_voices(texts: Sequence[str]) -> bool:
-    """Whether a file marks who speaks: most cues begin with a voice, or the first does and others where it changes."""
+    """Whether a file marks voices: most cues begin with one, or the first does and later ones where it changes."""
     begun = [_VOICE.match(text.lstrip()) for text in texts if text.strip()]
     named = [match is not None and not match["end"] for match in begun]
     return 2 * sum(named) > len(named) or named[:1] == [True]
 
 
 def _voiced(cues: Sequence[_Cue], texts: Sequence[str]) -> Iterator[Utterance]:
-    """The words of each voice; one within another gives back to it, and a cue that names none goes on."""
+    """Yields the words of each voice; after a nested voice the outer one continues, and so does a cue without one."""
     last = ""
     for cue, text in zip(cues, texts, strict=True):
         speaker, place, around = last, 0, list[str]()
@@ -179,7 +179,7 @@ def _utterance(cue: _Cue, speaker: str, text: str) -> Utterance:
 
 
 def _labelled(cues: Sequence[_Cue], named: tuple[str, ...]) -> list[Utterance]:
-    """Utterances of cues that may name their speakers; whoever is named goes on until somebody else is."""
+    """Returns the utterances of cues that may have speaker labels; a speaker continues until another one is named."""
     filled = [[line for line in cue.lines if line.strip()] for cue in cues]
     openings = iter(openings_of([line for lines in filled for line in lines], named))
     read = [[(line, next(openings)) for line in lines] for lines in filled]
@@ -204,10 +204,10 @@ _MADE = re.compile(r"[0-9a-f]+", re.IGNORECASE)
 
 
 def cue_names(lines: Sequence[str]) -> dict[int, str]:
-    """By place the lines that number or name cues, where the file does so from its first cue on.
+    """Returns the lines, by index, that number or name cues, if the file does so from its first cue on.
 
-    Before the first cue nobody has said anything: a file that does not name it names none, and what stands above a
-    later one is the end of what was said before.
+    Nothing is said before the first cue. So if that one has no name, the file names no cues, and a line above a later
+    cue is the end of what was said before.
     """
     timed = [place for place, line in enumerate(lines) if timing(line) is not None]
     above = [place - 1 if _is_words(lines, place - 1) else None for place in timed]
@@ -228,7 +228,7 @@ def cue_names(lines: Sequence[str]) -> dict[int, str]:
 
 
 def _numbers(lines: Sequence[str], above: Sequence[int | None]) -> dict[int, str]:
-    """Numbers above all cues; where some have none, those that are awaited, and any other is said by somebody."""
+    """Returns the numbers above cues; if some cues have none, only numbers in sequence count, and others are speech."""
     written = [0 if place is None else _number(lines[place]) for place in above]
     labels: dict[int, str] = {}
     awaited = written[0]
@@ -242,13 +242,13 @@ def _numbers(lines: Sequence[str], above: Sequence[int | None]) -> dict[int, str
 
 
 def _number(line: str) -> int:
-    """The number that a line is, counted from 1; 0 where it is none."""
+    """Returns the number in a line plus 1; 0 if it is not a number."""
     match = _NUMBER.fullmatch(line.strip())
     return int(match[0]) + 1 if match else 0
 
 
 def _is_words(lines: Sequence[str], place: int) -> bool:
-    """Whether a line is neither empty nor times nor a note."""
+    """Whether a line is neither empty nor a timing nor a note."""
     return (
         place >= 0
         and bool(lines[place].strip())
@@ -258,7 +258,7 @@ def _is_words(lines: Sequence[str], place: int) -> bool:
 
 
 def _shape(line: str) -> str:
-    """How a program makes names of cues: one word with digits in it, which alone differ."""
+    """Returns the pattern of a generated cue name: one word in which only the digits vary."""
     word = line.strip()
     is_id = any(letter.isdecimal() for letter in word) and not _NUMBER.fullmatch(word) and len(word.split()) == 1
     return _MADE.sub("0", word) if is_id else ""

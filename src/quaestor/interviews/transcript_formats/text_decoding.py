@@ -1,4 +1,4 @@
-"""Bytes of a text file as lines, whatever program wrote them."""
+"""Decodes text files of any program into lines."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ ENCODINGS = {
     "EUC-KR": ("cp949", "Korean"),
     "TIS-620": ("cp874", "Thai"),
 }
-"""What a file can be said to be written in, each with its codec and what it is for; others are saved as UTF-8 first."""
+"""The supported encodings, each with its codec and languages; files in others must be saved as UTF-8 first."""
 _ALSO = {"shift_jis": "cp932", "gbk": "gb18030", "gb2312": "gb18030", "big5": "cp950", "euc_kr": "cp949"}
-"""Encodings that are part of another."""
+"""Encodings that are part of another one."""
 _BREAK = re.compile(r"\r\n|\n|\r")
 MOST_LINES = 200_000
 _FOREIGN = r"[^\x00-\x7f\s“”„‘’‚«»‹›–—…¿¡°·€]"
@@ -57,9 +57,9 @@ _SELDOM, _FEW = 0.2, 2
 
 
 def decoded(data: bytes, where: str, encoding: str = "") -> tuple[str, str]:
-    """The text and the name of its encoding: the one that is given or its mark says, else UTF-8 or UTF-16.
+    """Returns the text and its encoding: the given one, that of its byte order mark, else UTF-8 or UTF-16.
 
-    What is none of these is taken for a text of old Windows programs, of which `is_misread` says whether it is one.
+    Otherwise it counts as Windows-1252; `is_misread` tells whether that is plausible.
     """
     if encoding:
         return _as_told(data, where, encoding)
@@ -74,7 +74,7 @@ def decoded(data: bytes, where: str, encoding: str = "") -> tuple[str, str]:
             break
         return text, name
     raise InputError(
-        f"{where} is no text in UTF-8, UTF-16 or {FALLBACK}: say its encoding (--encoding), or save it as UTF-8"
+        f"{where} is not a text in UTF-8, UTF-16 or {FALLBACK}: give its encoding (--encoding), or save it as UTF-8"
     )
 
 
@@ -85,12 +85,12 @@ def _as_told(data: bytes, where: str, encoding: str) -> tuple[str, str]:
     except UnicodeDecodeError:
         text = "\0"
     if "\0" in text:
-        raise InputError(f"{where} is no text in {name}: say another encoding, or save it as UTF-8")
+        raise InputError(f"{where} is not a text in {name}: give another encoding, or save it as UTF-8")
     return text, name
 
 
 def _encoding_named(name: str) -> str:
-    """An encoding by the name it has here or in any other program."""
+    """Returns an encoding by its name here or in other programs."""
     try:
         codec = codecs.lookup(name.strip()).name
     except (LookupError, ValueError):
@@ -99,12 +99,12 @@ def _encoding_named(name: str) -> str:
     known = {codecs.lookup(codec).name: name for name, (codec, _) in ENCODINGS.items()}
     if codec not in known:
         options = suggest(name, ENCODINGS)
-        raise InputError(f"there is no encoding {name!r}, allowed: {options}; or save the file as UTF-8")
+        raise InputError(f"there is no encoding {name!r}; allowed: {options}; or save the file as UTF-8")
     return known[codec]
 
 
 def _unmarked_utf_16(data: bytes) -> list[tuple[str, str]]:
-    """UTF-16 without a mark: of the two bytes of a letter, space or line break it is always the same one that is 0."""
+    """Detects UTF-16 without a byte order mark: the same one of the two bytes of ASCII characters is always 0."""
     if len(data) % 2 or b"\0" not in data:
         return []
     first, second = data[::2].count(0), data[1::2].count(0)
@@ -118,23 +118,23 @@ def _unmarked_utf_16(data: bytes) -> list[tuple[str, str]]:
 
 
 def is_misread(text: str) -> bool:
-    """Whether letters stand together as in no language of Western Europe: the text was written in another encoding."""
+    """Whether letters occur in combinations unknown in Western Europe: the text is in another encoding."""
     foreign = len(_ONE.findall(text))
     in_runs = sum(len(run) for run in _RUN.findall(text) if len(set(run)) > _FEW)
     return in_runs > max(_FEW, _SELDOM * foreign) or len(_SIGN.findall(text)) >= _FEW
 
 
 def too_many_lines(where: str) -> InputError:
-    """What is said of a file that nobody could have spoken; reading it would take minutes."""
-    return InputError(f"{where} has over {MOST_LINES:,} lines, as no transcript has: is it the transcript?")
+    """Returns the error for a file that is too long to be a transcript; reading it would take minutes."""
+    return InputError(f"{where} has over {MOST_LINES:,} lines: check that it is a transcript")
 
 
 def require_few_lines(text: str, where: str) -> None:
-    """Lines, and the voices that WebVTT may have many of in one, are counted before any is read."""
+    """Raises InputError for too many lines or WebVTT voice tags; they are counted before anything is read."""
     if max(text.count("\n"), text.count("\r"), text.count("<v ")) > MOST_LINES:
         raise too_many_lines(where)
 
 
 def lines_of(text: str) -> list[str]:
-    """The lines of a text; separators that may stand within speech, such as U+2028, part nothing."""
+    """Splits a text into lines; separators that may occur within speech, such as U+2028, do not count."""
     return _BREAK.split(text)

@@ -1,4 +1,4 @@
-"""Times as transcripts write them."""
+"""Parses times as transcripts write them."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from dataclasses import dataclass
 TIME = r"(?:\d{1,3}:)?\d{1,3}:\d{2}(?:[.,]\d{1,6})?"
 """`1:02`, `00:01:02`, `00:01:02.345`."""
 STAMP = rf"(?:\[\s*+{TIME}(?:\s*+(?:-->|-|–)\s*+{TIME})?\s*+\]|\(\s*+{TIME}\s*+\)|{TIME})"
-"""The same, in brackets or bare."""
+"""A time in brackets or bare."""
 _LOOSE = r"(?:\d{1,4}:)?\d{1,4}:\d{1,2}(?:[.,]\d{1,9})?"
 _SETTING = r"(?:vertical|line|position|size|align|region|[XY][12]):\S+"
-"""Where on a screen words are shown, as WebVTT and SubRip say it."""
+"""Screen positions in WebVTT and SubRip."""
 _TIMING = re.compile(rf"\s*+({_LOOSE})\s*+-->\s*+({_LOOSE})(?:\s++{_SETTING})*\s*+")
 _FIRST = re.compile(TIME)
 _MARK = re.compile(r"#(\d{1,2}:\d{2}:\d{2})(?:-(\d{1,3}))?#")
-"""`#00:01:02-3#`, as f4 and MAXQDA write times among words; behind the dash are parts of a second."""
+"""`#00:01:02-3#`, a time among words in f4 and MAXQDA; the dash precedes fractions of a second."""
 _CLOSING = tuple(".,;:!?)]…”")
 
 
 def seconds(written: str) -> float:
-    """A time in seconds."""
+    """Converts a time to seconds."""
     total = 0.0
     for part in written.replace(",", ".").split(":"):
         total = total * 60 + float(part)
@@ -28,20 +28,20 @@ def seconds(written: str) -> float:
 
 
 def stamp_end(stamp: str) -> float | None:
-    """The second time in a stamp that has two."""
+    """Returns the second time of a stamp that has two."""
     parts = _FIRST.findall(stamp)
     return seconds(parts[1]) if len(parts) > 1 else None
 
 
 def stamp_seconds(stamp: str | None) -> float | None:
-    """The first time in a stamp; none where there is no stamp."""
+    """Returns the first time of a stamp; None without a stamp."""
     match = _FIRST.search(stamp or "")
     return seconds(match[0]) if match else None
 
 
 @dataclass(frozen=True)
 class Unmarked:
-    """A line without the marks of f4, when its words begin, and when those of the next line do."""
+    """A line without f4 time marks, with the start times of its words and of the next line."""
 
     text: str
     start: float | None = None
@@ -49,7 +49,7 @@ class Unmarked:
 
 
 def unmarked(line: str) -> Unmarked:
-    """A mark before the first word is its time, one after the last the time of what follows, any other is no word."""
+    """Removes f4 marks: one before the first word is the line's time, one after the last that of the next line."""
     text, *parts = _MARK.split(line)
     if not parts:
         return Unmarked(line)
@@ -62,6 +62,6 @@ def unmarked(line: str) -> Unmarked:
 
 
 def timing(line: str) -> tuple[float, float] | None:
-    """From when to when, where a line says that and nothing else but the settings of a cue."""
+    """Returns start and end, if a line has only these and cue settings."""
     match = _TIMING.fullmatch(line)
     return (seconds(match[1]), seconds(match[2])) if match else None

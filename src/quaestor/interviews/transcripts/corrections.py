@@ -173,8 +173,7 @@ def _speaker_named(speakers: list[Speaker], label: str, name: str) -> Speaker:
 def _require_turn(transcript: Transcript, turn: int) -> None:
     if not 0 <= turn < len(transcript.turns):
         raise InputError(
-            f"there is no turn {turn} in the transcript of {transcript.interview}: "
-            f"use 0 to {len(transcript.turns) - 1}"
+            f"there is no turn {turn} in the transcript of {transcript.interview}: use 0 to {len(transcript.turns) - 1}"
         )
 
 

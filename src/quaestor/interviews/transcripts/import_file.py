@@ -17,7 +17,7 @@ from quaestor.interviews.repository import Interviews
 from quaestor.interviews.transcript_formats import ENCODINGS, LARGEST, transcript_in
 from quaestor.interviews.transcript_formats.records import ReadTranscript, RecordedTurn
 from quaestor.interviews.transcript_formats.speaker_labels import bare
-from quaestor.store.sealed_file import SealedEntry, NewEntry
+from quaestor.store.sealed_file import NewEntry, SealedEntry
 
 _ASKING = re.compile(
     r"(?:interviewer(?:in)?|moderator(?:in)?|facilitator|researcher|host|i|q)[\s_#-]*\d{0,2}", re.IGNORECASE
@@ -231,8 +231,7 @@ def _given_out(interviews: Interviews, name: str) -> str:
         )
     if coded:
         return (
-            f"the transcript of {name} has been coded, and codes refer to its exact text: "
-            "it can no longer be replaced"
+            f"the transcript of {name} has been coded, and codes refer to its exact text: it can no longer be replaced"
         )
     if rounds:
         return (
