@@ -16,7 +16,7 @@ from quaestor.interviews.model.guide_file import guide_from
 from quaestor.interviews.model.records import Voice
 from quaestor.study.templates import template_folder
 from quaestor.synth.interview_plan import InterviewPlan, ParticipantPlan, parse_plan
-from quaestor.synth.interviews import PlantedName, PlantedPassage, PlannedTurn, SyntheticInterview, generate_interviews
+from quaestor.synth.interviews import PlannedTurn, PlantedName, PlantedPassage, SyntheticInterview, generate_interviews
 from quaestor.synth.transcript_files import FORMATS
 
 TRUTH_FILE = "truth.json"
@@ -113,7 +113,9 @@ def read_truth(path: Path) -> InterviewTruth:
     try:
         document = json.loads(path.read_text("utf-8"))
         return InterviewTruth(
-            document["seed"], document["guide"], tuple(_parse_interview(interview) for interview in document["interviews"])
+            document["seed"],
+            document["guide"],
+            tuple(_parse_interview(interview) for interview in document["interviews"]),
         )
     except (ValueError, KeyError, TypeError):
         raise InputError(f"{path} was not written by `quaestor synth interviews`: create it again") from None
@@ -156,14 +158,14 @@ def _parse_plan(entry: Mapping[str, Any]) -> ParticipantPlan:
     return ParticipantPlan(**{**plain, **lists, "names": names, "details": details})
 
 
-def _turn(said: Mapping[str, Any]) -> PlannedTurn:
+def _parse_turn(entry: Mapping[str, Any]) -> PlannedTurn:
     return PlannedTurn(
-        Voice(said["voice"]),
-        tuple(said["sentences"]),
-        said["question"],
-        said["asks"],
-        tuple(PlantedPassage(**one) for one in said["stretches"]),
-        tuple(PlantedName(**one) for one in said["names"]),
+        Voice(entry["voice"]),
+        tuple(entry["sentences"]),
+        entry["question"],
+        entry["asks"],
+        tuple(PlantedPassage(**passage) for passage in entry["stretches"]),
+        tuple(PlantedName(**name) for name in entry["names"]),
     )
 
 
@@ -173,10 +175,10 @@ STUDY = "dl-framework-interviews"
 def read_interview_plan(study: str) -> InterviewPlan:
     """Reads the interview plan of a bundled study."""
     described = template_folder(study) / "synthetic.toml"
-    said = tomllib.loads(described.read_text("utf-8")).get("interviews") if described.exists() else None
-    if said is None:
+    table = tomllib.loads(described.read_text("utf-8")).get("interviews") if described.exists() else None
+    if table is None:
         raise InputError(f"the bundled study {study!r} has no plan for synthetic interviews: use {STUDY!r}")
-    return parse_plan(said, f"synthetic.toml of {study}")
+    return parse_plan(table, f"synthetic.toml of {study}")
 
 
 def synthesise_interviews(

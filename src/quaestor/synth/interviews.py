@@ -9,7 +9,7 @@ from string import Formatter
 
 from quaestor.base.errors import InputError
 from quaestor.interviews.model.records import Asks, Guide, GuideQuestion, Section, Voice
-from quaestor.synth.interview_plan import InterviewPlan, ParticipantPlan, CodeDetails
+from quaestor.synth.interview_plan import CodeDetails, InterviewPlan, ParticipantPlan
 
 _SKIPPED, _TWICE, _AFTER, _PROBED, _NAMED = 0.25, 0.4, 0.4, 0.5, 0.6
 _TOGETHER = 2
@@ -90,7 +90,7 @@ def generate_interviews(
     known = {question.id for question in guide.questions()}
     unknown = [name for name in (*plan.answers, *plan.plain, *plan.naming) if name not in known]
     if unknown:
-        raise InputError(f"the plan answers {unknown[0]!r}, which the guide {guide.id!r} does not ask: correct the plan")
+        raise InputError(f"the plan answers {unknown[0]!r}, which is not in the guide {guide.id!r}: correct the plan")
     for index in range(number):
         yield _Conversation(
             guide, plan, plan.plan_talk(index, seed), random.Random(f"{seed}/interview/{index}"), words
@@ -144,7 +144,7 @@ class _Conversation:
         self.share = None if words is None else words / len(self.asked)
 
     def talk(self) -> SyntheticInterview:
-        planted = self._planted()
+        planted = self._assign_codes()
         for section in self.guide.sections:
             before = [self.plan.note] if not self.turns else []
             before += [" ".join(section.script.split())] if section.script else []
@@ -155,20 +155,20 @@ class _Conversation:
                     before = []
         return SyntheticInterview(self.who, self.plan.interviewer, tuple(self.turns), self.skipped)
 
-    def _planted(self) -> dict[str, list[tuple[str, CodeDetails]]]:
+    def _assign_codes(self) -> dict[str, list[tuple[str, CodeDetails]]]:
         """Assigns codes to questions: every code at least once, and each of a code's details exactly once."""
-        found: dict[str, list[tuple[str, CodeDetails]]] = {}
+        assigned: dict[str, list[tuple[str, CodeDetails]]] = {}
         for code in self.who.codes:
-            fitting = [one.id for one in self.asked if code in self.plan.answers.get(one.id, ())]
-            told = self.who.details.get(code, ())
-            if told:
-                for place, one in enumerate(told):
-                    found.setdefault(fitting[place % len(fitting)], []).append((code, one))
+            fitting = [question.id for question in self.asked if code in self.plan.answers.get(question.id, ())]
+            variants = self.who.details.get(code, ())
+            if variants:
+                for index, details in enumerate(variants):
+                    assigned.setdefault(fitting[index % len(fitting)], []).append((code, details))
                 continue
-            for place, name in enumerate(fitting[:_TOGETHER]):
-                if place == 0 or self.dice.random() < _TWICE:
-                    found.setdefault(name, []).append((code, {}))
-        return found
+            for index, name in enumerate(fitting[:_TOGETHER]):
+                if index == 0 or self.dice.random() < _TWICE:
+                    assigned.setdefault(name, []).append((code, {}))
+        return assigned
 
     def _add(self, turn: _TurnBuilder) -> None:
         self.turns.append(turn.whole())
@@ -176,7 +176,7 @@ class _Conversation:
 
     def _ask(self, question: GuideQuestion, before: Sequence[str]) -> None:
         turn = _TurnBuilder(Voice.INTERVIEWER, question.id, asks=True)
-        lead = self._stock("leading") if self.turns and not before else ""
+        lead = self._draw_filler("leading") if self.turns and not before else ""
         for sentence in (lead, *before, question.text):
             if sentence:
                 turn.say(sentence)
@@ -187,7 +187,7 @@ class _Conversation:
         left = list(planted)
         probes = list(question.probes)
         turn = self._turn(question.id, [left.pop(0) for _ in range(min(len(left), self.dice.randint(1, _TOGETHER)))])
-        self._name(turn, question.id)
+        self._add_names(turn, question.id)
         self._add(turn)
         if question.items:
             self._read_out(question)
@@ -195,7 +195,7 @@ class _Conversation:
             self._listen(question.id, probes)
             now = [left.pop(0) for _ in range(min(len(left), self.dice.randint(1, _TOGETHER)))]
             self._add(self._turn(question.id, now))
-        again = [(code, told) for code, told in planted if not told]
+        again = [(code, details) for code, details in planted if not details]
         while self.share is not None and self._words - began < self.share:
             self._listen(question.id, [])
             some = [self.dice.choice(again)] if again and self.dice.random() < _PROBED else []
@@ -203,30 +203,30 @@ class _Conversation:
 
     def _listen(self, question: str, probes: list[str]) -> None:
         turn = _TurnBuilder(Voice.INTERVIEWER, question)
-        turn.say(probes.pop(0) if probes and self.dice.random() < _PROBED else self._stock("listening"))
+        turn.say(probes.pop(0) if probes and self.dice.random() < _PROBED else self._draw_filler("listening"))
         self._add(turn)
 
     def _turn(self, question: str, planted: Sequence[tuple[str, CodeDetails]]) -> _TurnBuilder:
         turn = _TurnBuilder(Voice.PARTICIPANT, question)
-        plain = self._plain_left(question)
+        plain = self._list_unused(question)
         if plain and (not planted or len(plain) == len(self.plan.plain[question])):
-            turn.say(self._filled(plain.pop())[0])
-        for code, told in planted:
-            self._plant(turn, code, told)
+            turn.say(self._fill(plain.pop())[0])
+        for code, details in planted:
+            self._plant(turn, code, details)
         if not turn.sentences:
-            turn.say(self._stock("small"))
+            turn.say(self._draw_filler("small"))
         if self.dice.random() < _AFTER:
-            turn.say(self._stock("after"))
+            turn.say(self._draw_filler("after"))
         return turn
 
-    def _plain_left(self, question: str) -> list[str]:
+    def _list_unused(self, question: str) -> list[str]:
         """Returns the uncoded sentences for a question that are not used yet."""
         stock = self.plan.plain.get(question, ())
         return self._plain.setdefault(question, self.dice.sample(stock, len(stock)))
 
     def _plant(self, turn: _TurnBuilder, code: str, code_details: CodeDetails) -> None:
-        words, _ = self._filled(self._from(f"code/{code}", self.plan.sentences[code]), code_details)
-        before = self._stock("before") if self.dice.random() < _AFTER else ""
+        words, _ = self._fill(self._draw(f"code/{code}", self.plan.sentences[code]), code_details)
+        before = self._draw_filler("before") if self.dice.random() < _AFTER else ""
         if not before or before.endswith("."):
             if before:
                 turn.say(before)
@@ -236,15 +236,15 @@ class _Conversation:
             begins = turn.say(f"{before} {words}.") + len(before) + 1
         turn.stretches.append(PlantedPassage(begins, begins + len(words), code, code_details))
 
-    def _name(self, turn: _TurnBuilder, question: str) -> None:
+    def _add_names(self, turn: _TurnBuilder, question: str) -> None:
         for place, pattern in enumerate(self.plan.naming.get(question, ())):
             if place == 0 or self.dice.random() < _NAMED:
-                turn.say(*self._filled(pattern))
+                turn.say(*self._fill(pattern))
 
     def _read_out(self, question: GuideQuestion) -> None:
         """Adds the turns in which the list of items is read out and the participant chooses some."""
         listed = _TurnBuilder(Voice.INTERVIEWER, question.id)
-        listed.say(self._stock("listed"))
+        listed.say(self._draw_filler("listed"))
         listed.say(f"{'; '.join(item.label for item in question.items)}.")
         self._add(listed)
         named = [_ORDINALS[place] for place, item in enumerate(question.items) if item.code in self.who.ticks]
@@ -254,7 +254,7 @@ class _Conversation:
             turn.say(f"What is missing there: {other[0].lower()}{other[1:]}.")
         self._add(turn)
 
-    def _filled(self, pattern: str, code_details: CodeDetails | None = None) -> tuple[str, list[PlantedName]]:
+    def _fill(self, pattern: str, code_details: CodeDetails | None = None) -> tuple[str, list[PlantedName]]:
         """Fills the slots of a sentence and returns it with the names it contains."""
         about = {"role": self.who.role, "years": str(self.who.years), "field": self.who.field}
         known = {**about, "frameworks": self.who.frameworks, **(code_details or {})}
@@ -270,10 +270,10 @@ class _Conversation:
                 text += known[slot] if slot in known else self.dice.choice(self.plan.words[slot])
         return text, names
 
-    def _stock(self, name: str) -> str:
-        return self._from(f"filler/{name}", self.plan.fillers[name])
+    def _draw_filler(self, name: str) -> str:
+        return self._draw(f"filler/{name}", self.plan.fillers[name])
 
-    def _from(self, key: str, sentences: Sequence[str]) -> str:
+    def _draw(self, key: str, sentences: Sequence[str]) -> str:
         """Returns one of the sentences; none is repeated before all were used."""
         left = self._used.setdefault(key, [])
         if not left:

@@ -9,7 +9,7 @@ from statistics import NormalDist
 import numpy as np
 import numpy.typing as npt
 
-from quaestor.synth.phrases import IssueBlock, read_issue_blocks, number_phrases, apportion, format_phrase
+from quaestor.synth.phrases import IssueBlock, apportion, format_phrase, number_phrases, read_issue_blocks
 from quaestor.synth.plan import END, to_milliseconds
 from quaestor.synth.questions import Numbers, Small, Times
 from quaestor.synth.taxonomy import PlannedObject, Taxonomy
@@ -159,7 +159,9 @@ def _build_groups(taxonomy: Taxonomy) -> ObjectGroups:
     )
 
 
-def _draw_figures(taxonomy: Taxonomy, groups: ObjectGroups, rng: np.random.Generator) -> tuple[Numbers, Numbers, Numbers]:
+def _draw_figures(
+    taxonomy: Taxonomy, groups: ObjectGroups, rng: np.random.Generator
+) -> tuple[Numbers, Numbers, Numbers]:
     """Draws views, scores and response times (hundredths of days) of all posts, sorted by views within objects."""
     both = ([planned.medians for planned in taxonomy.objects], list(taxonomy.phases.values()))
     viewed, in_phase = (np.array([medians.viewcount for medians in level]) for level in both)
@@ -214,18 +216,24 @@ def compute_correlation(first: npt.NDArray[np.number], second: npt.NDArray[np.nu
 
 def _choose_phrases(planned: Sequence[PlannedObject], rng: np.random.Generator) -> npt.NDArray[np.int16]:
     """Chooses a phrase for each post: issues and wordings in the published proportions, in random order."""
-    asked: dict[tuple[str, str], list[int]] = {}
+    phrases: dict[tuple[str, str], list[int]] = {}
     for block in read_issue_blocks():
-        totals = {one.object: one.total for one in planned if one.phase == block.phase and one.object in block.objects}
+        totals = {
+            object_plan.object: object_plan.total
+            for object_plan in planned
+            if object_plan.phase == block.phase and object_plan.object in block.objects
+        }
         issues = iter(_shuffle_issues(block, sum(totals.values()), rng))
         for name, total in totals.items():
             wordings = block.objects[name]
             called = np.repeat(np.arange(len(wordings)), apportion([wording.posts for wording in wordings], total))
-            asked[block.phase, name] = [
+            phrases[block.phase, name] = [
                 number_phrases()[block.phase, name, issue, format_phrase(pattern, wordings[wording].text)]
                 for wording, (issue, pattern) in zip(rng.permutation(called).tolist(), issues, strict=False)
             ]
-    return np.array([number for one in planned for number in asked[one.phase, one.object]], np.int16)
+    return np.array(
+        [number for object_plan in planned for number in phrases[object_plan.phase, object_plan.object]], np.int16
+    )
 
 
 def _shuffle_issues(block: IssueBlock, total: int, rng: np.random.Generator) -> list[tuple[str, str]]:

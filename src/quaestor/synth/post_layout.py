@@ -1,4 +1,4 @@
-"""Where every post stands: all posts in the order of their dates, and the ids that follow from it."""
+"""The layout of a dump: all posts in the order of their dates, their ids and the links between them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from quaestor.synth.questions import (
 )
 
 BLOCK = 8_192
-"""Rows that are made together; large enough for fast arrays, small enough for flat memory."""
+"""The number of rows built at once: large enough for fast arrays, small enough for constant memory."""
 
 _SECOND, _HOUR = 1_000, 3_600_000
 _SHARE_OF_QUESTIONS, _SHARE_ACCEPTED = 0.42, 0.62
@@ -32,7 +32,7 @@ Indices = npt.NDArray[np.int32]
 
 @dataclass(frozen=True)
 class PostLayout:
-    """Every post by number (questions first, then answers, then tag wikis) and by rank in the file."""
+    """The posts by number (questions, then answers, then tag wikis) and by rank in the file."""
 
     questions: Questions
     accepted: Flags
@@ -53,23 +53,23 @@ class PostLayout:
         return len(self.created)
 
     def ids_of(self, numbers: npt.NDArray[Any]) -> Numbers:
-        """The ids of posts given by number."""
+        """Returns the ids of posts given by number."""
         return compute_ids(self.rank[numbers])
 
     def wiki_numbers(self, pair: int) -> tuple[int, int]:
-        """The numbers of a tag's excerpt and of its wiki."""
+        """Returns the numbers of a tag's excerpt and wiki."""
         first = len(self.questions) + len(self.parent) + 2 * pair
         return first, first + 1
 
 
 def compute_ids(ranks: npt.NDArray[Any]) -> Numbers:
-    """Ascending ids with gaps, where posts were deleted."""
+    """Converts ranks to ascending ids with gaps, as if posts had been deleted."""
     wide = ranks.astype(np.int64)
     return wide + wide // 29 + 1
 
 
 def make_layout(posts: int, plan: SynthPlan | None, rng: np.random.Generator) -> PostLayout:
-    """Decide everything that links posts to each other, so that rows can be written one after the other."""
+    """Decides everything that links posts to each other, so that rows can be written one by one."""
     spare = posts - (minimum_posts(plan) if plan else 0)
     pairs = min(_WIKI_PAIRS, spare // 4_000)
     fewest, promised = (plan.tagged, plan.accepted) if plan else (1, 0)
@@ -122,7 +122,7 @@ def list_families(plan: SynthPlan | None) -> dict[str, tuple[str, ...]]:
 
 
 def _choose_parents(questions: Questions, total: int, rng: np.random.Generator) -> Indices:
-    """The question of each answer: one for each promised acceptance, the others where they fall."""
+    """Chooses the question of each answer: one per planned accepted answer, the others at random."""
     promised = np.flatnonzero(questions.acceptance == MUST).astype(np.int32)
     appeal = np.cumsum(rng.lognormal(0.0, 0.7, len(questions)))
     fallen = np.searchsorted(appeal, rng.random(total - len(promised)) * appeal[-1], side="right")
@@ -132,7 +132,7 @@ def _choose_parents(questions: Questions, total: int, rng: np.random.Generator) 
 
 
 def _answer_times(times: Times, rng: np.random.Generator) -> Times:
-    """Median two hours, a tail of months, always after the question and before the dump ends."""
+    """Draws answer times: median two hours, a tail of months, after the question and before the dump ends."""
     delay = rng.lognormal(np.log(2 * _HOUR), 2.5, len(times)) + 45 * _SECOND
     room = to_milliseconds(END) - times
     late = delay >= room - _SECOND

@@ -1,4 +1,4 @@
-"""What is written in posts: pools of titles and bodies, and words of their own for planted questions."""
+"""The texts of posts: pools of titles and bodies, and individual texts for planted questions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PICKS = 1 << 40
 
 @dataclass(frozen=True)
 class PostTexts:
-    """Everything that is written in posts, prepared; keyed by the number of the framework, -1 for none."""
+    """The prepared texts of posts by the number of the framework, -1 for none."""
 
     questions: Questions
     frameworks: tuple[str, ...]
@@ -28,8 +28,10 @@ class PostTexts:
     tags: tuple[bytes, ...]
     seed: int
 
-    def write_questions(self, numbers: Numbers, rng: np.random.Generator) -> tuple[list[bytes], list[bytes], list[bytes]]:
-        """Titles, openings and bodies of questions."""
+    def write_questions(
+        self, numbers: Numbers, rng: np.random.Generator
+    ) -> tuple[list[bytes], list[bytes], list[bytes]]:
+        """Returns titles, openings and bodies of questions."""
         picks = rng.integers(0, _PICKS, (4, len(numbers))).tolist()
         framework = self.questions.framework[numbers].tolist()
         how_to = self.questions.how_to[numbers].tolist()
@@ -51,8 +53,10 @@ class PostTexts:
             openings.append(texts.asking_openings[four % len(texts.asking_openings)])
         return titles, openings, bodies
 
-    def write_answers(self, parents: npt.NDArray[np.int32], rng: np.random.Generator) -> tuple[list[bytes], list[bytes]]:
-        """Openings and bodies of answers; a reply to a tagged how-to takes up its words."""
+    def write_answers(
+        self, parents: npt.NDArray[np.int32], rng: np.random.Generator
+    ) -> tuple[list[bytes], list[bytes]]:
+        """Returns openings and bodies of answers; a reply to a tagged how-to question repeats its words."""
         picks = rng.integers(0, _PICKS, (2, len(parents))).tolist()
         framework = self.questions.framework[parents].tolist()
         how_to = self.questions.how_to[parents].tolist()
@@ -78,7 +82,7 @@ class PostTexts:
 def build_texts(
     questions: Questions, frameworks: tuple[str, ...], tagging: Tagging, *, syntax: str, posts: int, seed: int
 ) -> PostTexts:
-    """Pools in proportion to the dump: small ones are made fast, large ones do not repeat themselves soon."""
+    """Builds pools in proportion to the dump: small dumps are fast, large ones repeat texts less often."""
     chance = random.Random(seed)
     amount = max(40, min(6_000, posts // 20))
     subjects: dict[int, str | None] = {-1: None, **dict(enumerate(frameworks))}

@@ -1,4 +1,4 @@
-"""The rows of Posts.xml, made a block at a time from columns."""
+"""Builds the rows of Posts.xml, block by block from columns."""
 
 from __future__ import annotations
 
@@ -14,7 +14,14 @@ from quaestor.synth.post_layout import BLOCK, PostLayout, compute_ids
 from quaestor.synth.post_texts import PostTexts
 from quaestor.synth.questions import Flags, Numbers, Times
 from quaestor.synth.tagging import Tagging
-from quaestor.synth.xml_rows import TableRows, delay_times, list_licences, format_optional, format_optional_times, write_times
+from quaestor.synth.xml_rows import (
+    TableRows,
+    delay_times,
+    format_optional,
+    format_optional_times,
+    list_licences,
+    write_times,
+)
 
 _QUESTION = (
     b'  <row Id="%d" PostTypeId="1"%b CreationDate="%b" Score="%d" ViewCount="%d" Body="%b%b"%b%b'

@@ -1,4 +1,4 @@
-"""What is decided about every question before a word is written: compact arrays, one an attribute."""
+"""The properties of all questions, drawn before any text is written, as one array per property."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from quaestor.synth.phrases import TOPIC_SHARES, TOPICS, list_natural_phrases
-from quaestor.synth.plan import DEFAULT_FAMILIES, POSTS_BY_YEAR, SynthPlan, read_lifetime, find_time_span
+from quaestor.synth.plan import DEFAULT_FAMILIES, POSTS_BY_YEAR, SynthPlan, find_time_span, read_lifetime
 
 Flags = npt.NDArray[np.bool_]
 Times = npt.NDArray[np.int64]
@@ -18,14 +18,14 @@ Numbers = npt.NDArray[np.int64]
 Small = npt.NDArray[np.int8]
 
 NEVER, MUST, MAYBE = 0, 1, 2
-"""Whether a question has an accepted answer: settled by the plan, or left to chance and its answers."""
+"""Whether a question has an accepted answer: fixed by the plan, or random if it has answers."""
 
 TAGGED_SHARE, HOW_TO_SHARE, CLOSED_SHARE = 0.04, 0.16, 0.05
 
 
 @dataclass(frozen=True)
 class Questions:
-    """One entry a question; framework, topic and phrase are -1 where there is none."""
+    """One entry per question; framework, topic and phrase are -1 if there is none."""
 
     asked: Times
     framework: Small
@@ -40,7 +40,7 @@ class Questions:
 
 
 def draw_planned_questions(plan: SynthPlan, total: int, rng: np.random.Generator) -> Questions:
-    """The planted questions, exactly as the plan counts them, and others up to the total."""
+    """Draws the questions with exactly the planned counts, and others up to the total."""
     frameworks = tuple(plan.families)
     refined_years = [(frameworks.index(name), year) for name, year in plan.yearly]
     which = np.repeat(np.arange(len(refined_years)), list(plan.yearly.values()))
@@ -62,7 +62,7 @@ def draw_planned_questions(plan: SynthPlan, total: int, rng: np.random.Generator
 
 
 def draw_natural_questions(total: int, rng: np.random.Generator) -> Questions:
-    """Questions at natural rates, of which a few percent carry a tag of the default families."""
+    """Draws questions at natural rates; a few percent have a tag of the default families."""
     frameworks = tuple(DEFAULT_FAMILIES)
     tagged = round(total * TAGGED_SHARE)
     framework, asked_at = _free_places(frameworks, tagged, rng)
@@ -89,7 +89,7 @@ def _other_questions(total: int, rng: np.random.Generator) -> Questions:
 
 
 def _free_places(frameworks: Sequence[str], total: int, rng: np.random.Generator) -> tuple[Small, Times]:
-    """Frameworks and moments for questions whose year no plan fixes, as each framework lived."""
+    """Draws frameworks and times of questions whose year the plan does not fix, by each framework's lifetime."""
     weights = {
         (number, year): weight for number, name in enumerate(frameworks) for year, weight in read_lifetime(name).items()
     }
@@ -99,7 +99,7 @@ def _free_places(frameworks: Sequence[str], total: int, rng: np.random.Generator
 def _place(
     years: Sequence[tuple[int, int]], which: Numbers, frameworks: Sequence[str], rng: np.random.Generator
 ) -> tuple[Small, Times]:
-    """For each question the framework and a moment inside the year that it was given."""
+    """Draws a time within the assigned year for each question, and returns it with the framework."""
     names = [frameworks[number] if number >= 0 else None for number, _ in years]
     spans = [find_time_span(year, name) for name, (_, year) in zip(names, years, strict=True)]
     edges = np.array(spans, np.int64).reshape(-1, 2)

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.coding.model.decisions import TIE_BREAKER, TOGETHER, build_decision_act, list_disagreements, build_tie_act
+from quaestor.coding.model.decisions import TIE_BREAKER, TOGETHER, build_decision_act, build_tie_act, list_disagreements
 from quaestor.coding.model.facet_kinds.base import allowed_choices
 from quaestor.coding.model.facet_kinds.passages import KIND as STRETCHES
-from quaestor.coding.model.phrases import SAME_MEANING, list_phrases, build_unify_act, count_words, find_words_before
+from quaestor.coding.model.phrases import SAME_MEANING, build_unify_act, count_words, find_words_before, list_phrases
 from quaestor.coding.model.ratings import build_rating_act
 from quaestor.coding.model.records import EXCLUDE, KEEP, Facet
-from quaestor.coding.model.rounds import list_missing, build_next_set_act
+from quaestor.coding.model.rounds import build_next_set_act, list_missing
 from quaestor.coding.model.state import OPEN, RoundState, State
 from quaestor.coding.session import CodingSession
 from quaestor.store.records import NewAct

@@ -77,7 +77,9 @@ def draw_respondents(
                 for respondent in here
                 if question.show_if is None or question.show_if.holds(answers[respondent])
             ]
-            drawing = _AnswerSampler(question, planned.get(question.id, _NO_PLAN), random.Random(f"{seed}/{question.id}"))
+            drawing = _AnswerSampler(
+                question, planned.get(question.id, _NO_PLAN), random.Random(f"{seed}/{question.id}")
+            )
             for respondent, answer in drawing.answers(respondents, answers).items():
                 answers[respondent][question.id] = answer
                 spent = kind_of(question).simulated_seconds * dice.lognormvariate(0, 0.4)

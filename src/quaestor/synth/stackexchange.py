@@ -1,4 +1,4 @@
-"""A synthetic Stack Exchange dump of any size, in the shape of the official ones, with planted counts."""
+"""Writes a synthetic Stack Exchange dump of any size in the official format, with planted counts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from quaestor.synth.tagging import check_syntax, choose_tags
 from quaestor.synth.truth import ITEMS_FILE, TRUTH_FILE, FunnelTruth, Truth, find_truth, write_truth
 from quaestor.synth.xml_rows import Progress, write_rows
 
-__all__ = ["ALL_TABLES", "DEFAULT_FAMILIES", "SynthPlan", "FunnelTruth", "Truth", "minimum_posts", "write_dump"]
+__all__ = ["ALL_TABLES", "DEFAULT_FAMILIES", "FunnelTruth", "SynthPlan", "Truth", "minimum_posts", "write_dump"]
 
 ALL_TABLES = ("posts", *TABLE_BUILDERS)
 """Every table of a dump; posts are always written."""
@@ -30,30 +30,30 @@ _STEMS = ("Posts", "Comments", "Users", "Votes", "PostHistory", "PostLinks", "Ba
 _FILES = frozenset([*(f"{stem}.xml" for stem in _STEMS), TRUTH_FILE, ITEMS_FILE])
 
 
-def _say_nothing(table: str, done: int, total: int) -> None:
-    """Progress for callers that show none."""
+def _ignore_progress(table: str, done: int, total: int) -> None:
+    """The default progress callback."""
 
 
 def write_dump(
     folder: Path, *, posts: int, seed: int, tag_syntax: str = "new", plan: SynthPlan | None = None,
-    tables: tuple[str, ...] = ALL_TABLES, progress: Progress = _say_nothing,
+    tables: tuple[str, ...] = ALL_TABLES, progress: Progress = _ignore_progress,
 ) -> Truth:  # fmt: skip
-    """Write a dump that is whole or not there; the same arguments give the same bytes."""
+    """Writes a dump completely or not at all; the same arguments give the same bytes."""
     _check(posts, seed, tag_syntax, plan, tables)
     _check_folder(folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
     folder = folder.resolve()
-    aside = folder.with_name(f".{folder.name}.{os.getpid()}")
-    aside.mkdir()
+    temporary = folder.with_name(f".{folder.name}.{os.getpid()}")
+    temporary.mkdir()
     try:
         truth = _write(
-            aside, posts=posts, seed=seed, tag_syntax=tag_syntax, plan=plan, tables=tables, progress=progress
+            temporary, posts=posts, seed=seed, tag_syntax=tag_syntax, plan=plan, tables=tables, progress=progress
         )
         if folder.exists():
             shutil.rmtree(folder)
-        aside.rename(folder)
+        temporary.rename(folder)
     finally:
-        shutil.rmtree(aside, ignore_errors=True)
+        shutil.rmtree(temporary, ignore_errors=True)
     return truth
 
 
@@ -79,7 +79,7 @@ def _write(
 
 def _check(posts: int, seed: int, tag_syntax: str, plan: SynthPlan | None, tables: tuple[str, ...]) -> None:
     if not 1 <= posts <= _MOST_POSTS:
-        raise InputError(f"a dump cannot have {posts} posts: ask for 1 to {_MOST_POSTS}")
+        raise InputError(f"a dump cannot have {posts} posts: choose 1 to {_MOST_POSTS}")
     if seed < 0:
         raise InputError(f"a seed cannot be {seed}: use a whole number from 0")
     check_syntax(tag_syntax)
@@ -91,14 +91,14 @@ def _check(posts: int, seed: int, tag_syntax: str, plan: SynthPlan | None, table
 
 
 def _check_folder(folder: Path) -> None:
-    """Refuse to replace anything but an earlier synthetic dump, or to remove what others put beside one."""
+    """Raises InputError if the folder contains anything but an earlier synthetic dump."""
     if not folder.exists():
         return
     if not folder.is_dir():
         raise InputError(f"{folder} is a file: name a folder that does not exist yet")
     inside = [entry.name for entry in folder.iterdir()]
     if inside and (not _is_synthetic(folder / TRUTH_FILE) or not _FILES.issuperset(inside)):
-        raise InputError(f"{folder} holds what is not a synthetic dump: name another folder or empty it")
+        raise InputError(f"{folder} contains files that are not a synthetic dump: name another folder or empty it")
 
 
 def _is_synthetic(path: Path) -> bool:

@@ -1,4 +1,4 @@
-"""What is planted in the answers to a survey: how many answer a question, and how many choose each option."""
+"""The plan of simulated survey responses: how many answer each question and choose each option."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ Counts = Mapping[str, int]
 
 @dataclass(frozen=True)
 class PlantedAnswers:
-    """The answers to one question; what is left open is drawn."""
+    """The planned answers to a question; anything not planned is drawn at random."""
 
     answered: int | None = None
-    """How many answer it; where options are counted and only one can be chosen, as many as they sum to."""
+    """How many answer it; for a single choice with counted options, their sum."""
     counts: Counts = field(default_factory=dict)
     """How many choose each option, by code."""
     rows: Mapping[str, Counts] = field(default_factory=dict)
     """How many choose each step of a matrix, by row."""
     alone: tuple[str, ...] = ()
-    """Options that nobody here chooses together with others, though the questionnaire would allow it."""
+    """Options that are never combined with others, although the questionnaire allows it."""
     texts: tuple[str, ...] = ()
-    """Words of one's own: of an open question, or beside "other"."""
+    """The texts of an open question or of "other"."""
     first: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Who answers before others do: whoever chose one of these options of an earlier question."""
+    """Respondents who chose one of these options of an earlier question answer first."""
 
 
 @dataclass(frozen=True)
 class SurveyPlan:
-    """The answers of so many respondents."""
+    """The planned answers of a number of respondents."""
 
     responses: int
     questions: Mapping[str, PlantedAnswers]
 
 
 def fit_plan(plan: SurveyPlan, questionnaire: Questionnaire, responses: int) -> SurveyPlan:
-    """The plan for so many respondents, its shares kept as well as whole numbers can; what does not fit is refused."""
+    """Scales the plan to a number of responses, keeping its shares; raises InputError if it does not fit."""
     known = {question.id: question for question in questionnaire.questions()}
     for name, planted in plan.questions.items():
         if name not in known:
@@ -49,7 +49,7 @@ def fit_plan(plan: SurveyPlan, questionnaire: Questionnaire, responses: int) -> 
     if responses == plan.responses:
         return plan
     scaled = {
-        name: _scaled(known[name], question, responses / plan.responses) for name, question in plan.questions.items()
+        name: _scale(known[name], question, responses / plan.responses) for name, question in plan.questions.items()
     }
     return SurveyPlan(responses, scaled)
 
@@ -60,7 +60,9 @@ def _check(question: Question, planted: PlantedAnswers) -> None:
     unknown = [code for code in counted if code not in options]
     unknown += [row for row in planted.rows if row not in {row.code for row in question.rows}]
     if unknown:
-        raise InputError(f"the plan counts {unknown[0]!r} of {question.id!r}, which does not offer it: mend the plan")
+        raise InputError(
+            f"the plan counts {unknown[0]!r} of {question.id!r}, which does not offer it: correct the plan"
+        )
     if planted.counts and not kind_of(question).is_choice:
         raise InputError(f"the plan counts options of {question.id!r}, which is of kind {question.kind}: leave it out")
     total = sum(planted.counts.values())
@@ -70,19 +72,19 @@ def _check(question: Question, planted: PlantedAnswers) -> None:
         )
 
 
-def _scaled(question: Question, planted: PlantedAnswers, factor: float) -> PlantedAnswers:
+def _scale(question: Question, planted: PlantedAnswers, factor: float) -> PlantedAnswers:
     answered = None if planted.answered is None else round(planted.answered * factor)
-    rows = {row: _parts(steps, round(sum(steps.values()) * factor)) for row, steps in planted.rows.items()}
+    rows = {row: _divide(steps, round(sum(steps.values()) * factor)) for row, steps in planted.rows.items()}
     if not kind_of(question).has_several_choices:
         total = round(sum(planted.counts.values()) * factor)
         whole = None if planted.answered is None or not planted.counts else total
-        return replace(planted, answered=whole or answered, counts=_parts(planted.counts, total), rows=rows)
+        return replace(planted, answered=whole or answered, counts=_divide(planted.counts, total), rows=rows)
     counts = {code: round(count * factor) for code, count in planted.counts.items()}
     return replace(planted, answered=None if answered is None else min(answered, sum(counts.values())), counts=counts)
 
 
-def _parts(counts: Counts, total: int) -> Counts:
-    """The same shares of another total."""
+def _divide(counts: Counts, total: int) -> Counts:
+    """Divides another total in the same proportions."""
     chosen = {code: count for code, count in counts.items() if count}
     if not chosen or not total:
         return dict.fromkeys(counts, 0)

@@ -1,4 +1,4 @@
-"""The rows of the seven tables beside the posts, each in a small, sensible proportion to them."""
+"""Builds the rows of the seven tables other than posts, each in a plausible proportion to the posts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from quaestor.synth.posts import choose_owners
 from quaestor.synth.questions import Times
 from quaestor.synth.tagging import Tagging
 from quaestor.synth.texts import escape, write_sentence
-from quaestor.synth.xml_rows import TableRows, delay_times, list_licences, format_optional, write_times
+from quaestor.synth.xml_rows import TableRows, delay_times, format_optional, list_licences, write_times
 
 _PLACES = (
     "Lyon, France",
@@ -52,7 +52,7 @@ _DAY = 86_400_000
 
 @dataclass(frozen=True)
 class Dump:
-    """What every table of one dump is made from."""
+    """The input of every table of a dump."""
 
     layout: PostLayout
     tagging: Tagging
@@ -63,7 +63,7 @@ TableBuilder = Callable[[Dump], TableRows]
 
 
 def build_comments(dump: Dump) -> TableRows:
-    """As many comments as each post says that it has."""
+    """Builds as many comments as each post's comment count."""
     layout, seed = dump.layout, dump.seed
     pattern = b'  <row Id="%d" PostId="%d" Score="%d" Text="%b" CreationDate="%b" UserId="%d" ContentLicense="%b" />\n'
     texts = _sentences(SENTENCES["remarks"], layout.posts, seed)
@@ -91,7 +91,7 @@ def build_comments(dump: Dump) -> TableRows:
 
 
 def build_users(dump: Dump) -> TableRows:
-    """Everybody who can own a post, in the order in which they joined."""
+    """Builds the users who can own a post, in the order in which they joined."""
     layout, seed = dump.layout, dump.seed
     pattern = (
         b'  <row Id="%d" Reputation="%d" CreationDate="%b" DisplayName="%b" LastAccessDate="%b"%b'
@@ -126,7 +126,7 @@ def build_users(dump: Dump) -> TableRows:
 
 
 def build_votes(dump: Dump) -> TableRows:
-    """One vote for each post on average, and one more for each accepted answer."""
+    """Builds one vote per post on average, and one more for each accepted answer."""
     layout, seed = dump.layout, dump.seed
     pattern = b'  <row Id="%d" PostId="%d" VoteTypeId="%d"%b CreationDate="%b" />\n'
     rng = np.random.default_rng([seed, 4])
@@ -145,7 +145,9 @@ def build_votes(dump: Dump) -> TableRows:
                 range(start + 1, start + len(part) + 1),
                 compute_ids(ranks[part]).tolist(),
                 kinds[part].tolist(),
-                format_optional("UserId", choose_owners(ranks[part], layout, rng).tolist(), (kinds[part] == 5).tolist()),
+                format_optional(
+                    "UserId", choose_owners(ranks[part], layout, rng).tolist(), (kinds[part] == 5).tolist()
+                ),
                 write_times(created // _DAY * _DAY),
             )
             yield [pattern % row for row in zip(*columns, strict=True)]
@@ -154,7 +156,7 @@ def build_votes(dump: Dump) -> TableRows:
 
 
 def build_post_history(dump: Dump) -> TableRows:
-    """The first version or an edit of some posts, and the closing of every closed question."""
+    """Builds the first version or an edit of some posts, and the closing of every closed question."""
     layout, seed = dump.layout, dump.seed
     pattern = (
         b'  <row Id="%d" PostHistoryTypeId="%d" PostId="%d" RevisionGUID="%b" CreationDate="%b"'
@@ -189,7 +191,7 @@ def build_post_history(dump: Dump) -> TableRows:
 
 
 def build_post_links(dump: Dump) -> TableRows:
-    """Links from questions to earlier ones, some of them as duplicates."""
+    """Builds links from questions to earlier ones, some of them as duplicates."""
     layout, seed = dump.layout, dump.seed
     pattern = b'  <row Id="%d" CreationDate="%b" PostId="%d" RelatedPostId="%d" LinkTypeId="%d" />\n'
     rng = np.random.default_rng([seed, 6])
@@ -213,7 +215,7 @@ def build_post_links(dump: Dump) -> TableRows:
 
 
 def build_badges(dump: Dump) -> TableRows:
-    """Badges of half as many users as there are."""
+    """Builds badges for half of the users."""
     layout, seed = dump.layout, dump.seed
     pattern = b'  <row Id="%d" UserId="%d" Name="%b" Date="%b" Class="%d" TagBased="%b" />\n'
     total = layout.users // 2
@@ -238,7 +240,7 @@ def build_badges(dump: Dump) -> TableRows:
 
 
 def build_tags(dump: Dump) -> TableRows:
-    """Every tag in use with the number of its questions; the most frequent ones have a wiki."""
+    """Builds every used tag with its number of questions; the most frequent tags have a wiki."""
     layout = dump.layout
     rows = []
     for number, (tag, count) in enumerate(dump.tagging.counts().items()):

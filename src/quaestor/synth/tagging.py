@@ -1,4 +1,4 @@
-"""Which tags each question carries: combinations drawn once, so that a question only points to one."""
+"""Assigns tags to questions: combinations are drawn once, and each question refers to one."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ import numpy.typing as npt
 
 from quaestor.base.errors import InputError
 from quaestor.synth.phrases import TAGS
-from quaestor.synth.plan import LAST_YEAR, read_lifetime, list_own_tags
+from quaestor.synth.plan import LAST_YEAR, list_own_tags, read_lifetime
 from quaestor.synth.questions import Questions
 from quaestor.synth.texts import escape
 
 TAG_SYNTAXES = ("new", "old")
 _SECOND_GENERATION = re.compile(r"2(\.\d|\.x|$)")
 _GENERAL_TURN, _FRAMEWORK_TURN = 2015, 2019
-"""The years from which young tags, general ones or those of a framework, are in use."""
+"""The years in which newer tags, general or of a framework, come into use."""
 
 
 @dataclass(frozen=True)
 class Tagging:
-    """The combinations of tags, and for each question the number of its own."""
+    """The combinations of tags, and the index of each question's combination."""
 
     combinations: tuple[tuple[str, ...], ...]
     chosen: npt.NDArray[np.int32]
 
     def counts(self) -> dict[str, int]:
-        """How many questions carry each tag, the most frequent tag first."""
+        """Counts the questions of each tag, the most frequent tag first."""
         uses = np.bincount(self.chosen, minlength=len(self.combinations)).tolist()
         counts: dict[str, int] = {}
         for combination, amount in zip(self.combinations, uses, strict=True):
@@ -42,14 +42,14 @@ class Tagging:
 
 
 def write_tags(tags: Sequence[str], syntax: str) -> bytes:
-    """The tags as they stand in an attribute: `|a|b|` today, `<a><b>` until 2024."""
+    """Formats tags for an attribute: `|a|b|` today, `<a><b>` until 2024."""
     if syntax == "new":
         return escape(f"|{'|'.join(tags)}|")
     return escape("".join(f"<{tag}>" for tag in tags))
 
 
 def check_syntax(syntax: str) -> None:
-    """Refuse a syntax that no dump has."""
+    """Raises InputError if there is no such syntax."""
     if syntax not in TAG_SYNTAXES:
         raise InputError(f"there is no tag syntax {syntax!r}: use one of {', '.join(TAG_SYNTAXES)}")
 
@@ -58,7 +58,7 @@ def choose_tags(
     questions: Questions, families: Mapping[str, tuple[str, ...]], amount: int, chance: random.Random,
     rng: np.random.Generator,
 ) -> Tagging:  # fmt: skip
-    """Give each question of a framework a tag of its family, and no other question any of them."""
+    """Gives each question of a framework a tag of its family, and other questions none of these tags."""
     years = questions.asked.astype("datetime64[ms]").astype("datetime64[Y]").astype(np.int64) + 1970
     combinations: list[tuple[str, ...]] = []
     chosen = np.zeros(len(questions), np.int32)
@@ -75,7 +75,7 @@ def choose_tags(
 def _pool(
     number: int, families: Mapping[str, tuple[str, ...]], young: bool, amount: int, chance: random.Random
 ) -> list[tuple[str, ...]]:
-    """The combinations of one framework, or of general questions, before or after young tags came up."""
+    """Draws the combinations of a framework, or of general questions, before or after newer tags exist."""
     claimed = {tag for tags in families.values() for tag in tags}
     if number < 0:
         general = [tag for tag in TAGS["general"] if tag not in claimed and (young or tag not in TAGS["young"])]
@@ -93,7 +93,7 @@ def _pool(
 
 
 def _family_tags(mine: Sequence[str], others: Sequence[str], chance: random.Random) -> tuple[str, ...]:
-    """Mostly the first tag of the family, sometimes another or a second, rarely one of a later framework."""
+    """Draws mostly the first tag of the family, sometimes another or a second, rarely one of a later framework."""
     tags = [mine[0] if chance.random() < 0.85 else chance.choice(mine)]
     if chance.random() < 0.15:
         tags.append(chance.choice(mine))
@@ -103,16 +103,16 @@ def _family_tags(mine: Sequence[str], others: Sequence[str], chance: random.Rand
 
 
 def _distinct(first: tuple[str, ...], tags: Sequence[str], total: int, chance: random.Random) -> tuple[str, ...]:
-    """The first tags and others, each once, up to the total; mixed, as askers order them freely."""
-    wanted = dict.fromkeys(first)
+    """Returns the first tags and others, each once, up to the total and in random order."""
+    chosen = dict.fromkeys(first)
     for tag in chance.choices(tags, cum_weights=_zipf(len(tags)), k=max(0, total - len(first))):
-        wanted.setdefault(tag)
-    mixed = list(wanted)
+        chosen.setdefault(tag)
+    mixed = list(chosen)
     chance.shuffle(mixed)
     return tuple(mixed)
 
 
 @cache
 def _zipf(total: int) -> list[float]:
-    """The running weights of tags, of which a tag of rank n is used about 1/n times as often as the first."""
+    """Returns cumulative Zipf weights: the tag of rank n is about 1/n times as frequent as the first."""
     return list(accumulate(1.0 / (rank + 2) for rank in range(total)))

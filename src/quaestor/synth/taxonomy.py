@@ -1,4 +1,4 @@
-"""A printed taxonomy as it is planted: how many posts ask about each object, how popular and how hard they are."""
+"""The published taxonomy to plant: posts about each object, their popularity and their difficulty."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from quaestor.synth.phrases import read_issue_blocks
 
 @dataclass(frozen=True)
 class Medians:
-    """What a printed table says of a group of posts; the response in days, to two decimals."""
+    """The published medians of a group of posts; the response time in days, to two decimals."""
 
     viewcount: float
     score: float
@@ -20,7 +20,7 @@ class Medians:
 
 @dataclass(frozen=True)
 class PlannedObject:
-    """One object of one phase: its posts by framework, and their medians."""
+    """An object of a phase: its posts by framework, and their medians."""
 
     phase: str
     object: str
@@ -34,7 +34,7 @@ class PlannedObject:
 
 @dataclass(frozen=True)
 class Taxonomy:
-    """The objects of a study, the medians of its phases, and how its figures go together (Pearson's r)."""
+    """The objects of a study, the medians of its phases, and the correlations of its figures (Pearson's r)."""
 
     objects: tuple[PlannedObject, ...]
     phases: Mapping[str, Medians]
@@ -42,7 +42,7 @@ class Taxonomy:
     viewcount_and_response: float
 
     def counts(self) -> dict[str, int]:
-        """How many posts of each framework the objects have together."""
+        """Counts the posts of each framework over all objects."""
         counts: dict[str, int] = {}
         for planned in self.objects:
             for framework, posts in planned.posts.items():
@@ -51,7 +51,7 @@ class Taxonomy:
 
 
 def check_taxonomy(taxonomy: Taxonomy, refined: Mapping[str, int]) -> None:
-    """Refuse a taxonomy that does not fit the refined posts of each framework, or that nobody can ask about."""
+    """Raises InputError if the taxonomy does not match the refined posts or has objects without phrases."""
     counts = taxonomy.counts()
     for framework in {**counts, **refined}:
         if counts.get(framework, 0) != refined.get(framework, 0):

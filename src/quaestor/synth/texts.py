@@ -1,4 +1,4 @@
-"""Pools of bodies, ready to stand in an attribute, so that a row is assembled by a join alone."""
+"""Pools of escaped bodies and titles, so that a row is assembled by a single join."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from quaestor.synth.phrases import (
     SENTENCES,
     TITLES,
     Words,
-    list_phrases,
     format_framework_name,
     list_code_snippets,
+    list_phrases,
 )
 
 LONGEST_BODY = 29_000
-"""Stack Overflow takes bodies of 30,000 characters at most; openings are added to these."""
+"""Stack Overflow accepts bodies of up to 30,000 characters; openings are added to these."""
 
 WITH_CODE = 0.6
 _SLOT = re.compile(r"\{(\w+)\}")
@@ -33,25 +33,25 @@ _CODE_SLOT = re.compile(r"\$([abnAB])")
 
 
 def escape(text: str) -> bytes:
-    """Text as it stands inside an attribute of a dump."""
+    """Escapes text for an attribute of a dump."""
     escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
     return escaped.replace("\n", "&#xA;").encode()
 
 
 def fill_pattern(pattern: str, words: Words, chance: random.Random) -> str:
-    """The pattern with each slot replaced by one of its words."""
+    """Replaces each slot of the pattern by one of its words."""
     return _SLOT.sub(lambda slot: chance.choice(words[slot[1]]), pattern)
 
 
 def write_sentence(pattern: str, words: Words, chance: random.Random) -> str:
-    """A filled pattern that begins with a capital."""
+    """Fills a pattern and capitalises the first letter."""
     text = fill_pattern(pattern, words, chance)
     return text[0].upper() + text[1:]
 
 
 @dataclass(frozen=True)
 class Bodies:
-    """The bodies of one subject, of questions and of answers, and paragraphs that can stand before any."""
+    """The bodies of questions and answers about a subject, and opening paragraphs for them."""
 
     asking: tuple[bytes, ...]
     answering: tuple[bytes, ...]
@@ -61,7 +61,7 @@ class Bodies:
 
 @dataclass(frozen=True)
 class _Fragments:
-    """Escaped pieces that bodies of one subject and tone are joined from; code is grouped by language."""
+    """Escaped pieces from which bodies are joined; code is grouped by language."""
 
     paragraphs: tuple[bytes, ...]
     lists: tuple[bytes, ...]
@@ -69,7 +69,7 @@ class _Fragments:
 
 
 def build_bodies(framework: str | None, amount: int, chance: random.Random) -> Bodies:
-    """A pool of bodies about one framework, or about programming in general."""
+    """Builds a pool of bodies about a framework, or about programming in general."""
     words = GENERAL_WORDS if framework is None else LEARNING_WORDS
     codes = [(snippet,) for snippet in GENERAL_CODE] if framework is None else [list_code_snippets(framework)]
     asking = _make_fragments(SENTENCES["asking"], words, codes, amount, chance)
@@ -118,7 +118,7 @@ def _list(patterns: Iterable[str], words: Words, chance: random.Random) -> bytes
 
 
 def _body(fragments: _Fragments, log_median: float, chance: random.Random) -> bytes:
-    """Paragraphs, code and lists up to a length drawn from a log-normal distribution."""
+    """Joins paragraphs, code and lists up to a length drawn from a log-normal distribution."""
     length = min(math.exp(chance.gauss(log_median, 0.95)), LONGEST_BODY - 2_000)
     with_code = chance.random() < WITH_CODE
     second = chance.choice(fragments.codes) if with_code else fragments.paragraphs
@@ -133,7 +133,7 @@ def _body(fragments: _Fragments, log_median: float, chance: random.Random) -> by
 
 @dataclass(frozen=True)
 class HowTo:
-    """The words of one tagged how-to question, escaped: its title, its opening and that of a reply."""
+    """The escaped texts of a tagged how-to question: title, opening, and opening of a reply."""
 
     title: bytes
     opening: bytes
@@ -141,7 +141,7 @@ class HowTo:
 
 
 def write_how_to(framework: str, topic: str, phrase: int, key: int) -> HowTo:
-    """The same words for the same key, so that an answer, written much later, speaks of its question."""
+    """Returns the same text for the same key, so that an answer, written much later, matches its question."""
     chance = random.Random(key)
     name = format_framework_name(framework)
     if topic == IMPLEMENTATION:
@@ -158,7 +158,7 @@ def write_how_to(framework: str, topic: str, phrase: int, key: int) -> HowTo:
 
 @dataclass(frozen=True)
 class TitlePool:
-    """Beginnings and ends of titles, joined freely; how-to's and others are kept apart."""
+    """Beginnings and ends of titles that combine freely, separately for how-to and other titles."""
 
     how_to: tuple[bytes, ...]
     how_to_ends: tuple[bytes, ...]
@@ -167,12 +167,13 @@ class TitlePool:
 
 
 def build_titles(framework: str | None, amount: int, chance: random.Random) -> TitlePool:
-    """Titles about one framework, or about programming in general."""
+    """Builds titles about a framework, or about programming in general."""
     words = GENERAL_WORDS if framework is None else LEARNING_WORDS
     patterns = TITLES["other"] if framework is None else TITLES["other"] + TITLES["other_learning"]
     name = "" if framework is None else f" in {format_framework_name(framework)}"
     how_to = [
-        chance.choice(TITLES["how_to"]).format(phrase=fill_pattern("{act} {thing}", words, chance)) for _ in range(amount)
+        chance.choice(TITLES["how_to"]).format(phrase=fill_pattern("{act} {thing}", words, chance))
+        for _ in range(amount)
     ]
     other = [write_sentence(chance.choice(patterns), words, chance) for _ in range(amount)]
     ends = [f" {limit}{place}" for limit in words["limit"] for place in ("", name)]
@@ -186,5 +187,5 @@ def build_titles(framework: str | None, amount: int, chance: random.Random) -> T
 
 
 def _lacks_how_to(title: str) -> bool:
-    """No "how to", not even inside other words or across the seam to an end."""
+    """Whether a title lacks "how to", also within other words and together with the end that follows."""
     return "how to" not in title.lower() and not title.lower().endswith("how")

@@ -1,4 +1,4 @@
-"""Conversations written as recording programs write them."""
+"""Writes interviews in the file formats of recording programs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LONG_AGO = (1980, 1, 1, 0, 0, 0)
 
 @dataclass(frozen=True)
 class TimedTurn:
-    """A turn with when it began and when each of its sentences ended."""
+    """A turn with its start and the end of each sentence."""
 
     turn: PlannedTurn
     start: float
@@ -30,7 +30,7 @@ class TimedTurn:
 
 
 def time_turns(talk: SyntheticInterview) -> Iterator[TimedTurn]:
-    """The turns of a talk at the pace of somebody who thinks while speaking."""
+    """Adds times to the turns of an interview at a natural speaking rate."""
     now = 2.0
     for turn in talk.turns:
         start, ends = now, []
@@ -43,7 +43,7 @@ def time_turns(talk: SyntheticInterview) -> Iterator[TimedTurn]:
 
 def write_teams_webvtt(talk: SyntheticInterview) -> bytes:
     cues = [
-        f"{place:08x}-0/{place}-0\n{_clock(start)} --> {_clock(end)}\n<v {_name(talk, turn)}>{escape(words)}</v>"
+        f"{place:08x}-0/{place}-0\n{_format_time(start)} --> {_format_time(end)}\n<v {_format_speaker(talk, turn)}>{escape(words)}</v>"
         for place, (turn, words, start, end) in enumerate(_cues(talk))
     ]
     return ("WEBVTT\n\n" + "\n\n".join(cues) + "\n").encode()
@@ -51,7 +51,7 @@ def write_teams_webvtt(talk: SyntheticInterview) -> bytes:
 
 def write_zoom_webvtt(talk: SyntheticInterview) -> bytes:
     cues = [
-        f"{place}\r\n{_clock(start)} --> {_clock(end)}\r\n{_name(talk, turn)}: {escape(words)}"
+        f"{place}\r\n{_format_time(start)} --> {_format_time(end)}\r\n{_format_speaker(talk, turn)}: {escape(words)}"
         for place, (turn, words, start, end) in enumerate(_cues(talk), start=1)
     ]
     return ("WEBVTT\r\n\r\n" + "\r\n\r\n".join(cues) + "\r\n").encode()
@@ -59,7 +59,7 @@ def write_zoom_webvtt(talk: SyntheticInterview) -> bytes:
 
 def write_subrip(talk: SyntheticInterview) -> bytes:
     cues = [
-        f"{place}\n{_clock(start, ',')} --> {_clock(end, ',')}\n{_word(turn)}: {words}\n"
+        f"{place}\n{_format_time(start, ',')} --> {_format_time(end, ',')}\n{_format_role(turn)}: {words}\n"
         for place, (turn, words, start, end) in enumerate(_cues(talk), start=1)
     ]
     return "\n".join(cues).encode()
@@ -67,8 +67,8 @@ def write_subrip(talk: SyntheticInterview) -> bytes:
 
 def write_word_document(talk: SyntheticInterview) -> bytes:
     paragraphs = [
-        f"<w:p><w:r><w:rPr><w:b/></w:rPr><w:t>{escape(_name(talk, timed_turn.turn))}</w:t></w:r>"
-        f'<w:r><w:t xml:space="preserve">   {_short_clock(timed_turn.start)}</w:t><w:br/>'
+        f"<w:p><w:r><w:rPr><w:b/></w:rPr><w:t>{escape(_format_speaker(talk, timed_turn.turn))}</w:t></w:r>"
+        f'<w:r><w:t xml:space="preserve">   {_format_short_time(timed_turn.start)}</w:t><w:br/>'
         f'<w:t xml:space="preserve">{escape(timed_turn.turn.text)}</w:t></w:r></w:p>'
         for timed_turn in time_turns(talk)
     ]
@@ -90,13 +90,13 @@ def write_word_document(talk: SyntheticInterview) -> bytes:
 
 def write_timed_text(talk: SyntheticInterview) -> bytes:
     return "".join(
-        f"[{_clock(timed_turn.start)[:8]}] {_word(timed_turn.turn)}: {timed_turn.turn.text}\n"
+        f"[{_format_time(timed_turn.start)[:8]}] {_format_role(timed_turn.turn)}: {timed_turn.turn.text}\n"
         for timed_turn in time_turns(talk)
     ).encode()
 
 
 def write_markdown(talk: SyntheticInterview) -> bytes:
-    return "\n\n".join(f"**{_word(turn)}:** {turn.text}" for turn in talk.turns).encode() + b"\n"
+    return "\n\n".join(f"**{_format_role(turn)}:** {turn.text}" for turn in talk.turns).encode() + b"\n"
 
 
 FORMATS: dict[str, tuple[str, Callable[[SyntheticInterview], bytes]]] = {
@@ -107,33 +107,33 @@ FORMATS: dict[str, tuple[str, Callable[[SyntheticInterview], bytes]]] = {
     "text": (".txt", write_timed_text),
     "Markdown": (".md", write_markdown),
 }
-"""What writes such a file, how it is called, and how it writes."""
+"""The file ending and the writer of each format."""
 
 
 def _cues(talk: SyntheticInterview) -> Iterator[tuple[PlannedTurn, str, float, float]]:
-    """A cue a sentence."""
+    """Yields one cue per sentence."""
     for timed_turn in time_turns(talk):
         starts = (timed_turn.start, *timed_turn.ends)
         for words, start, end in zip(timed_turn.turn.sentences, starts, timed_turn.ends, strict=False):
             yield timed_turn.turn, words, start, end
 
 
-def _name(talk: SyntheticInterview, turn: PlannedTurn) -> str:
-    """The speaker by their name, as programs with accounts do."""
+def _format_speaker(talk: SyntheticInterview, turn: PlannedTurn) -> str:
+    """The name of the speaker, as in programs with user accounts."""
     return talk.interviewer if turn.voice is Voice.INTERVIEWER else talk.plan.name
 
 
-def _word(turn: PlannedTurn) -> str:
-    """The speaker by a word, as who types it does."""
+def _format_role(turn: PlannedTurn) -> str:
+    """The role of the speaker, as in a typed transcript."""
     return "Interviewer" if turn.voice is Voice.INTERVIEWER else "Participant"
 
 
-def _clock(seconds: float, mark: str = ".") -> str:
+def _format_time(seconds: float, mark: str = ".") -> str:
     whole, thousandths = divmod(round(seconds * 1000), 1000)
     return f"{whole // 3600:02d}:{whole // 60 % 60:02d}:{whole % 60:02d}{mark}{thousandths:03d}"
 
 
-def _short_clock(seconds: float) -> str:
+def _format_short_time(seconds: float) -> str:
     whole = int(seconds)
     hours = f"{whole // 3600}:{whole // 60 % 60:02d}" if whole >= 3600 else f"{whole // 60}"
     return f"{hours}:{whole % 60:02d}"

@@ -1,4 +1,4 @@
-"""What a synthetic dump is known to hold, kept beside it so that every later count can be checked."""
+"""The truth about a synthetic dump, stored with it so that later counts can be checked."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from quaestor.synth.questions import Flags, Numbers
 from quaestor.synth.taxonomy import Medians
 
 PLANTED_COLUMNS = ("issue", "text", "viewcount", "score", "response_days")
-"""What truth-items.csv says of a refined question beside what it says of every how-to question."""
+"""The columns of truth-items.csv that only refined questions fill."""
 
 _DAY = 86_400_000
 
 
 @dataclass(frozen=True)
 class GroupTruth:
-    """The refined posts about one object, or of one phase where the object is empty."""
+    """The refined posts about an object, or of a whole phase if the object is empty."""
 
     phase: str
     object: str
@@ -36,7 +36,7 @@ class GroupTruth:
 
 @dataclass(frozen=True)
 class TaxonomyTruth:
-    """The posts and medians of every phase and object, and how the figures of the posts go together."""
+    """The posts and medians of every phase and object, and the correlations of the posts' figures."""
 
     phases: tuple[GroupTruth, ...]
     objects: tuple[GroupTruth, ...]
@@ -45,7 +45,7 @@ class TaxonomyTruth:
     viewcount_and_response: float
 
     def as_json(self) -> dict[str, Any]:
-        """Plain values, in the order in which truth.json shows them."""
+        """The values for truth.json, in its order."""
         return {
             "phases": [_group_as_json(group) for group in self.phases],
             "objects": [_group_as_json(group) for group in self.objects],
@@ -60,7 +60,7 @@ class TaxonomyTruth:
 
 
 def find_taxonomy(layout: PostLayout, frameworks: tuple[str, ...]) -> TaxonomyTruth | None:
-    """Count the planted posts of each phase, object and issue; none where no taxonomy was planted."""
+    """Counts the planted posts of each phase, object and issue; None if no taxonomy was planted."""
     planted = layout.planted
     if planted is None:
         return None
@@ -88,14 +88,14 @@ def find_taxonomy(layout: PostLayout, frameworks: tuple[str, ...]) -> TaxonomyTr
 
 
 def compute_response_days(layout: PostLayout, planted: PlantedFigures) -> npt.NDArray[np.float64]:
-    """Days from each refined question to its accepted answer, to two decimals."""
+    """Computes the days from each refined question to its accepted answer, to two decimals."""
     refined = np.arange(len(planted))
     accepted = layout.created[len(layout.questions) + layout.first_answer[refined]]
     return np.round((accepted - layout.created[refined]) / _DAY, 2)
 
 
 def format_planted_cells(layout: PostLayout, numbers: Numbers) -> list[tuple[Cell, ...]]:
-    """The planted columns of questions given by number, empty where nothing was planted."""
+    """Returns the planted columns of questions given by number, empty if nothing was planted."""
     planted = layout.planted
     if planted is None:
         return [() for _ in numbers]
@@ -138,7 +138,7 @@ _ITEM_COLUMNS = (
 
 @dataclass(frozen=True)
 class FunnelTruth:
-    """One step of the funnel: questions that enter it and questions that come out."""
+    """The number of questions that enter and pass a funnel step."""
 
     step: str
     entering: int
@@ -147,7 +147,7 @@ class FunnelTruth:
 
 @dataclass(frozen=True)
 class Truth:
-    """The counts of a dump as it was written, the same as in truth.json."""
+    """The counts of a dump, as in truth.json."""
 
     seed: int
     posts: int
@@ -164,7 +164,7 @@ class Truth:
     synthetic: bool = True
 
     def as_json(self) -> dict[str, Any]:
-        """Plain values, in the order in which truth.json shows them."""
+        """The values for truth.json, in its order."""
         return {
             "synthetic": self.synthetic,
             "seed": self.seed,
@@ -185,7 +185,7 @@ class Truth:
 def find_truth(
     layout: PostLayout, frameworks: tuple[str, ...], rows: Mapping[str, int], seed: int, tag_syntax: str
 ) -> Truth:
-    """Count what the layout holds, step by step, rather than repeat what was asked for."""
+    """Counts the layout step by step instead of repeating the plan."""
     questions = layout.questions
     steps = {
         "tagged": questions.framework >= 0,
@@ -217,7 +217,7 @@ def find_truth(
 
 
 def write_truth(folder: Path, truth: Truth, layout: PostLayout, frameworks: tuple[str, ...]) -> None:
-    """Put the counts, and the tagged how-to questions one by one, beside the dump."""
+    """Writes truth.json and, for each tagged how-to question, a row of truth-items.csv."""
     text = json.dumps(truth.as_json(), indent=2, ensure_ascii=False)
     (folder / TRUTH_FILE).write_text(text + "\n", encoding="utf-8")
     columns = _ITEM_COLUMNS + (PLANTED_COLUMNS if layout.planted else ())
