@@ -67,7 +67,7 @@ def meanwhile(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], object]
             assert not other.is_alive(), "others wait until the items are chosen"
             return choose(study, one, known)
 
-        monkeypatch.setattr(rounds, "chosen_items", chosen)
+        monkeypatch.setattr(rounds, "choose_items", chosen)
 
     return let
 

@@ -151,7 +151,7 @@ def test_who_withdraws_while_a_round_is_opened_is_not_in_it(study: Study, monkey
         return items
 
     add_round(study, {**OPENED, "round": "next", "items": {"again": "themes"}})
-    monkeypatch.setattr(rounds, "chosen_items", withdrawn_meanwhile)
+    monkeypatch.setattr(rounds, "choose_items", withdrawn_meanwhile)
     with pytest.raises(StateError, match="somebody who has withdrawn meanwhile: open it again"):
         open_by_name(open_study(study.root), "next", None)
 

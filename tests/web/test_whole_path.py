@@ -112,7 +112,7 @@ def test_from_the_first_invitation_to_the_last_decision(browser: Browser, addres
     round_of(lead, "main", "Close main")
 
     lead.go("rounds/main/disagreements")
-    lead.press("button", "Look, and put it on record")
+    lead.press("button", "View and record it")
     lead.press("button", "Put them on record")
     expect(lead.page.get_by_role("status")).to_contain_text("10 decisions by agreement")
     break_ties(breaker)
@@ -156,14 +156,14 @@ def break_ties(breaker: Person) -> None:
 def settle(first: Person, second: Person) -> None:
     """One of the pair says why, the other settles: the first opinion in each case."""
     first.go("rounds/main/disagreements")
-    first.press("button", "Look, and put it on record")
+    first.press("button", "View and record it")
     first.press("link", "Begin with the first open case")
     first.page.keyboard.press("c")
     first.page.keyboard.type("It says how in its title.")
     first.enter("Control+Enter")
     expect(first.page.get_by_text("It says how in its title.")).to_be_visible()
     second.go("rounds/main/disagreements")
-    second.press("button", "Look, and put it on record")
+    second.press("button", "View and record it")
     second.press("link", "Begin with the first open case")
     expect(second.page.get_by_text("It says how in its title.")).to_be_visible()
     for _ in DISPUTED:

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from quaestor.base.errors import InputError, QuaestorError, SettingsError, StateError
 from quaestor.coding.model.assignment import assign_items
-from quaestor.coding.model.facet_kinds.keep import Keep
+from quaestor.coding.model.facet_kinds.keep import KeepKind
 from quaestor.coding.model.records import RoundPlan
 from quaestor.coding.model.rounds import build_open_act
 from quaestor.coding.model.state import CLOSED, State
@@ -235,7 +235,7 @@ def list_round_choices(study: Study, without: str = "") -> RoundChoices:
         keeping=tuple(
             settings.round
             for settings in earlier
-            if any(study_settings.facets[f].kind == Keep.name for f in settings.facets)
+            if any(study_settings.facets[f].kind == KeepKind.name for f in settings.facets)
         ),
         people=(*people, lead),
     )

@@ -1,4 +1,4 @@
-"""The answers that printed figures of a survey are counted from, with the rows of the file they were imported from."""
+"""The answers behind a survey's printed figures, with the rows of the imported file."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from quaestor.surveys.model.service_exports import Failed, shaped
 from quaestor.surveys.store.answers import AnswerFile
 
 ANSWERS_FOLDER = "answers"
-"""Where the study keeps the files that answers were imported from."""
+"""Folder of the study with the imported files of answers."""
 
 
 def with_survey(audit: Audit, coding: CodingSession | None, study: Study, printed: Printed) -> Audit:
-    """An audit with the figures of a survey that the study prints; where it prints none, as it was."""
+    """Adds the figures of a survey to an audit; returns it unchanged if the study prints none."""
     settings = printed.settings.answers
     if settings is None:
         return audit
@@ -44,7 +44,7 @@ def with_survey(audit: Audit, coding: CodingSession | None, study: Study, printe
 
 
 def asked_of(surveys: Surveys, name: str) -> Asked:
-    """What the figures of a survey are counted from, with the rows of its file where that is at hand."""
+    """Returns what a survey's figures are counted from, with the rows of its file if it still exists."""
     questionnaire = surveys.questionnaire(name)
     responses = counted_responses(surveys, name)
     synthetic = sum(response.synthetic for response in surveys.answers.responses(name))
@@ -53,7 +53,7 @@ def asked_of(surveys: Surveys, name: str) -> Asked:
         return Asked(questionnaire, responses, synthetic=synthetic)
     mapping = read_mapping(mapping_file(surveys.study, name), questionnaire)
     rows, header = rows_of(path, mapping, questionnaire)
-    if sum(row.consented for row in rows) != len(responses):  # others answered too, or the lead left somebody out
+    if sum(row.consented for row in rows) != len(responses):  # there are other responses, or the lead excluded some
         return Asked(questionnaire, responses, synthetic=synthetic)
     return Asked(questionnaire, responses, path.name, rows, header, synthetic)
 
@@ -63,7 +63,7 @@ def mapping_file(study: Study, survey: str) -> Path:
 
 
 def _file_behind(surveys: Surveys, name: str) -> Path | None:
-    """The file that the answers were imported from, if it still is what it was and the only one."""
+    """Returns the imported file, if it is unchanged and the only one."""
     with surveys.coding.locked_state() as state:
         acts = [act for act in state.unhandled_acts if act.kind == "survey.import" and act.payload["survey"] == name]
     digests = {act.payload["sha256"]: act.payload["file"] for act in acts}
@@ -75,7 +75,7 @@ def _file_behind(surveys: Surveys, name: str) -> Path | None:
 
 
 def rows_of(path: Path, mapping: ColumnMapping, questionnaire: Questionnaire) -> tuple[list[FileRow], list[str]]:
-    """All rows below the header, and the questions that have a wording in it."""
+    """Returns all rows below the header, and the questions that have their text in it."""
     consent = [question.id for question in questionnaire.questions() if kind_of(question).asks_consent]
     with closing(plain_rows(path)) as rows:
         export = shaped(rows, str(path), mapping.settings.header_rows)
@@ -92,7 +92,7 @@ def rows_of(path: Path, mapping: ColumnMapping, questionnaire: Questionnaire) ->
 
 
 def _ended(row_answers: RowAnswers, questionnaire: Questionnaire) -> bool:
-    """Whether somebody was asked no further: screened out, or not willing."""
+    """Tells whether a respondent's questionnaire ended early: screened out, or no consent."""
     return any(
         option.ends and option.code in row_answers.answers.get(question.id, {}).get("choices", ())
         for question in questionnaire.questions()

@@ -1,4 +1,4 @@
-"""Printed figures of a survey, counted from its answers: how many said something, and among how many."""
+"""Counts the printed figures of a survey from its answers."""
 
 from __future__ import annotations
 
@@ -32,23 +32,23 @@ class Figure:
     among: Condition | None
     percent: bool = False
     per: int | None = None
-    """What it is a share of, where no answer can tell it."""
+    """The base of a share, if answers cannot tell it."""
     printed_base: int | None = None
-    """Among how many the page counted, as far as it says so."""
+    """The base that the publication states, if it does."""
     title: str = ""
-    """Of the figures that belong together."""
+    """The heading of figures that belong together."""
 
 
 @dataclass(frozen=True)
 class Counted:
-    """A figure as some responses give it."""
+    """A figure computed from responses."""
 
     value: float | None
     base: int
 
 
 def counted_responses(surveys: Surveys, name: str) -> list[Answers]:
-    """What the responses say that count: finished, and not left out by the lead."""
+    """Returns the answers of the responses that count: finished and not excluded by the lead."""
     decisions = surveys.fielding(name).decisions
     return [
         response.answers
@@ -59,7 +59,7 @@ def counted_responses(surveys: Surveys, name: str) -> list[Answers]:
 
 
 def figures_of(printed: Printed, questionnaire: Questionnaire) -> list[Figure]:
-    """All printed figures that answers can tell, as printed.toml says they are counted."""
+    """Returns all printed figures that can be counted from answers, as defined in printed.toml."""
     answers = printed.settings.answers
     return (
         []
@@ -69,7 +69,7 @@ def figures_of(printed: Printed, questionnaire: Questionnaire) -> list[Figure]:
 
 
 def figures_otherwise(printed: Printed, questionnaire: Questionnaire) -> Iterator[tuple[str, list[Figure]]]:
-    """The other ways of counting that printed.toml knows, each in words with the figures as they would be."""
+    """Yields each alternative count of printed.toml with the figures it would give."""
     answers = printed.settings.answers
     for group in answers.figures if answers is not None else ():
         for how, rows in group.otherwise.items():
@@ -83,7 +83,7 @@ def _of(
     per, base = _added(printed, group.per_printed), _added(printed, group.base)
     for row, words in (group.rows if rows is None else rows).items():
         key = (group.table, row, group.column)
-        printed.cell(":".join(key))  # a figure of what is not printed would never say anything
+        printed.cell(":".join(key))  # raises an error if the cell is not printed
         yield Figure(key, _condition(questionnaire, words), among, group.percent, per, base, group.title)
 
 
@@ -93,7 +93,7 @@ def _added(printed: Printed, cells: Sequence[str]) -> int | None:
 
 
 def _condition(questionnaire: Questionnaire, words: str) -> Condition | None:
-    """A condition on answers; one that speaks of what is not asked is refused, since it would count nothing."""
+    """Parses a condition on answers; rejects unknown questions and options, which would count nothing."""
     if not words.strip():
         return None
     try:
@@ -107,19 +107,19 @@ def _condition(questionnaire: Questionnaire, words: str) -> Condition | None:
                 sort_by_similarity(test.question, [question.id for question in questionnaire.questions()])[:3]
             )
             raise SettingsError(
-                f"{PRINTED_FILE}: {words!r} is about {test.question!r}, which is not asked in {questionnaire.id!r}: {known}"
+                f"{PRINTED_FILE}: {words!r} names {test.question!r}, which is not in {questionnaire.id!r}: {known}"
             )
         chosen = kind_of(question).compares_options and test.compare in ("=", "!=", "includes")
         if chosen and question.option(test.value) is None:
             known = suggest(test.value, [option.code for option in question.options])
             raise SettingsError(
-                f"{PRINTED_FILE}: {words!r} is about {test.value!r}, which is no option of {question.id!r}: {known}"
+                f"{PRINTED_FILE}: {words!r} names {test.value!r}, which is not an option of {question.id!r}: {known}"
             )
     return condition
 
 
 def counted(figures: Sequence[Figure], responses: Sequence[Answers]) -> dict[Key, Counted]:
-    """The figures as these responses give them, each with its own base."""
+    """Counts the figures from these responses, each with its own base."""
     return {figure.key: _counted(figure, responses) for figure in figures}
 
 
@@ -140,33 +140,33 @@ CONSENT, MARKERS, HEADER = "consent", "markers", "header"
 
 @dataclass(frozen=True)
 class FileRow:
-    """A row of the file that answers came from, whether it counts or not."""
+    """A row of the imported file, whether it counts or not."""
 
     number: int
-    """As a spreadsheet shows it."""
+    """The row number that a spreadsheet shows."""
     answers: Answers
     consented: bool
     marked: frozenset[str] = frozenset()
-    """Questions whose cell holds a marker of the survey service and no answer."""
+    """Questions whose cell contains a marker of the survey service instead of an answer."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What a survey's figures are counted from."""
+    """The responses and file rows that a survey's figures are counted from."""
 
     questionnaire: Questionnaire
     responses: Sequence[Answers]
     file: str = ""
-    """The file that answers were imported from, and …"""
+    """The imported file."""
     rows: Sequence[FileRow] = ()
-    """… its rows, where the file is still at hand."""
+    """The rows of that file, if it still exists."""
     header: Sequence[str] = ()
-    """Questions with a wording in the row below the names."""
+    """Questions with their text in the row below the header."""
     synthetic: int = 0
 
 
 def survey_cells(printed: Printed, fielded: Asked) -> tuple[AuditCell, ...]:
-    """One verdict for each printed cell that stands in no table of its own, with its base and what may explain it."""
+    """Returns a verdict for each printed cell without a table of its own, with its base and possible explanations."""
     figures = {figure.key: figure for figure in figures_of(printed, fielded.questionnaire)}
     counts = counted(list(figures.values()), fielded.responses) if fielded.responses else {}
     cells = [_cell(key, printed, counts.get(key)) for key in _keys(printed)]
@@ -176,9 +176,9 @@ def survey_cells(printed: Printed, fielded: Asked) -> tuple[AuditCell, ...]:
 
 
 def survey_notes(printed: Printed, fielded: Asked) -> Iterator[str]:
-    """What a reader must know of the answers before the figures."""
+    """Yields what readers must know about the responses."""
     if not fielded.responses:
-        yield f"Nobody has answered {fielded.questionnaire.id!r} yet, so no figure of it could be computed."
+        yield f"Nobody has answered {fielded.questionnaire.id!r} yet, so none of its figures can be computed."
         return
     source = f" in {fielded.file}" if fielded.file else ""
     yield f"Counted from {_many(len(fielded.responses), 'response')} to {fielded.questionnaire.id!r}{source}."
@@ -190,11 +190,11 @@ def survey_notes(printed: Printed, fielded: Asked) -> Iterator[str]:
     most = max(len(fielded.responses), len(fielded.rows))
     if total is not None and most < total:
         yield (
-            f"The page has {total:,} responses, more than the {most:,} there are here: "
-            "most of its figures cannot come out of these answers."
+            f"The publication has {total:,} responses, more than the {most:,} available here: "
+            "most of its figures cannot be reproduced from these answers."
         )
     if fielded.synthetic:
-        yield f"{_many(fielded.synthetic, 'response')} of them synthetic: no number here says anything about the world."
+        yield f"{_many(fielded.synthetic, 'response')} of them synthetic: the numbers say nothing about real people."
 
 
 def _keys(printed: Printed) -> Iterator[Key]:
@@ -221,23 +221,23 @@ def _finished(cell: AuditCell, printed: Printed, figure: Figure | None, ways: _W
 
 
 def _elsewhere(printed: Printed, table: str) -> str:
-    return next((note.why for note in printed.settings.elsewhere if table in note.tables), "no answer can tell it")
+    return next((note.why for note in printed.settings.elsewhere if table in note.tables), "the answers do not contain it")
 
 
 def _why(cell: AuditCell, figure: Figure, printed: Printed, ways: _Ways) -> Iterator[str]:
-    """Why a page whose base these answers do not have cannot come out of them, and what another count would change."""
+    """Explains a base that these answers do not have, and yields what other counts would give."""
     page = figure.printed_base
     if page is not None and page != cell.base:
-        yield f"the page counts among {page:,}, here are {cell.base:,}"
+        yield f"the publication's base is {page:,}, here it is {cell.base:,}"
     elif page is None and figure.per is None:
         total = _printed_total(printed, ways.figures)
         if total is not None and total != len(ways.asked.responses):
-            yield f"the page has {total:,} responses, here are {len(ways.asked.responses):,}"
+            yield f"the publication has {total:,} responses, here are {len(ways.asked.responses):,}"
     yield from ways.at_most(cell)
 
 
 def _printed_total(printed: Printed, figures: Sequence[Figure]) -> int | None:
-    """How many responses the page has."""
+    """Returns the number of responses in the publication."""
     for figure in figures:
         if figure.holds is None and figure.among is None and not figure.percent:
             numbers = numbers_in(printed.cell(":".join(figure.key)))
@@ -246,7 +246,7 @@ def _printed_total(printed: Printed, figures: Sequence[Figure]) -> int | None:
 
 
 def _otherwise(printed: Printed, fielded: Asked) -> Alternatives:
-    """The cells as another reading of the questions would give them."""
+    """Returns the cells under other interpretations of the questions."""
     return {
         how: {key: count.value for key, count in counted(figures, fielded.responses).items()}
         for how, figures in figures_otherwise(printed, fielded.questionnaire)
@@ -254,7 +254,7 @@ def _otherwise(printed: Printed, fielded: Asked) -> Alternatives:
 
 
 class _Ways:
-    """Counting the rows of the file otherwise: those without consent, markers as answers, the row of wordings."""
+    """Alternative counts of the file's rows: with rows without consent, markers as answers, the row of question texts."""
 
     def __init__(self, fielded: Asked, figures: Sequence[Figure], cells: Sequence[AuditCell]) -> None:
         self.asked = fielded
@@ -262,25 +262,25 @@ class _Ways:
         self._cells = cells
 
     def words(self) -> dict[str, str]:
-        """What could be counted and was not, each in words."""
+        """Describes each kind of row or cell that was not counted."""
         rows = self.asked.rows
         without = [row.number for row in rows if not row.consented]
         marked = sum(len(row.marked) for row in rows)
         notes = {}
         if without:
-            places = f"row {without[0]}" if len(without) == 1 else f"the first is row {without[0]}"
+            places = f"row {without[0]}" if len(without) == 1 else f"first: row {without[0]}"
             notes[CONSENT] = f"{_many(len(without), 'row')} without consent ({places})"
         if marked:
-            notes[MARKERS] = f"{_many(marked, 'cell')} with a marker of the survey service in place of an answer"
+            notes[MARKERS] = f"{_many(marked, 'cell')} with a marker of the survey service instead of an answer"
         if rows and self.asked.header:
-            notes[HEADER] = "the row of wordings"
+            notes[HEADER] = "the row of question texts"
         return notes
 
     def telling(self) -> Alternatives:
-        """The way that explains most printed figures and spoils none; each figure under as little of it as fits.
+        """Returns the alternative count that explains most figures and contradicts none, reduced to what each needs.
 
-        Whatever adds one response fits every figure that is one short. Only a way that fits the others too tells more
-        than chance would.
+        Any extra response would explain every figure that is one short. Only an alternative that also fits the other
+        figures is more than chance.
         """
         values = self._values
         scores = {kinds: self._score(value) for kinds, value in values.items()}
@@ -297,7 +297,7 @@ class _Ways:
         return found
 
     def at_most(self, cell: AuditCell) -> Iterator[str]:
-        """What a figure would be with all rows and markers counted, in words that name no more of them than matter."""
+        """Says what a figure would be with all rows and markers counted, naming only those that matter."""
         ways = [kinds for kinds in self._values if HEADER not in kinds]
         value = self._values[ways[-1]][cell.key].value if ways else None
         if value is not None and value != cell.computed:
@@ -309,7 +309,7 @@ class _Ways:
 
     @cached_property
     def _values(self) -> dict[tuple[str, ...], Mapping[Key, Counted]]:
-        """The figures under every way, those that change least first."""
+        """Returns the figures under every alternative, smallest changes first."""
         known = self.words()
         ways = [kinds for size in range(1, len(known) + 1) for kinds in combinations(known, size)]
         return {kinds: self._counted(kinds) for kinds in ways}
@@ -344,11 +344,11 @@ _COLUMNS = (Column("n", "n"), Column("share", "share"), Column("base", "base"), 
 
 
 def figure_tables(printed: Printed, figures: Sequence[Figure], fielded: Asked) -> tuple[Table, ...]:
-    """One table for each that is printed; of figures printed in two ways the count is shown."""
+    """Builds one table per printed table; for figures printed twice it shows the count."""
     counts = [figure for figure in figures if not figure.percent]
     results = counted(counts, fielded.responses)
     titles = printed.settings.answers.titles if printed.settings.answers is not None else {}
-    note = f"Of {len(fielded.responses):,} responses; each share is one of those who answered the question."
+    note = f"Of {len(fielded.responses):,} responses; each share is of those who answered the question."
     tables = []
     for name in dict.fromkeys(count.key[0] for count in counts):
         own = [count for count in counts if count.key[0] == name]

@@ -32,5 +32,5 @@ def interval(low: float | None, high: float | None, places: int = 2) -> str:
 
 
 def series(names: list[str]) -> str:
-"""Joins names as in `a, b and c`."""
+    """Joins names as in `a, b and c`."""
     return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)

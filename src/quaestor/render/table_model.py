@@ -12,7 +12,7 @@ _NO_NOTES: Mapping[str, str] = MappingProxyType({})
 
 @dataclass(frozen=True)
 class Selection:
-"""The items behind a number: those with one of the values of every attribute in the conditions."""
+    """The items behind a number: those with one of the values of every attribute in the conditions."""
 
     conditions: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
@@ -22,13 +22,13 @@ class Selection:
 
 @dataclass(frozen=True)
 class Cell:
-"""One cell: the text of each part, the numbers, and the items behind them."""
+    """One cell: the text of each part, the numbers, and the items behind them."""
 
     parts: tuple[str, ...]
     values: tuple[Number | None, ...] = ()
     selection: Selection | None = None
     notes: tuple[str, ...] = ()
-"""Footnote marks, such as `*`."""
+    """Footnote marks, such as `*`."""
 
 
 @dataclass(frozen=True)
@@ -38,17 +38,17 @@ class Column:
     key: str
     title: str
     parts: tuple[str, ...] = ("",)
-"""The name of each part of a cell in formats with a column per part, such as CSV."""
+    """The name of each part of a cell in formats with a column per part, such as CSV."""
     spanner: str = ""
-"""A heading over neighbouring columns with the same spanner."""
+    """A heading over neighbouring columns with the same spanner."""
     numeric: bool = True
     numbers: tuple[str, ...] = ()
-"""The name of each number in CSV and XLSX, if a part has several, such as the bounds of an interval."""
+    """The name of each number in CSV and XLSX, if a part has several, such as the bounds of an interval."""
 
 
 @dataclass(frozen=True)
 class Row:
-"""One row: its key identifies it in references, its title is printed."""
+    """One row: its key identifies it in references, its title is printed."""
 
     key: str
     title: str
@@ -59,7 +59,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Group:
-"""Rows under a common heading; an empty title means no heading."""
+    """Rows under a common heading; an empty title means no heading."""
 
     title: str
     rows: tuple[Row, ...]
@@ -67,7 +67,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Table:
-"""A table, independent of the format."""
+    """A table, independent of the format."""
 
     id: str
     title: str
@@ -76,9 +76,9 @@ class Table:
     columns: tuple[Column, ...]
     groups: tuple[Group, ...]
     footnotes: Mapping[str, str] = field(default_factory=lambda: _NO_NOTES)
-"""The text of each footnote by its mark."""
+    """The text of each footnote by its mark."""
     notes: tuple[str, ...] = ()
-"""Sentences below the table; the first states the base: what was counted, and how many."""
+    """Sentences below the table; the first states the base: what was counted, and how many."""
 
     def rows(self) -> Iterator[Row]:
         for group in self.groups:
@@ -86,12 +86,12 @@ class Table:
 
     @property
     def size(self) -> str:
-"""The number of rows as text."""
+        """The number of rows as text."""
         rows = sum(len(group.rows) for group in self.groups)
         return f"{rows:,} {'row' if rows == 1 else 'rows'}"
 
     def cell(self, row: str, column: str) -> Cell | None:
-"""Returns the cell at a row and a column, given by their keys."""
+        """Returns the cell at a row and a column, given by their keys."""
         places = {column.key: number for number, column in enumerate(self.columns)}
         matching_row = next((candidate for candidate in self.rows() if candidate.key == row), None)
         return matching_row.cells[places[column]] if matching_row is not None and column in places else None
@@ -99,7 +99,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Value:
-"""One computed value of a finding: a number or names, its printed form, and the items behind it."""
+    """One computed value of a finding: a number or names, its printed form, and the items behind it."""
 
     name: str
     claim: str
@@ -110,7 +110,7 @@ class Value:
     """`share`, `days`, `names`, or nothing."""
     holds: bool = True
     why: str = ""
-"""The expected value if it differs, or why the value cannot be computed."""
+    """The expected value if it differs, or why the value cannot be computed."""
     selection: Selection | None = None
 
     @property
@@ -120,7 +120,7 @@ class Value:
 
 @dataclass(frozen=True)
 class Finding:
-"""A sentence and the values that support or contradict it."""
+    """A sentence and the values that support or contradict it."""
 
     finding: str
     sentence: str

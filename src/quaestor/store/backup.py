@@ -68,15 +68,16 @@ def _restore(
             target.lock()
             difference = target.describe_difference()
             if (first_different is not None or difference) and not replace:
-                there = (
-                    difference or f"{database.display_name} holds {before:,} acts, and from act {first_different:,} on not those"
+                existing = difference or (
+                    f"{database.display_name} has {before:,} acts, which from act {first_different:,} on are not those"
                 )
                 raise StateError(
-                    f"{found} of {backup.report.file}: restore with --replace, which backs up the existing data first"
+                    f"{existing} of {backup.report.file}: restore with --replace, which backs up the existing data first"
                 )
             if first_different is not None or difference:
                 backup_path = database.name_file(backups, f"before-restore-{format_file_stamp(clock())}.backup")
-                kept = write_backup(read_rows(connection), backup_path, format_timestamp(clock()), target.list_parts()).file
+                existing_rows, made = read_rows(connection), format_timestamp(clock())
+                kept = write_backup(existing_rows, backup_path, made, target.list_parts()).file
             if first_different is None:
                 add_rows(connection, (row for row in backup.read_rows() if row.number > before))
             else:
@@ -102,7 +103,7 @@ def _find_first_difference(backup: Backup, connection: Connection) -> int | None
 def _verify(backup: Backup, connection: Connection) -> None:
     """Raises StateError if the written acts differ from the backup; runs before the commit, which is then undone."""
     digest = Digest()
-    for _ in digest.through(read_rows(connection)):
+    for _ in digest.pass_through(read_rows(connection)):
         pass
     if digest.sha256 != backup.report.sha256:
         raise StateError(f"{backup.report.file} could not be verified after writing, so nothing was restored: try again")

@@ -1,4 +1,4 @@
-"""What the journal asks of a database, and how its failures are explained."""
+"""The interface of a journal's database, and the explanation of its errors."""
 
 from __future__ import annotations
 
@@ -15,63 +15,63 @@ from quaestor.base.errors import QuaestorError, TemporarilyUnavailable
 
 
 class DamagedStore(TemporarilyUnavailable):
-    """A store that cannot be read any more."""
+    """The store is damaged and cannot be read."""
 
 
 class Database(Protocol):
-    """One of the two databases a journal can live in."""
+    """The database of a journal: SQLite or PostgreSQL."""
 
     @property
     def display_name(self) -> str:
-        """Where the store is, in words that hold no password."""
+        """The location of the store for messages, without a password."""
 
     def prepare(self) -> None:
-        """Make sure a store can be opened or made here, or refuse in one sentence."""
+        """Ensures that a store can be opened or created; raises an error otherwise."""
 
     def close(self) -> None: ...
 
     def reading(self) -> AbstractContextManager[Connection]:
-        """A transaction that sees one state of the store, however long it takes."""
+        """Opens a transaction that sees one state of the store, regardless of its duration."""
 
     def writing(self) -> AbstractContextManager[Connection]:
-        """A transaction that holds the write lock from its first moment."""
+        """Opens a transaction that holds the write lock from its start."""
 
     def read_head(self) -> int:
-        """The number of the last act, 0 where there is none; asked for very often."""
+        """Returns the number of the last act, or 0; called very often."""
 
     def read_revision(self, connection: Connection) -> str | None:
-        """The revision noted in the store; none where there is no store yet."""
+        """Returns the schema revision of the store; None if there is no store yet."""
 
-    def name_file(self, folder: Path | None, words: str) -> Path:
-        """The name of a file that belongs to the store, in a folder or where the store's files are."""
+    def name_file(self, folder: Path | None, suffix: str) -> Path:
+        """Returns the path for a file about the store, in a folder or next to the store."""
 
     def write_copy(self, target: Path, connection: Connection, made: str) -> None:
-        """Write a verified copy of a store of an older revision to a new file."""
+        """Writes a verified copy of a store of an older revision to a new file."""
 
     def set_aside(self, stamp: str) -> Path:
-        """Make room where a damaged store is; nothing of it is lost."""
+        """Renames a damaged store to make room for a new one; nothing of it is deleted."""
 
     def allow_deletion(self, connection: Connection) -> AbstractContextManager[None]:
-        """Within a restore that replaces, acts may be removed."""
+        """Disables the triggers that protect acts, for a restore that replaces them."""
 
     def explain_error(self, error: DBAPIError) -> QuaestorError:
-        """A failure of the database as one sentence."""
+        """Returns a database error as an error with a message for the user."""
 
 
 @contextmanager
 def explain_errors(database: Database) -> Iterator[None]:
-    """Failures of the database leave as one sentence."""
+    """Converts database errors into errors with a message for the user."""
     try:
         yield
     except DBAPIError as error:
         raise database.explain_error(error) from error
     except NoConnectionFree as error:
         raise TemporarilyUnavailable(
-            f"{database.display_name} is too busy, no connection became free: try again"
+            f"{database.display_name} is too busy and has no free connection: try again"
         ) from error
 
 
 def format_error(error: DBAPIError) -> str:
-    """What the database itself said, without the statement and its values."""
+    """Returns the first line of the database's own message, without the statement and its values."""
     lines = str(error.orig).strip().splitlines()
     return lines[0].strip() if lines else type(error.orig).__name__

@@ -1,13 +1,13 @@
-"""Making an erasure complete: SQLite removes a row at once, and its bytes only when we see to it.
+"""Completes erasures: SQLite deletes a row immediately, but its bytes may remain in the file.
 
-Three places keep the words of a deleted row, even where `secure_delete` overwrites the row itself:
+The bytes of a deleted row can remain in three places, even though `secure_delete` overwrites the row itself:
 
-- the write-ahead log, and the pages it has not been copied to yet, while any process reads an older state;
-- the unused part of a page that the row lay in before the page was split;
-- the same after a process was killed between the deletion and whatever cleans up after it.
+- the write-ahead log, and the pages it has not been copied to yet, while a process reads an older state;
+- the unused part of a page that contained the row before the page was split;
+- both of these after a process was killed between the deletion and the cleanup.
 
-So a note beside the file says that an erasure is pending. It is on the disk before the deletion is committed, and is
-removed when the file was rewritten and its log emptied. Whoever writes to the file or opens it next tries again.
+A note next to the file therefore records that an erasure is pending. It is written before the deletion is committed and
+removed after the file was rewritten and its log emptied. The next process that writes to or opens the file tries again.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from quaestor.base.files import fsync, write_atomically
 
 ERASING = "-erasing"
 _ROWS, _LOG = "rows", "log"
-"""What is left to do: rewrite the file and empty its log, or only empty the log."""
+"""The remaining work: rewrite the file and empty its log, or only empty the log."""
 
 
 @dataclass(frozen=True)
 class ErasureNote:
-    """The note beside a database file; whoever changes it holds the write lock of the database."""
+    """The note of a pending erasure next to a database file; change it only with the write lock of the database."""
 
     path: Path
 
@@ -47,11 +47,11 @@ class ErasureNote:
         return self.path.exists()
 
     def add(self) -> None:
-        """Say that another erasure is pending; on the disk when this returns."""
+        """Records durably that another erasure is pending."""
         self._write(secrets.token_hex(8), _ROWS)
 
     def read(self) -> tuple[str, str] | None:
-        """The token of the latest erasure, and what is left to do; None where nothing is pending."""
+        """Returns the token of the latest erasure and the remaining work; None if nothing is pending."""
         try:
             token, _, left = self.path.read_text("ascii", "replace").partition(" ")
         except FileNotFoundError:
@@ -63,7 +63,7 @@ class ErasureNote:
             self._write(token, _LOG)
 
     def remove(self, token: str) -> None:
-        """Remove the note, unless a later erasure has changed it."""
+        """Removes the note, unless a later erasure has changed it."""
         listed = self.read()
         if listed is not None and listed[0] == token:
             self.path.unlink()
@@ -74,46 +74,46 @@ class ErasureNote:
 
 
 def finish_erasure(connection: sqlite3.Connection, note: ErasureNote, patience: float) -> bool:
-    """Overwrite what was erased, as far as others let us within `patience` seconds; whether nothing is left to do."""
+    """Overwrites erased content, waiting up to `patience` seconds for others; returns whether it is complete."""
     pending = note.read()
     if pending is None:
         return True
     token, left = pending
     try:
-        with _waiting(connection, patience):
+        with _set_patience(connection, patience):
             if left != _LOG:
-                # The one way to be rid of copies in unused parts of pages; those it frees are overwritten.
+                # Only VACUUM removes copies in unused parts of pages; pages that it frees are overwritten.
                 connection.execute("VACUUM")
                 with _write_lock(connection):
                     note.mark_rewritten(token)
-            if not _empty_log(connection):
+            if not _truncate_log(connection):
                 return False
             with _write_lock(connection):
                 note.remove(token)
-    except sqlite3.Error:  # another program writes, or the disk is full: the note stays, and it is tried again
+    except sqlite3.Error:  # another program writes, or the disk is full: keep the note and retry later
         return False
     return not note.exists()
 
 
 def empty_log(connection: sqlite3.Connection, patience: float) -> bool:
-    """Copy the write-ahead log into the file and cut it to nothing; whether nobody kept us from it."""
+    """Copies the write-ahead log into the file and truncates it; returns False if another process prevented it."""
     try:
-        with _waiting(connection, patience):
-            return _empty_log(connection)
+        with _set_patience(connection, patience):
+            return _truncate_log(connection)
     except sqlite3.Error:
         return False
 
 
 def list_pending_erasures(folder: Path) -> list[str]:
-    """The files of a folder in whose bytes something erased may still be found."""
+    """Returns the names of the files in a folder that may still contain erased bytes."""
     return sorted(ErasureNote(path).database.name for path in folder.glob(f"*{ERASING}"))
 
 
 def finish_erasures(folder: Path) -> list[str]:
-    """Try to finish the pending erasures of a folder without waiting for anybody; those that are still pending."""
+    """Tries to finish the pending erasures of a folder without waiting; returns those that are still pending."""
     for name in list_pending_erasures(folder):
         note = ErasureNote.for_database(folder / name)
-        if not note.database.exists():  # it was moved away, and what was in it with it
+        if not note.database.exists():  # the file was moved away with its content
             note.path.unlink(missing_ok=True)
             continue
         with contextlib.suppress(sqlite3.Error), closing(open_connection(note.database, 0)) as connection:
@@ -122,7 +122,7 @@ def finish_erasures(folder: Path) -> list[str]:
 
 
 def open_connection(database: Path, patience: float) -> sqlite3.Connection:
-    """A connection on which every commit is durable, and what is deleted is overwritten."""
+    """Opens a connection with durable commits that overwrites deleted content."""
     connection = sqlite3.connect(database, timeout=patience, isolation_level=None, check_same_thread=False)
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute("PRAGMA foreign_keys = ON")
@@ -130,20 +130,20 @@ def open_connection(database: Path, patience: float) -> sqlite3.Connection:
     return connection
 
 
-def _empty_log(connection: sqlite3.Connection) -> bool:
+def _truncate_log(connection: sqlite3.Connection) -> bool:
     busy: int = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
     return not busy
 
 
 @contextmanager
-def _waiting(connection: sqlite3.Connection, patience: float) -> Iterator[None]:
-    """Wait for others this long and no longer: whoever empties the log keeps every writer waiting meanwhile."""
-    (usual,) = connection.execute("PRAGMA busy_timeout").fetchone()
+def _set_patience(connection: sqlite3.Connection, patience: float) -> Iterator[None]:
+    """Limits the wait for other processes: emptying the log blocks every writer."""
+    (previous,) = connection.execute("PRAGMA busy_timeout").fetchone()
     connection.execute(f"PRAGMA busy_timeout = {int(patience * 1000)}")
     try:
         yield
     finally:
-        connection.execute(f"PRAGMA busy_timeout = {usual}")
+        connection.execute(f"PRAGMA busy_timeout = {previous}")
 
 
 @contextmanager
@@ -163,10 +163,10 @@ _LINE = re.compile(rf"({PSEUDONYM.pattern})\t({DAY.pattern})")
 
 @dataclass(frozen=True)
 class ErasedList:
-    """The list of participants who withdrew, next to the sealed files, so that it is there when they are not.
+    """The list of withdrawn participants, in a file of its own, so that it survives the loss of the sealed files.
 
-    A backup knows who withdrew before it was made; a restore needs those since. Each line holds a pseudonym and a day,
-    so the list may be copied anywhere. To add to it, hold the write lock of the file next to it.
+    A backup contains the withdrawals before it was made; a restore needs the later ones too. Each line is a pseudonym
+    and a day, so that the list may be copied anywhere. Add to it only with the write lock of the sealed file.
     """
 
     path: Path
@@ -176,21 +176,21 @@ class ErasedList:
         return cls(file.with_name(ERASED_LIST))
 
     def read(self) -> dict[str, str]:
-        """Who withdrew, and the first day of it; a line that is none is refused, since it may have been one."""
+        """Returns the withdrawn participants with the day; raises InputError for an invalid line, which may hide one."""
         files: dict[str, str] = {}
         for number, line in enumerate(self._lines(), start=1):
             read = _LINE.fullmatch(line)
             if read is None:
-                raise InputError(f"{self.path}, line {number} is no withdrawal: bring back a copy of it, or remove it")
+                raise InputError(f"{self.path}, line {number} is not a withdrawal: restore a copy of the list, or remove the line")
             files[read[1]] = min(read[2], files.get(read[1], read[2]))
         return files
 
     def list_names(self) -> set[str]:
-        """Whoever may stand there, whatever else does."""
+        """Returns the pseudonyms in the list, ignoring invalid parts of lines."""
         return {line.partition("\t")[0] for line in self._lines()}
 
     def add(self, new: Mapping[str, str]) -> None:
-        """On the disk when this returns; whatever else stands there stays, so that nobody is hindered by it."""
+        """Adds participants durably; keeps invalid lines, so that they do not prevent a withdrawal."""
         lines, known = self._lines(), self.list_names()
         added = [f"{participant}\t{day}" for participant, day in new.items() if participant not in known]
         if added:
@@ -205,13 +205,13 @@ class ErasedList:
 
 
 def describe_pending_erasures(folder: Path) -> str:
-    """What is not finished, why, and what to do, in a few sentences; empty where nothing is pending."""
+    """Explains which erasures are pending and what to do; empty if there are none."""
     names = list_pending_erasures(folder)
     if not names:
         return ""
     files = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
     return (
-        f"What was erased can still be found in the bytes of {files}, because another program was using the file or "
+        f"Erased content may still be in the bytes of {files}, because another program was using the file or "
         "the disk was full. The desk tries to remove it every minute, and so does the next command that opens the "
-        "file; until then, do not copy it."
+        "file. Do not copy the file until then."
     )

@@ -1,4 +1,4 @@
-"""Group commit: whatever arrives while the disk is busy is recorded in one transaction, each with its own outcome."""
+"""Group commit: writes that arrive while the disk is busy share one transaction; each has its own outcome."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ _Result = TypeVar("_Result")
 
 @dataclass(eq=False)
 class PendingWrite(Generic[_Result]):
-    """Something to be recorded, and its outcome once it is."""
+    """A write to be recorded, with its outcome afterwards."""
 
     outcome: _Result | BaseException | None = field(default=None, init=False)
 
     def result(self) -> _Result:
-        """What was recorded; raises why it was not."""
+        """Returns the recorded result, or raises the error that prevented it."""
         if isinstance(self.outcome, BaseException):
             raise self.outcome
         if self.outcome is None:
-            raise RuntimeError("nobody has recorded this yet")
+            raise RuntimeError("this write has not been recorded yet")
         return self.outcome
 
 
@@ -34,8 +34,8 @@ _Write = TypeVar("_Write", bound=PendingWrite[Any])
 class GroupCommit(Generic[_Write]):
     """A queue of writes to one file, shared by threads and by the coroutines of an event loop.
 
-    `record_batch` records a batch in one transaction and returns an outcome for each write of it; `lock` is held
-    meanwhile. Where it raises, nothing of the batch is recorded, and each write of it is tried alone.
+    `record_batch` records a batch in one transaction and returns an outcome for each write, while `lock` is held. If it
+    raises an error, nothing of the batch is recorded, and each write is tried alone.
     """
 
     def __init__(
@@ -49,11 +49,11 @@ class GroupCommit(Generic[_Write]):
         self._recording: asyncio.Future[None] | None = None
 
     def add(self, write: _Write) -> None:
-        """Queue a write; the next call of `record`, by anybody, records it."""
+        """Queues a write; the next call of `record` by any thread records it."""
         self._queue.append(write)
 
     def record(self) -> None:
-        """Record everything queued; on return each write has its outcome, and the disk has it."""
+        """Records all queued writes durably; afterwards each has its outcome."""
         with self._lock:
             batch = []
             while self._queue:
@@ -62,17 +62,17 @@ class GroupCommit(Generic[_Write]):
                 self._record(batch)
 
     async def wait(self, write: _Write, run: Callable[[Callable[[], None]], Awaitable[None]]) -> None:
-        """Return when a queued write has its outcome, without holding a thread; `run` runs a call in a thread."""
+        """Waits for the outcome of a queued write without blocking a thread; `run` runs a call in a thread."""
         while write.outcome is None:
             if self._recording is None or self._recording.done():
                 self._recording = asyncio.ensure_future(run(self.record))
-            # Shielded: a client that leaves must not cancel the commit that others wait for.
+            # Shielded: a client that disconnects must not cancel the commit that others wait for.
             await asyncio.shield(self._recording)
 
     def _record(self, batch: Sequence[_Write]) -> None:
         try:
             outcomes = self._record_batch(batch)
-        except BaseException as error:  # noqa: BLE001 - raised by `PendingWrite.result`, where the write was asked for
+        except BaseException as error:  # noqa: BLE001 - `PendingWrite.result` raises it for the caller
             if len(batch) > 1 and isinstance(error, Exception):
                 for write in batch:
                     self._record([write])

@@ -83,7 +83,7 @@ class LineDigest:
         self._hash = hashlib.sha256()
         self._rows: Counter[str] = Counter()
 
-    def through(self, lines: Iterable[str]) -> Iterator[str]:
+    def pass_through(self, lines: Iterable[str]) -> Iterator[str]:
         """The same lines, counted and hashed on their way."""
         for line in lines:
             self._hash.update(line.encode() + b"\n")
@@ -97,7 +97,7 @@ class LineDigest:
 def compute_digest(connection: sqlite3.Connection) -> PartReport:
     """What stands in a file, in short: two that hold the same have the same."""
     digest = LineDigest()
-    for _ in digest.through(format_lines(connection)):
+    for _ in digest.pass_through(format_lines(connection)):
         pass
     return digest.report("", 0)
 

@@ -1,4 +1,4 @@
-"""A journal in a SQLite file: durable commits, one writer at a time, readers never wait."""
+"""A journal in a SQLite file, with durable commits, one writer at a time, and readers that never wait."""
 
 from __future__ import annotations
 
@@ -25,28 +25,28 @@ _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
 class SQLite:
-    """The file that holds a study's acts."""
+    """The database of a journal in a SQLite file."""
 
     def __init__(self, file: Path) -> None:
         self.file = file.resolve()
         self.display_name = str(file)
         self._engine = create_engine(
             URL.create("sqlite", database=str(self.file)),
-            # Without the module's own idea of when a transaction begins: it begins when we say so.
+            # No implicit transactions of the sqlite3 module: transactions start only explicitly.
             connect_args={"timeout": PATIENCE, "isolation_level": None, "check_same_thread": False},
             max_overflow=-1,
         )
-        event.listen(self._engine, "connect", _be_durable)
+        event.listen(self._engine, "connect", _make_durable)
         event.listen(self._engine, "begin", _begin)
 
     def prepare(self) -> None:
         if self.file.is_dir():
             raise InputError(f"{self.display_name} is a folder: name the file of a store")
         if not self.file.parent.is_dir():
-            raise StateError(f"the folder {self.file.parent} does not exist: make it, or name another store")
+            raise StateError(f"the folder {self.file.parent} does not exist: create it, or name another store")
         create_private_file(self.file)
         with explain_errors(self):
-            self._refuse_foreign()
+            self._require_own_file()
             restrict_to_owner(self.file)
             self._use_write_ahead_log()
 
@@ -64,7 +64,7 @@ class SQLite:
             yield connection
 
     def read_head(self) -> int:
-        # Past SQLAlchemy's statements and transactions, which cost ten times as much as the answer.
+        # Bypasses SQLAlchemy, whose statements and transactions take ten times as long as the query itself.
         connection = self._engine.raw_connection()
         try:
             cursor = connection.cursor()
@@ -80,33 +80,33 @@ class SQLite:
         return int(found[0]) if found else 0
 
     def read_revision(self, connection: Connection) -> str | None:
-        if not _tables(connection):
-            return None  # nothing yet, or what a creation left that was cut short
+        if not _list_tables(connection):
+            return None  # an empty file, or an interrupted creation
         return read_revision(connection)
 
-    def name_file(self, folder: Path | None, words: str) -> Path:
-        return (folder or self.file.parent) / f"{self.file.name}.{words}"
+    def name_file(self, folder: Path | None, suffix: str) -> Path:
+        return (folder or self.file.parent) / f"{self.file.name}.{suffix}"
 
     def write_copy(self, target: Path, connection: Connection, made: str) -> None:
-        aside = target.with_name(f".{target.name}.{os.getpid()}")
+        temporary = target.with_name(f".{target.name}.{os.getpid()}")
         try:
-            open_private(aside).close()
-            # A copy of the file, whatever an older program kept in it.
-            with closing(sqlite3.connect(self.file)) as source, closing(sqlite3.connect(aside)) as copy:
+            open_private(temporary).close()
+            # A copy of the whole file, including tables that this version does not know.
+            with closing(sqlite3.connect(self.file)) as source, closing(sqlite3.connect(temporary)) as copy:
                 source.backup(copy)
                 copy.execute("PRAGMA journal_mode = DELETE")
                 verify_copy(copy, connection, target)
-            fsync(aside)
-            os.replace(aside, target)
+            fsync(temporary)
+            os.replace(temporary, target)
             fsync(target.parent)
         except sqlite3.Error as error:
             raise StateError(f"{self.display_name} cannot be copied before its upgrade to {target}: {error}") from error
         finally:
-            aside.unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
 
     def set_aside(self, stamp: str) -> Path:
         target = self.file.with_name(f"{self.file.name}.damaged-{stamp}")
-        # The file itself last: a log that stayed behind would be replayed into the next store.
+        # The database file last: a log left behind would be replayed into the next store.
         for suffix in ("-wal", "-shm", ""):
             part = self.file.with_name(f"{self.file.name}{suffix}")
             if part.exists():
@@ -127,12 +127,12 @@ class SQLite:
         code = getattr(error.orig, "sqlite_errorcode", 0) & 0xFF
         if code in _DAMAGED:
             return DamagedStore(
-                f"{self.display_name} is damaged or no store of Quaestor ({format_error(error)}): "
+                f"{self.display_name} is damaged or not a store of Quaestor ({format_error(error)}): "
                 "restore a backup with `quaestor restore FILE --replace`, or name another store"
             )
         if code == sqlite3.SQLITE_BUSY:
             return TemporarilyUnavailable(
-                f"{self.display_name} has been busy for {PATIENCE:.0f} seconds: end the program that holds it"
+                f"{self.display_name} has been busy for {PATIENCE:.0f} seconds: stop the program that uses it"
             )
         if code == sqlite3.SQLITE_FULL:
             return TemporarilyUnavailable(
@@ -148,18 +148,18 @@ class SQLite:
             )
         return TemporarilyUnavailable(f"{self.display_name} cannot be used: {format_error(error)}")
 
-    def _refuse_foreign(self) -> None:
+    def _require_own_file(self) -> None:
         with self.reading() as connection:
-            tables = _tables(connection)
+            tables = _list_tables(connection)
             if connection.exec_driver_sql("PRAGMA application_id").scalar() == BACKUP:
                 raise InputError(
-                    f"{self.display_name} is a backup: bring it back with `quaestor restore {self.display_name}`"
+                    f"{self.display_name} is a backup: restore it with `quaestor restore {self.display_name}`"
                 )
         if tables and VERSIONS not in tables:
             raise InputError(f"{self.display_name} is a database of another program: name another file for the store")
 
     def _use_write_ahead_log(self) -> None:
-        """Once for a store; SQLite does not wait for others here, so that we must."""
+        """Switches the store to a write-ahead log; retries, because SQLite does not wait for locks in this case."""
         deadline = time.monotonic() + PATIENCE
         with self._engine.connect().execution_options(begin="SELECT 1") as connection:
             while True:
@@ -175,8 +175,8 @@ class SQLite:
                     return
 
 
-def _be_durable(connection: sqlite3.Connection, record: Any) -> None:
-    """Every commit is on the disk before it is acknowledged, and what a restore replaces is overwritten."""
+def _make_durable(connection: sqlite3.Connection, record: Any) -> None:
+    """Makes every commit durable before it returns, and overwrites deleted content."""
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute("PRAGMA secure_delete = ON")
 
@@ -185,7 +185,7 @@ def _begin(connection: Connection) -> None:
     connection.exec_driver_sql(connection.get_execution_options().get("begin", "BEGIN"))
 
 
-def _tables(connection: Connection) -> set[str]:
+def _list_tables(connection: Connection) -> set[str]:
     return set(connection.exec_driver_sql("SELECT name FROM sqlite_master WHERE type = 'table'").scalars())
 
 
@@ -193,4 +193,4 @@ def verify_copy(copy: sqlite3.Connection, connection: Connection, target: Path) 
     wanted = "SELECT * FROM acts ORDER BY number"
     whole = copy.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     if not whole or copy.execute(wanted).fetchall() != [tuple(row) for row in connection.exec_driver_sql(wanted)]:
-        raise StateError(f"the backup {target} could not be verified, so the store was left as it is: try again")
+        raise StateError(f"the backup {target} could not be verified, so the store was not changed: try again")

@@ -75,7 +75,7 @@ def test_a_reader_goes_from_a_number_to_its_items_by_keyboard(
     page, _ = open_page(browser, address, 1280, "light", state)
     page.goto(address)
     page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.textContent") == "Skip to the content"
+    assert page.evaluate("document.activeElement.textContent") == "Skip to content"
     link = page.get_by_role("link", name=f"{found[0].steps[1].kept:,}").first
     link.focus()
     page.keyboard.press("Enter")

@@ -238,8 +238,8 @@ def state(browser: Browser, address: str, study: Study) -> StorageState:
 
 def to_preview(page: Page, address: str) -> None:
     page.goto(f"{address}codebook/change?act=merge&code=training/loss")
-    page.get_by_label("Which code takes its place").select_option("training/layer")
-    page.get_by_role("button", name="See what it moves").click()
+    page.get_by_label("Merge into").select_option("training/layer")
+    page.get_by_role("button", name="Preview").click()
     page.get_by_role("button", name="Do it").wait_for()
 
 
@@ -287,9 +287,9 @@ def test_a_lead_merges_and_undoes_by_keyboard_and_a_second_tab_is_told(
     press(page, "link", "loss")
     press(page, "link", "Merge")
     page.wait_for_url("**act=merge**")
-    page.get_by_label("Which code takes its place").focus()
+    page.get_by_label("Merge into").focus()
     page.keyboard.type("model training › layer")
-    press(page, "button", "See what it moves")
+    press(page, "button", "Preview")
     expect(page.get_by_role("heading", level=1)).to_contain_text("into “model training › layer”")
     press(page, "button", "Do it")
     page.wait_for_url("**/codebook/code?**")

@@ -134,10 +134,10 @@ def test_a_case_is_settled_by_form_and_leads_to_the_next_open_one(app: Starlette
     following = rater.get(answer.headers["location"]).text
     assert "how to save layer 2" in following
     assert "1 of 3 settled" in following
-    assert "Settled and on record" in following
+    assert "Decision saved" in following
     again = rater.get(case(ITEMS[0])).text
     assert "Settled: keep" in again
-    assert "by discussion, put on record by you" in again
+    assert "by discussion, recorded by you" in again
     assert "clear" in again
 
 
@@ -379,8 +379,8 @@ def test_without_script_a_case_is_settled_by_form(
 ) -> None:
     page, _ = open_at(browser, address, states[Role.LEAD], case(ITEMS[2]), java_script_enabled=False)
     page.get_by_label("Another answer").select_option("exclude: installation")
-    page.get_by_label("Why, for those who read this later").fill("it never installed")
+    page.get_by_label("Reason").fill("it never installed")
     page.get_by_role("button", name="Settle").click()
-    expect(page.get_by_role("status")).to_contain_text("Settled and on record")
+    expect(page.get_by_role("status")).to_contain_text("Decision saved")
     assert settled(open_study(folder))[ITEMS[2]][0] == {"answer": "exclude", "reason": "installation"}
     page.context.close()

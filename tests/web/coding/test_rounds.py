@@ -234,7 +234,7 @@ def test_a_study_without_rounds_says_what_to_do(tmp_path: Path) -> None:
     with closing_app(make_app(tmp_path, passwords=Passwords(QUICK))) as app:
         lead = visitor(app)
         join(lead, invited(tmp_path, Role.LEAD))
-        assert "Set up the first round" in lead.get("/rounds").text
+        assert "Create the first round" in lead.get("/rounds").text
         assert "No facets yet" in lead.get("/rounds/new").text
         assert lead.get("/rounds/nothing").status_code == 409
 

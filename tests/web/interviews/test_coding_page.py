@@ -132,7 +132,7 @@ def test_the_rest_of_a_page_is_read_all_or_none_and_once(rater: TestClient, stud
     assert on_record(study, "rater-1", DATA) == [stretch(0, len(WORDS), "practice")]
     with open_coding(study) as coding:
         assert coding.state.round(ROUND).rating_count == 2
-    assert "Every turn is read" in rater.get(CODE).text
+    assert "All turns are read" in rater.get(CODE).text
 
 
 def test_what_a_script_sends_is_recorded_once_by_its_key(rater: TestClient, study: Study) -> None:

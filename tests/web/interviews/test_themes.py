@@ -195,7 +195,7 @@ def test_disagreements_about_a_code_with_a_long_name_fit_a_narrow_window(
         page = context.new_page()
         page.set_viewport_size({"width": 320, "height": 640})
         page.goto(f"{address}rounds/{ROUND}/disagreements")
-        page.get_by_role("button", name="Look, and put it on record").click()
+        page.get_by_role("button", name="View and record it").click()
         assert long in page.locator(".filter select").inner_text()
         assert page.evaluate("document.documentElement.scrollWidth") <= 320
         assert_for_everyone(page)

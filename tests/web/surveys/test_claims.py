@@ -297,7 +297,7 @@ def test_the_payer_sees_pay_and_nothing_else_of_the_study(surveys: Surveys, app:
 def test_a_study_without_surveys_has_nobody_to_pay(tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text('[study]\nname = "empty"\n')
     with closing_app(make_app(tmp_path, passwords=Passwords(QUICK))) as app:
-        assert "Nobody is to be paid" in signed_in(app, tmp_path, Role.LEAD).get("/pay").text
+        assert "No payments due" in signed_in(app, tmp_path, Role.LEAD).get("/pay").text
     assert not (tmp_path / "answers.db").exists()
     assert not (tmp_path / "claims.key").exists()
 

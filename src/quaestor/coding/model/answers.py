@@ -1,4 +1,4 @@
-"""What an answer to a facet may be, and the label that agreement compares."""
+"""Checks, compares and formats answers to facets of any kind."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from quaestor.coding.model.records import CANNOT_JUDGE, Codebook, Facet, RoundPl
 
 
 def check_answers(plan: RoundPlan, book: Codebook, answers: Mapping[str, Any]) -> dict[str, Any]:
-    """Answers to every facet of a round in their proper form; raises InputError with what is allowed."""
+    """Returns the answers to every facet in the form in which they are stored; raises InputError with what is allowed."""
     names = [facet.id for facet in plan.facets]
     for name in answers:
         if name not in names:
-            raise InputError(f"the round {plan.round!r} asks no {name!r}, allowed: {suggest(name, names)}")
+            raise InputError(f"the round {plan.round!r} has no facet {name!r}, allowed: {suggest(name, names)}")
     checked = {}
     for facet in plan.facets:
         answer = answers.get(facet.id)
@@ -30,7 +30,7 @@ def check_answers(plan: RoundPlan, book: Codebook, answers: Mapping[str, Any]) -
 
 
 def check_answer(facet: Facet, book: Codebook, answer: Any) -> Any:
-    """One answer in its proper form."""
+    """Returns an answer in the form in which it is stored."""
     refuse_unstorable(answer, facet.id)
     if answer == CANNOT_JUDGE:
         return CANNOT_JUDGE
@@ -38,12 +38,12 @@ def check_answer(facet: Facet, book: Codebook, answer: Any) -> Any:
 
 
 def refuse_unstorable(value: Any, field: str) -> None:
-    """Refuse an answer in which a text has a NUL or half a character, which no file or page can show."""
+    """Raises InputError if a text contains a NUL or an unpaired surrogate, which no file or page can show."""
     waiting = [value]
     while waiting:
         part = waiting.pop()
         if isinstance(part, str) and not is_storable(part):
-            raise InputError(f"{field} holds a NUL or half a character: write it again")
+            raise InputError(f"{field} contains an invalid character: type it again")
         if isinstance(part, Mapping):
             waiting += [*part.keys(), *part.values()]
         elif isinstance(part, list | tuple):

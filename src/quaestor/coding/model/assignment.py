@@ -1,4 +1,4 @@
-"""Who rates what, and in which order: settled by the plan and its seed alone."""
+"""Assigns items to raters and orders them; the plan and its seed alone determine the result."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from quaestor.coding.model.records import RoundPlan
 
 
 def assign_items(plan: RoundPlan) -> list[tuple[str, ...]]:
-    """The items of each seat. With partial overlap all seats share a seeded part, and the rest is dealt out."""
+    """Returns the items of each slot. With partial overlap all slots share a random part and divide up the rest."""
     if plan.overlap >= 1 or len(plan.raters) == 1:
         return [plan.items for _ in plan.raters]
     generator = random.Random(f"{plan.seed}/{plan.round}/overlap")
@@ -24,7 +24,7 @@ def assign_items(plan: RoundPlan) -> list[tuple[str, ...]]:
 
 
 def order_items(plan: RoundPlan, rater: str, items: Sequence[str]) -> tuple[str, ...]:
-    """The items in the order in which a rater meets them: another one for each, the same each time."""
+    """Returns the items in a rater's own order: different for each rater, the same each time."""
     return tuple(sorted(items, key=lambda item: _sort_key(plan, rater, item)))
 
 
@@ -33,7 +33,7 @@ def _sort_key(plan: RoundPlan, name: str, item: str) -> bytes:
 
 
 def shuffle_answers(plan: RoundPlan, item: str, answers: Sequence[object]) -> tuple[object, ...]:
-    """Answers in an order that says nothing about who gave them."""
+    """Returns answers in an order that does not reveal their raters."""
     return tuple(sorted(answers, key=lambda answer: _sort_key(plan, repr(answer), item)))
 
 
@@ -41,9 +41,9 @@ _WAITS = 1
 
 
 class RaterProgress:
-    """A rater's items in the rater's own order, and which of them wait.
+    """A rater's items in the rater's own order, and which of them are unrated.
 
-    Items are kept as places in the plan, so that twenty raters of a hundred thousand items stay small.
+    Items are stored as indexes into the plan to save memory: twenty raters may have a hundred thousand items each.
     """
 
     def __init__(self, items: Sequence[str], places: Mapping[str, int], order: Sequence[str]) -> None:
@@ -66,7 +66,7 @@ class RaterProgress:
         return self._items[self._order[turn]]
 
     def turn_of(self, item: str) -> int:
-        """When the rater meets an item; -1 where it is not among theirs."""
+        """Returns the position of an item in the rater's order; -1 if it is not assigned to the rater."""
         place = self._places.get(item, -1)
         return -1 if place < 0 else self._turns[place]
 
@@ -77,7 +77,7 @@ class RaterProgress:
             self._waiting[turn] = 0
 
     def iterate_waiting(self, turn: int) -> Iterator[str]:
-        """The items that wait, those from a turn on first, then those that were skipped before it."""
+        """Yields the unrated items from a position on, then those skipped before it."""
         for start, end in ((turn, len(self._order)), (0, turn)):
             position = self._waiting.find(_WAITS, start, end)
             while position >= 0:
@@ -85,5 +85,5 @@ class RaterProgress:
                 position = self._waiting.find(_WAITS, position + 1, end)
 
     def list_from(self, turn: int, most: int) -> list[str]:
-        """The items from a turn on, waiting or not."""
+        """Returns the items from a position on, rated or not."""
         return [self._items[place] for place in self._order[turn : turn + most]]

@@ -10,7 +10,7 @@ from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import join_with_or
 from quaestor.coding.model.answers import check_answer
 from quaestor.coding.model.facet_kinds import find_kind
-from quaestor.coding.model.facet_kinds.keep import Keep
+from quaestor.coding.model.facet_kinds.keep import KeepKind
 from quaestor.coding.model.facet_kinds.passages import differing_fields, replace_separator
 from quaestor.coding.model.phrases import find_all_words
 from quaestor.coding.model.records import CANNOT_JUDGE, KEEP, Comment, Decision, Disagreement, Facet, RoundPlan
@@ -303,7 +303,7 @@ def list_kept(state: State, name: str) -> set[str] | None:
     round_state = state.rounds.get(name)
     if round_state is None or round_state.status != CLOSED:
         return None
-    facet = next((facet for facet in round_state.plan.facets if facet.kind == Keep.name), None)
+    facet = next((facet for facet in round_state.plan.facets if facet.kind == KeepKind.name), None)
     if facet is None:
         raise StateError(f"the round {name!r} does not ask what to keep: a funnel step cannot go by it")
     known = round_state.cache.get("kept")

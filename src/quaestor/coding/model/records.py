@@ -1,4 +1,4 @@
-"""What coding hands to others: codes, codebooks, rounds, ratings, decisions, all frozen."""
+"""The frozen records of coding: codes, codebooks, rounds, ratings and decisions."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ ACTIVE, RETIRED, MERGED, SPLIT, WITHDRAWN = "active", "retired", "merged", "spli
 CANNOT_JUDGE = "cannot judge"
 KEEP, EXCLUDE = "keep", "exclude"
 EVIDENCE, INTERVIEWS, SURVEYS = "evidence", "interviews", "surveys"
-"""Where items come from: authors of interviews and open answers can withdraw, those of other evidence cannot."""
+"""Sources of items: the authors of interviews and open answers can withdraw, the authors of other evidence cannot."""
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
 class CodeFacet:
-    """One tree of codes and the names of its levels; across the first tree lie others."""
+    """One tree of codes and the names of its levels; codes can refer to codes of other trees."""
 
     id: str
     title: str = ""
@@ -27,7 +27,7 @@ class CodeFacet:
 
 @dataclass(frozen=True)
 class SplitRule:
-    """Where ratings of a split code go: by item, else by the first rule that another answer fits, else the rest."""
+    """Assigns ratings of a split code to its parts: by item, else by the first matching rule, else to `otherwise`."""
 
     items: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
     rules: tuple[tuple[str, str, str], ...] = ()  # facet, answer, part
@@ -46,13 +46,13 @@ class SplitRule:
 
 
 def _read_code(value: Any) -> Any:
-    """The code of a stretch; of an answer with several codes each is one itself."""
+    """Returns the code of a passage; any other value is a code itself."""
     return value.get("code") if isinstance(value, Mapping) else value
 
 
 @dataclass(frozen=True)
 class Code:
-    """One entry of a codebook; its id never changes, so a rating stays with it whatever it is called."""
+    """One entry of a codebook; its id never changes, so renaming a code keeps its ratings."""
 
     id: str
     facet: str
@@ -67,9 +67,9 @@ class Code:
     across: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
     status: str = ACTIVE
     into: str = ""
-    """Of a merged code: the code that took its place."""
+    """The code that replaced a merged code."""
     origin: str = ""
-    """Of a part of a split code: that code."""
+    """The split code that this code is a part of."""
     split: SplitRule | None = None
     since: int = 0
 
@@ -91,7 +91,7 @@ class Codebook:
     )
 
     def children(self, parent: str, facet: str | None = None) -> list[Code]:
-        """The active codes right below a code, or the roots of a facet."""
+        """Returns the active codes directly below a code, or the roots of a facet."""
         return [
             code
             for code in self.codes.values()
@@ -99,7 +99,7 @@ class Codebook:
         ]
 
     def path(self, code: str) -> tuple[str, ...]:
-        """The ids from the root down to a code."""
+        """Returns the ids from the root down to a code."""
         path: list[str] = []
         while code:
             path.append(code)
@@ -110,17 +110,17 @@ class Codebook:
         return len(self.path(code))
 
     def level(self, code: str) -> str:
-        """The name of a code's level, such as phase."""
+        """Returns the name of a code's level, such as phase."""
         entry = self.codes[code]
         levels = self.facets[entry.facet].levels
         return levels[min(self.depth(code), len(levels)) - 1]
 
     def at_level(self, code: str, level: str) -> str | None:
-        """The ancestor of a code (or the code) at a level; None where the code stands above it."""
+        """Returns the ancestor of a code (or the code) at a level; None if the code is above that level."""
         return next((ancestor for ancestor in self.path(code) if self.level(ancestor) == level), None)
 
     def active(self, facet: str, level: str | None = None) -> list[Code]:
-        """The codes a rater may choose from; asked for with every rating, so worked out once."""
+        """Returns the codes a rater may choose from; cached, since every rating needs them."""
         if (facet, level) not in self._offered:
             self._offered[facet, level] = [
                 code
@@ -130,13 +130,13 @@ class Codebook:
         return self._offered[facet, level]
 
     def path_name(self, code: str) -> str:
-        """`model training › loss`, as a person reads it."""
+        """Returns the names from the root down to a code, such as `model training › loss`."""
         return " › ".join(self.codes[ancestor].name for ancestor in self.path(code))
 
 
 @dataclass(frozen=True)
 class CodeInVersion:
-    """What a rating's code is under some version of the codebook; `why` says it where there is none."""
+    """The code of a rating under some version of the codebook; if there is none, `why` gives the reason."""
 
     code: str | None
     why: str = ""
@@ -144,7 +144,7 @@ class CodeInVersion:
 
 @dataclass(frozen=True)
 class Difference:
-    """One way in which two versions differ."""
+    """One difference between two versions of the codebook."""
 
     code: str
     what: str  # added, renamed, redefined, moved, merged, split, retired, restored, withdrawn
@@ -166,16 +166,16 @@ class Facet:
     scale: str = "nominal"
     required: bool = True
     fields: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    """What a stretch with a code says more, by the id of the code."""
+    """The names of the fields of a passage, by the id of its code."""
 
     def list_fields(self, code: str) -> tuple[str, ...]:
-        """What a stretch with a code says more."""
+        """Returns the names of the fields of a passage with this code."""
         return next((names for with_code, names in self.fields if with_code == code), ())
 
 
 @dataclass(frozen=True)
 class Practice:
-    """An item to practise on: what would be right, and why."""
+    """A practice item: the right answers and why they are right."""
 
     item: str
     answers: Mapping[str, Any]
@@ -184,7 +184,7 @@ class Practice:
 
 @dataclass(frozen=True)
 class RoundPlan:
-    """A round as it was fixed when it opened: nothing here changes once a rater has begun."""
+    """The plan of a round, fixed when it opens."""
 
     round: str
     kind: str
@@ -207,13 +207,13 @@ class RoundPlan:
     set_size: int = 0
     proposals: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     origin: str = ""
-    """Where the items come from: a feature whose authors can withdraw, or `EVIDENCE`; empty in older plans."""
+    """The source of the items: a feature whose authors can withdraw, or `EVIDENCE`; empty in older plans."""
 
     def facet(self, name: str) -> Facet:
         return next(facet for facet in self.facets if facet.id == name)
 
     def sets(self) -> list[tuple[str, ...]]:
-        """The items set by set; what does not fill a set joins the last one."""
+        """Returns the items of each set; items that do not fill a set of their own join the last one."""
         if not self.set_size:
             return [self.items]
         count = max(1, len(self.items) // self.set_size)
@@ -244,7 +244,7 @@ class Rating:
 
 @dataclass(frozen=True)
 class Comment:
-    """Something said about a disagreement, on the record."""
+    """A comment on a disagreement."""
 
     number: int
     item: str
@@ -253,7 +253,7 @@ class Comment:
     text: str
     time: str
     answer: Any = None
-    """Of a tie-breaker's independent comment: the answer it speaks for."""
+    """The answer of a tie-breaker's independent comment."""
     simulated: bool = False
 
 
@@ -275,7 +275,7 @@ class Decision:
 
 @dataclass(frozen=True)
 class Disagreement:
-    """An item whose raters do not say the same; the answers stand in the order of the seats."""
+    """An item on which raters disagree; the answers are in the order of the rater slots."""
 
     item: str
     facet: str
@@ -284,12 +284,12 @@ class Disagreement:
     tie_comment: Comment | None = None
     decision: Decision | None = None
     words_only: bool = False
-    """Whether all gave the same codes, and differ in what they say of them."""
+    """Whether all raters gave the same codes and differ only in the fields of a passage."""
 
 
 @dataclass(frozen=True)
 class Unification:
-    """Words that were made one after a set of phrases."""
+    """Words that raters replaced with one word after a set of phrases."""
 
     number: int
     set: int
@@ -304,7 +304,7 @@ class Unification:
 
 @dataclass(frozen=True)
 class ActSummary:
-    """An act as it may be told to others: who did what in which round, and nothing of what was said."""
+    """An act without its content: who did what in which round."""
 
     number: int
     time: str
@@ -312,7 +312,7 @@ class ActSummary:
     actor: str
     round: str
     count: int = 0
-    """Of a decision: how many items it settled."""
+    """How many items a decision settled."""
     survey: str = ""
 
 
@@ -336,7 +336,7 @@ class RaterView:
     words: Mapping[str, Mapping[str, str]]
     status: str
     again: tuple[str, ...] = ()
-    """Items whose phrase was unclear: they are to be read and rated again."""
+    """Items to rate again because their phrase was unclear."""
 
     @property
     def left(self) -> tuple[str, ...]:
@@ -345,7 +345,7 @@ class RaterView:
 
 @dataclass(frozen=True)
 class TieCase:
-    """A disagreement as the tie-breaker sees it: what was said, not by whom."""
+    """A disagreement as the tie-breaker sees it: the answers without the raters' names."""
 
     item: str
     facet: str
@@ -356,33 +356,33 @@ class TieCase:
 
 @dataclass(frozen=True)
 class Passage:
-    """A coded stretch of a turn of a transcript: places in the words as they were recorded, counted in characters.
+    """A coded passage of a turn of a transcript, as character offsets into the recorded text.
 
-    It holds none of these words, so that the journal forgets an interview with the file that it is in.
+    It contains none of the words, so that deleting the file of an interview removes them from the study.
     """
 
     start: int
     end: int
     code: str = ""
-    """Empty where the words of the stretch are the code themselves (in vivo)."""
+    """Empty if the words of the passage are themselves the code (in vivo)."""
     memo: str = ""
     fields: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
-    """What a code asks for, such as the threshold of an indicator."""
+    """The fields of the code, such as the threshold of an indicator."""
     link: str = ""
-    """The same for stretches of several turns that were coded as one; several, a space between, in several passages."""
+    """Shared by parts in several turns that were coded as one passage; several links are separated by spaces."""
 
     @property
     def in_vivo(self) -> bool:
         return not self.code
 
     def payload(self) -> dict[str, Any]:
-        """As an answer holds it."""
+        """Returns the passage as it is stored in an answer."""
         more = {"code": self.code, "memo": self.memo, "fields": dict(self.fields), "link": self.link}
         return {"start": self.start, "end": self.end} | {name: value for name, value in more.items() if value}
 
 
 def read_passages(answer: Any) -> tuple[Passage, ...]:
-    """The stretches that an answer to a facet of that kind holds; none where nobody could judge."""
+    """Returns the passages of an answer; none if the rater could not judge."""
     if not isinstance(answer, list | tuple):
         return ()
     return tuple(Passage(**{**passage, "fields": dict(passage.get("fields", {}))}) for passage in answer)

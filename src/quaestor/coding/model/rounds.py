@@ -1,4 +1,4 @@
-"""When a round may open, close, open again, change a rater or go on to its next set."""
+"""Builds the acts that open, close and reopen rounds, replace raters and go on to the next set; refuses invalid ones."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from quaestor.store.records import NewAct
 
 
 def build_open_act(state: State, plan: RoundPlan, actor: str, passed: bool | None = None) -> NewAct:
-    """Fix a plan and open it; `passed` says whether the round before reached its threshold (None: not known)."""
+    """Builds the act that opens a round; `passed` is whether the previous round reached its threshold, if known."""
     if plan.round in state.rounds:
-        words = "give a new round a name of its own, and items.without to leave out what others have"
-        raise StateError(f"the round {plan.round!r} was opened already: {words}")
+        hint = "use another name, and items.without to leave out the items of earlier rounds"
+        raise StateError(f"the round {plan.round!r} is already open or closed: {hint}")
     if not plan.items:
-        raise StateError(f"the round {plan.round!r} has no items: look at what its funnel step or sample holds")
+        raise StateError(f"the round {plan.round!r} has no items: check its funnel step or sample")
     if plan.tie_breaker in plan.raters:
-        raise StateError(f"{plan.tie_breaker!r} rates in {plan.round!r} and cannot break its ties: name somebody else")
+        raise StateError(f"{plan.tie_breaker!r} rates in {plan.round!r} and cannot be its tie-breaker: name somebody else")
     for facet in plan.facets:
         if facet.codes and not state.history.latest.active(facet.codes, facet.level or None):
             level = f" at the level {facet.level!r}" if facet.level else ""
-            raise StateError(f"the codebook has no codes of {facet.codes!r}{level}: import it first")
+            raise StateError(f"the codebook has no codes in the facet {facet.codes!r}{level}: import it first")
     _check_practice(state, plan)
     if plan.after:
         _check_gate(state, plan, passed)
@@ -32,15 +32,15 @@ def build_open_act(state: State, plan: RoundPlan, actor: str, passed: bool | Non
 
 
 def _check_practice(state: State, plan: RoundPlan) -> None:
-    """A wrong answer to practise on would lock every rater out."""
+    """Raises StateError if a practice item has an invalid answer, which would lock out every rater."""
     book = state.history.at(plan.codebook)
     for practice in plan.practice:
         if practice.item in plan.items:
-            raise StateError(f"{practice.item!r} is to be rated in {plan.round!r} and cannot be practised on")
+            raise StateError(f"{practice.item!r} is an item of {plan.round!r} and cannot also be a practice item")
         for name, answer in practice.answers.items():
             facet = next((facet for facet in plan.facets if facet.id == name), None)
             if facet is None:
-                raise StateError(f"{plan.round!r} asks no {name!r}, which its practice item {practice.item!r} answers")
+                raise StateError(f"{plan.round!r} has no facet {name!r}: its practice item {practice.item!r} answers it")
             try:
                 check_answer(facet, book, answer)
             except InputError as error:
@@ -60,7 +60,7 @@ def _check_gate(state: State, plan: RoundPlan, passed: bool | None) -> None:
 
 
 def list_missing(round_state: RoundState) -> list[tuple[str, str]]:
-    """Who still has to rate what, over all sets opened so far."""
+    """Returns (rater, item) for each missing rating of the sets opened so far."""
     opened = {item for items in round_state.sets[: round_state.set] for item in items}
     return [
         (slot.rater, item)
@@ -71,7 +71,7 @@ def list_missing(round_state: RoundState) -> list[tuple[str, str]]:
 
 
 def count_left_by_rater(round_state: RoundState) -> dict[str, int]:
-    """How many ratings each seat's rater still has to give now; from counts alone where these tell it."""
+    """Returns how many ratings each rater still has to give; from counts alone where these suffice."""
     if len(round_state.sets) == 1 and not round_state.reread:
         return {slot.rater: len(slot.items[0]) - round_state.rated_by(slot) for slot in round_state.slots}
     key = (
@@ -92,12 +92,12 @@ def count_left_by_rater(round_state: RoundState) -> dict[str, int]:
 
 
 def is_complete(round_state: RoundState) -> bool:
-    """Whether every planned rating exists, in all sets."""
+    """Returns whether every planned rating exists, in all sets."""
     return round_state.set >= len(round_state.sets) and not any(count_left_by_rater(round_state).values())
 
 
 def list_blindness_notes(rounds: Iterable[RoundState]) -> list[str]:
-    """A sentence for each of these rounds whose raters were not blind, for every result that comes from them."""
+    """Returns a sentence for each round whose raters were not blind, for every result based on it."""
     return [
         f"The round {round_state.plan.round} is {round_state.blindness}."
         for round_state in rounds
@@ -106,7 +106,7 @@ def list_blindness_notes(rounds: Iterable[RoundState]) -> list[str]:
 
 
 def build_close_act(state: State, name: str, actor: str, incomplete: str = "", *, final: bool = False) -> NewAct:
-    """Close a round whose ratings are all there, or one that is not, for a reason on the record.
+    """Builds the act that closes a round; an incomplete round needs a reason.
 
     A final round cannot be reopened. One that was closed as incomplete can be declared final later.
     """
@@ -126,36 +126,36 @@ def build_close_act(state: State, name: str, actor: str, incomplete: str = "", *
 
 
 def build_reopen_act(state: State, name: str, actor: str, reason: str, *, not_blind: bool = False) -> NewAct:
-    """Open a closed round again.
+    """Builds the act that reopens a closed round.
 
-    Once anybody has seen ratings of others, this needs `not_blind`, which every result of the round then states.
+    Once anybody has seen ratings of others, this needs `not_blind`, and every result of the round says so.
     """
     round_state = state.round(name)
     if round_state.status == OPEN:
-        raise StateError(f"{name!r} is open")
+        raise StateError(f"{name!r} is already open")
     if round_state.final:
         raise StateError(f"{name!r} was closed as final: rate its items again in a new round")
     if not reason:
-        raise StateError(f"opening {name!r} again needs a reason: give one with --reason")
+        raise StateError(f"reopening {name!r} needs a reason: give one with --reason")
     if round_state.decisions or round_state.comments or round_state.tie_comments:
         raise StateError(f"{name!r} has been discussed or decided: rate its items again in a new round")
     followers = [other.plan.round for other in state.rounds.values() if other.plan.after == name]
     if followers:
-        raise StateError(f"{followers[0]!r} was opened on what {name!r} reached: its ratings stand")
+        raise StateError(f"{followers[0]!r} was opened after {name!r}: its ratings can no longer change")
     payload: dict[str, object] = {"round": name, "reason": reason}
     saw = round_state.unblinded or (["its raters"] if round_state.compared else [])
     if saw and round_state.plan.blind:
         if not not_blind:
             raise StateError(
                 f"{', '.join(saw)} saw the ratings of {name!r}, so it is no longer blind: rate its items "
-                "again in a new round, or reopen it with --not-blind, which all its results will then state"
+                "again in a new round, or reopen it with --not-blind, and all its results will say so"
             )
         payload["not_blind"] = True
     return NewAct("round.reopen", actor, payload, round_state.plan.codebook)
 
 
 def can_reopen_blind(state: State, name: str) -> bool:
-    """Whether a closed round could be reopened with its raters still blind."""
+    """Returns whether a closed round could be reopened with its raters still blind."""
     try:
         act = build_reopen_act(state, name, "", "to see whether it is possible", not_blind=True)
     except StateError:
@@ -164,17 +164,17 @@ def can_reopen_blind(state: State, name: str) -> bool:
 
 
 def build_waive_act(state: State, name: str, actor: str, reason: str) -> NewAct:
-    """Let later rounds open although this one missed its threshold."""
+    """Builds the act that lets later rounds open although this round missed its threshold."""
     round_state = state.round(name)
     if round_state.status != CLOSED:
-        raise StateError(f"{name!r} is still open: close it before its threshold is waived")
+        raise StateError(f"{name!r} is still open: close it before waiving its threshold")
     if not reason:
         raise StateError(f"waiving the threshold of {name!r} needs a reason: give one with --reason")
     return NewAct("round.waive", actor, {"round": name, "reason": reason}, round_state.plan.codebook)
 
 
 def build_replace_act(state: State, name: str, actor: str, rater: str, by: str, reason: str = "") -> NewAct:
-    """Give the rest of a rater's items to somebody else; what was rated stays."""
+    """Builds the act that assigns a rater's unrated items to somebody else; existing ratings are kept."""
     round_state = _require_open(state, name)
     slot = round_state.slot_of(rater)
     if slot is None or slot.rater != rater:
@@ -182,9 +182,9 @@ def build_replace_act(state: State, name: str, actor: str, rater: str, by: str, 
             f"{rater!r} does not rate in {name!r}, allowed: {', '.join(slot.rater for slot in round_state.slots)}"
         )
     if not by.strip():
-        raise StateError(f"nobody is named to take over from {rater!r}: name somebody")
+        raise StateError(f"no replacement for {rater!r} was named: name somebody")
     if by == round_state.plan.tie_breaker or round_state.slot_of(by):
-        raise StateError(f"{by!r} has a part in {name!r} already: name somebody else")
+        raise StateError(f"{by!r} already rates or breaks ties in {name!r}: name somebody else")
     if by in round_state.unblinded:
         raise StateError(f"{by!r} has seen the ratings of {name!r} and would not rate blind: name somebody else")
     left = [item for item in slot.items_of(rater) if round_state.rating_in_slot(slot, item) is None]
@@ -198,7 +198,7 @@ def build_deadline_act(state: State, name: str, actor: str, deadline: str) -> Ne
 
 
 def build_next_set_act(state: State, name: str, actor: str, *, simulated: bool = False) -> NewAct:
-    """Go on to the next set when both have rated this one and its words are unified."""
+    """Builds the act that opens the next set; refused while ratings of this set are missing."""
     round_state = _require_open(state, name)
     sets = round_state.sets
     if round_state.set >= len(sets):
@@ -216,5 +216,5 @@ def build_next_set_act(state: State, name: str, actor: str, *, simulated: bool =
 def _require_open(state: State, name: str) -> RoundState:
     round_state = state.round(name)
     if round_state.status != OPEN:
-        raise StateError(f"the round {name!r} is closed: open it again with `quaestor round reopen {name}`")
+        raise StateError(f"the round {name!r} is closed: reopen it with `quaestor round reopen {name}`")
     return round_state

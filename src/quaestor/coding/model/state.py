@@ -1,7 +1,7 @@
-"""What the journal says: every act folded, in order, into the state of codebook, rounds and decisions.
+"""Folds the acts of the journal, in order, into the state of codebook, rounds and decisions.
 
-Nothing here decides whether an act is allowed (`rounds`, `ratings` and `decisions` do, before it is recorded), so the
-same acts always give the same state.
+This module does not check whether an act is allowed (`rounds`, `ratings` and `decisions` do, before it is recorded), so
+the same acts always give the same state.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from quaestor.store.records import Act
 
 OPEN, CLOSED = "open", "closed"
 _LATEST_ACTS = 400
-"""Acts that are told as the latest ones."""
+"""How many of the latest acts are kept for the activity list."""
 
 
 @dataclass
 class RaterSlot:
-    """One place at the table: who sat on it, one after the other, and which items are theirs."""
+    """A rater slot of a round: its raters, each replacing the one before, and the items of each."""
 
     raters: list[str]
     items: list[tuple[str, ...]]
@@ -48,7 +48,7 @@ class RaterSlot:
         return self.items[self.raters.index(rater)]
 
     def has(self, rater: str, item: str) -> bool:
-        """Whether an item is among a rater's own."""
+        """Returns whether an item is assigned to a rater."""
         self._members += [frozenset(items) for items in self.items[len(self._members) :]]
         return item in self._members[self.raters.index(rater)]
 
@@ -62,7 +62,7 @@ class RaterSlot:
 
 @dataclass
 class RoundState:
-    """One round so far."""
+    """The current state of a round."""
 
     plan: RoundPlan
     slots: list[RaterSlot]
@@ -74,9 +74,9 @@ class RoundState:
     closed: str = ""
     incomplete: str = ""
     final: bool = False
-    """Closed for good: it cannot be reopened, so ratings that are missing stay missing."""
+    """Whether the round can no longer be reopened, so that missing ratings stay missing."""
     not_blind: bool = False
-    """Reopened after somebody had seen ratings of others."""
+    """Whether the round was reopened after somebody had seen ratings of others."""
     waived: str = ""
     unblinded: list[str] = field(default_factory=list)
     ratings: dict[str, dict[str, list[Rating]]] = field(default_factory=dict)
@@ -86,29 +86,29 @@ class RoundState:
     decisions: dict[tuple[str, str], list[Decision]] = field(default_factory=dict)
     unifications: list[Unification] = field(default_factory=list)
     reread: dict[str, int] = field(default_factory=dict)
-    """Items to be read again, and the act that asked for it."""
+    """Items to rate again, each with the number of the act that requested it."""
     gone: frozenset[str] = frozenset()
-    """Items that nobody can read any more: there is nothing to settle about them."""
+    """Items that can no longer be read, so that nothing about them needs settling."""
     compared: list[int] = field(default_factory=list)
     """Sets whose raters have seen each other's words."""
     practised: dict[str, list[str]] = field(default_factory=dict)
     rating_count: int = 0
-    """Ratings so far, superseded ones too."""
+    """The number of ratings, including superseded ones."""
     seconds: dict[str, float] = field(default_factory=dict)
-    """How long each rater worked."""
+    """Working time by rater."""
     simulated: bool = False
     """Whether a simulated rater rated here."""
     decided_at: int = 0
     """The last act that decided anything."""
     _set_numbers: dict[str, int] = field(default_factory=dict, compare=False)
     cache: dict[object, Any] = field(default_factory=dict, compare=False, repr=False)
-    """What was worked out from the round and is asked for again and again, by all that it depends on."""
+    """Results computed from the round; a key contains everything that its result depends on."""
 
     _progress: dict[str, RaterProgress] = field(default_factory=dict, compare=False, repr=False)
     _item_numbers: dict[str, int] = field(default_factory=dict, compare=False, repr=False)
 
     def progress(self, slot: RaterSlot, rater: str) -> RaterProgress:
-        """Where a rater stands in the items that may be rated now; worked out once, then kept up rating by rating."""
+        """Returns a rater's progress through the open items; computed once, then updated with each rating."""
         if rater not in self._progress:
             if not self._item_numbers:
                 self._item_numbers.update({item: number for number, item in enumerate(self.plan.items)})
@@ -130,11 +130,11 @@ class RoundState:
             self._progress[rating.rater].mark_rated(rating.item)
 
     def forget_progress(self) -> None:
-        """Who rates what has changed: it is worked out anew when it is asked for."""
+        """Drops the cached progress after the assignment of items changed."""
         self._progress.clear()
 
     def drop_items(self, is_gone: Callable[[str], object]) -> None:
-        """Ask nobody any more for items that nobody can read; what was rated stays with who rated it."""
+        """Removes items that can no longer be read from the assignments; existing ratings are kept."""
         self.gone |= {item for item in self.plan.items if is_gone(item)}
         for slot in self.slots:
             rated = {item for rater in slot.raters for item in self.ratings.get(rater, ())}
@@ -146,13 +146,13 @@ class RoundState:
 
     @property
     def blindness(self) -> str:
-        """What every result of the round says about its blindness; empty where its raters were blind."""
+        """A note on blindness for every result of the round; empty if its raters were blind."""
         if not self.plan.blind:
             return "not blind"
         return "not blind: reopened after ratings had been seen" if self.not_blind else ""
 
     def items_left(self) -> tuple[str, ...]:
-        """The items of the round that can still be read."""
+        """Returns the items of the round that can still be read."""
         return tuple(item for item in self.plan.items if item not in self.gone) if self.gone else self.plan.items
 
     def slot_of(self, rater: str) -> RaterSlot | None:
@@ -163,15 +163,15 @@ class RoundState:
         return ratings[-1] if ratings else None
 
     def rating_in_slot(self, slot: RaterSlot, item: str) -> Rating | None:
-        """The rating that counts for a seat: that of whoever was given the item."""
+        """Returns the rating that counts for a slot: the one of the last rater who rated the item."""
         return next((rating for rater in reversed(slot.raters) if (rating := self.current(rater, item))), None)
 
     def rated_by(self, slot: RaterSlot) -> int:
-        """How many of a seat's items have a rating; who takes a seat over gets those that have none."""
+        """Returns how many items of a slot are rated; a new rater takes over only unrated items."""
         return sum(len(self.ratings.get(rater, ())) for rater in slot.raters)
 
     def is_rated(self, slot: RaterSlot, item: str) -> bool:
-        """Whether a seat has rated an item, and rated it again where that was asked for."""
+        """Returns whether an item is rated in a slot, and rated again if that was requested."""
         rating = self.rating_in_slot(slot, item)
         return rating is not None and rating.number > self.reread.get(item, 0)
 
@@ -185,11 +185,11 @@ class RoundState:
         return sorted(ratings, key=lambda rating: rating.number)
 
     def open_items(self) -> tuple[str, ...]:
-        """The items that may be rated now."""
+        """Returns the items that may be rated now."""
         return self.sets[self.set - 1]
 
     def set_of(self, item: str) -> int:
-        """The number of the set an item is in."""
+        """Returns the number of an item's set."""
         if not self._set_numbers:
             self._set_numbers.update(
                 {member: number for number, items in enumerate(self.sets, start=1) for member in items}
@@ -205,7 +205,7 @@ class ItemRemoval:
     """Which items a kind of act of another feature removes from rounds."""
 
     origin: str
-    """The feature from which these items come."""
+    """The feature that the items come from."""
     removed_by: Callable[[Mapping[str, Any]], Callable[[str], object]]
     """Returns a test for their ids, given the payload of an act."""
 
@@ -216,16 +216,16 @@ class State:
 
     head: int = 0
     changed: int = 0
-    """The last act that can change a result; what raters say counts when their round is closed."""
+    """The last act that can change a result; ratings count only once their round is closed."""
     history: History = field(default_factory=History)
     rounds: dict[str, RoundState] = field(default_factory=dict)
     published: dict[str, dict[tuple[str, str], Decision]] = field(default_factory=dict)
     latest: deque[ActSummary] = field(default_factory=lambda: deque(maxlen=_LATEST_ACTS))
-    """The last acts: who did what where, and nothing of what was said."""
+    """The latest acts without their content."""
     unhandled_acts: list[Act] = field(default_factory=list)
-    """Acts of other rooms, such as those of surveys, in their order."""
+    """Acts of other features, such as surveys, in order."""
     removals: Mapping[str, ItemRemoval] = field(default_factory=dict, compare=False, repr=False)
-    """By kind, the acts of other features that remove items; passed in, since coding knows no other feature."""
+    """By act kind, how acts of other features remove items; passed in because coding imports no other feature."""
 
     def round(self, name: str) -> RoundState:
         if name not in self.rounds:
@@ -234,8 +234,8 @@ class State:
         return self.rounds[name]
 
     def fold(self, acts: Iterable[Act]) -> None:
-        """Go on from where the state stands."""
-        newest: deque[Act] = deque(maxlen=_LATEST_ACTS)  # noted at the end: of many acts, the last ones are enough
+        """Folds all acts after `head` into the state."""
+        newest: deque[Act] = deque(maxlen=_LATEST_ACTS)  # summarised at the end: only the last acts are needed
         try:
             for act in acts:
                 if act.number <= self.head:

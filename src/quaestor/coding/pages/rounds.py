@@ -10,7 +10,7 @@ from typing import Any
 from quaestor.base.clock import parse_utc
 from quaestor.base.errors import StateError
 from quaestor.base.names import fits_url
-from quaestor.coding.model.facet_kinds.passages import Passages
+from quaestor.coding.model.facet_kinds.passages import PassagesKind
 from quaestor.coding.model.facet_kinds.phrase import PhraseKind
 from quaestor.coding.model.rounds import build_reopen_act, is_complete
 from quaestor.coding.model.state import CLOSED, OPEN, RaterSlot, RoundState, State
@@ -122,7 +122,7 @@ def _build_unopened(study: Study, round_settings: RoundSettings) -> RoundOvervie
         practice=len(round_settings.practice),
         deadline=parse_utc(round_settings.deadline.isoformat()) if round_settings.deadline else "",
         phrases=any(study.settings.facets[facet].kind == PhraseKind.name for facet in round_settings.facets),
-        codes_passages=any(study.settings.facets[facet].kind == Passages.name for facet in round_settings.facets),
+        codes_passages=any(study.settings.facets[facet].kind == PassagesKind.name for facet in round_settings.facets),
     )
 
 
@@ -161,7 +161,7 @@ def _build_opened(study: Study, state: State, round_state: RoundState) -> RoundO
         blindness=round_state.blindness,
         simulated=_is_simulated(round_state),
         phrases=any(facet.kind == PhraseKind.name for facet in plan.facets),
-        codes_passages=any(facet.kind == Passages.name for facet in plan.facets),
+        codes_passages=any(facet.kind == PassagesKind.name for facet in plan.facets),
         has_page=fits_url(plan.round),
     )
 

@@ -77,7 +77,7 @@ class Printed:
             for table in filter(None, (check.table, check.counts)):
                 if table not in self.tables:
                     known = suggest(table, self.tables) or "none"
-                    raise SettingsError(f"{PRINTED_FILE}: {check.check!r} needs table {table!r}, printed tables: {known}")
+                    raise SettingsError(f"{PRINTED_FILE}: {check.check!r} needs table {table!r}, printed: {known}")
         for name in (cell for note in self.settings.notes for cell in note.cells):
             if not any(all(map(_fits, split_cell(name), key)) for key in self.every_cell()):
                 raise SettingsError(

@@ -80,11 +80,11 @@ def _check(book: Handbook, entries: dict[str, Entry]) -> None:
                 f"name one of {', '.join(book.levels)}"
             )
         if not entry.path or entry.path[-1] != entry.id:
-            raise InputError(f"the path of the code {entry.id!r} does not end with it: list the ids from the root down to the code")
+            raise InputError(f"the path of the code {entry.id!r} does not end with it: list the ids from the root")
         if entry.parent is not None and getattr(entries.get(entry.parent), "path", None) != entry.path[:-1]:
             raise InputError(
                 f"the code {entry.id!r} has the parent {entry.parent!r}, which is missing or has another path: "
                 "add every ancestor"
             )
     if list(book.steps) != sorted(set(book.steps)) or len(book.steps) != 4:
-        raise InputError(f"the handbook's steps must be four increasing numbers of days, not {book.steps}")
+        raise InputError(f"the handbook needs four increasing numbers of days as steps, not {book.steps}")

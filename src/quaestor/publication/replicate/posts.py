@@ -117,7 +117,7 @@ def load_labels(name: str, data: Path, folder: Path, tell: Callable[[str], None]
     tell(f"{rows.rows:,} labelled items read, {rows.rejected:,} rows rejected")
     if not rows.rows:
         first = f", for example: {report.first_reason('items')}" if rows.rejected else ""
-        raise InputError(f"no row of {data} could be read{first}: use the file of labelled items from the replication package")
+        raise InputError(f"no row of {data} could be read{first}: use the file as published")
     unread = _decide(study, labels)
     tell(f"labels recorded under their own codebook, then {len(labels.moves)} moves to the printed one")
     return Loaded(open_study(folder), rows.rows, rows.rejected, unread)

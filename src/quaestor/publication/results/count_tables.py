@@ -1,4 +1,4 @@
-"""Tables of counts and shares: any level of the codebook by any attribute of items."""
+"""Tables of counts and shares: any codebook level by any attribute of items."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TOTAL = "total"
 
 @dataclass(frozen=True)
 class Part:
-    """The items a table is about, and the selection that says so."""
+    """The items a table is about, and the selection that finds them."""
 
     decided: DecidedItems
     selection: Selection
@@ -38,23 +38,23 @@ def base_note(part: Part, results: Results) -> str:
 
 
 def without_value(part: Part, settings: PublishedTableSettings) -> list[str]:
-    """What no row or column of a table could take, and stands in its totals alone."""
+    """Notes how many items fit no row or column and are counted in the totals only."""
     names = [*settings.rows, *([settings.columns] if settings.columns is not None else [])]
     notes = []
     for name in names:
         missing = int((part.decided.get_attribute(name).codes == NONE).sum())
         if missing and not (settings.unplaced and name in settings.rows):
-            notes.append(f"Without {name}, and so in the totals alone: {missing}.")
+            notes.append(f"Without {name}, counted in the totals only: {missing}.")
     return notes
 
 
 def group_title(key: str, title: str) -> str:
-    """A group's heading, with the letter by which it is cited."""
+    """Returns a group's heading, with the letter that identifies it."""
     return f"({key}) {title}" if len(key) <= 3 and key[:1].isupper() and key != title else title
 
 
 def grouped_rows(results: Results, part: Part, settings: PublishedTableSettings) -> list[tuple[str, list[str]]]:
-    """(group, its rows) by key; a table with one attribute has one group without a name."""
+    """Returns (group, its rows) by key; a table with one attribute has one group without a name."""
     if len(settings.rows) == 1:
         return [("", ordered(part, settings, part.decided.get_attribute(settings.rows[0])))]
     first, second = (part.decided.get_attribute(name) for name in settings.rows)
@@ -62,8 +62,8 @@ def grouped_rows(results: Results, part: Part, settings: PublishedTableSettings)
     groups_with_rows = [(group, _within(results, part, settings, first, group, second)) for group in groups]
     if second.keys and not any(rows for _, rows in groups_with_rows):
         raise InputError(
-            f"{second.name} neither stands below {first.name} in the codebook nor lies across it: "
-            "make one of the two the columns"
+            f"{second.name} is neither below nor across {first.name} in the codebook: "
+            "use one of the two as columns"
         )
     return groups_with_rows
 
@@ -77,7 +77,7 @@ def ordered(part: Part, settings: PublishedTableSettings, attribute: Attribute) 
 
 
 def _present(decided: DecidedItems, settings: PublishedTableSettings, attribute: Attribute) -> list[str]:
-    """The values a table shows: those it is narrowed to, or below one it is narrowed to; without items too."""
+    """Returns the values a table shows, including those without items: its filter, or values below its filter."""
     if attribute.name in settings.where:
         return list(settings.where[attribute.name])
     for name, keys in settings.where.items():
@@ -95,7 +95,7 @@ def _within(
 
 
 def _lies_across(results: Results, first: Attribute, group: str, key: str) -> bool:
-    """Whether the codebook says that a code of the tree belongs to a code of another facet."""
+    """Tells whether the codebook assigns a code of the tree to a code of another facet."""
     book = results.coded.book
     facet = next(
         (codebook_facet.id for codebook_facet in book.facets.values() if first.name in codebook_facet.levels), ""
@@ -106,7 +106,7 @@ def _lies_across(results: Results, first: Attribute, group: str, key: str) -> bo
 
 
 def counts_table(results: Results, settings: PublishedTableSettings) -> Table:
-    """Items by row and column, each with its share of the table's base."""
+    """Counts items by row and column, each with its share of the table's base."""
     part = part_of(results, settings)
     columns = part.decided.get_attribute(settings.columns) if settings.columns is not None else None
     keys = list(columns.keys) if columns is not None else []
@@ -128,7 +128,7 @@ def counts_table(results: Results, settings: PublishedTableSettings) -> Table:
     if settings.unplaced:
         unplaced = maker.cells((*can_be_placed(part.decided, settings), (settings.rows[-1], (NO_VALUE,))))
         if unplaced[-1].values[0]:
-            end.append(Row("unplaced", "Placed by no words", unplaced))
+            end.append(Row("unplaced", "Not placed", unplaced))
     if settings.total:
         end.append(Row(TOTAL, "Total", maker.cells(()), total=True))
     if end:
@@ -142,7 +142,7 @@ def counts_table(results: Results, settings: PublishedTableSettings) -> Table:
 
 
 def can_be_placed(decided: DecidedItems, settings: PublishedTableSettings) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """What narrows a table to items that one of its lines could take: groups without lines take none."""
+    """Returns the filter for items that fit a row of the table; groups without rows take none."""
     if len(settings.rows) == 1:
         return ()
     first, second = (decided.get_attribute(name) for name in settings.rows)
@@ -167,7 +167,7 @@ class _Cells:
     base: int
 
     def cells(self, conditions: Sequence[tuple[str, tuple[str, ...]]]) -> tuple[Cell, ...]:
-        """A row's cells: one a column, and the total."""
+        """Returns a row's cells: one per column, and the total."""
         chosen = self.part.decided.build_mask(conditions)
         selection = Selection((*self.part.selection.conditions, *conditions))
         total = self._cell(int(chosen.sum()), selection)

@@ -1,4 +1,4 @@
-"""What each item was decided to be: its code, as deep as its phrase places it in the codebook."""
+"""Finds each item's decided code, at the deepest codebook level that its phrase leads to."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ PLACING_FILE = "placing.toml"
 
 
 class NothingDecided(StateError):
-    """A round that results need is not there yet, not closed, or not settled."""
+    """A round that results need does not exist, is not closed, or is not settled."""
 
 
 @dataclass(frozen=True)
 class Coded:
-    """One decided item: its code in the tree, what lies across the tree, and the words that placed it."""
+    """One decided item: its code in the tree, its codes in other facets, and the phrase that placed it."""
 
     code: str
     place: str | None = None
-    """The code further down that its words lead to; it may hang below another object, as issues of all data do."""
+    """The more specific code that the phrase leads to; it may be below another object, as for issues of all data."""
     phrase: tuple[str, str] = ("", "")
     across: Mapping[str, str] = field(default_factory=dict)
     """By facet of the codebook: the code there."""
     whys: Mapping[str, str] = field(default_factory=dict)
-    """By facet of the codebook: why the words place the item nowhere in it."""
+    """By facet of the codebook: why the phrase does not place the item in it."""
 
 
 @dataclass(frozen=True)
@@ -45,20 +45,20 @@ class CodedItems:
     book: Codebook
     items: Mapping[str, Coded]
     left_out: Mapping[str, int] = field(default_factory=dict)
-    """By reason: how many items of the study have no final code."""
+    """By reason: number of items without a final code."""
     simulated: bool = False
     source: str = ""
-    """Of published decisions: the file they come from."""
+    """For published decisions: the file they come from."""
     rejected: int = 0
-    """Items whose triplet the raters rejected, and for which they named no other code."""
+    """Number of items whose triplet the raters rejected without naming another code."""
 
 
 def coded_items(study: Study, state: State, version: int | None = None) -> CodedItems:
-    """The final codes of a study; a version reads them under an earlier codebook."""
+    """Returns the final codes of a study, under an earlier codebook if a version is given."""
     results = study.settings.results
     if results.code is None:
         raise NothingDecided(
-            f"{study.file} does not say where final codes come from: add [results] with code = round.facet"
+            f"{study.file} does not define final codes: add [results] with code = round.facet"
         )
     name, facet = results.code.split(".")
     codes = _decisions(state, name, facet)
@@ -96,7 +96,7 @@ def coded_items(study: Study, state: State, version: int | None = None) -> Coded
 
 
 def results_can_be_made(study: Study, state: State) -> bool:
-    """Whether every round that results need has decisions; no code is worked out to find that out."""
+    """Tells whether every round that results need has decisions, without computing any code."""
     results = study.settings.results
     if results.code is None:
         return False
@@ -111,7 +111,7 @@ def results_can_be_made(study: Study, state: State) -> bool:
 
 
 def _decisions(state: State, name: str, facet: str) -> dict[str, Decision]:
-    """The final answers of a round that is closed, or of published decisions."""
+    """Returns the final answers of a closed round, or of published decisions."""
     round_state = state.rounds.get(name)
     if round_state is None and name not in state.published:
         raise NothingDecided(f"the round {name!r} has not been opened: open it, rate and settle it first")
@@ -127,14 +127,14 @@ def _decisions(state: State, name: str, facet: str) -> dict[str, Decision]:
 
 
 def _wanted(study: Study, state: State, codes: Mapping[str, Decision]) -> list[str]:
-    """The items that are to have a code: what the last round of the funnel kept, where one decides."""
+    """Lists the items that need a code: what the last round of the funnel kept, if there is one."""
     rounds = [step.round for step in study.settings.funnel.steps if step.round and step.round in state.rounds]
     chosen = list_kept(state, rounds[-1]) if rounds else None
     return sorted(chosen if chosen is not None else codes)
 
 
 def _answers(state: State, name: str) -> dict[str, dict[str, Any]]:
-    """By item all that a round decided about it: the rules of a split code go by it."""
+    """Returns by item all decisions of a round, which the rules of a split code depend on."""
     answers_by_item: dict[str, dict[str, Any]] = {}
     round_state = state.rounds.get(name)
     every = (
@@ -153,16 +153,16 @@ def _code(
     if decision is None:
         return None, "not decided"
     if decision.answer == CANNOT_JUDGE:
-        return None, "nobody could judge"
+        return None, "could not be judged"
     if not isinstance(decision.answer, str):
-        return None, "its answer is not one code"
+        return None, "the answer is not a single code"
     reading = history.find_code(decision.answer, version, item, answers)
     return reading.code, reading.why
 
 
 @dataclass(frozen=True)
 class _CarriedOver:
-    """Codes of one codebook as codes of another, by the names on their way; or as they are."""
+    """Maps codes of one codebook to another by their paths of names, or leaves them as they are."""
 
     book: Codebook
     codes: Mapping[str, str] | None = None
@@ -182,16 +182,16 @@ def _carried_over(study: Study, book: Codebook, latest: int) -> _CarriedOver:
     own = {code.id: book.path_name(code.id).casefold() for code in book.codes.values() if code.active}
     missing = sorted(set(own.values()) - set(names))
     if missing and book.version < latest:
-        return _CarriedOver(book)  # an older version, of another shape: it is counted as it is
+        return _CarriedOver(book)  # an older version with another structure is counted unchanged
     if missing:
         raise StateError(f"{study.root / file} has no code {missing[0]!r}: add it, or leave out results.taxonomy")
     return _CarriedOver(taxonomy, {code: names[name] for code, name in own.items()})
 
 
 def _placed(book: Codebook, placing: PhrasePlacer, code: str, phrase: tuple[str, str] | None) -> Coded:
-    """An item's code, as deep as its phrase leads."""
+    """Returns an item's code at the deepest level that its phrase leads to."""
     if phrase is None:
-        return Coded(code, whys=dict.fromkeys(book.facets, "it has no phrase"))
+        return Coded(code, whys=dict.fromkeys(book.facets, "no phrase"))
     verb, thing = phrase
     core = core_object(book, code, thing) or code
     place = placing.place(verb, thing, core)
@@ -208,7 +208,7 @@ def _placed(book: Codebook, placing: PhrasePlacer, code: str, phrase: tuple[str,
 
 
 def core_object(book: Codebook, code: str, thing: str) -> str | None:
-    """The code right below whose name the words end with, the longest first: a convolution layer is a layer."""
+    """Returns the child code whose name ends the phrase, longest first: a convolution layer is a layer."""
     if book.codes[code].parent:
         return None
     words = (thing.casefold(), thing.casefold().removesuffix("s"))
@@ -217,7 +217,7 @@ def core_object(book: Codebook, code: str, thing: str) -> str | None:
 
 
 def _named(book: Codebook, tree: str, name: str) -> str | None:
-    """A code by its id or the names on its way, as a rater wrote it."""
+    """Finds a code by its id or its path of names, as a rater wrote it."""
     if name in book.codes:
         return name
     normal = " ".join(name.replace("›", " ").replace("/", " ").casefold().split())

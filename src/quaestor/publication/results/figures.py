@@ -1,4 +1,4 @@
-"""The figures of a report, from what was computed."""
+"""Draws the figures of a report."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _DAYS, _VIEWS = "response_days", "viewcount"
 
 
 def process_figure(computed: Computed) -> Figure:
-    """The steps of the study with their counts: collect, code, measure."""
+    """Draws the steps of the study with their counts: collect, code, measure."""
     stages = []
     if computed.funnel is not None:
         steps = [ProcessStep(step.step, step.kept, "posts") for step in computed.funnel.steps]
@@ -87,7 +87,7 @@ def funnel_figure(computed: Computed) -> Figure | None:
 
 
 def forest_figure(computed: Computed) -> Figure | None:
-    """The agreement of every closed round on every facet."""
+    """Draws the interrater agreement of every closed round on every facet."""
     rows = [
         ForestEstimate(
             f"{name}: {agreement.facet}",
@@ -134,7 +134,7 @@ def treemap_figure(computed: Computed, results: Results) -> Figure | None:
 def _objects(
     computed: Computed, results: Results, above: str, level: str
 ) -> Iterator[tuple[str, str, int, float | None, float | None]]:
-    """(phase, object, posts, median views, median days) of every object."""
+    """Yields (phase, object, posts, median views, median days) of every object."""
     decided = results.decided
     attribute, phases = decided.get_attribute(level), decided.get_attribute(above)
     seed = computed.study.settings.study.seed
@@ -169,7 +169,7 @@ def popularity_figure(computed: Computed, results: Results) -> Figure | None:
 
 
 def trend_figure(computed: Computed, results: Results) -> Figure | None:
-    """The share of each value of the first level by year."""
+    """Draws the share of each first-level value by year."""
     level = results.coded.book.facets[computed.study.settings.results.tree].levels[0]
     attribute, years = results.decided.get_attribute(level), results.decided.get_attribute(YEAR)
     dated = years.codes != NONE

@@ -1,4 +1,4 @@
-"""Decided items as columns to measure: codes from the journal, dates and numbers from evidence."""
+"""Decided items as columns: codes from the journal, dates and numbers from the evidence."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ _LETTERED = 2
 
 @dataclass(frozen=True)
 class Results:
-    """All that is computed from: decided items as columns, and what is known of each."""
+    """Decided items as columns, and the facts about each item."""
 
     decided: DecidedItems
     coded: CodedItems
     known: Mapping[str, ItemFacts]
     keys: Mapping[str, str]
-    """By code of the tree: how it is cited."""
+    """By code of the tree: its citation key."""
     unknown: int = 0
-    """Decided items that evidence does not hold."""
+    """Number of decided items that are not in the evidence."""
     synthetic: str = ""
-    """What evidence says of itself, where it is synthetic."""
+    """The note on synthetic evidence; empty for real data."""
 
 
 def results_from(study: Study, state: State, version: int | None = None, like: Results | None = None) -> Results:
-    """The decided items as a state has them; under another version, cited as in the results it shall be like."""
+    """Computes decided items; under another codebook version, with the citation keys of the results `like`."""
     coded = coded_items(study, state, version)
     known = (
         like.known
@@ -48,7 +48,7 @@ def results_from(study: Study, state: State, version: int | None = None, like: R
     if not coded.items:
         why = "; ".join(f"{count:,} {reason}" for reason, count in coded.left_out.items()) or "nothing is decided"
         raise StateError(
-            f"{study.file}: results.code gives no item a code ({why}): name a facet that asks for one code"
+            f"{study.file}: results.code gives no item a code ({why}): name a facet with a single code"
         )
     if not items:
         raise StateError(f"no decided item is in the evidence of {study.results_source()!r}: ingest the source again")
@@ -68,12 +68,12 @@ def results_from(study: Study, state: State, version: int | None = None, like: R
 
 
 def _names(results: Results) -> dict[str, str]:
-    """By the names on the way to a code: how it is cited."""
+    """Returns citation keys by the path of names of a code."""
     return {results.coded.book.path_name(code).casefold(): cited for code, cited in results.keys.items()}
 
 
 def cited_keys(book: Codebook, tree: str, value: Mapping[str, str] | None = None) -> dict[str, str]:
-    """How codes are cited: D, D1, D1.1 where roots have a key, else their ids."""
+    """Returns citation keys: D, D1, D1.1 if roots have a key, else ids."""
     cited: dict[str, str] = {}
 
     def walk(codes: Sequence[Code], above: str, depth: int) -> None:
@@ -93,14 +93,14 @@ def cited_keys(book: Codebook, tree: str, value: Mapping[str, str] | None = None
 
 
 def _levels(book: Codebook, tree: str, codes: Sequence[Coded], cited: dict[str, str]) -> dict[str, Attribute]:
-    """One attribute a level of the tree; an item above a level has none of its values."""
+    """Builds one attribute per level of the tree; an item coded above a level has no value there."""
     if tree not in book.facets:
         raise StateError(f"the codebook has no facet {tree!r}: name one of {', '.join(book.facets)} as results.tree")
     attributes = {}
     for level in book.facets[tree].levels:
         values = [_at_level(book, code, level) for code in codes]
         at = book.active(tree, level)
-        # A code that was retired keeps the items that have it.
+        # A retired code keeps its items.
         at = [
             *at,
             *(book.codes[code] for code in sorted({value for value in values if value} - {code.id for code in at})),
@@ -141,7 +141,7 @@ def _from_evidence(study: Study, rows: Sequence[ItemFacts], used_names: Iterable
     for name, attribute in study.settings.attributes.items():
         if name in used_names:
             raise SettingsError(
-                f"{study.file}: attributes.{name} has the name of a level or of the year: choose another"
+                f"{study.file}: attributes.{name} has the same name as a level or the year: choose another"
             )
         if attribute.column is not None:
             attributes[name] = build_attribute(name, [row.columns[attribute.column] or None for row in rows])
@@ -153,7 +153,7 @@ def _from_evidence(study: Study, rows: Sequence[ItemFacts], used_names: Iterable
 
 
 def _first_family(tags: Sequence[str], families: Mapping[str, Sequence[str]]) -> str | None:
-    """The first family one of whose patterns fits one of the tags: a post counts once."""
+    """Returns the first family with a pattern that matches a tag, so that a post counts once."""
     for family, patterns in families.items():
         if any(fnmatch.fnmatchcase(tag.lower(), pattern.lower()) for tag in tags for pattern in patterns):
             return family

@@ -1,4 +1,4 @@
-"""Tables of popularity and difficulty: medians alone, or with quartiles, intervals and base."""
+"""Tables of popularity and difficulty: medians, also with quartiles, intervals and base."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def title_of(measure: str) -> str:
 
 
 def medians_table(results: Results, settings: PublishedTableSettings, seed: int) -> Table:
-    """The median of each measure, by row."""
+    """Returns the median of each measure by row."""
     columns = tuple(Column(name, title_of(name)) for name in settings.measures)
 
     def cells(measure: str, summary: Summary, selection: Selection) -> list[Cell]:
@@ -41,7 +41,7 @@ def medians_table(results: Results, settings: PublishedTableSettings, seed: int)
 
 
 def summaries_table(results: Results, settings: PublishedTableSettings, seed: int) -> Table:
-    """Base, median, 95 % interval and quartiles of each measure, by row."""
+    """Returns base, median, 95 % interval and quartiles of each measure by row."""
     columns = tuple(
         Column(f"{name}_{part}", title, spanner=title_of(name))
         for name in settings.measures
@@ -62,7 +62,7 @@ def summaries_table(results: Results, settings: PublishedTableSettings, seed: in
 
 
 def _never_accepted(days: Floats, selection: Selection) -> Cell:
-    """The share of items without an accepted answer, with Wilson's interval."""
+    """Returns the share of items without an accepted answer, with Wilson's interval."""
     unanswered = share(int(np.isnan(days).sum()), len(days))
     bounds = [None if bound is None else 100 * bound for bound in (unanswered.low, unanswered.high)]
     return Cell((percent(unanswered.value), interval(bounds[0], bounds[1], 1)), (unanswered.value,), selection)

@@ -1,4 +1,4 @@
-"""Tables of how things go together: columns, measures, groups, attributes, years."""
+"""Tables of correlations, comparisons, associations and trends."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _STAR = {"*": "Significant at p < 0.05."}
 
 
 def correlations_table(results: Results, settings: PublishedTableSettings, kind: str) -> Table:
-    """How the counts of two columns go together over the rows of a level, group by group."""
+    """Correlates the counts of two columns over the rows of a level, group by group."""
     part = part_of(results, settings)
     groups = part.decided.get_attribute(settings.rows[0])
     over = part.decided.get_attribute(settings.over or "")
@@ -43,7 +43,7 @@ def correlations_table(results: Results, settings: PublishedTableSettings, kind:
     rows = []
     if not set(over.parents) & set(groups.keys):
         raise InputError(
-            f"{over.name} does not stand below {groups.name} in the codebook: correlate over a level that does"
+            f"{over.name} is not below {groups.name} in the codebook: correlate over a level that is"
         )
     everything = count_groups(over.codes, len(over.keys))
     for key in [*groups.keys, ALL]:
@@ -61,9 +61,9 @@ def correlations_table(results: Results, settings: PublishedTableSettings, kind:
     printed = "Pearson's r" if kind == "pearson" else "Spearman's ρ"
     notes = (
         base_note(part, results),
-        f"Correlation of counts over n {over.name} codes; both Pearson's r and Spearman's ρ, of which the study "
+        f"Correlation of counts over n {over.name} codes; both Pearson's r and Spearman's ρ; the study "
         f"prints {printed}.",
-        f"{ABSENT}: one of the two columns does not vary, or has fewer than three rows.",
+        f"{ABSENT}: one of the two columns is constant or has fewer than three rows.",
         settings.note,
     )
     return Table(
@@ -82,7 +82,7 @@ def _both(first: Correlation, second: Correlation, selection: Selection) -> list
 
 
 def measures_table(results: Results, settings: PublishedTableSettings) -> Table:
-    """How measures of the same items go together: both coefficients, always."""
+    """Correlates measures of the same items, always with both coefficients."""
     part = part_of(results, settings)
     columns = (
         Column("n", "n"),
@@ -105,7 +105,7 @@ def measures_table(results: Results, settings: PublishedTableSettings) -> Table:
         if correlations[0].undefined and correlations[0].value is None:
             reasons.append(f"{title_of(first)} and {title_of(second).lower()}: {correlations[0].undefined}.")
         rows.append(Row(f"{first}-{second}", f"{title_of(first)} – {title_of(second).lower()}", tuple(cells)))
-    note = "Pearson's r follows the few largest values of a heavy tail; Spearman's ρ goes by ranks."
+    note = "In heavy-tailed data a few large values dominate Pearson's r; Spearman's ρ uses ranks."
     notes = (base_note(part, results), note, *reasons, settings.note)
     return Table(
         settings.table, settings.title, settings.stub or "measures", columns, (Group("", tuple(rows)),), _STAR,
@@ -114,7 +114,7 @@ def measures_table(results: Results, settings: PublishedTableSettings) -> Table:
 
 
 def comparison_table(results: Results, settings: PublishedTableSettings) -> Table:
-    """Whether groups differ in a measure, which two do, and by how much."""
+    """Tests whether groups differ in a measure, which pairs do, and by how much."""
     part = part_of(results, settings)
     attribute = part.decided.get_attribute(settings.rows[0])
     columns = (Column("z", "z"), Column("p", "p"), Column("holm", "p (Holm)"), Column("delta", "Cliff's δ"),
@@ -156,7 +156,7 @@ def _equals(p: float | None) -> str:
 
 
 def association_table(results: Results, settings: PublishedTableSettings, seed: int) -> Table:
-    """Whether two attributes depend on each other, and how closely."""
+    """Tests whether two attributes depend on each other, and how strongly."""
     part = part_of(results, settings)
     across = part.decided.get_attribute(settings.columns or "")
     columns = (Column("n", "n"), Column("test", "Test", numeric=False), Column("statistic", "χ²"), Column("df", "df"),
@@ -184,7 +184,7 @@ def association_table(results: Results, settings: PublishedTableSettings, seed: 
 
 
 def trends_table(results: Results, settings: PublishedTableSettings) -> Table:
-    """The share of each row by year, and whether it rises or falls."""
+    """Returns the share of each row by year and its trend."""
     part = part_of(results, settings)
     attribute, years = part.decided.get_attribute(settings.rows[0]), part.decided.get_attribute(YEAR)
     columns = (

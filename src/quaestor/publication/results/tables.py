@@ -1,4 +1,4 @@
-"""Every table of a study, by its kind; also what the accepted-answer filter does to the results."""
+"""Builds every kind of table, including the effect of the accepted-answer filter."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ TABLE_KINDS: dict[str, Callable[[Study, Results, PublishedTableSettings], Table]
     "trends": lambda study, results, settings: trends_table(results, settings),
     "filter": lambda study, results, settings: filter_table(study, settings, study.settings.study.seed),
 }
-"""How a table of each kind is built."""
+"""Builder for each kind of table."""
 
 
 def make_table(study: Study, results: Results, settings: PublishedTableSettings) -> Table:
-    """One table; raises StateError where the study has not what it needs."""
+    """Builds one table; raises StateError if the study lacks what it needs."""
     try:
         return TABLE_KINDS[settings.kind](study, results, settings)
     except InputError as error:
@@ -54,7 +54,7 @@ def make_table(study: Study, results: Results, settings: PublishedTableSettings)
 
 
 def codes_table(results: Results, settings: PublishedTableSettings) -> Table:
-    """The codes of a level with their definitions."""
+    """Lists the codes of a level with their definitions."""
     part = part_of(results, settings)
     attribute = part.decided.get_attribute(settings.rows[-1])
     book = results.coded.book
@@ -62,7 +62,7 @@ def codes_table(results: Results, settings: PublishedTableSettings) -> Table:
     codes = {**book.codes, **codes}  # codes of other facets are cited by their ids
     if not all(key in codes for key in attribute.keys):
         levels = join_with_or(level for facet in book.facets.values() for level in facet.levels)
-        raise InputError(f"{attribute.name} is no level of the codebook, so it has no definitions, allowed: {levels}")
+        raise InputError(f"{attribute.name} is not a level of the codebook, allowed: {levels}")
     rows = []
     for key in ordered(part, settings, attribute):
         selection = part.selection.narrow(attribute.name, key)
@@ -75,16 +75,16 @@ def codes_table(results: Results, settings: PublishedTableSettings) -> Table:
 
 
 def items_of_cell(study: Study, results: Results, cell: str) -> tuple[list[str], Selection]:
-    """The items behind `TABLE:ROW:COLUMN`, and the selection that finds them."""
+    """Returns the items behind `TABLE:ROW:COLUMN` and the selection that finds them."""
     table_id, _, rest = cell.partition(":")
     settings = {table_settings.table: table_settings for table_settings in study.settings.tables}
     table = make_table(study, results, settings[table_id]) if table_id in settings else None
     columns = [table_column.key for table_column in table.columns] if table is not None else []
-    # Both a row and a column may hold colons, so a column that the table has decides where the row ends.
+    # Row and column keys may contain colons, so the split is where the rest is a column of the table.
     column = next((key for key in columns if rest.endswith(f":{key}")), rest.rpartition(":")[2])
     row = rest[: -len(column) - 1]
     if not row or not column:
-        raise InputError(f"{cell!r} names no cell: write TABLE:ROW:COLUMN, for example 3:D1:tensorflow")
+        raise InputError(f"{cell!r} is not a cell: write TABLE:ROW:COLUMN, for example 3:D1:tensorflow")
     if table is None:
         raise InputError(f"there is no table {table_id!r}, allowed: {suggest(table_id, settings)}")
     rows = [table_row.key for table_row in table.rows()]
@@ -95,7 +95,7 @@ def items_of_cell(study: Study, results: Results, cell: str) -> tuple[list[str],
             raise InputError(f"table {table_id} has no {what} {key!r}, allowed: {shown}")
     counted = table.cell(row, column)
     if counted is None or counted.selection is None:
-        raise StateError(f"the cell {cell} is not counted from decided items: there is no list behind it")
+        raise StateError(f"the cell {cell} is not a count of decided items, so no items can be listed")
     return results.decided.list_matching(counted.selection.conditions), counted.selection
 
 
@@ -105,7 +105,7 @@ _SHARES = {"accepted": "Never accepted", "answered": "Never answered"}
 
 @dataclass(frozen=True)
 class Population:
-    """Questions as they came to the filter, and which of them it let through."""
+    """Questions that reached the filter, and which of them it kept."""
 
     step: str
     passed: Flags
@@ -115,11 +115,11 @@ class Population:
 
 
 def population_at_filter(study: Study) -> Population:
-    """The questions that reached the step which asks for an accepted answer."""
+    """Returns the questions that reached the step that requires an accepted answer."""
     steps = study.settings.funnel.steps
     number = next((place for place, step in enumerate(steps) if step.accepted_answer), None)
     if number is None:
-        raise StateError("no step of the funnel asks for an accepted answer, so there is no filter to compare with")
+        raise StateError("no step of the funnel requires an accepted answer, so there is nothing to compare")
     columns = read_questions_at_step(study, number)
     created = _moments(columns["creation_date"])
     decimals = study.settings.measures.days_decimals
@@ -136,7 +136,7 @@ def population_at_filter(study: Study) -> Population:
 
 
 def _moments(column: object) -> Floats:
-    """Seconds, NaN where there is none."""
+    """Converts times to seconds, NaN where missing."""
     times = np.asarray(column.to_numpy(zero_copy_only=False), "datetime64[ms]")  # type: ignore[attr-defined]
     seconds = times.astype(np.float64) / 1000
     seconds[np.isnat(times)] = np.nan
@@ -148,13 +148,13 @@ def _floats(column: object) -> Floats:
 
 
 def filter_table(study: Study, settings: PublishedTableSettings, seed: int) -> Table:
-    """Medians and shares of the questions without the filter, and with it."""
+    """Compares medians and shares of the questions without and with the filter."""
     population = population_at_filter(study)
     sides = (("without", "Without the filter"), ("with", "With the filter"))
     parts = (("n", "n"), ("value", "Value"), ("ci", "95% CI"))
     columns = (
         *(Column(f"{side}_{part}", title, spanner=words) for side, words in sides for part, title in parts),
-        Column("delta", "Cliff's δ", spanner="Dropped against kept"),
+        Column("delta", "Cliff's δ", spanner="Dropped vs. kept"),
     )
     rows = []
     for measure in settings.measures:
@@ -185,8 +185,8 @@ def filter_table(study: Study, settings: PublishedTableSettings, seed: int) -> T
         cells.append(Cell((ABSENT,)))
         rows.append(Row(f"never_{name}", _SHARES[name], tuple(cells)))
     notes = (
-        f"Base: {len(population.passed)} questions that came to the step “{population.step}”, {int(population.passed.sum())} of which "
-        "it kept; raters saw only those, so codes are known of them alone.",
+        f"Base: {len(population.passed)} questions that reached the step “{population.step}”, {int(population.passed.sum())} of which "
+        "it kept; raters saw only those, so only they have codes.",
         settings.note,
     )
     group = Group("", tuple(rows))

@@ -1,4 +1,4 @@
-"""Threats to validity that the funnel and the rounds themselves tell."""
+"""Derives threats to validity from the funnel and the rounds."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from quaestor.study.settings.publication import PublishedTableSettings
 
 @dataclass(frozen=True)
 class Unplaced:
-    """An item whose words no line of a table takes."""
+    """An item whose phrase fits no row of a table."""
 
     item: str
     label: str
@@ -29,7 +29,7 @@ class Unplaced:
 
 @dataclass(frozen=True)
 class Placement:
-    """How many items of a table their words place in one of its lines."""
+    """How many items of a table their phrases place in one of its rows."""
 
     table: str
     items: int
@@ -42,7 +42,7 @@ class Placement:
 
 
 def placements_of(computed: Computed) -> tuple[Placement, ...]:
-    """One for each table that says what no line could take."""
+    """Returns one placement for each table that counts unplaced items."""
     results = computed.results
     if results is None:
         return ()
@@ -77,7 +77,7 @@ def _unplaced(results: Results, item: str, facet: str) -> Unplaced:
 
 
 def threats_of(computed: Computed) -> tuple[str, ...]:
-    """What the study's own numbers warn of, then what the lead wrote."""
+    """Returns the threats derived from the numbers, then those written by the lead."""
     return (
         *_of_selection(computed),
         *_of_raters(computed),
@@ -93,21 +93,21 @@ def _of_selection(computed: Computed) -> Iterator[str]:
     last = steps[-1].kept
     yield (
         f"Selection: the funnel kept {last:,} of {steps[0].entered:,} questions ({percent(last / steps[0].entered)}) "
-        f"in {len(steps)} steps; what it dropped is listed step by step."
+        f"in {len(steps)} steps; dropped questions are listed step by step."
         if steps[0].entered
-        else "Selection: the source holds no question."
+        else "Selection: the source contains no questions."
     )
     for step, step_settings in zip(steps, computed.study.settings.funnel.steps, strict=False):
         if step_settings.accepted_answer and step.entered:
             yield (
                 f"Selection: questions without an accepted answer ({step.dropped:,}, "
-                f"{percent(step.dropped / step.entered)} of those that came so far) are left out, and with them "
-                "perhaps the hardest: how long they would take is unknown."
+                f"{percent(step.dropped / step.entered)} of those that reached this step) are excluded, and with them "
+                "perhaps the hardest; their time to an answer is unknown."
             )
         if (step_settings.kind or step_settings.not_kind) and step.entered:
             yield (
-                f"Selection: the step “{step.step}” goes by patterns in the wording and kept "
-                f"{percent(step.kept / step.entered)}; a question worded otherwise is missed."
+                f"Selection: the step “{step.step}” uses text patterns and kept "
+                f"{percent(step.kept / step.entered)}; questions with other wordings are missed."
             )
     if computed.funnel.note:
         yield f"Selection: {computed.funnel.note}."
@@ -123,26 +123,26 @@ def _of_raters(computed: Computed) -> Iterator[str]:
         if any(rating.simulated for rating in round_state.all_ratings())
     ]
     if len(simulated) == len(state.rounds):
-        yield "Judgement: all raters were simulated, so nothing is learnt about people from them."
+        yield "Judgement: all raters were simulated, so the results say nothing about people."
     elif simulated:
-        yield f"Judgement: the raters of {series(simulated)} were simulated: nothing is learnt about people from them."
+        yield f"Judgement: the raters of {series(simulated)} were simulated, so they say nothing about people."
     for note in computed.blindness_notes():
         yield f"Judgement: {note[0].lower()}{note[1:]}"
     for name, round_state in state.rounds.items():
         if round_state.status == CLOSED:
             yield _of_round(computed, state, name, round_state)
         else:
-            yield f"Judgement: the round {name} is still open, its numbers may change."
+            yield f"Judgement: the round {name} is still open, so its numbers may change."
 
 
 def _of_round(computed: Computed, state: State, name: str, round_state: RoundState) -> str:
-    """One sentence on a closed round: how alike its raters judged, and what became of their differences."""
+    """Describes a closed round: how well its raters agreed, and how many disagreements were settled."""
     sentences = [_alike(agreement) for of, agreement in computed.agreements if of == name]
     disputed = list_disagreements(state, name)
     cases = {case.item for case in disputed}
     unsettled = len({case.item for case in disputed if case.decision is None})
-    rest = f", {unsettled:,} of them not settled" if unsettled else ""
-    differed = f"; they differed on {len(cases):,} of {len(round_state.plan.items):,} items{rest}" if cases else ""
+    rest = f", {unsettled:,} of them unsettled" if unsettled else ""
+    differed = f"; they disagreed on {len(cases):,} of {len(round_state.plan.items):,} items{rest}" if cases else ""
     return f"Judgement: in {name} {len(round_state.slots)} raters reached {series(sentences)}{differed}."
 
 
@@ -162,7 +162,7 @@ def _of_results(computed: Computed) -> Iterator[str]:
     partly = [placement for placement in placements_of(computed) if placement.unplaced and placement.share is not None]
     if partly:
         shares = [f"{percent(placement.share)} of table {placement.table}" for placement in partly]
-        yield f"Measurement: words place only {series(shares)} in a line; the others are counted as placed by no words."
+        yield f"Measurement: phrases place only {series(shares)} in a row; the other items are counted as not placed."
 
 
 def _left_out(results: Results) -> Iterator[str]:
@@ -171,9 +171,9 @@ def _left_out(results: Results) -> Iterator[str]:
     if results.coded.rejected:
         yield (
             f"Measurement: {results.coded.rejected:,} items keep their code although the raters rejected the triplet, "
-            "because no other code was named."
+            "because they named no other code."
         )
     if results.unknown:
-        yield f"Measurement: {results.unknown:,} decided items are not in evidence and not counted."
+        yield f"Measurement: {results.unknown:,} decided items are missing from the evidence and not counted."
     if results.coded.source:
-        yield f"Judgement: codes are those published in {results.coded.source}; who rated how is not known."
+        yield f"Judgement: codes are those published in {results.coded.source}; the individual ratings are unknown."

@@ -1,4 +1,4 @@
-"""One computed value at a time: what a finding or a printed figure speaks of."""
+"""Computes the single values of findings and printed figures."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SHARE, DAYS, NAMES = "share", "days", "names"
 
 @dataclass(frozen=True)
 class Computed:
-    """All that values are computed from; what a study lacks is None."""
+    """The inputs of all values; None where a study lacks one."""
 
     study: Study
     results: Results | None = None
@@ -50,7 +50,7 @@ class Computed:
 
 
 def value_of(computed: Computed, settings: ValueSettings) -> Value:
-    """A value, and whether it is what its sentence needs."""
+    """Computes a value and whether it supports its sentence."""
     try:
         value = _KINDS[settings.kind](computed, settings)
     except (_Missing, StateError) as error:
@@ -87,7 +87,7 @@ def _results(computed: Computed) -> Results:
 
 
 class _Missing(QuaestorError):
-    """The study does not have what a value is computed from."""
+    """The study lacks an input of a value."""
 
 
 def _share(computed: Computed, settings: ValueSettings) -> Value:
@@ -95,7 +95,7 @@ def _share(computed: Computed, settings: ValueSettings) -> Value:
     among, where = _conditions(settings.among), _conditions(settings.where)
     base, count = int(decided.build_mask(among).sum()), int(decided.build_mask((*among, *where)).sum())
     if not base:
-        return _unknown(settings, "no item is in the base")
+        return _unknown(settings, "the base contains no items")
     selection = Selection((*among, *where))
     return Value(settings.name, settings.claim, percent(count / base), count / base, unit=SHARE, selection=selection)
 
@@ -115,7 +115,7 @@ def _distinct(computed: Computed, settings: ValueSettings) -> Value:
 
 
 def _rank(computed: Computed, settings: ValueSettings) -> Value:
-    """The first values of an attribute by their count, or by the median of a measure."""
+    """Ranks the values of an attribute by count, or by the median of a measure."""
     decided = _results(computed).decided
     attribute = decided.get_attribute(settings.of or "")
     chosen = decided.build_mask((*_conditions(settings.among), *_conditions(settings.where)))
@@ -141,7 +141,7 @@ def _rank(computed: Computed, settings: ValueSettings) -> Value:
     tie = next(((first, two) for first, two in pairwise(compared) if sizes[first] == sizes[two]), None)
     if tie is not None and settings.are:
         names = series([attribute.get_title(key) for key in tie])
-        return replace(value, holds=False, why=f"{names} are level, so there is no such order")
+        return replace(value, holds=False, why=f"{names} are tied, so their order is undefined")
     return value
 
 
@@ -189,7 +189,7 @@ def _agreement(computed: Computed, settings: ValueSettings) -> Value:
         (candidate for of, candidate in computed.agreements if of == name and candidate.facet == facet), None
     )
     if agreement is None or agreement.kappa.value is None:
-        return _unknown(settings, f"the agreement of {name} is not defined")
+        return _unknown(settings, f"the agreement of {name} is undefined")
     return Value(settings.name, settings.claim, decimal(agreement.kappa.value), agreement.kappa.value)
 
 
@@ -223,7 +223,7 @@ def _step(computed: Computed, settings: ValueSettings) -> Value:
     steps = computed.funnel.steps if computed.funnel is not None else ()
     kept = next((step.kept for step in steps if step.step == settings.step), None)
     if kept is None:
-        raise _Missing(f"the funnel has no result of the step {settings.step!r}")
+        raise _Missing(f"the funnel has no result for the step {settings.step!r}")
     return Value(settings.name, settings.claim, str(kept), kept)
 
 
@@ -261,13 +261,13 @@ _KINDS: Mapping[str, Callable[[Computed, ValueSettings], Value]] = {
 
 
 def _judged(value: Value, settings: ValueSettings, titles: tuple[str, ...]) -> Value:
-    """Whether a value is what it has to be; where not, what it had to be."""
+    """Checks a value against its condition and, if it fails, adds the expected value."""
     if not value.holds:
         return value
     if settings.are:
         same = value.names == settings.are if settings.in_order else set(value.names) == set(settings.are)
         order = " in this order" if settings.in_order else ""
-        return value if same else replace(value, holds=False, why=f"it had to be {series(list(titles))}{order}")
+        return value if same else replace(value, holds=False, why=f"expected {series(list(titles))}{order}")
     number = value.number if value.number is not None else 0.0
     tests = (
         (settings.equals, operator.eq, "equal to"),
@@ -279,12 +279,12 @@ def _judged(value: Value, settings: ValueSettings, titles: tuple[str, ...]) -> V
     for bound, holds, words in tests:
         if bound is not None and not holds(number, bound):
             shown = percent(bound) if value.unit == SHARE else f"{bound:g}"
-            return replace(value, holds=False, why=f"it had to be {words} {shown}")
+            return replace(value, holds=False, why=f"expected {words} {shown}")
     return value
 
 
 def findings_of(computed: Computed) -> tuple[Finding, ...]:
-    """Every declared finding with its values as computed now."""
+    """Computes every declared finding with its current values."""
     return tuple(_finding(computed, finding) for finding in computed.study.settings.findings)
 
 
@@ -295,9 +295,9 @@ def _finding(computed: Computed, settings: FindingSettings) -> Finding:
 
 
 def failures(findings: tuple[Finding, ...]) -> list[str]:
-    """One sentence for each value that does not support its finding."""
+    """Returns one sentence for each value that does not support its finding."""
     return [
-        f"finding {finding.finding}: {value.claim or value.name} is {value.shown}, but {value.why}"
+        f"finding {finding.finding}: {value.claim or value.name} is {value.shown}: {value.why}"
         for finding in findings
         for value in finding.values
         if not value.holds

@@ -1,4 +1,4 @@
-"""Posts by year and framework: a line each, told apart by colour, dash, mark and the name at its end."""
+"""Draws posts by year and framework as lines that differ in colour, dash and symbol, with names at their ends."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def draw_by_year(
     name: str = "by-year",
     title: str = "Posts by year and framework",
 ) -> Figure:
-    """The peak of each line carries its count, the end its name and its sum."""
+    """Draws one line per series, with the count at its peak and its name and sum at its end."""
     if not years or not series:
         return draw_empty(name, title, f"there are no {unit} with a year yet")
     labels = [f"{line.name}, {count(sum(line.counts))} in all" for line in series]
@@ -82,7 +82,7 @@ def _label_ends(canvas: Canvas, frame: Frame, series: Sequence[YearSeries], labe
 
 
 def _label_peaks(canvas: Canvas, frame: Frame, years: Sequence[int], series: Sequence[YearSeries], top: float) -> None:
-    """One number a line, left out where it would stand on another."""
+    """Writes the peak of each line, unless it would overlap another label."""
     occupied: list[tuple[float, float]] = []
     for line in series:
         peak = max(range(len(years)), key=lambda at: line.counts[at])

@@ -1,4 +1,4 @@
-"""Marks at given pixels: what a chart needs beside its scales, and all that a drawing without scales is made of."""
+"""Draws marks at pixel positions, for labels of charts and for drawings without scales."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from quaestor.render.figures.style import FONT, GRID, INK, LINE, MUTED, NORMAL, 
 
 _UNPRINTABLE = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\ud800-\\udfff\\ufffe\\uffff]")
 EMPTY = 100
-"""How high a figure is that has nothing to draw."""
+"""The height of a figure without data."""
 Values = list[dict[str, Any]]
 Path = Sequence[tuple[float, float]]
 
 
 @dataclass
 class Canvas:
-    """Collects marks, in pixels from the upper left corner of the plot, and gives them out as layers of a chart."""
+    """Collects marks, in pixels from the upper left corner of the plot, and returns them as layers of a chart."""
 
     _shapes: list[dict[str, Any]] = field(default_factory=list)
     _texts: dict[tuple[Any, ...], Values] = field(default_factory=dict)
 
     def boxes(self, values: Values, *, corner: float = 0.0) -> None:
-        """Rectangles from x, y to x2, y2, each with its `fill` and its `stroke`."""
+        """Adds rectangles from x, y to x2, y2, each with its `fill` and `stroke`."""
         mark = {"type": "rect", "cornerRadius": corner, "strokeWidth": 1}
         self._add(values, mark, {"x2": {"field": "x2"}, "y2": {"field": "y2"}, **_as_given("fill", "stroke")})
 
@@ -43,12 +43,12 @@ class Canvas:
         self._add(_points(paths), mark, _ALONG)
 
     def areas(self, paths: Sequence[Path], color: str) -> None:
-        """Closed areas without an outline."""
+        """Adds closed areas without an outline."""
         mark = {"type": "line", "filled": True, "color": color, "interpolate": "linear-closed", "strokeWidth": 0}
         self._add(_points(paths), mark, _ALONG)
 
     def symbols(self, values: Values, *, size: float = 70) -> None:
-        """Points, each with its `shape` and `fill`."""
+        """Adds points, each with its `shape` and `fill`."""
         self._add(values, {"type": "point", "opacity": 1, "size": size, "strokeWidth": 0}, _as_given("shape", "fill"))
 
     def text(
@@ -63,7 +63,7 @@ class Canvas:
         align: str = "left",
         halo: bool = False,
     ) -> None:
-        """A line of text above all other marks, `y` at its middle; a halo sets it off from what it stands on."""
+        """Adds a line of text above all other marks, vertically centred at `y`, if wanted with a halo."""
         if words:
             values = self._texts.setdefault((color, size, bold, align, halo), [])
             values.append({"x": round(x, 2), "y": round(y, 2), "text": words})
@@ -101,19 +101,19 @@ def _as_given(*channels: str) -> dict[str, Any]:
 
 
 def _layer(values: Values, mark: dict[str, Any], encoding: dict[str, Any]) -> dict[str, Any]:
-    """Plain Vega-Lite, since Altair takes longer to check dozens of such layers than to draw them."""
+    """Builds a layer as plain Vega-Lite, since Altair takes longer to validate dozens of them than to draw them."""
     at = {axis: {"field": axis, "type": "quantitative", "scale": None, "axis": None} for axis in ("x", "y")}
     return {"data": {"values": values}, "mark": mark, "encoding": {**at, **encoding}}
 
 
 def chart(values: Values) -> alt.Chart:
-    """A chart over values of its own, in the units of its scales."""
+    """Returns a chart with inline values in the units of its scales."""
     return alt.Chart(alt.InlineData(values=values))
 
 
 @dataclass(frozen=True)
 class Frame:
-    """The room of a plot inside a figure: margins hold the axes and the labels."""
+    """The size of a plot inside a figure, with margins for axes and labels."""
 
     left: int
     top: int
@@ -121,7 +121,7 @@ class Frame:
     bottom: int
     height: int
     whole: int = WIDTH
-    """Of the figure with its margins."""
+    """The width of the figure including margins."""
 
     @property
     def width(self) -> int:
@@ -130,7 +130,7 @@ class Frame:
     def build_figure(
         self, name: str, title: str, words: str, canvas: Canvas, charts: Sequence[alt.Chart] = ()
     ) -> Figure:
-        """The charts and above them the canvas; margins are exact, so that nothing moves with the text."""
+        """Builds a figure from charts with the canvas above; margins are fixed, so that text does not move the plot."""
         drawing = alt.LayerChart(layer=list(charts)).properties(
             description=words,
             width=self.width,
@@ -144,7 +144,7 @@ class Frame:
 
 
 def _styled(drawing: alt.LayerChart) -> dict[str, Any]:
-    """The drawing in Vega-Lite with the common look; the words are on the whole figure, so its marks have none."""
+    """Returns the drawing as Vega-Lite in the common style; only the figure as a whole has a text alternative."""
     view = alt.ViewConfig(stroke=None)
     configured = drawing.configure(aria=False, font=FONT, background=PAPER, view=view).configure_axis(
         labelFontSize=SMALL,
@@ -167,7 +167,7 @@ def _styled(drawing: alt.LayerChart) -> dict[str, Any]:
 
 
 def remove_unprintable(value: Any) -> Any:
-    """The same value without characters that no XML can hold: the converter ends the whole process at the first one."""
+    """Removes characters that XML does not allow: the converter aborts the whole process at the first one."""
     if isinstance(value, str):
         return _UNPRINTABLE.sub("", value)
     if isinstance(value, dict):
@@ -176,7 +176,7 @@ def remove_unprintable(value: Any) -> Any:
 
 
 def draw_empty(name: str, title: str, reason: str, whole: int = WIDTH) -> Figure:
-    """A figure that says that there is nothing to draw, and why."""
+    """Draws a figure without data that states the reason."""
     frame = Frame(20, 20, 20, 20, EMPTY - 40, whole)
     canvas = Canvas()
     canvas.boxes([{"x": 0, "y": 0, "x2": frame.width, "y2": frame.height, "fill": PAPER, "stroke": LINE}], corner=3)
@@ -188,7 +188,7 @@ def draw_empty(name: str, title: str, reason: str, whole: int = WIDTH) -> Figure
 
 
 def spread_positions(positions: Sequence[float], gap: float, low: float, high: float) -> list[float]:
-    """Places as near as possible to the wanted ones, in the same order, none nearer to the next than the gap."""
+    """Moves positions apart by at least the gap, in the same order and as near as possible to the original ones."""
     order = sorted(range(len(positions)), key=lambda index: positions[index])
     gap = min(gap, (high - low) / max(len(order) - 1, 1))
     positions = list(positions)

@@ -1,4 +1,4 @@
-"""Answers to a choice as bars from the left, each with its count, its share of those who answered and its interval."""
+"""Draws the answers to a choice question as bars with count, share of respondents and interval."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MOST_LABEL, _LINES, _LINE, _BAR, _GAP, _RIGHT = 260, 3, 15, 20, 12, 120
 
 @dataclass(frozen=True)
 class ChoiceBar:
-    """One option: how many chose it, their share with its interval; no share where nobody answered."""
+    """One option: how many chose it, and their share with its interval; no share if nobody answered."""
 
     label: str
     count: int
@@ -46,7 +46,7 @@ def draw_choices(
     name: str = "choices",
     title: str = "Answers",
 ) -> Figure:
-    """In the order of the questionnaire; thin lines are 95% intervals, and the axis says what the whole is."""
+    """Draws the options in the order of the questionnaire; thin lines are 95% intervals, the axis names the base."""
     if not choices or not base:
         return draw_empty(name, title, "nobody has answered this yet")
     left = min(round(max(text_width(choice.label) for choice in choices)) + 26, _MOST_LABEL)
@@ -75,7 +75,7 @@ def _marks(values: list[dict[str, Any]], most: float, title: str) -> list[alt.Ch
     ticks = [tick for tick in round_steps(max(most, 0.1)) if tick <= 1.0]
     end = min(max(ticks[-1], most), 1.0)
     axis = alt.Axis(values=ticks, format=".0%", title=title, gridColor=GRID, domain=False, ticks=False)
-    # By keywords: Altair's setters (`alt.X(…).scale(…)`) mix up figures that are drawn at the same time.
+    # Keywords instead of Altair's setters (`alt.X(…).scale(…)`), which are not thread-safe.
     scale = alt.Scale(domain=[0, end], nice=False, clamp=True)
     across, interval = (alt.X(field, scale=scale, axis=axis) for field in ("share:Q", "low:Q"))
     bars = chart([{**value, "zero": 0} for value in values]).mark_rect(color=ACCENT, opacity=0.6)

@@ -1,4 +1,4 @@
-"""Codes against participants, and codes against codes: each cell a count, written in it and shown by its shade."""
+"""Draws codes by participants, and codes by codes, as grids of counts shown as numbers and shades."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ROW, _HEADING, _MOST_LABEL, _GAP = 24, 28, 230, 1
 _WIDEST = 64
 _SLANTED = 130
 _DARKEST = 4
-"""So many are needed for the darkest shade: a study in which nothing is said twice is a light one."""
+"""The smallest count with the darkest shade, so that a study with few mentions is light."""
 
 
 def draw_code_map(
@@ -33,7 +33,7 @@ def draw_code_map(
     name: str = "code-map",
     title: str = "Mentions of each code by participant",
 ) -> Figure:
-    """Rows stand under their themes; a participant who never mentions a code has an empty cell."""
+    """Draws the mentions of each code by participant, grouped by theme; no mention is an empty cell."""
     if not rows or not columns:
         return draw_empty(name, title, "no interview has been coded yet")
     groups = list(dict.fromkeys(row.group for row in rows))
@@ -69,9 +69,9 @@ def _cell(canvas: Canvas, x: float, y: float, width: float, number: int, most: i
 
 
 def choose_shade(part: float) -> tuple[str, str]:
-    """The fill of a cell and the ink on it, from light to dark as `part` goes from 0 to 1.
+    """Returns the fill and the text colour of a cell, from light to dark as `part` goes from 0 to 1.
 
-    Shades in the middle are left out: a dark page turns the drawing over, and no ink could be read on them there.
+    Medium shades are not used: a dark page inverts the drawing, and no text colour is legible on them there.
     """
     return (shade(0.14 + 0.28 * part), INK) if part < 0.5 else (shade(0.56 + 0.88 * (part - 0.5)), PAPER)
 
@@ -83,7 +83,7 @@ def draw_co_occurrence(
     name: str = "together",
     title: str = "Turns in which two codes occur together",
 ) -> Figure:
-    """The lower half of the square; on its diagonal stand the names."""
+    """Draws the lower triangle of the co-occurrence matrix, with the names on its diagonal."""
     if len(codes) < 2 or not any(counts[at][to] for at in range(len(codes)) for to in range(at)):
         return draw_empty(name, title, "no two codes occur in the same turn yet")
     left = min(round(max(text_width(code) for code in codes)) + 26, _MOST_LABEL)

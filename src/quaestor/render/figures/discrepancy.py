@@ -1,4 +1,4 @@
-"""Two curves over the sets of a constant comparison: where both close, the taxonomy is saturated."""
+"""Draws the two curves of a constant comparison over its sets; if both reach zero, the taxonomy is saturated."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def draw_discrepancy(
     title: str = "Discrepancy between raters and incompatibility with earlier sets",
     note: str = "",
 ) -> Figure:
-    """The share of phrases in each set on which the raters differ, and of those that no earlier set holds."""
+    """Draws the share of phrases in each set on which raters differ, and the share that no earlier set contains."""
     if not sets:
         return draw_empty(name, title, "no set has been compared yet")
     frame = Frame(72, 44 if note else 22, _BESIDE, 50, 290)
@@ -47,7 +47,7 @@ def draw_discrepancy(
 
 
 def draw_round_curves(sets: Sequence[SetCurve], round_name: str, *, simulated: bool, blindness: str = "") -> Figure:
-    """The curves of one round, with what a reader must know of its raters."""
+    """Draws the curves of one round, with a note about its raters."""
     raters = ", ".join(filter(None, ("simulated raters" if simulated else "", blindness)))
     note = f"{round_name}: sets of phrases" + (f" ({raters})" if raters else "")
     return draw_discrepancy(sets, name=f"curves-{safe_name(round_name)}", title=f"Sets of {round_name}", note=note)

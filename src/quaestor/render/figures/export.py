@@ -1,4 +1,4 @@
-"""Figures into files: one SVG, and from it PDF and PNG, so that the three show the same."""
+"""Writes figures as SVG, and PDF and PNG converted from it, so that all three look the same."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ _RESOURCES = re.compile(rb"(?:^ +/[a-z]+\d+ .+\n)+", re.MULTILINE)
 _RESOURCE = re.compile(rb" +/[a-z]+(\d+) .+\n")
 _ROOT = re.compile(rb"/Root (\d+) 0 R")
 _INFO = re.compile(rb"/Info (\d+) 0 R")
-_VERSION = b"%PDF-1.5"  # nothing newer is used, and pdfLaTeX warns of anything newer
+_VERSION = b"%PDF-1.5"  # the figures use nothing newer, and pdfLaTeX warns about newer versions
 _STREAM, _END = b">>\nstream\n", b"\nendobj\n"
 
 
 def render_pdf(svg: str) -> bytes:
-    """The drawing as a page of PDF with its text as text."""
+    """Converts the drawing to a PDF page with selectable text."""
     return _renumber_objects(vl_convert.svg_to_pdf(svg))
 
 
 def _renumber_objects(pdf: bytes) -> bytes:
-    """The same document, its objects numbered and written in the order in which the catalogue leads to them."""
+    """Renumbers the objects in the order of reference, so that the same figure gives the same bytes."""
     header_end = pdf.index(b"\n\n") + 2
     objects = _read_objects(pdf, header_end)
     trailer = pdf[pdf.rindex(b"trailer") :]
@@ -63,7 +63,7 @@ def _renumber_objects(pdf: bytes) -> bytes:
 
 
 def _read_objects(pdf: bytes, start: int) -> dict[bytes, tuple[bytes, bytes]]:
-    """By number, what an object says and the stream it carries; streams are skipped by their length, never read."""
+    """Returns the dictionary and the stream of each object by number; streams are skipped by length and not parsed."""
     cache: dict[bytes, tuple[bytes, bytes]] = {}
     while match := _OBJECT.match(pdf, start):
         head_end = pdf.index(_END, match.end())
@@ -100,13 +100,13 @@ _SVG_TAG = re.compile(r"<svg[^>]*>")
 
 
 def load_drawing() -> None:
-    """Load what draws figures: the first figure of a process takes half a second, in which no other thread runs."""
+    """Loads the drawing library: the first figure of a process takes half a second, in which no other thread runs."""
     vl_convert.vegalite_to_svg({"data": {"values": []}, "mark": "point"}, vl_version=_VEGA_LITE)
 
 
 @lru_cache(maxsize=64)
 def render_svg(figure: Figure) -> str:
-    """The figure for a page: speaks by its title and text alone, without style attributes, its ids its own."""
+    """Returns the figure as accessible SVG for a page, with unique ids and without style attributes."""
     drawn = vl_convert.vegalite_to_svg(dict(figure.spec), vl_version=_VEGA_LITE)
     drawn = clean_svg(drawn, figure.name)
     title, text = f"{figure.name}-title", f"{figure.name}-text"
@@ -118,12 +118,12 @@ def render_svg(figure: Figure) -> str:
 
 
 def clean_svg(svg: str, name: str) -> str:
-    """Without roles and labels of single marks, without inline styles, and with ids that begin with the name."""
+    """Removes labels of single marks, converts inline styles to attributes, and prefixes ids with the name."""
     return _ID_START.sub(f"{name}-", _STYLE.sub(_as_attributes, _ARIA.sub("", svg)))
 
 
 def write_figure(figure: Figure, folder: Path) -> list[Path]:
-    """The figure as SVG, PDF and PNG, each whole or not there; the same figure gives the same bytes."""
+    """Writes the figure as SVG, PDF and PNG, each atomically; the same figure gives the same bytes."""
     folder.mkdir(parents=True, exist_ok=True)
     svg = render_svg(figure)
     contents = {"svg": svg.encode("utf-8"), "pdf": render_pdf(svg), "png": vl_convert.svg_to_png(svg, scale=_SCALE)}
@@ -143,6 +143,6 @@ def write_svg(figure: Figure, folder: Path) -> Path:
 
 
 def _as_attributes(style: re.Match[str]) -> str:
-    """Declarations as attributes of SVG: a page that forbids inline styles shows them all the same."""
+    """Converts style declarations to SVG attributes, which also work on pages that forbid inline styles."""
     declarations = (part.split(":", 1) for part in style[1].split(";") if ":" in part)
     return "".join(f' {name.strip()}="{value.strip()}"' for name, value in declarations)

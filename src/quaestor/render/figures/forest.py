@@ -1,4 +1,4 @@
-"""Agreement as a forest plot: an estimate with its interval a row, and in words where there is none."""
+"""Draws agreement as a forest plot: one row per estimate with its interval, or the reason why it is undefined."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from quaestor.render.figures.style import (
 
 _ROW, _MOST_LABEL, _RIGHT = 34, 230, 226
 _NARROW, _NARROW_ROW, _NARROW_SIDE = 360, 46, 14
-"""In a narrow figure a label stands above its interval, so that both stay legible on a phone."""
+"""In a narrow figure each label is above its interval, so that both are legible on a phone."""
 _BANDS = (0.2, 0.4, 0.6, 0.8)
 
 
@@ -37,7 +37,7 @@ def draw_forest(
     title: str = "Agreement between raters with 95% intervals",
     narrow: bool = False,
 ) -> Figure:
-    """Reference lines part the usual bands; a threshold, where there is one, is a marked line of its own."""
+    """Draws the estimates over the usual bands of agreement, with a marked line for the threshold, if any."""
     if not rows:
         return draw_empty(name, title, "no round has an agreement yet", _NARROW if narrow else WIDTH)
     if narrow:

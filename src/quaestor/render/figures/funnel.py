@@ -1,4 +1,4 @@
-"""The funnel in print: a bar a step on one linear scale, the counts written out, the shares kept beside them."""
+"""Draws the funnel: one bar per step on a common linear scale, with counts and the shares kept."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def draw_funnel(
     pending: Sequence[str] = (),
     note: str = "",
 ) -> Figure:
-    """The first step is what there was; each further one says what it kept of the one before.
+    """Draws the items before the first step and what each step kept of them.
 
-    Pending steps are still to be decided; a note says what a reader must know of the evidence.
+    Pending steps wait for a round; the note is a caveat about the evidence.
     """
     if not steps:
         return draw_empty(name, title, "the funnel has no step yet")
@@ -84,7 +84,7 @@ def _write_title(canvas: Canvas, title: str, middle: float) -> None:
 
 
 def _room(steps: Sequence[FunnelStep], most: int, width: float) -> float:
-    """How long the longest bar can be so that the words beside every bar still fit."""
+    """Returns the length of the longest bar that leaves room for the text next to every bar."""
     widths = [text_width(count(steps[0].count), 14, bold=True)]
     widths += [text_width(_loss(step.count, before.count), SMALL) for before, step in pairwise(steps)]
     return min(

@@ -1,4 +1,4 @@
-"""Phases against frameworks: each cell the share of a framework's posts, written in it and shown by its shade."""
+"""Draws phases by frameworks as a heat map: each cell is the share of a framework's posts."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def draw_heat_map(
     name: str = "heat-map",
     title: str = "Share of each phase among the posts of a framework",
 ) -> Figure:
-    """A share that is not known is a dash on white, never a zero."""
+    """Draws the heat map; an unknown share is a dash on white, not a zero."""
     if not rows or not columns:
         return draw_empty(name, title, "there is no share to compare yet")
     left = min(round(max(map(text_width, rows))) + 30, _MOST_LABEL)

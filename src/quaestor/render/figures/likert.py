@@ -1,8 +1,8 @@
-"""Answers on a scale as bars that part in its middle: what leans one way goes left, what leans the other goes right.
+"""Draws answers on a scale as diverging bars: one half of the scale extends to the left, the other to the right.
 
-Where the middle is: through the centre step, if the scale has one; else between the two middle steps, or through the
-middle one of an odd number. Frequencies (never … regularly) are scales like any other. Every bar is a whole of 100 % of
-those who answered its row, so rows of unequal bases can be compared; the bases stand at the end.
+The middle line goes through the centre step, if the scale has one; else between the two middle steps, or through the
+middle one of an odd number. Frequencies (never … regularly) are scales too. Every bar is 100 % of the answers in its
+row, so that rows with different bases can be compared; each base is written at the end.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ from quaestor.render.figures.style import (
 )
 
 LOW, HIGH, CENTRE = ("#255b72", "#b5d0d8"), ("#e2b8b0", "#7a1f2b"), "#d3cec3"
-"""From the end of the scale to its middle, from the middle to the other end, and the middle itself."""
+"""Colours from the low end of the scale to its middle, from the middle to the high end, and of the middle itself."""
 _MOST_LABEL, _LABEL_LINES, _LINE, _BAR, _GAP, _HEADING = 230, 3, 15, 24, 12, 26
 _RIGHT, _BOTTOM, _KEY_LINE, _SWATCH, _EDGE = 92, 34, 20, 11, 16
 
 
 @dataclass(frozen=True)
 class ScaleRow:
-    """How many chose each step, from the low end of the scale to the high one; rows of one group stand together."""
+    """How many respondents chose each step, from low to high; rows of one group are adjacent."""
 
     label: str
     counts: tuple[int, ...]
@@ -54,7 +54,7 @@ class ScaleRow:
 
 @dataclass(frozen=True)
 class BarSegment:
-    """One step of one bar: from where to where, as shares right of the middle line."""
+    """One step of one bar, with its start and end as shares to the right of the middle line."""
 
     row: int
     step: int
@@ -76,9 +76,9 @@ def draw_likert(
     title: str = "Answers on a scale",
     narrow: bool = False,
 ) -> Figure:
-    """Bars about the middle of the scale; `stacked` ones, as places in a ranking, all begin at the left.
+    """Draws bars around the middle of the scale; `stacked` bars, for ranks, all begin at the left.
 
-    `narrow` is for a phone: each label stands above its bar.
+    `narrow` is for a phone: each label is above its bar.
     """
     if not _is_drawn(steps, rows):
         return draw_empty(name, title, "nobody has answered this yet", NARROW if narrow else WIDTH)
@@ -111,13 +111,13 @@ def draw_likert(
                 "fill": colors[segment.step],
             }
         )
-    # The line goes behind: a share that is written in the centre step stands on it.
+        # The line is behind the bars, since the share in the centre step is written over it.
     layers = [_middle_line(layout, rows, low, high), _bars(values, low, high)]
     return frame.build_figure(name, title, _describe(steps, rows, stacked=stacked), canvas, layers)
 
 
 def likert_size(steps: Sequence[str], rows: Sequence[ScaleRow], *, narrow: bool = False) -> tuple[int, int]:
-    """How wide and how high such a figure is, known without drawing it."""
+    """Returns the width and height of the figure without drawing it."""
     if not _is_drawn(steps, rows):
         return NARROW if narrow else WIDTH, EMPTY
     frame = _layout(steps, rows, narrow=narrow).frame
@@ -129,12 +129,12 @@ def _is_drawn(steps: Sequence[str], rows: Sequence[ScaleRow]) -> bool:
 
 
 def find_middle(steps: int, centre: int | None) -> float:
-    """Where the line goes, in steps from the low end: 2.5 is through the third of five, 2 between two and two."""
+    """Returns the middle in steps from the low end: 2.5 is through the third of five, 2 between the halves of four."""
     return steps / 2 if centre is None else centre + 0.5
 
 
 def split_bars(rows: Sequence[ScaleRow], middle: float, *, stacked: bool = False) -> list[BarSegment]:
-    """Every step that somebody chose, as a part of its bar; the parts of a bar are 100 % together."""
+    """Returns the segments of all bars, one for each step with answers; the segments of a bar add up to 100 %."""
     segments = []
     for at, row in enumerate(rows):
         if not row.base:
@@ -152,7 +152,7 @@ def split_bars(rows: Sequence[ScaleRow], middle: float, *, stacked: bool = False
 
 
 def choose_colors(steps: int, middle: float) -> list[str]:
-    """Two hues that grow lighter toward the middle, grey in it."""
+    """Returns two hues that get lighter toward the middle, which is grey."""
     low, high = math.floor(middle), steps - math.ceil(middle)
     between = [CENTRE] if middle != low else []
     return [*_ramp(*LOW, low), *between, *_ramp(*HIGH, high)]
@@ -174,7 +174,7 @@ def _between(first: str, second: str, part: float) -> str:
 
 
 def _domain(segments: Sequence[BarSegment], *, stacked: bool) -> tuple[float, float]:
-    """As far as the longest bars reach on either side, to the next tenth; a side that nobody is on takes no room."""
+    """Returns how far the bars reach on either side, rounded up to tenths; an empty side takes no space."""
     if stacked:
         return 0.0, 1.0
     low, high = min(segment.start for segment in segments), max(segment.end for segment in segments)
@@ -183,13 +183,13 @@ def _domain(segments: Sequence[BarSegment], *, stacked: bool) -> tuple[float, fl
 
 @dataclass(frozen=True)
 class _Layout:
-    """Where everything stands."""
+    """The positions of all elements."""
 
     frame: Frame
     key: list[list[tuple[int, float]]]
     labels: list[tuple[str, ...]]
     tops: list[float]
-    """Of each bar."""
+    """The top of each bar."""
     narrow: bool
 
 
@@ -243,7 +243,7 @@ def _bars(values: list[dict[str, Any]], low: float, high: float) -> alt.Chart:
 
 
 def _middle_line(layout: _Layout, rows: Sequence[ScaleRow], low: float, high: float) -> alt.Chart:
-    """Through all bars; where labels stand between them, through each bar alone."""
+    """Draws the middle line through all bars, or through each bar separately if labels are between them."""
     ends: list[dict[str, Any]] = [{"start": 0, "top": -4, "bottom": layout.frame.height - _GAP + 4}]
     if layout.narrow:
         answered = [top for top, row in zip(layout.tops, rows, strict=True) if row.base]
@@ -257,9 +257,9 @@ _DOWN = alt.Y("top:Q", scale=None, axis=None)
 
 
 def _across(low: float, high: float) -> alt.X:
-    """Shares to either side of the middle, none of them negative to the reader.
+    """Returns the axis of shares on both sides of the middle, labelled without minus signs.
 
-    Made by keywords: Altair's setters (`alt.X(…).scale(…)`) mix up figures that are drawn at the same time.
+    Keywords are used instead of Altair's setters (`alt.X(…).scale(…)`), which are not thread-safe.
     """
     ticks = [tick / 4 for tick in range(-4, 5) if low - 1e-9 <= tick / 4 <= high + 1e-9]
     axis = alt.Axis(
@@ -269,7 +269,7 @@ def _across(low: float, high: float) -> alt.X:
 
 
 def _key_lines(steps: Sequence[str], width: float) -> list[list[tuple[int, float]]]:
-    """Which step stands where above the plot, line by line."""
+    """Returns the steps and their positions in each line of the legend."""
     lines: list[list[tuple[int, float]]] = [[]]
     x = 0.0
     for step, label in enumerate(steps):

@@ -1,4 +1,4 @@
-"""Objects on a map of popularity and difficulty: two medians part it into four fields with names of their own."""
+"""Draws objects by popularity and difficulty; the medians divide the plot into four named quadrants."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from quaestor.render.figures.treemap import Rectangle
 
 @dataclass(frozen=True)
 class LogAxis:
-    """A logarithmic axis with room for zero at its lower end, where a logarithm has none."""
+    """A logarithmic axis with room for zero at its lower end."""
 
     low: float
     high: float
@@ -77,7 +77,7 @@ class LogAxis:
 
 @dataclass(frozen=True)
 class Label:
-    """A text of a known width beside a point with a radius."""
+    """A text of known width that labels a point with a radius."""
 
     text: str
     x: float
@@ -88,20 +88,20 @@ class Label:
 
 @dataclass(frozen=True)
 class Spot:
-    """Where a label stands: the middle of its line, and the side of it that `x` is."""
+    """The position of a label: the vertical middle of its line, and which side of it `x` is."""
 
     text: str
     x: float
     y: float
     align: str
     leader: tuple[tuple[float, float], ...] = ()
-    """A line from the point to a text that stands away from it."""
+    """A line from the point to a label at a distance."""
 
 
 def place_labels(
     labels: Sequence[Label], rectangles: Sequence[Rectangle], room: Rectangle, *, height: float = 13.0
 ) -> list[Spot]:
-    """The most important first: a later label gives way, and is left out where no place is free."""
+    """Places labels in order of importance; a label without free space is omitted."""
     occupied = list(rectangles)
     spots = []
     for label in labels:
@@ -114,7 +114,7 @@ def place_labels(
 
 
 def _candidates(label: Label, height: float) -> list[tuple[Spot, Rectangle]]:
-    """Beside the point first, then above and below it, then at its corners, then further away at the end of a line."""
+    """Returns positions next to the point, above and below it, at its corners, then further away with a line."""
     labels = []
     away, slant = label.radius + 3, label.radius * 0.7 + 2
     for align, x, y in (
@@ -159,7 +159,7 @@ def draw_popularity_difficulty(
     name: str = "popularity-difficulty",
     title: str = "Popularity and difficulty of the objects of the taxonomy",
 ) -> Figure:
-    """Phases differ by colour and shape; the most viewed, the slowest and the largest objects carry their names."""
+    """Draws phases in different colours and shapes; labels the most viewed, the slowest and the largest objects."""
     measured_points = [
         _MeasuredPoint(place, place.views, place.days)
         for place in places
@@ -222,7 +222,7 @@ def _axes(across: LogAxis, up: LogAxis) -> alt.Chart:
 
 
 def _marks(points: Values) -> alt.Chart:
-    """The larger below the smaller, each with a light rim, so that none hides another."""
+    """Draws larger points below smaller ones, with a light outline, so that none hides another."""
     ordered = sorted(points, key=lambda point: -point["size"])
     layer: alt.Chart = (
         chart(ordered)
@@ -259,7 +259,7 @@ def _legend(canvas: Canvas, frame: Frame, phases: Sequence[str], most: int, rows
 def _quarters(
     canvas: Canvas, frame: Frame, across: LogAxis, up: LogAxis, median_views: float | None, median_days: float | None
 ) -> None:
-    """The medians as dashed rules, and in the corners what it means to stand there."""
+    """Draws the medians as dashed lines and names the quadrants in the corners."""
     if median_views is not None:
         x = frame.width * across.part(median_views)
         canvas.lines([[(x, 0), (x, frame.height)]], MUTED, dash=(4, 3))
@@ -284,7 +284,7 @@ def _corners(frame: Frame) -> tuple[tuple[float, str, float, str], ...]:
 
 
 def _label_points(canvas: Canvas, frame: Frame, points: Values, known: Sequence[_MeasuredPoint]) -> None:
-    """Names for the ends of both axes and for the largest, as far as there is room between the points."""
+    """Labels the extremes of both axes and the largest objects, as far as there is space."""
     ranked: list[int] = []
     orders = [
         sorted(range(len(known)), key=lambda at: -known[at].days),

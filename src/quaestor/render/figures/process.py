@@ -1,4 +1,4 @@
-"""The way of a study: its stages side by side, their steps from top to bottom, what came out of each on the arrows."""
+"""Draws the process of a study: stages next to each other, steps from top to bottom, counts on the arrows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def draw_process(
     name: str = "process",
     title: str = "The steps of the study and what came out of each",
 ) -> Figure:
-    """Boxes for steps and arrows with counts; a step without a count has a bare arrow."""
+    """Draws boxes for steps and arrows with counts; a step without a count has a plain arrow."""
     stages = [stage for stage in stages if stage.steps]
     if not stages:
         return draw_empty(name, title, "no step has been declared yet")
@@ -57,7 +57,7 @@ def _head(canvas: Canvas, stage: ProcessStage, number: int, x: float, top: float
 
 
 def _column(canvas: Canvas, stage: ProcessStage, x: float, y: float, width: float) -> float:
-    """The boxes of one stage from `y` on; the answer is where the last one ends."""
+    """Draws the boxes of one stage from `y` on and returns where the last one ends."""
     for at, step in enumerate(stage.steps):
         rows = _rows(step, width)
         height = len(rows) * _ROW + 2 * _PAD
@@ -85,7 +85,7 @@ def _outcome(canvas: Canvas, step: ProcessStep, x: float, y: float, width: float
 
 
 def _lead_over(canvas: Canvas, following: ProcessStage, x: float, width: float, first: float, bottom: float) -> None:
-    """The arrow from below the last box of a stage into the first box of the next."""
+    """Draws the arrow from the last box of a stage to the first box of the next."""
     start, corner = x - _GUTTER - width + _STEM, x - _GUTTER / 2
     entry = first + (len(_rows(following.steps[0], width)) * _ROW + 2 * _PAD) / 2
     _arrow(canvas, [(start, bottom), (start, bottom + _ARROW), (corner, bottom + _ARROW), (corner, entry), (x, entry)])

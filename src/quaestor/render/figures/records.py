@@ -1,4 +1,4 @@
-"""What a figure is, and the plain values each one is drawn from."""
+"""Figures, and the records from which they are drawn."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Figure:
-    """A drawing with its words: the text alternative says what it shows, numbers included."""
+    """A drawing with its title and a text alternative that includes its numbers."""
 
     name: str
-    """The name of its files, without an ending."""
+    """The name of its files, without an extension."""
     title: str
     alt: str
     spec: Mapping[str, Any] = field(hash=False)
@@ -20,7 +20,7 @@ class Figure:
 
     @property
     def size(self) -> tuple[int, int]:
-        """Its width and height in pixels, margins and all, known before it is drawn."""
+        """The width and height in pixels, including margins, known before it is drawn."""
         room = self.spec["padding"]
         return (
             self.spec["width"] + room["left"] + room["right"],
@@ -30,7 +30,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class ProcessStep:
-    """One thing that was done, and how many came out of it."""
+    """One step of the study's process and how many items resulted."""
 
     text: str
     count: int | None = None
@@ -39,7 +39,7 @@ class ProcessStep:
 
 @dataclass(frozen=True)
 class ProcessStage:
-    """Steps of a study under one heading."""
+    """Steps of the study's process under one heading."""
 
     title: str
     steps: tuple[ProcessStep, ...]
@@ -47,7 +47,7 @@ class ProcessStage:
 
 @dataclass(frozen=True)
 class FunnelStep:
-    """A step of the funnel and how many it kept."""
+    """A step of the funnel and how many items it kept."""
 
     title: str
     count: int
@@ -55,7 +55,7 @@ class FunnelStep:
 
 @dataclass(frozen=True)
 class YearSeries:
-    """Counts under one name, in the order of the years they belong to."""
+    """Counts of one category, one per year."""
 
     name: str
     counts: tuple[int, ...]
@@ -63,7 +63,7 @@ class YearSeries:
 
 @dataclass(frozen=True)
 class TaxonomyPart:
-    """An object of the taxonomy: its posts are its size, its value, where there is one, its shade."""
+    """An object of the taxonomy in the treemap: its posts give its size, its value, if any, its shade."""
 
     phase: str
     name: str
@@ -73,7 +73,7 @@ class TaxonomyPart:
 
 @dataclass(frozen=True)
 class ShareColumn:
-    """A column of the heat map: one share a row, of `base` items."""
+    """A column of the heat map: a share of `base` items for each row."""
 
     name: str
     base: int
@@ -82,7 +82,7 @@ class ShareColumn:
 
 @dataclass(frozen=True)
 class TaxonomyPoint:
-    """An object of the taxonomy on the map of popularity and difficulty."""
+    """An object of the taxonomy in the plot of popularity and difficulty."""
 
     phase: str
     name: str
@@ -93,7 +93,7 @@ class TaxonomyPoint:
 
 @dataclass(frozen=True)
 class ForestEstimate:
-    """A row of the forest plot; without an estimate, the reason why there is none."""
+    """A row of the forest plot; an undefined estimate has a reason."""
 
     label: str
     estimate: float | None
@@ -106,7 +106,7 @@ class ForestEstimate:
 
 @dataclass(frozen=True)
 class SetCurve:
-    """How one set of phrases went: raters against each other, and the set against those before it."""
+    """One set of phrases: the discrepancy between raters and the incompatibility with earlier sets."""
 
     set: int
     items: int
@@ -116,7 +116,7 @@ class SetCurve:
 
 @dataclass(frozen=True)
 class YearShare:
-    """A share in one year with its interval."""
+    """A share in one year with its confidence interval."""
 
     year: int
     share: float
@@ -127,7 +127,7 @@ class YearShare:
 
 @dataclass(frozen=True)
 class TrendLine:
-    """Shares over the years under one name, with a word on their direction."""
+    """Shares of one category over the years, with a note on their direction."""
 
     name: str
     shares: tuple[YearShare, ...]
@@ -136,7 +136,7 @@ class TrendLine:
 
 @dataclass(frozen=True)
 class SaturationPoint:
-    """An interview: how many codes it adds, how many there are then, and how many so many interviews usually give."""
+    """An interview: its new codes, all codes so far, and the expected number of codes after as many interviews."""
 
     name: str
     new: int
@@ -148,7 +148,7 @@ class SaturationPoint:
 
 @dataclass(frozen=True)
 class CodeCounts:
-    """A code with a count for each participant, under the theme it belongs to."""
+    """A code of a theme with a count for each participant."""
 
     group: str
     name: str

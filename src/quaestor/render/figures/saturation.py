@@ -1,4 +1,4 @@
-"""New codes interview by interview: bars for what is new, a line for all so far, and what other orders would give."""
+"""Draws saturation: bars for new codes per interview, a line for all codes so far, a band for other orders."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def draw_saturation(
     name: str = "saturation",
     title: str = "New codes interview by interview",
 ) -> Figure:
-    """The line and the band meet at the last interview: whatever their order, all of them give the same codes."""
+    """Draws the saturation curve; line and band meet at the last interview, since every order ends with all codes."""
     if not interviews:
         return draw_empty(name, title, "no interview has been coded yet")
     frame = Frame(56, 36, _BESIDE, 52, _HEIGHT)
@@ -53,7 +53,7 @@ def draw_saturation(
 
 
 class _Plot:
-    """Where an interview and a number of codes stand."""
+    """Converts an interview and a number of codes to coordinates."""
 
     def __init__(self, frame: Frame, n: int, most: float) -> None:
         self.frame, self.n, self.most = frame, n, most

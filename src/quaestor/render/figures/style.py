@@ -1,4 +1,4 @@
-"""The common look of all figures: colours told apart in grey too, one font that comes with the converter, numbers."""
+"""The common style of all figures: colours that also differ in grey, one bundled font, number formats, text widths."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ import math
 from collections.abc import Sequence
 
 WIDTH = 760
-"""Of every figure, in pixels."""
+"""The width of every figure in pixels."""
 NARROW = 300
-"""Of a figure that is made for a phone."""
+"""The width of a figure for a phone."""
 TINY, SMALL, NORMAL = 10, 11, 12
-"""Sizes of text; nothing is written smaller."""
+"""Text sizes; nothing is smaller."""
 
-# The first family comes with the converter, so that no machine lays the text out differently; the others are as wide,
-# and one of them is on nearly every machine with a browser.
+# The first family is bundled with the converter, so that text has the same layout on every machine; the others are as
+# wide, and nearly every machine with a browser has one of them.
 FONT = "Liberation Sans, Arial, Helvetica, Arimo, Nimbus Sans, DejaVu Sans Condensed, sans-serif"
 
 INK, MUTED, LINE, GRID, PAPER = "#1d1c1a", "#5f5b53", "#a8a297", "#e6e2d9", "#ffffff"
 ACCENT, WASH = "#7a1f2b", "#f3ede4"
 
 SERIES = ("#7a1f2b", "#b37d25", "#221e55", "#59a5b5", "#884aad", "#bf5658", "#255b72")
-"""Colours of series: no two of the same lightness, and far apart for every kind of colour blindness."""
+"""Colours of series: all differ in lightness, and are distinct for every kind of colour blindness."""
 DASHES: tuple[tuple[int, ...], ...] = ((1, 0), (7, 3), (2, 2), (10, 3, 2, 3), (4, 4), (12, 4), (6, 2, 2, 2, 2, 2))
 SHAPES = (
     "circle",
@@ -41,7 +41,7 @@ _THIN, _NARROW, _WIDE = "ijl'|", ' !,./:;I[]ft()-r"`', "mMW%@—…"
 
 
 def shade(part: float) -> str:
-    """From light to dark as `part` goes from 0 to 1, each step darker than the one before."""
+    """Returns a colour from light to dark as `part` goes from 0 to 1."""
     position = min(max(part, 0.0), 1.0) * (len(_SHADES) - 1)
     lower = min(int(position), len(_SHADES) - 2)
     pairs = zip(_channels(_SHADES[lower]), _channels(_SHADES[lower + 1]), strict=True)
@@ -49,7 +49,7 @@ def shade(part: float) -> str:
 
 
 def luminance(color: str) -> float:
-    """How light a colour is to the eye, from 0 to 1, as WCAG defines it."""
+    """Returns the relative luminance of a colour from 0 to 1, as defined by WCAG."""
     red, green, blue = (
         value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4
         for value in (channel / 255 for channel in _channels(color))
@@ -63,7 +63,7 @@ def contrast(first: str, second: str) -> float:
 
 
 def choose_ink(color: str) -> str:
-    """The text colour that reads better on a ground; between black and white one always has a contrast of 4.5."""
+    """Returns black or white, whichever is more legible on a colour; the better one always has a contrast of 4.5."""
     return max(("#000000", PAPER), key=lambda ink: contrast(ink, color))
 
 
@@ -72,12 +72,12 @@ def count(number: int) -> str:
 
 
 def percent(share: float) -> str:
-    """One decimal; a bare 0% is a share of exactly nothing."""
+    """Formats a share with one decimal; `0%` is exactly zero."""
     return f"{share:.1%}" if share else "0%"
 
 
 def quantity(value: float) -> str:
-    """A measured value with as many decimals as it needs to be told from its neighbours."""
+    """Formats a measured value with as many decimals as its size needs."""
     if value == 0:
         return "0"
     if abs(value) >= 100:
@@ -92,12 +92,12 @@ def join_with_and(words: Sequence[str]) -> str:
 
 
 def text_width(text: str, size: float = NORMAL, *, bold: bool = False) -> float:
-    """About how wide a text is, rather too wide than too narrow."""
+    """Estimates the width of a text, rather too wide than too narrow."""
     return sum(map(_advance, text)) * size * (1.07 if bold else 1.0)
 
 
 def shorten(text: str, width: float, size: float = NORMAL, *, bold: bool = False) -> str:
-    """The text, or as much of its beginning as there is room for and an ellipsis."""
+    """Returns the text, shortened with an ellipsis if it is too wide."""
     if text_width(text, size, bold=bold) <= width:
         return text
     while text and text_width(text + "…", size, bold=bold) > width:
@@ -106,7 +106,7 @@ def shorten(text: str, width: float, size: float = NORMAL, *, bold: bool = False
 
 
 def wrap_text(text: str, width: float, lines: int, size: float = NORMAL, *, bold: bool = False) -> tuple[str, ...]:
-    """The text in at most so many lines, broken between words, shortened where it is still too long."""
+    """Breaks the text into at most this many lines between words, and shortens lines that are too wide."""
     rows: list[str] = []
     for word in text.split():
         if rows and text_width(f"{rows[-1]} {word}", size, bold=bold) <= width:
@@ -139,7 +139,7 @@ def _channels(color: str) -> tuple[int, int, int]:
 
 
 def round_steps(most: float, count: int = 5, *, whole: bool = False) -> list[float]:
-    """Round numbers from 0 to at least `most`, about as many as wanted, without decimals where things are counted."""
+    """Returns about `count` round numbers from 0 to at least `most`; integers if `whole`."""
     if most <= 0:
         return [0.0, 1.0]
     raw = max(most / count, 1.0) if whole else most / count

@@ -1,4 +1,4 @@
-"""The layout of a treemap: a rectangle cut into parts as large as their weights and as square as can be."""
+"""Draws the taxonomy as a treemap, whose tiles have areas in proportion to their posts and are nearly square."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from quaestor.render.figures.style import (
 
 @dataclass(frozen=True)
 class Rectangle:
-    """A place in a drawing, from its upper left corner."""
+    """A rectangle in a drawing, from its upper left corner."""
 
     x: float
     y: float
@@ -41,22 +41,22 @@ class Rectangle:
         return self.width * self.height
 
     def inset(self, left: float, top: float, right: float, bottom: float) -> Rectangle:
-        """The same place without its margins; never less than nothing."""
+        """Returns the rectangle without its margins, never with a negative size."""
         width, height = max(self.width - left - right, 0.0), max(self.height - top - bottom, 0.0)
         return Rectangle(self.x + min(left, self.width), self.y + min(top, self.height), width, height)
 
 
 def squarify(weights: Sequence[float], x: float, y: float, width: float, height: float) -> list[Rectangle]:
-    """One rectangle a weight, in the order given: areas in proportion, the largest at the upper left.
+    """Returns one rectangle per weight, in the same order, with areas in proportion and the largest at the upper left.
 
-    A weight of nothing gets a rectangle without an area, so that the answer can be zipped with its input.
+    A weight of zero gets a rectangle without area, so that the result can be zipped with its input.
     """
     if any(weight < 0 or not math.isfinite(weight) for weight in weights):
-        raise InputError("a treemap has a weight below zero or without a number: give each part its count")
+        raise InputError("a treemap weight is negative or not a number: give each part its count")
     if min(width, height) < 0:
         raise InputError(f"a treemap of {width} by {height} has no room: give it a width and a height of at least zero")
     placed = [Rectangle(x, y, 0.0, 0.0)] * len(weights)
-    largest = max(weights, default=0)  # weights are scaled by it first: a sum of huge ones would be infinite
+    largest = max(weights, default=0)  # scaled by the largest, since the sum of huge weights could be infinite
     scaled = [weight / largest if largest else 0.0 for weight in weights]
     order = sorted((index for index, share in enumerate(scaled) if share > 0), key=lambda index: -scaled[index])
     shares = [scaled[index] for index in order]
@@ -73,7 +73,7 @@ def squarify(weights: Sequence[float], x: float, y: float, width: float, height:
 
 
 def _row_end(shares: Sequence[float], start: int, room: Rectangle, left: float) -> int:
-    """Where the row that begins at `start` is full: one more part would make its worst part more oblong."""
+    """Returns the end of the row that begins at `start`, before the part that would make its worst part more oblong."""
     side = min(room.width, room.height)
     scale = room.area / left
     if side <= 0 or scale <= 0:
@@ -92,7 +92,7 @@ def _row_end(shares: Sequence[float], start: int, room: Rectangle, left: float) 
 
 
 def _lay(shares: Sequence[float], room: Rectangle, left: float, *, last: bool) -> tuple[list[Rectangle], Rectangle]:
-    """The parts of a row along the shorter side of the room, and the room that is left for the others."""
+    """Returns the rectangles of a row along the shorter side of the room, and the remaining room."""
     total = math.fsum(shares)
     part = 1.0 if last else total / left
     upright = room.width >= room.height
@@ -117,7 +117,7 @@ _WIDTH, _SWATCHES, _LIGHTEST = 220, 44, 0.06
 
 @dataclass(frozen=True)
 class Shades:
-    """A logarithmic scale of shades over given values; what is zero is as light as the least, what is unknown white."""
+    """A logarithmic scale of shades; zero is as light as the smallest value, an unknown value is white."""
 
     low: float
     high: float
@@ -138,7 +138,7 @@ class Shades:
         return shade(_LIGHTEST + (1 - _LIGHTEST) * self._part(value))
 
     def draw_key(self, canvas: Canvas, words: str) -> None:
-        """In the 50 pixels above the plot: what the shades mean, and where on their scale round values stand."""
+        """Draws the legend in the 50 pixels above the plot: the meaning of the shades and round values on the scale."""
         canvas.text(0, -40, words, size=SMALL)
         step = _WIDTH / _SWATCHES
         swatches = []
@@ -160,7 +160,7 @@ class Shades:
         return min(max((math.log10(value) - self.low) / (self.high - self.low), 0.0), 1.0)
 
     def _marks(self) -> list[tuple[float, str]]:
-        """Both ends, and the powers of ten between them that are not too near to a mark before."""
+        """Returns both ends, and the powers of ten between them that are far enough from earlier ones."""
         least = f"{10**self.low:.3g}"
         marks = [(0.0, f"≤ {least}" if self.zeros and self.low else "0" if self.zeros else least)]
         if self.high > self.low:
@@ -183,7 +183,7 @@ def draw_treemap(
     name: str = "treemap",
     title: str = "The taxonomy of issues by posts and difficulty",
 ) -> Figure:
-    """Names stand only where they fit; the words of the figure name the largest of every phase."""
+    """Draws the taxonomy; names appear only where they fit, the text alternative names the largest of every phase."""
     phases: dict[str, list[TaxonomyPart]] = {}
     for part in parts:
         if part.posts > 0:
@@ -213,7 +213,7 @@ def draw_treemap(
 
 
 def _box(tile: Rectangle, fill: str) -> dict[str, object]:
-    tile = tile.inset(1, 1, 1, 1) if fill == PAPER else tile  # its rim would lie on its neighbours
+    tile = tile.inset(1, 1, 1, 1) if fill == PAPER else tile  # its border would cover its neighbours
     right, bottom = tile.x + tile.width, tile.y + tile.height
     box = {"x": tile.x, "y": tile.y, "x2": right, "y2": bottom}
     stroke = LINE if fill == PAPER else PAPER
@@ -225,7 +225,7 @@ def _head(canvas: Canvas, phase: str, total: int, room: Rectangle) -> None:
     width = room.width - 8
     words = shorten(phase, width, SMALL, bold=True)
     canvas.text(room.x + 3, room.y + _HEAD / 2 + 1, words, size=SMALL, bold=True)
-    # A page's own letters may be a fifth wider than those measured here.
+    # The font of a page may be a fifth wider than the one measured here.
     if 1.2 * text_width(words, SMALL, bold=True) + text_width(number, SMALL) + 8 > width:
         return
     end = room.x + room.width - 3
@@ -233,7 +233,7 @@ def _head(canvas: Canvas, phase: str, total: int, room: Rectangle) -> None:
 
 
 def _label(canvas: Canvas, part: TaxonomyPart, tile: Rectangle, fill: str) -> None:
-    """The name in up to three lines and the count below it, or what of it fits without cutting a word."""
+    """Writes the name in up to three lines and the count below it, as far as they fit without cutting a word."""
     for size, margin in ((SMALL, 5), (TINY, 3)):
         room = tile.inset(margin, margin - 1, margin - 1, margin - 2)
         rows = wrap_text(part.name, room.width, 3, size)

@@ -1,4 +1,4 @@
-"""Shares by year in small multiples: one panel a phase, all on the same scales, the interval as a band."""
+"""Draws shares by year as small multiples: one panel per phase on the same scales, with intervals as bands."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def draw_trend(
     name: str = "trend",
     title: str = "Share of each phase by year with 95% intervals",
 ) -> Figure:
-    """Panels share both scales, so that heights can be compared; a missing year stays a gap on the axis."""
+    """Draws one panel per trend, all with the same scales; a missing year is a gap on the axis."""
     years = sorted({share.year for trend in trends for share in trend.shares})
     if not years:
         return draw_empty(name, title, "there is no share with a year yet")

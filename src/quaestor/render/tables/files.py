@@ -33,7 +33,7 @@ from quaestor.render.tables.workbook import to_xlsx
 
 
 def to_csv(table: Table) -> str:
-"""Returns the table as CSV, with row keys and without footnotes and notes."""
+    """Returns the table as CSV, with row keys and without footnotes and notes."""
     titled = any(group.title for group in table.groups)
     lines = [_header(table, titled=titled)]
     counts = data_counts(table)
@@ -41,12 +41,12 @@ def to_csv(table: Table) -> str:
         for row in group.rows:
             fields = [*([group.title] if titled else []), row.key, row.title]
             lines.append([*fields, *_values(table, row.cells, counts)])
-# Published files use the line ends of other text files in a repository.
+            # Published files use the line ends of other text files in a repository.
     return format_csv([[printable(text) for text in line] for line in lines], line_end="\n")
 
 
 def exact(value: Number) -> str:
-"""Returns the shortest text from which the same number can be read."""
+    """Returns the shortest text from which the same number can be read."""
     return repr(int(value)) if isinstance(value, Integral) else repr(float(value))
 
 
@@ -62,7 +62,7 @@ def _header(table: Table, *, titled: bool) -> list[str]:
 
 
 def _distinct(names: list[str]) -> Iterator[str]:
-"""Numbers repeated names, so that each column has its own."""
+    """Numbers repeated names, so that each column has its own."""
     used_names: set[str] = set()
     for name in names:
         number, candidate = 1, name
@@ -85,7 +85,7 @@ def _values(table: Table, cells: tuple[Cell, ...], counts: list[int]) -> Iterato
 
 
 def write_table(table: Table, folder: Path, link: Link | None = None) -> list[Path]:
-"""Writes the table in every format, each file atomically and named after the table's id."""
+    """Writes the table in every format, each file atomically and named after the table's id."""
     folder.mkdir(parents=True, exist_ok=True)
     contents = {
         "html": html_page(table, link).encode("utf-8"),
@@ -108,7 +108,7 @@ _IN_ADDRESS = {"(": "%28", ")": "%29", "*": "%2A", "[": "%5B", "]": "%5D", "&": 
 
 
 def to_markdown(table: Table, link: Link | None = None) -> str:
-"""Returns the table as Markdown with its title and notes."""
+    """Returns the table as Markdown with its title and notes."""
     lines = [_line(_headings(table)), _line(_alignments(table)), *_body(table, link)]
     blocks = [f"**{_text(table_label(table))}.** {_text(table.title)}".rstrip(), "\n".join(lines)]
     blocks += [f"<sup>{_text(mark)}</sup> {_text(text)}".rstrip() for mark, text in table.footnotes.items()]
@@ -121,7 +121,7 @@ def _text(text: str) -> str:
 
 
 def _paragraph(text: str) -> str:
-"""Escapes text at the beginning of a line, where a digit or a dash could begin a list."""
+    """Escapes text at the beginning of a line, where a digit or a dash could begin a list."""
     return _BEGINS_BLOCK.sub(r"\1\\\2", _text(text))
 
 
@@ -149,17 +149,17 @@ def _body(table: Table, link: Link | None) -> Iterator[str]:
             yield _line([f"*{NO_ITEMS}*", *empty])
         for row in group.rows:
             cells = [_cell(table, row, *pair, link) for pair in zip(table.columns, row.cells, strict=True)]
-            yield _line([_finished(_text(row.title), row, row.notes), *cells])
+            yield _line([_add_marks(_text(row.title), row, row.notes), *cells])
 
 
 def _cell(table: Table, row: Row, column: Column, cell: Cell, link: Link | None) -> str:
     texts = [_text(part) for part in join_parts(map(one_line, cell.parts))]
     if address := build_address(table, row.key, column, cell, link):
         texts[0] = f"[{texts[0]}]({''.join(_IN_ADDRESS.get(sign, sign) for sign in address)})"
-    return _finished(" ".join(texts), row, cell.notes)
+    return _add_marks(" ".join(texts), row, cell.notes)
 
 
-def _finished(text: str, row: Row, notes: tuple[str, ...]) -> str:
+def _add_marks(text: str, row: Row, notes: tuple[str, ...]) -> str:
     strong = f"**{text}**" if row.total and text else text
-    found = join_marks(notes)
-    return f"{strong}<sup>{_text(found)}</sup>" if found else strong
+    marks = join_marks(notes)
+    return f"{strong}<sup>{_text(marks)}</sup>" if marks else strong

@@ -37,7 +37,7 @@ _Widths = list[list[int]]
 
 
 def to_html(table: Table, link: Link | None = None) -> str:
-"""Returns the table as a figure element; the page must include the style sheet."""
+    """Returns the table as a figure element; the page must include the style sheet."""
     name = f"table-{safe_name(table.id)}"
     return "\n".join(
         [
@@ -59,7 +59,7 @@ def to_html(table: Table, link: Link | None = None) -> str:
 
 
 def html_page(table: Table, link: Link | None = None) -> str:
-"""Returns the table as a complete page in one file."""
+    """Returns the table as a complete page in one file."""
     style = TOKENS.read_text("utf-8") + STYLE.read_text("utf-8")
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -89,7 +89,7 @@ def _column_groups(table: Table) -> Iterator[str]:
 
 
 def _heading(table: Table) -> Iterator[str]:
-"""Yields one row of headings, or two if columns have a spanner."""
+    """Yields one row of headings, or two if columns have a spanner."""
     deep = ' rowspan="2"' if has_spanners(table) else ""
     first, second = [_title(table.stub, ' class="stub"' + deep)], []
     for span in group_columns(table):
@@ -108,7 +108,7 @@ def _column_title(column: Column, deep: str) -> str:
 
 
 def _title(title: str, attributes: str) -> str:
-"""Returns a heading cell; an empty title gives an ordinary cell, since an empty heading is not accessible."""
+    """Returns a heading cell; an empty title gives an ordinary cell, since an empty heading is not accessible."""
     words = _text(title)
     return f'<th{attributes} scope="col">{words}</th>' if words else f"<td{attributes}></td>"
 

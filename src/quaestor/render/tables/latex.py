@@ -37,12 +37,12 @@ _SIZES = ((100, r"\small"), (115, r"\footnotesize"), (132, r"\scriptsize"))
 
 
 def count_subcolumns(table: Table) -> list[int]:
-"""Returns the number of LaTeX columns of each column; each part of a number has its own, so that they line up."""
+    """Returns the number of LaTeX columns of each column; each part of a number has its own, so that they line up."""
     return [count if column.numeric else 1 for column, count in zip(table.columns, part_counts(table), strict=True)]
 
 
 def build_column_spec(table: Table) -> str:
-"""Returns the column specification; the table ends where its rules end."""
+    """Returns the column specification; the table ends where its rules end."""
     shares = _shares(table)
     kinds = [_kind(shares[0])]
     for column, count, share in zip(table.columns, count_subcolumns(table), shares[1:], strict=True):
@@ -51,7 +51,7 @@ def build_column_spec(table: Table) -> str:
 
 
 def count_lines(table: Table) -> int:
-"""Estimates how many lines the table takes, including broken texts and notes."""
+    """Estimates how many lines the table takes, including broken texts and notes."""
     shares = _shares(table)
     headings = sum(bool(group.title) for group in table.groups)
     below = [*table.footnotes.values(), *table.notes]
@@ -59,7 +59,7 @@ def count_lines(table: Table) -> int:
 
 
 def choose_type_size(table: Table) -> str:
-"""Returns the largest type size in which a long table fits between the margins."""
+    """Returns the largest type size in which a long table fits between the margins."""
     characters = min(_longest(row.title for row in table.rows()), _LONG_TITLE) + 2
     for place, column in enumerate(table.columns):
         longest = max(_longest(_texts(table, place)), len(one_line(column.title)) // 2)
@@ -76,14 +76,14 @@ def _longest(texts: Iterable[str]) -> int:
 
 
 def _shares(table: Table) -> list[float]:
-"""Returns the fraction of the line for the stub and each column; zero means as wide as the content."""
+    """Returns the fraction of the line for the stub and each column; zero means as wide as the content."""
     long_stub = _longest(row.title for row in table.rows()) > _LONG_TITLE
     long = [
         not column.numeric and _longest(_texts(table, place)) > _LONG_TEXT for place, column in enumerate(table.columns)
     ]
     free = 1 - (_STUB if long_stub else _NATURAL_STUB) - _PER_NUMBER * (sum(count_subcolumns(table)) - sum(long))
     share = round(min(max(free / (sum(long) or 1), _LEAST), _MOST), 2)
-# If no column has long texts, the stub gets the remaining width.
+    # If no column has long texts, the stub gets the remaining width.
     stub = round(_STUB if any(long) else min(max(_STUB, _STUB + free - _SPARE), _WIDEST_STUB), 2)
     return [stub if long_stub else 0.0, *(share if is_long else 0.0 for is_long in long)]
 
@@ -119,9 +119,9 @@ _SPECIAL = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
     "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\textless{}", ">": r"\textgreater{}",
     "|": r"\textbar{}", '"': r"\texttt{\char34}", "`": r"\texttt{\char96}",
-# Words joined by slashes are long, so a line may break after a slash.
+    # Words joined by slashes are long, so a line may break after a slash.
     "/": r"/\allowbreak{}",
-# At the beginning of a row LaTeX would read these as arguments of the previous row's end.
+    # At the beginning of a row LaTeX would read these as arguments of the previous row's end.
     "[": "{[}", "]": "{]}", "*": "{*}",
 }  # fmt: skip
 _PUNCTUATION = {
@@ -177,14 +177,14 @@ _LIGATURE = re.compile(r"(?<=([-',]))(?=\1)")
 
 
 def latex_text(text: str) -> str:
-"""Escapes text for LaTeX; a character that its fonts lack becomes its code, such as [U+1F600]."""
-# Two characters in a row can form a ligature: -- is a dash, '' a quotation mark.
+    """Escapes text for LaTeX; a character that its fonts lack becomes its code, such as [U+1F600]."""
+    # Two characters in a row can form a ligature: -- is a dash, '' a quotation mark.
     apart = _LIGATURE.sub("\x00", unicodedata.normalize("NFC", one_line(text)))
     return "".join(map(_sign, apart))
 
 
 def latex_address(address: str) -> str:
-r"""Escapes an address for \href, also inside other commands."""
+    r"""Escapes an address for \href, also inside other commands."""
     return re.sub(r"[%#&_]", r"\\\g<0>", address)
 
 
@@ -224,13 +224,13 @@ _PREAMBLE = r"""\documentclass[a4paper]{article}
 
 
 def to_latex(table: Table, link: Link | None = None) -> str:
-r"""Returns the table for \input in a document, which numbers it."""
+    r"""Returns the table for \input in a document, which numbers it."""
     source = _long_table(table, link) if count_lines(table) > LINES_OF_A_PAGE else _table(table, link)
     return "\n".join([rf"% Needs \usepackage{{{','.join(PACKAGES)}}}", *source, ""])
 
 
 def latex_document(tables: Iterable[Table], link: Link | None = None) -> str:
-"""Returns all tables as a complete document, numbered by their ids."""
+    """Returns all tables as a complete document, numbered by their ids."""
     parts = [_PREAMBLE % "\n".join(rf"\usepackage{{{name}}}" for name in PACKAGES)]
     for table in tables:
         parts.append(rf"{{\renewcommand{{\thetable}}{{{latex_text(table.id)}}}%")
@@ -286,12 +286,12 @@ def _heading(table: Table) -> Iterator[str]:
 
 
 def _ends(counts: list[int]) -> list[str]:
-"""Returns the right edge of each column; the last one ends where the rules end."""
+    """Returns the right edge of each column; the last one ends where the rules end."""
     return ["" for _ in counts[1:]] + [_EDGE] * bool(counts)
 
 
 def _column_title(column: Column) -> str:
-"""Breaks a title into lines if it would make a numeric column too wide."""
+    """Breaks a title into lines if it would make a numeric column too wide."""
     lines = wrap(one_line(column.title), _WIDE_TITLE, break_long_words=False) if column.numeric else []
     if len(lines) < 2:
         return latex_text(column.title)
@@ -324,14 +324,14 @@ def _rows(table: Table, group: Group, link: Link | None, *, ruled: bool) -> Iter
         if row.total and ruled and not indent:
             yield r"\midrule"
         ruled = not row.total
-        cells = [indent + _finished(latex_text(row.title), row, _raised(row.notes))]
+        cells = [indent + _add_marks(latex_text(row.title), row, _raised(row.notes))]
         for column, cell, count in zip(table.columns, row.cells, count_subcolumns(table), strict=True):
             cells += _parts(row, column, cell, count, build_address(table, row.key, column, cell, link))
         yield rf"{' & '.join(cells)} \\"
 
 
 def _parts(row: Row, column: Column, cell: Cell, count: int, address: str) -> list[str]:
-"""Returns the LaTeX columns of a cell: one per part if it is numeric, else a single one."""
+    """Returns the LaTeX columns of a cell: one per part if it is numeric, else a single one."""
     texts = [part_text(cell, number) for number in range(count)]
     if not column.numeric:
         texts = list(join_parts(map(one_line, cell.parts))) or [""]
@@ -342,8 +342,8 @@ def _parts(row: Row, column: Column, cell: Cell, count: int, address: str) -> li
     if not column.numeric:
         shown = [" ".join(shown)]
     raised = _raised(cell.notes)
-suffix = rf"\rlap{{{raised}}}" if raised and column.numeric else raised
-    return [_finished(text, row, suffix if number == len(shown) - 1 else "") for number, text in enumerate(shown)]
+    suffix = rf"\rlap{{{raised}}}" if raised and column.numeric else raised
+    return [_add_marks(text, row, suffix if number == len(shown) - 1 else "") for number, text in enumerate(shown)]
 
 
 def _raised(notes: tuple[str, ...]) -> str:
@@ -351,7 +351,7 @@ def _raised(notes: tuple[str, ...]) -> str:
     return rf"\textsuperscript{{{latex_text(marks)}}}" if marks else ""
 
 
-def _finished(text: str, row: Row, raised: str) -> str:
+def _add_marks(text: str, row: Row, raised: str) -> str:
     return (rf"\textbf{{{text}}}" if row.total and text else text) + raised
 
 

@@ -25,24 +25,24 @@ _ADDRESS_CHARACTERS = "/:?#[]@!&'()*+,;=%"
 
 @dataclass(frozen=True)
 class Span:
-"""Neighbouring columns under one spanner; an empty title means no spanner."""
+    """Neighbouring columns under one spanner; an empty title means no spanner."""
 
     title: str
     columns: tuple[Column, ...]
 
 
 def printable(text: str) -> str:
-"""Replaces characters that cannot be printed or encoded by the replacement character."""
+    """Replaces characters that cannot be printed or encoded by the replacement character."""
     return _UNPRINTABLE.sub("\ufffd", text)
 
 
 def one_line(text: str) -> str:
-"""Returns printable text in one line, with line breaks replaced by spaces."""
+    """Returns printable text in one line, with line breaks replaced by spaces."""
     return printable(_BREAKS.sub(" ", text)).strip()
 
 
 def caption(table: Table) -> str:
-"""Returns a caption such as `Table 3. Posts by year`."""
+    """Returns a caption such as `Table 3. Posts by year`."""
     return f"{table_label(table)}. {one_line(table.title)}"
 
 
@@ -51,7 +51,7 @@ def table_label(table: Table) -> str:
 
 
 def safe_name(identifier: str) -> str:
-"""Returns the identifier if it is safe in file names and addresses, else a safe and unique form of it."""
+    """Returns the identifier if it is safe in file names and addresses, else a safe and unique form of it."""
     if _SAFE_NAME.fullmatch(identifier):
         return identifier
     likeness = re.sub(r"[^A-Za-z0-9]+", "-", identifier).strip("-")[:40]
@@ -60,19 +60,19 @@ def safe_name(identifier: str) -> str:
 
 
 def safe_address(address: str) -> str:
-"""Percent-encodes an address, so that it cannot end the attribute or command that contains it."""
+    """Percent-encodes an address, so that it cannot end the attribute or command that contains it."""
     return quote(address, safe=_ADDRESS_CHARACTERS, errors="replace").replace("~", "%7E")
 
 
 def build_address(table: Table, row: str, column: Column, cell: Cell, link: Link | None) -> str:
-"""Returns the address of the items behind a cell; empty if there are none to show."""
+    """Returns the address of the items behind a cell; empty if there are none to show."""
     if link is None or cell.selection is None or not any(map(one_line, cell.parts)):
         return ""
     return safe_address(link(table.id, row, column.key))
 
 
 def group_columns(table: Table) -> list[Span]:
-"""Groups neighbouring columns with the same spanner."""
+    """Groups neighbouring columns with the same spanner."""
     return [Span(one_line(title), tuple(columns)) for title, columns in groupby(table.columns, key=_spanner)]
 
 
@@ -85,12 +85,12 @@ def has_spanners(table: Table) -> bool:
 
 
 def list_groups(table: Table) -> tuple[Group, ...]:
-"""Returns the groups; for a table without any an empty one, so that the table says it has no items."""
+    """Returns the groups; for a table without any an empty one, so that the table says it has no items."""
     return table.groups or (Group("", ()),)
 
 
 def part_counts(table: Table) -> list[int]:
-"""Returns the largest number of parts in the cells of each column."""
+    """Returns the largest number of parts in the cells of each column."""
     counts = [len(column.parts) or 1 for column in table.columns]
     for row in table.rows():
         counts = [max(count, len(cell.parts)) for count, cell in zip(counts, row.cells, strict=True)]
@@ -98,7 +98,7 @@ def part_counts(table: Table) -> list[int]:
 
 
 def part_name(column: Column, number: int) -> str:
-"""Returns the name of a part in formats with a column per part; the first may have none."""
+    """Returns the name of a part in formats with a column per part; the first may have none."""
     name = one_line(column.parts[number]) if number < len(column.parts) else ""
     return name or (str(number + 1) if number else "")
 
@@ -112,7 +112,7 @@ def part_value(cell: Cell, number: int) -> Number | None:
 
 
 def data_counts(table: Table) -> list[int]:
-"""Returns how many columns each column needs in formats with a column per number."""
+    """Returns how many columns each column needs in formats with a column per number."""
     counts = zip(table.columns, part_counts(table), strict=True)
     return [len(column.numbers) or count for column, count in counts]
 
@@ -122,7 +122,7 @@ def data_name(column: Column, number: int) -> str:
 
 
 def data_text(column: Column, cell: Cell, number: int) -> str:
-"""Returns one number as printed, such as one bound of `[1.2 to 3.4]`."""
+    """Returns one number as printed, such as one bound of `[1.2 to 3.4]`."""
     if not column.numbers:
         return part_text(cell, number)
     printed = _PRINTED.findall(" ".join(map(one_line, cell.parts)))
@@ -133,11 +133,11 @@ def data_text(column: Column, cell: Cell, number: int) -> str:
 
 
 def join_parts(texts: Iterable[str]) -> Iterator[str]:
-"""Yields the parts for one line of text, with all but the first in parentheses, as in `328 (20.3%)`."""
+    """Yields the parts for one line of text, with all but the first in parentheses, as in `328 (20.3%)`."""
     for number, text in enumerate(filter(None, texts)):
         yield text if number == 0 or text.startswith(("(", "[")) else f"({text})"
 
 
 def join_marks(notes: tuple[str, ...]) -> str:
-"""Joins the footnote marks of one cell or row."""
+    """Joins the footnote marks of one cell or row."""
     return ",".join(filter(None, map(one_line, notes)))

@@ -41,7 +41,7 @@ _WIDEST_STUB, _WIDEST_COLUMN, _LEAST_WIDTH = 60, 40, 7
 
 
 def to_xlsx(tables: Iterable[Table], link: Link | None = None) -> bytes:
-"""Returns the workbook, byte-identical for the same tables."""
+    """Returns the workbook, byte-identical for the same tables."""
     file = io.BytesIO()
     workbook = Workbook(file, {"in_memory": True})
     workbook.set_properties({"created": _ALWAYS})
@@ -55,7 +55,7 @@ def to_xlsx(tables: Iterable[Table], link: Link | None = None) -> bytes:
 
 
 def _sheet_name(table: Table, used_names: set[str]) -> str:
-"""Returns a name that spreadsheets allow and that differs from all others in more than case."""
+    """Returns a name that spreadsheets allow and that differs from all others in more than case."""
     name = _FORBIDDEN.sub("-", table_label(table)).strip("'")
     number, candidate = 1, name[:_LONGEST_NAME].strip("' ")
     while candidate.casefold() in used_names:
@@ -67,7 +67,7 @@ def _sheet_name(table: Table, used_names: set[str]) -> str:
 
 
 class _Sheet:
-"""Writes one table to its sheet: caption, headings, rows and notes, from top to bottom."""
+    """Writes one table to its sheet: caption, headings, rows and notes, from top to bottom."""
 
     def __init__(self, workbook: Workbook, sheet: Worksheet, table: Table, link: Link | None) -> None:
         self._workbook, self._sheet, self._table, self._link = workbook, sheet, table, link
@@ -103,7 +103,7 @@ class _Sheet:
         self._sheet.write_string(self._line, column, shown, self._format(**properties) if properties else None)
 
     def _heading(self) -> None:
-"""Writes spanners, titles and, if cells have several parts, the names of the parts."""
+        """Writes spanners, titles and, if cells have several parts, the names of the parts."""
         if has_spanners(self._table):
             counts, place = iter(self._counts), 1
             for span in group_columns(self._table):
@@ -165,7 +165,7 @@ class _Sheet:
                 self._sheet.write_number(self._line, place + number, value, style)
 
     def _open(self, column: int, address: str) -> None:
-"""Adds a link to the cell, whose content is written afterwards; omitted if the address is too long."""
+        """Adds a link to the cell, whose content is written afterwards; omitted if the address is too long."""
         if len(address) > _LONGEST_ADDRESS:
             return
         whole = address if "://" in address else f"external:./{address.removeprefix('./')}"
@@ -204,23 +204,23 @@ _LONGEST = 255
 
 
 def number_format(value: Number, text: str, mark: str = "") -> str | None:
-"""Returns the number format that shows the value as the text with its mark; None if there is none."""
+    """Returns the number format that shows the value as the text with its mark; None if there is none."""
     if not math.isfinite(value) or abs(value) >= _LARGEST:
         return None
-suffix = f" {mark}" if mark else ""
-# With a single section the spreadsheet would add its own sign to a negative number.
+        suffix = f" {mark}" if mark else ""
+        # With a single section the spreadsheet would add its own sign to a negative number.
     sections = [shape + _quoted(suffix) for shape in _shape(value, text)] or [_quoted(text + suffix)] * 3
     pattern = ";".join(sections)
     return pattern if len(pattern) <= _LONGEST else None
 
 
 def _shape(value: Number, text: str) -> list[str]:
-"""Returns the digits, decimals and percent sign of the text, if the rounded number equals the text."""
+    """Returns the digits, decimals and percent sign of the text, if the rounded number equals the text."""
     printed = _PRINTED.fullmatch(text)
     if printed is None:
         return []
     places, scale = len(printed["places"] or ""), 100 if printed["percent"] else 1
-# Spreadsheets store fifteen digits and round half away from zero.
+    # Spreadsheets store fifteen digits and round half away from zero.
     known = abs(Decimal(f"{value:.15g}")) * scale
     rounded = known.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP)
     decimal = Decimal(text.replace(",", "").strip("-−%"))
@@ -236,5 +236,5 @@ def _shape(value: Number, text: str) -> list[str]:
 
 
 def _quoted(text: str) -> str:
-"""Quotes literal text in a number format."""
+    """Quotes literal text in a number format."""
     return "".join(f'"{part}"' if part != '"' else r"\"" for part in re.split('(")', text) if part)

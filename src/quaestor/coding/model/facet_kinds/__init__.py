@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from quaestor.coding.model.facet_kinds.base import FacetKind
-from quaestor.coding.model.facet_kinds.choices import MultipleChoice, SingleChoice
-from quaestor.coding.model.facet_kinds.confirm import Confirm
-from quaestor.coding.model.facet_kinds.keep import Keep
-from quaestor.coding.model.facet_kinds.passages import Passages
+from quaestor.coding.model.facet_kinds.choices import MultipleChoiceKind, SingleChoiceKind
+from quaestor.coding.model.facet_kinds.confirm import ConfirmKind
+from quaestor.coding.model.facet_kinds.keep import KeepKind
+from quaestor.coding.model.facet_kinds.passages import PassagesKind
 from quaestor.coding.model.facet_kinds.phrase import PhraseKind
-from quaestor.coding.model.facet_kinds.text import Text
+from quaestor.coding.model.facet_kinds.text import TextKind
 from quaestor.coding.model.records import Facet
 
 FACET_KINDS: dict[str, FacetKind] = {
-    SingleChoice.name: SingleChoice(),
-    MultipleChoice.name: MultipleChoice(),
-    Keep.name: Keep(),
-    Text.name: Text(),
+    SingleChoiceKind.name: SingleChoiceKind(),
+    MultipleChoiceKind.name: MultipleChoiceKind(),
+    KeepKind.name: KeepKind(),
+    TextKind.name: TextKind(),
     PhraseKind.name: PhraseKind(),
-    Confirm.name: Confirm(),
-    Passages.name: Passages(),
+    ConfirmKind.name: ConfirmKind(),
+    PassagesKind.name: PassagesKind(),
 }
 
 

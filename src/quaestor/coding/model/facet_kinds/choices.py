@@ -17,7 +17,7 @@ from quaestor.coding.model.facet_kinds.base import (
 from quaestor.coding.model.records import CANNOT_JUDGE, Codebook, Facet
 
 
-class SingleChoice(FacetKind):
+class SingleChoiceKind(FacetKind):
     """One code or option."""
 
     name = "single"
@@ -34,7 +34,7 @@ class SingleChoice(FacetKind):
         return code_choices(facet, book)
 
 
-class MultipleChoice(SingleChoice):
+class MultipleChoiceKind(SingleChoiceKind):
     """Several codes or options, in alphabetical order."""
 
     name = "multiple"

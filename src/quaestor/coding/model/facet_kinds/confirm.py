@@ -20,7 +20,7 @@ from quaestor.coding.model.records import Codebook, Facet
 YES, NO = "yes", "no"
 
 
-class Confirm(FacetKind):
+class ConfirmKind(FacetKind):
     """`yes`, or `no` with what it should be instead."""
 
     name = "confirm"

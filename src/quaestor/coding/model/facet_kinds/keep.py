@@ -19,7 +19,7 @@ from quaestor.coding.model.facet_kinds.base import (
 from quaestor.coding.model.records import EXCLUDE, KEEP, Codebook, Facet
 
 
-class Keep(FacetKind):
+class KeepKind(FacetKind):
     """`keep`, `exclude`, or `exclude: the reason`, stored as a table with the two apart."""
 
     name = "keep"

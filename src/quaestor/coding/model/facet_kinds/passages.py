@@ -273,7 +273,7 @@ def differing_fields(answer: Any) -> list[str]:
     return list(dict.fromkeys(name for fields in all_fields for name, words in fields.items() if SEPARATOR in words))
 
 
-class Passages(FacetKind):
+class PassagesKind(FacetKind):
     """A list of coded passages, each with its place, its code, a memo and the fields that the code asks for."""
 
     name = KIND

@@ -8,7 +8,7 @@ from quaestor.coding.model.facet_kinds.base import FacetKind, Label, ReplaceText
 from quaestor.coding.model.records import Codebook, Facet
 
 
-class Text(FacetKind):
+class TextKind(FacetKind):
     """Any text, on which raters cannot agree."""
 
     name = "text"

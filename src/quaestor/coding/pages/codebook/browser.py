@@ -27,7 +27,7 @@ from quaestor.coding.pages.codebook.change_log import (
 )
 from quaestor.coding.pages.codebook.change_preview import ChangePreview, preview_change
 from quaestor.coding.pages.codebook.code_detail import (
-    CodeCounts,
+    CodeItemCounts,
     CodePage,
     CodeUses,
     build_code_page,
@@ -187,7 +187,7 @@ class VisibleCodebook:
     book: Codebook
     last: int
     """The last version the viewer may see."""
-    counts: CodeCounts | None
+    counts: CodeItemCounts | None
     why_no_counts: str
 
 
@@ -225,7 +225,7 @@ class CodebookBrowser:
         self._opened = opened
         self._log = ChangeLog()
         self._lock = threading.Lock()
-        self._counted: OrderedDict[object, CodeCounts] = OrderedDict()
+        self._counted: OrderedDict[object, CodeItemCounts] = OrderedDict()
 
     def find_visible(self, viewer: Viewer, version: int | None = None) -> VisibleCodebook:
         with self._opened.locked_state() as state:
@@ -285,7 +285,7 @@ class CodebookBrowser:
             last = find_last_version(Visibility(state, self._opened.study.settings.study.lead, viewer))
             return History(state.history.changes[:last], state.history.versions[: last + 1])
 
-    def _counts(self, uses: CodeUses, book: Codebook) -> CodeCounts:
+    def _counts(self, uses: CodeUses, book: Codebook) -> CodeItemCounts:
         """Counted outside the lock; kept by all that it depends on."""
         newest = (
             (name, len(decisions), max((decision.number for decision in decisions), default=0))

@@ -94,7 +94,7 @@ def _list_ratings(state: State, name: str) -> list[Rating]:
 
 
 @dataclass(frozen=True)
-class CodeCounts:
+class CodeItemCounts:
     """Decided items by code: those decided to be that very code, and those at it or below it."""
 
     own: Mapping[str, frozenset[str]]
@@ -106,7 +106,7 @@ class CodeCounts:
         return self.below.get(code, frozenset())
 
 
-def count_items(uses: CodeUses, book: Codebook) -> CodeCounts:
+def count_items(uses: CodeUses, book: Codebook) -> CodeItemCounts:
     """The newest decision on an item counts where several rounds decided on the same facet."""
     newest: dict[tuple[str, str], CodedItem] = {}
     for coded_item in uses.iterate_decided():
@@ -123,7 +123,7 @@ def count_items(uses: CodeUses, book: Codebook) -> CodeCounts:
     for code, items in own.items():
         for above in book.path(code):
             below.setdefault(above, set()).update(items)
-    return CodeCounts(_freeze_sets(own), _freeze_sets(below), len(set().union(*own.values())))
+    return CodeItemCounts(_freeze_sets(own), _freeze_sets(below), len(set().union(*own.values())))
 
 
 def _freeze_sets(sets: Mapping[str, set[str]]) -> dict[str, frozenset[str]]:
@@ -157,7 +157,7 @@ class CodePage:
 
 
 def build_code_page(
-    book: Codebook, name: str, changes: Sequence[CodebookChange], counts: CodeCounts | None
+    book: Codebook, name: str, changes: Sequence[CodebookChange], counts: CodeItemCounts | None
 ) -> CodePage:
     """Everything about a code; a name that is none is answered with the nearest."""
     code = book.codes.get(name)

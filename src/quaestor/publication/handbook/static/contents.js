@@ -1,4 +1,4 @@
-// A filter over the contents; without this script they are simply all there.
+// A filter over the contents; without this script all are shown.
 "use strict";
 (() => {
   const filter = document.querySelector(".filter");
@@ -10,18 +10,18 @@
   }));
 
   const narrow = () => {
-    const wanted = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
     let shown = 0;
     for (const { section, rows } of letters) {
       let here = 0;
       for (const { row, text } of rows) {
-        row.hidden = !wanted.every((word) => text.includes(word));
+        row.hidden = !words.every((word) => text.includes(word));
         here += row.hidden ? 0 : 1;
       }
       section.hidden = here === 0;
       shown += here;
     }
-    status.textContent = wanted.length ? `${shown.toLocaleString("en")} shown` : "";
+    status.textContent = words.length ? `${shown.toLocaleString("en")} shown` : "";
   };
 
   filter.hidden = false;

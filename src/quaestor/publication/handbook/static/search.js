@@ -1,4 +1,4 @@
-// Search as you type: titles at once, then the whole text where its index may be loaded (not from file://).
+// Search as you type: titles first, then the full text if its index can be loaded (not from file://).
 "use strict";
 (() => {
   const root = new URL("../", document.currentScript.src);
@@ -10,7 +10,7 @@
   const list = form.querySelector(".search-results");
   const SHOWN = 10;
   const SHOWN_TITLES = 4;
-  // A search goes by beginnings of words, so that "a" would find every word with an a at its start.
+  // Words match by prefix, so "a" would match every word that starts with an a.
   const SMALL = new Set((
     "a an and are as at be by can do does for from how i in is it me my of on or that the this to use using want what " +
     "when where which why with"
@@ -71,7 +71,7 @@
     return parts;
   };
 
-  // An excerpt is HTML: it is read without being run, and nothing but text and marks is taken from it.
+  // An excerpt is HTML: it is parsed without being executed, and only text and <mark> are copied.
   const copyMarked = (html, target) => {
     for (const node of new DOMParser().parseFromString(html, "text/html").body.childNodes) {
       const marked = node.nodeName === "MARK" ? document.createElement("mark") : null;
@@ -124,7 +124,7 @@
     if (late()) return;
     if (named.rows.length) show(text, named.rows.slice(0, SHOWN_TITLES));
     const look = await load().text;
-    // One search of the text at a time: whoever types on makes those in between needless.
+    // One full-text search at a time: while somebody types, only the latest query counts.
     await idle;
     if (late()) return;
     if (look) {
@@ -138,11 +138,11 @@
       const others = rows.filter((one) => !whole.some((other) => other.address === one.address));
       const all = [...first, ...others];
       show(text, all.length ? all : named.rows.slice(0, SHOWN_TITLES));
-      const some = !all.length && named.rows.length ? "; these titles have some of the words" : "";
+      const some = !all.length && named.rows.length ? "; these titles contain some of the words" : "";
       status.textContent = counted(Math.max(count, all.length), "page") + some;
     } else {
       show(text, named.rows);
-      status.textContent = `${counted(named.count, "title")} (only titles are searched: the text needs a web server)`;
+      status.textContent = `${counted(named.count, "title")} (titles only: full-text search needs a web server)`;
     }
     list.dataset.text = text;
   };

@@ -1,5 +1,5 @@
 "use strict";
-// The items behind a cell, from the address: items.html#3:D1:tensorflow. Everything an item says is text, never markup.
+// The items behind a cell, from the address: items.html#3:D1:tensorflow. Item texts are inserted as text, never as markup.
 (() => {
   const data = window.quaestorItems;
   const part = (name) => document.getElementById(name);
@@ -23,7 +23,7 @@
     return made;
   }
 
-  // A row or a column may have a colon in its own name, so every colon may be the one between them.
+  // Row and column names may contain colons, so every colon is tried as the separator.
   function titleOf(table, key) {
     if (table.titles) return own(table.titles, key);
     for (let place = key.indexOf(":"); place >= 0; place = key.indexOf(":", place + 1)) {
@@ -112,7 +112,7 @@
     from.href = cell ? `index.html#${cell.table.anchor}` : "index.html";
   }
 
-  // A place on this page, where the link past its head leads, is no number.
+  // The target of the skip link is an element of this page, not a cell.
   const elsewhere = () => location.hash.length > 1 && !document.getElementById(location.hash.slice(1));
 
   function show() {
@@ -122,13 +122,13 @@
     try {
       address = decodeURIComponent(address);
     } catch {
-      // Not an address that a report wrote: said as it stands, below.
+      // Not an address written by a report: shown unchanged below.
     }
     const cell = address ? cellOf(address) : null;
     if (address && !cell) {
       chosen = [];
       more.hidden = true;
-      say("No such number", `Nothing in the report is called ${address}.`, null);
+      say("No such number", `The report has no cell ${address}.`, null);
       return;
     }
     set = spoken && (cell ? cell.table.quoted : !data.items.length) ? spoken : several;
@@ -139,7 +139,7 @@
     extend();
   }
 
-  // The reader goes on at the first of the new ones; the button may be gone.
+  // Focus moves to the first new item, because the button may be hidden now.
   more.addEventListener("click", () => {
     const [first] = extend();
     first.tabIndex = -1;
