@@ -19,7 +19,7 @@ from quaestor.interviews.themes.cells import interview_tables
 from quaestor.interviews.themes.quotations import themes_of
 from quaestor.study.folder import Study, open_study
 from quaestor.synth.interview_truth import InterviewTruth, read_truth
-from quaestor.synth.simulated_interviews import find_planted_passages, simulate_round, import_interviews
+from quaestor.synth.simulated_interviews import find_planted_passages, import_interviews, simulate_round
 from quaestor.synth.simulated_raters import simulate_ratings
 
 pytestmark = pytest.mark.slow

@@ -107,7 +107,9 @@ def test_the_codes_are_those_of_the_bundled_codebook(plan: InterviewPlan) -> Non
 
 def test_the_questions_of_the_guide_are_found_in_them(guide: Guide, truth: InterviewTruth) -> None:
     for one in truth.interviews:
-        asking = [(place, turn.text) for place, turn in enumerate(one.interview.turns) if turn.voice is Voice.INTERVIEWER]
+        asking = [
+            (place, turn.text) for place, turn in enumerate(one.interview.turns) if turn.voice is Voice.INTERVIEWER
+        ]
         found = {match.turn: match.question for match in matched(asking, guide)}
         asked = {place: turn.question for place, turn in enumerate(one.interview.turns) if turn.asks}
         assert asked.items() <= found.items()

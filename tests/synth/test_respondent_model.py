@@ -11,7 +11,7 @@ from tests.support.small_survey import QUESTIONNAIRE
 from quaestor.base.errors import InputError
 from quaestor.surveys.model.questionnaire_file import questionnaire_from
 from quaestor.surveys.model.records import Questionnaire
-from quaestor.synth.simulated_respondents import draw_respondents, count_planted_answers
+from quaestor.synth.simulated_respondents import count_planted_answers, draw_respondents
 from quaestor.synth.survey_plan import PlantedAnswers, SurveyPlan
 
 CHOICES = """

@@ -13,7 +13,7 @@ from quaestor.base.errors import StateError
 from quaestor.coding.agreement import find_estimate
 from quaestor.coding.model.codebook.file import read_codebook
 from quaestor.coding.model.decisions import build_agreed_act, list_disagreements, list_kept
-from quaestor.coding.model.phrases import list_agreed_phrases, build_curves, propose_objects
+from quaestor.coding.model.phrases import build_curves, list_agreed_phrases, propose_objects
 from quaestor.coding.model.records import Codebook
 from quaestor.coding.model.rounds import build_close_act, build_waive_act
 from quaestor.coding.model.state import RoundState

@@ -11,7 +11,7 @@ from quaestor.coding.agreement import find_estimate
 from quaestor.coding.codebook import import_codebook
 from quaestor.coding.model.decisions import build_agreed_act, list_disagreements
 from quaestor.coding.model.rounds import build_waive_act
-from quaestor.coding.round_acts import close_by_name, check_gate, open_by_name
+from quaestor.coding.round_acts import check_gate, close_by_name, open_by_name
 from quaestor.demo.progress import Indicator, InterviewsCoded
 from quaestor.evidence.funnel import run_funnel
 from quaestor.evidence.ingest import ingest_source
@@ -24,7 +24,7 @@ from quaestor.publication.report.make import build_report
 from quaestor.study.folder import Study, open_study
 from quaestor.study.templates import new_study
 from quaestor.synth.interview_truth import STUDY, InterviewTruth, synthesise_interviews
-from quaestor.synth.simulated_interviews import ImportedInterviews, settle_round, simulate_coding, import_interviews
+from quaestor.synth.simulated_interviews import ImportedInterviews, import_interviews, settle_round, simulate_coding
 
 FOLDER = "interviews"
 """The folder of the interview study inside the demo; a study has one funnel, so the interviews need their own."""

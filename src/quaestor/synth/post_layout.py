@@ -79,14 +79,14 @@ def make_layout(posts: int, plan: SynthPlan | None, rng: np.random.Generator) ->
     if planted:
         questions = replace(questions, phrase=np.concatenate([planted.phrase, questions.phrase[len(planted) :]]))
     parent = _choose_parents(questions, posts - total - 2 * pairs, rng)
-    answered = _answer_times(questions.asked[parent], rng)
+    answered = _answer_times(questions.asked_at[parent], rng)
     answers = np.bincount(parent, minlength=total).astype(np.int32)
     first_answer = (np.cumsum(answers, dtype=np.int64) - answers).astype(np.int32)
     if planted:
-        answered[first_answer[: len(planted)]] = questions.asked[: len(planted)] + planted.waits
+        answered[first_answer[: len(planted)]] = questions.asked_at[: len(planted)] + planted.waits
     lucky = (questions.acceptance == MAYBE) & (answers > 0) & (rng.random(total) < _SHARE_ACCEPTED)
     wikis = rng.integers(to_milliseconds(BEGIN), to_milliseconds(END), 2 * pairs)
-    created = np.concatenate([questions.asked, answered, wikis])
+    created = np.concatenate([questions.asked_at, answered, wikis])
     order = np.argsort(created, kind="stable").astype(np.int32)
     rank = np.empty(posts, np.int32)
     rank[order] = np.arange(posts, dtype=np.int32)
@@ -95,7 +95,7 @@ def make_layout(posts: int, plan: SynthPlan | None, rng: np.random.Generator) ->
         accepted=(questions.acceptance == MUST) | lucky,
         first_answer=first_answer,
         answers=answers,
-        last_activity=_last_activity(questions.asked, answered, parent),
+        last_activity=_last_activity(questions.asked_at, answered, parent),
         parent=parent,
         created=created,
         order=order,
@@ -112,7 +112,7 @@ def _plant(plan: SynthPlan, questions: Questions, rng: np.random.Generator) -> P
         return None
     refined = slice(0, plan.refined)
     return plant_taxonomy(
-        plan.taxonomy, tuple(plan.families), questions.framework[refined], questions.asked[refined], rng
+        plan.taxonomy, tuple(plan.families), questions.framework[refined], questions.asked_at[refined], rng
     )
 
 

@@ -139,7 +139,7 @@ class PostWriter:
         return [_WIKI % row for row in zip(*columns, strict=True)]
 
     def _owners(self, ranks: Ranks, rng: np.random.Generator) -> list[bytes]:
-        """Users who had joined by then; a few have left, and only a name stays."""
+        """Formats the owners; a few have deleted their account, so that only a name is left."""
         users = choose_owners(ranks, self.layout, rng).tolist()
         gone = (rng.random(len(users)) < 0.02).tolist()
         return [
@@ -150,7 +150,7 @@ class PostWriter:
     def _edits(
         self, created: Times, ranks: Ranks, share: float, rng: np.random.Generator
     ) -> tuple[Flags, list[bytes], Times]:
-        """Who was edited, the attributes that say so, and when."""
+        """Draws which posts were edited, the attributes for it, and the times."""
         edited = rng.random(len(created)) < share
         changed = delay_times(created, 5, rng)
         editors = format_optional("LastEditorUserId", choose_owners(ranks, self.layout, rng).tolist(), edited.tolist())
@@ -159,13 +159,13 @@ class PostWriter:
 
 
 def choose_owners(ranks: npt.NDArray[Any], layout: PostLayout, rng: np.random.Generator) -> Numbers:
-    """A user for each post: the earlier one joined, the more one wrote, and nobody writes before joining."""
+    """Chooses a user for each post: early users write more, and nobody writes before joining."""
     joined = ranks / layout.posts * layout.users
     return (joined * rng.random(len(ranks)) ** 2).astype(np.int64) + 1
 
 
 def _with_planted(numbers: Numbers, planted: Numbers | None, drawn: Numbers) -> Numbers:
-    """Figures left to chance, but those of the refined questions, which are the first, as they were planted."""
+    """Replaces the drawn figures of the refined questions, which come first, by the planted ones."""
     if planted is None:
         return drawn
     refined = numbers < len(planted)
@@ -173,13 +173,13 @@ def _with_planted(numbers: Numbers, planted: Numbers | None, drawn: Numbers) -> 
 
 
 def _scores(total: int, rng: np.random.Generator) -> Numbers:
-    """Mostly 0 to 2, some negative, few very high."""
+    """Draws scores: mostly 0 to 2, some negative, few very high."""
     liked = np.minimum(np.floor(rng.pareto(1.15, total) * 1.3), 25_000).astype(np.int64)
     return liked - rng.poisson(0.2, total)
 
 
 def _views(scores: Numbers, created: Times, rng: np.random.Generator) -> Numbers:
-    """More for what is liked and for what is old."""
+    """Draws views: more for high scores and old posts."""
     age = (END.astype(np.int64) - created) / _YEAR
     logarithm = 5.4 + 0.55 * np.log1p(np.maximum(scores, 0)) + 0.45 * np.log(age + 0.3)
     return np.exp(logarithm + rng.normal(0.0, 0.9, len(scores))).astype(np.int64) + 3

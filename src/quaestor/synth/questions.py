@@ -27,7 +27,7 @@ TAGGED_SHARE, HOW_TO_SHARE, CLOSED_SHARE = 0.04, 0.16, 0.05
 class Questions:
     """One entry per question; framework, topic and phrase are -1 if there is none."""
 
-    asked: Times
+    asked_at: Times
     framework: Small
     how_to: Flags
     topic: Small
@@ -36,7 +36,7 @@ class Questions:
     closed: Flags
 
     def __len__(self) -> int:
-        return len(self.asked)
+        return len(self.asked_at)
 
 
 def draw_planned_questions(plan: SynthPlan, total: int, rng: np.random.Generator) -> Questions:
@@ -78,7 +78,7 @@ def _other_questions(total: int, rng: np.random.Generator) -> Questions:
     which = rng.choice(len(years), total, p=_shares(POSTS_BY_YEAR))
     framework, asked_at = _place(years, which, (), rng)
     return Questions(
-        asked=asked_at,
+        asked_at=asked_at,
         framework=framework,
         how_to=rng.random(total) < HOW_TO_SHARE,
         topic=np.full(total, -1, np.int8),

@@ -1,4 +1,4 @@
-"""Synthetic interviews and simulated raters in a study: they come in through the doors that people use."""
+"""Adds synthetic interviews and simulated coding to a study with the functions that people use."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _WORD = re.compile(r"\S+")
 
 @dataclass(frozen=True)
 class SimulatedCoder:
-    """A rater: how often a planted stretch is found, its ends are a word off, or a sibling is taken."""
+    """A simulated rater: how often a planted passage is found, its ends are a word off, or its code is confused."""
 
     name: str
     detection: float
@@ -44,10 +44,10 @@ class SimulatedCoder:
     seed: int
 
     def __post_init__(self) -> None:
-        for word in ("finding", "shifting", "mistaking"):
-            value = getattr(self, word)
+        for name in ("detection", "shift", "confusion"):
+            value = getattr(self, name)
             if not 0 <= value <= 1:
-                raise InputError(f"--{word} is {value:g}: a share between 0 and 1 is needed")
+                raise InputError(f"the {name} of a simulated rater is {value:g}: use a share between 0 and 1")
 
     def answer(
         self,
@@ -57,13 +57,15 @@ class SimulatedCoder:
         siblings: Mapping[str, Sequence[str]],
         fields: Mapping[str, Sequence[str]],
     ) -> list[dict[str, Any]]:
-        """The stretches that this rater codes in a turn; `fields` has what each code asks for."""
+        """Returns the passages that this rater codes in a turn; `fields` lists the fields of each code."""
         passages = []
-        for place, passage in enumerate(planted):
-            dice = random.Random(f"{self.seed}/{self.name}/{item}/{place}")
+        for index, passage in enumerate(planted):
+            dice = random.Random(f"{self.seed}/{self.name}/{item}/{index}")
             if dice.random() >= self.detection:
                 continue
-            start, end = (passage.start, passage.end) if dice.random() >= self.shift else _shifted(text, passage, dice)
+            start, end = (
+                (passage.start, passage.end) if dice.random() >= self.shift else _shift_end(text, passage, dice)
+            )
             others = siblings.get(passage.code, ())
             code = dice.choice(others) if others and dice.random() < self.confusion else passage.code
             field_values = {name: words for name, words in passage.fields.items() if name in fields.get(code, ())}
@@ -73,30 +75,30 @@ class SimulatedCoder:
         return passages
 
 
-def _shifted(text: str, planted_stretch: PlantedPassage, dice: random.Random) -> tuple[int, int]:
-    """One of the ends a word further in or out, as far as there are words."""
+def _shift_end(text: str, passage: PlantedPassage, dice: random.Random) -> tuple[int, int]:
+    """Moves one end of a passage by a word, within the turn."""
     words = [match.span() for match in _WORD.finditer(text)]
-    first = next(place for place, (_, end) in enumerate(words) if end > planted_stretch.start)
-    last = next(place for place, (_, end) in enumerate(words) if end >= planted_stretch.end)
+    first = next(index for index, (_, end) in enumerate(words) if end > passage.start)
+    last = next(index for index, (_, end) in enumerate(words) if end >= passage.end)
     step = dice.choice((-1, 1))
     if dice.random() < 0.5:
         first = min(max(first + step, 0), last)
-        return words[first][0], planted_stretch.end
+        return words[first][0], passage.end
     last = min(max(last + step, first), len(words) - 1)
-    return planted_stretch.start, words[last][1]
+    return passage.start, words[last][1]
 
 
 LISTED_NAMES = ("person", "organisation", "product")
-"""Kinds of planted names that the lead has to tell; the others follow from contact data, or are found by their form."""
+"""The kinds of planted names that the lead must add; others come from contact details or are found by their form."""
 _NOTE_WORDS = 8
 _SHIFT, _CONFUSION = 0.15, 0.03
 Planted = Mapping[str, tuple[str, Sequence[PlantedPassage]]]
-"""By item its words as they were recorded, and what is planted in them."""
+"""The recorded text and the planted passages of each item."""
 
 
 @dataclass(frozen=True)
 class ImportedInterviews:
-    """What synthetic interviews brought into a study."""
+    """The counts of interviews that were added to a study."""
 
     interviews: tuple[str, ...]
     turns: int
@@ -106,8 +108,8 @@ class ImportedInterviews:
     names: int
 
 
-class _Days:
-    """A clock that stands until it is moved: interviews that are told of now were held before."""
+class _ManualClock:
+    """A clock that moves only when told to, so that interviews can be dated in the past."""
 
     def __init__(self, moment: datetime) -> None:
         self.moment = moment
@@ -120,22 +122,20 @@ class _Days:
 
 
 def import_interviews(
-    study: Study, folder: Path, truth: InterviewTruth, tell: Callable[[int, int], None] = lambda done, total: None
+    study: Study, folder: Path, truth: InterviewTruth, report: Callable[[int, int], None] = lambda done, total: None
 ) -> ImportedInterviews:
-    """Participants, what they agreed to, the conversation with its notes, the transcript, the names: one talk a day."""
-    days = _Days(exact_now() - timedelta(days=len(truth.interviews)))
+    """Adds participants, consent, conversations with notes, transcripts and names; one interview per day."""
+    clock = _ManualClock(exact_now() - timedelta(days=len(truth.interviews)))
     imported = []
-    with _interviews_at(study, days) as interviews:
+    with _interviews_at(study, clock) as interviews:
         if interviews.interviews():
-            raise StateError(
-                "interviews have been planned in this study: take synthetic ones into a study of their own"
-            )
-        for place, written in enumerate(truth.interviews):
-            imported.append(_held(interviews, days, folder, truth.guide, written))
-            days.move_to(days() + timedelta(days=1))
-            tell(place + 1, len(truth.interviews))
-        days.move_to(exact_now())
-        _tell_names(interviews, truth)
+            raise StateError("this study already has interviews: import synthetic interviews into a study of their own")
+        for index, written in enumerate(truth.interviews):
+            imported.append(_hold_interview(interviews, clock, folder, truth.guide, written))
+            clock.move_to(clock() + timedelta(days=1))
+            report(index + 1, len(truth.interviews))
+        clock.move_to(exact_now())
+        _add_known_names(interviews, truth)
         turns = sum(transcript.turns for transcript in imported)
         questions_asked = sum(turn.asks for interview in truth.interviews for turn in interview.interview.turns)
         questions_found = sum(transcript.asked for transcript in imported)
@@ -151,8 +151,8 @@ def import_interviews(
 
 
 @contextmanager
-def _interviews_at(study: Study, days: _Days) -> Iterator[Interviews]:
-    with open_journal(study, days) as journal:
+def _interviews_at(study: Study, clock: _ManualClock) -> Iterator[Interviews]:
+    with open_journal(study, clock) as journal:
         coding = coding_session(study, journal)
         interviews = Interviews(coding, *opened_files(study))
         try:
@@ -162,35 +162,37 @@ def _interviews_at(study: Study, days: _Days) -> Iterator[Interviews]:
             coding.close()
 
 
-def _held(interviews: Interviews, days: _Days, folder: Path, guide: str, written: WrittenInterview) -> Imported:
-    """One interview, from who takes part to the file of what was said."""
+def _hold_interview(
+    interviews: Interviews, clock: _ManualClock, folder: Path, guide: str, written: WrittenInterview
+) -> Imported:
+    """Adds the participant, holds the interview and imports its transcript."""
     plan = written.interview.plan
-    who = add_participant(interviews, plan.role, float(plan.years), plan.field, synthetic=True).pseudonym
+    pseudonym = add_participant(interviews, plan.role, float(plan.years), plan.field, synthetic=True).pseudonym
     first = {kind: forms[0] for kind, forms in plan.names.items() if forms}
-    set_contact(interviews, who, Contact(plan.name, first.get("email", ""), first.get("phone", "")))
-    record_consent(interviews, who, ACCEPTED, SPOKEN)
-    interview = interviews.plan(who, guide, interviews.coding.lead)
-    _converse(interviews, days, interview.id, interviews.guide_of(interview), written)
+    set_contact(interviews, pseudonym, Contact(plan.name, first.get("email", ""), first.get("phone", "")))
+    record_consent(interviews, pseudonym, ACCEPTED, SPOKEN)
+    interview = interviews.plan(pseudonym, guide, interviews.coding.lead)
+    _converse(interviews, clock, interview.id, interviews.guide_of(interview), written)
     return import_transcript(interviews, interview.id, folder / written.file)
 
 
-def _converse(interviews: Interviews, days: _Days, name: str, guide: Guide, written: WrittenInterview) -> None:
-    """The clock, what was asked and skipped, ticks and notes, each at the moment of what was said."""
+def _converse(interviews: Interviews, clock: _ManualClock, name: str, guide: Guide, written: WrittenInterview) -> None:
+    """Records the clock, questions, ticks and notes of a conversation, each at its time."""
     stamp = Stamp(interviews.coding.lead)
-    began = days()
+    began = clock()
     move_clock(interviews, name, stamp, START)
-    at, noted = guide.sections[0].id, {""}
+    current_section, noted = guide.sections[0].id, {""}
     for timed_turn in time_turns(written.interview):
-        days.move_to(began + timedelta(seconds=timed_turn.start))
+        clock.move_to(began + timedelta(seconds=timed_turn.start))
         turn = timed_turn.turn
         section = guide.section_of(turn.question)
-        if turn.asks and section is not None and section.id != at:
-            at = section.id
-            move_clock(interviews, name, stamp, SECTION, at)
+        if turn.asks and section is not None and section.id != current_section:
+            current_section = section.id
+            move_clock(interviews, name, stamp, SECTION, current_section)
         if turn.asks:
             mark(interviews, name, stamp, turn.question, ASKED)
             _tick(interviews, name, stamp, guide, turn.question, written)
-        days.move_to(began + timedelta(seconds=timed_turn.ends[-1]))
+        clock.move_to(began + timedelta(seconds=timed_turn.ends[-1]))
         if turn.passages and turn.question not in noted:
             noted.add(turn.question)
             words = turn.text[turn.passages[0].start : turn.passages[0].end].split()
@@ -212,8 +214,8 @@ def _tick(
         tick(interviews, name, stamp, question, other=other)
 
 
-def _tell_names(interviews: Interviews, truth: InterviewTruth) -> None:
-    """The names that nothing but a person could know for names."""
+def _add_known_names(interviews: Interviews, truth: InterviewTruth) -> None:
+    """Adds the planted names that only a person can recognise."""
     mentioned: set[str] = set()
     for written in truth.interviews:
         for kind in LISTED_NAMES:
@@ -224,12 +226,12 @@ def _tell_names(interviews: Interviews, truth: InterviewTruth) -> None:
 
 
 def find_planted_passages(interviews: Interviews, truth: InterviewTruth) -> Planted:
-    """What is planted in the turns of the study's transcripts, which are known by the bytes of their files."""
-    by_file = truth.by_hash()
+    """Finds the planted passages of the study's transcripts, which are identified by the hash of their file."""
+    by_hash = truth.by_hash()
     planted: dict[str, tuple[str, Sequence[PlantedPassage]]] = {}
     for interview in interviews.interviews():
-        came = latest_import(interviews.file.read_entries(about=interview.id))
-        written = by_file.get(came.said["sha256"]) if came else None
+        latest = latest_import(interviews.file.read_entries(about=interview.id))
+        written = by_hash.get(latest.content["sha256"]) if latest else None
         if written is None:
             continue
         transcript = interviews.transcript(interview.id)
@@ -241,26 +243,26 @@ def find_planted_passages(interviews: Interviews, truth: InterviewTruth) -> Plan
 def simulate_coding(
     interviews: Interviews, name: str, truth: InterviewTruth, *, detection: float, seed: int, only: str | None = None
 ) -> int:
-    """Let simulated raters code every turn of a round that they have not coded; how many ratings they gave."""
+    """Codes every uncoded turn of a round with simulated raters and returns the number of ratings."""
     coding = interviews.coding
     round_state = coding.state.round(name)
     require_open(round_state)
     facet = require_passage_facet(round_state.plan)
     planted = find_planted_passages(interviews, truth)
-    siblings = _siblings(coding.state.history.at(round_state.plan.codebook), facet)
-    raters = {seat.rater: SimulatedCoder(seat.rater, detection, _SHIFT, _CONFUSION, seed) for seat in round_state.slots}
+    siblings = _list_siblings(coding.state.history.at(round_state.plan.codebook), facet)
+    raters = {slot.rater: SimulatedCoder(slot.rater, detection, _SHIFT, _CONFUSION, seed) for slot in round_state.slots}
 
-    def said(rater: str, facet_asked: Facet, item: str) -> Any:
-        words, stretches = _planted_in(planted, facet_asked, facet, item)
-        return raters[rater].answer(item, words, stretches, siblings, dict(facet.fields))
+    def answer_facet(rater: str, facet_asked: Facet, item: str) -> Any:
+        text, passages = _require_planted(planted, facet_asked, facet, item)
+        return raters[rater].answer(item, text, passages, siblings, dict(facet.fields))
 
-    return add_missing_ratings(coding, name, said, seed=seed, only=only)
+    return add_missing_ratings(coding, name, answer_facet, seed=seed, only=only)
 
 
 def simulate_round(
     study: Study, name: str, path: Path, *, accuracy: float, seed: int, only: str | None = None, settle: bool = False
 ) -> dict[str, int]:
-    """A round coded, or a closed one settled, by what a folder of synthetic interviews knows; how many."""
+    """Codes an open round, or settles a closed one, with the truth in a folder, and returns the counts."""
     truth = read_truth(path)
     with open_interviews(study) as interviews:
         if settle:
@@ -269,34 +271,38 @@ def simulate_round(
 
 
 def settle_round(interviews: Interviews, name: str, truth: InterviewTruth, *, seed: int) -> dict[str, int]:
-    """Settle every turn on which the raters differ as it was planted; how many each way."""
+    """Settles every disagreement with the planted passages and returns the counts by method."""
     planted = find_planted_passages(interviews, truth)
     facet = require_passage_facet(interviews.coding.state.round(name).plan)
 
-    def right(facet_asked: Facet, item: str) -> Any:
-        return [_payload(passage) for passage in _planted_in(planted, facet_asked, facet, item)[1]]
+    def find_answer(facet_asked: Facet, item: str) -> Any:
+        return [_passage_json(passage) for passage in _require_planted(planted, facet_asked, facet, item)[1]]
 
-    return simulate_settling(interviews.coding, name, seed=seed, planted=right)
+    return simulate_settling(interviews.coding, name, seed=seed, planted=find_answer)
 
 
-def _planted_in(planted: Planted, facet_asked: Facet, facet: Facet, item: str) -> tuple[str, Sequence[PlantedPassage]]:
+def _require_planted(
+    planted: Planted, facet_asked: Facet, facet: Facet, item: str
+) -> tuple[str, Sequence[PlantedPassage]]:
     if facet_asked.id != facet.id:
         raise StateError(
-            f"simulated raters of transcripts answer {facet.id!r} alone: leave {facet_asked.id!r} to people"
+            f"simulated raters of transcripts answer only {facet.id!r}: leave {facet_asked.id!r} to people"
         )
     if item not in planted:
         interview, turn = place_of(item)
-        raise StateError(f"nothing is planted about turn {turn + 1} of {interview}: its transcript is not synthetic")
+        raise StateError(
+            f"turn {turn + 1} of {interview} is not synthetic: simulated raters need synthetic transcripts"
+        )
     return planted[item]
 
 
-def _payload(planted_stretch: PlantedPassage) -> dict[str, Any]:
-    fields = {"fields": dict(planted_stretch.fields)} if planted_stretch.fields else {}
-    return {"start": planted_stretch.start, "end": planted_stretch.end, "code": planted_stretch.code, **fields}
+def _passage_json(passage: PlantedPassage) -> dict[str, Any]:
+    fields = {"fields": dict(passage.fields)} if passage.fields else {}
+    return {"start": passage.start, "end": passage.end, "code": passage.code, **fields}
 
 
-def _siblings(book: Codebook, facet: Facet) -> dict[str, list[str]]:
-    """By code the others under the same one."""
+def _list_siblings(book: Codebook, facet: Facet) -> dict[str, list[str]]:
+    """Lists the other codes with the same parent, by code."""
     active = [code for code in book.active(facet.codes, None) if code.parent]
     return {
         code.id: [other.id for other in active if other.parent == code.parent and other is not code] for code in active

@@ -1,4 +1,4 @@
-"""Simulated raters in a study: they rate, unify words and settle through the doors that people use."""
+"""Simulated raters that rate, unify words and settle disagreements with the functions that people use."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _NO_PLURAL = {"data", "training data"}
 
 @dataclass(frozen=True)
 class SimulatedRater:
-    """A rater: how often they are right, how far their errors follow a habit, and their seed."""
+    """A simulated rater: the share of correct answers, the share of systematic errors, and the seed."""
 
     name: str
     accuracy: float
@@ -66,10 +66,10 @@ class SimulatedRater:
     def __post_init__(self) -> None:
         for word, value in (("accuracy", self.accuracy), ("confusion", self.confusion)):
             if not 0 <= value <= 1:
-                raise InputError(f"--{word} is {value:g}: a share between 0 and 1 is needed")
+                raise InputError(f"--{word} is {value:g}: use a share between 0 and 1")
 
     def answer(self, item: str, facet: Facet, truth: Any, choices: Sequence[str]) -> Any:
-        """What this rater says of an item of which the truth is known."""
+        """Returns this rater's answer for an item whose true answer is known."""
         dice = random.Random(f"{self.seed}/{self.name}/{facet.id}/{item}")
         right = dice.random() < self.accuracy
         if facet.kind == "phrase":
@@ -85,7 +85,7 @@ class SimulatedRater:
         return truth if right else self._other(dice, truth, choices)
 
     def _other(self, dice: random.Random, truth: str, choices: Sequence[str]) -> str:
-        """A wrong choice: by habit always the same one, else any."""
+        """Chooses a wrong answer: systematically the same one, or a random one."""
         others = [choice for choice in choices if choice != truth]
         if not others:
             return truth
@@ -99,7 +99,7 @@ class SimulatedRater:
         return phrase
 
     def _word(self, word: str, dice: random.Random) -> str:
-        """Mostly the rater's favourite of the words for a thing, now and then another one."""
+        """Chooses mostly the rater's favourite variant of a word, sometimes another one."""
         variants = _variants(word)
         if dice.random() < _VARIATION:
             return dice.choice(variants)
@@ -107,13 +107,13 @@ class SimulatedRater:
 
 
 def _variants(word: str) -> tuple[str, ...]:
-    """A word, what else it is called, and its plural."""
+    """Lists the synonyms of a word, and its plural."""
     names = _VARIANTS.get(word, (word,))
     return names if word.endswith("s") or word in _NO_PLURAL else (*names, f"{word}s")
 
 
 def find_meaning(word: str) -> str:
-    """The word that all its variants stand for."""
+    """Returns the base word of a variant."""
     for name, variants in _VARIANTS.items():
         if word in variants or word == f"{name}s":
             return name
@@ -130,16 +130,16 @@ def _keep(truth: Mapping[str, str], dice: random.Random, reasons: Sequence[str],
 
 Truth = Mapping[str, Mapping[str, str]]
 AnswerFacet = Callable[[str, Facet, str], Any]
-"""What a simulated rater says to a facet of an item."""
+"""Returns a simulated rater's answer to a facet of an item."""
 TrueAnswer = Callable[[Facet, str], Any]
-"""What is planted as the answer to a facet of an item."""
+"""Returns the true answer to a facet of an item."""
 _IMPLEMENTATION = "implementation"
-_FALLBACK_PHASE = "data-processing"  # of a post that was kept by mistake, and has none
+_FALLBACK_PHASE = "data-processing"  # for a post that was kept by mistake and has no phase
 
 
 @functools.lru_cache(maxsize=1)
 def read_planted_truth(study: Path) -> Truth:
-    """What the synthetic dump of a study folder plants about each item, by item id."""
+    """Reads the truth about each item of a study's synthetic dump."""
     return _planted(open_study(study))
 
 
@@ -147,7 +147,7 @@ def _planted(study: Study) -> Truth:
     source = study.funnel_source()
     path = study.path_of(source) / ITEMS_FILE
     if not path.exists():
-        raise StateError(f"{path} does not exist: simulated raters need a synthetic dump, which knows the truth")
+        raise StateError(f"{path} does not exist: simulated raters need a synthetic dump with known answers")
     site = getattr(study.source(source), "site", None) or Path(study.source(source).path).name
     with path.open(encoding="utf-8", newline="") as file:
         return {f"{site}/question/{row['id']}": row for row in csv.DictReader(file)}
@@ -156,42 +156,42 @@ def _planted(study: Study) -> Truth:
 def simulate_ratings(
     coding: CodingSession, name: str, *, accuracy: float, confusion: float, seed: int, only: str | None = None
 ) -> int:
-    """Let simulated raters give every rating that is missing from a round (or one of its sets); how many they gave."""
+    """Adds every missing rating of a round, or of its current set, and returns their number."""
     round_state = coding.state.round(name)
     require_open(round_state)
     if any(facet.kind == STRETCHES for facet in round_state.plan.facets):
         raise InputError(f"the round {name!r} codes transcripts: name the folder of synthetic ones with --truth")
     truth = read_planted_truth(coding.study.root)
-    raters = {seat.rater: SimulatedRater(seat.rater, accuracy, confusion, seed) for seat in round_state.slots}
+    raters = {slot.rater: SimulatedRater(slot.rater, accuracy, confusion, seed) for slot in round_state.slots}
     book = coding.state.history.at(round_state.plan.codebook)
     offered = {facet.id: list(allowed_choices(facet, book)) for facet in round_state.plan.facets}
 
-    def said(rater: str, facet: Facet, item: str) -> Any:
+    def answer_facet(rater: str, facet: Facet, item: str) -> Any:
         return raters[rater].answer(item, facet, find_true_answer(round_state, facet, item, truth), offered[facet.id])
 
-    return add_missing_ratings(coding, name, said, seed=seed, only=only)
+    return add_missing_ratings(coding, name, answer_facet, seed=seed, only=only)
 
 
 def require_open(round_state: RoundState) -> None:
     if round_state.status != OPEN:
-        raise StateError(f"the round {round_state.plan.round!r} is closed: its ratings stand as they are")
+        raise StateError(f"the round {round_state.plan.round!r} is closed: ratings can only be added to an open round")
 
 
 def add_missing_ratings(
-    coding: CodingSession, name: str, said: AnswerFacet, *, seed: int, only: str | None = None
+    coding: CodingSession, name: str, answer_facet: AnswerFacet, *, seed: int, only: str | None = None
 ) -> int:
-    """Give every rating that is missing from an open round, each on record as simulated; how many."""
+    """Adds every missing rating of an open round, marked as simulated, and returns their number."""
     round_state = coding.state.round(name)
     now = coding.now()
 
-    def give(state: State) -> list[NewAct]:
+    def build_acts(state: State) -> list[NewAct]:
         return [
             build_rating_act(
                 state,
                 name,
                 rater,
                 item,
-                {facet.id: said(rater, facet, item) for facet in round_state.plan.facets},
+                {facet.id: answer_facet(rater, facet, item) for facet in round_state.plan.facets},
                 now=now,
                 seconds=random.Random(f"{seed}/{rater}/{item}").uniform(20, 90),
                 simulated=True,
@@ -201,19 +201,19 @@ def add_missing_ratings(
             if only in (None, rater)
         ]
 
-    return len(coding.act(give))
+    return len(coding.act(build_acts))
 
 
 def find_true_answer(round_state: RoundState, facet: Facet, item: str, truth: Truth) -> Any:
-    """The planted answer to a facet."""
+    """Returns the planted answer to a facet."""
     if item not in truth:
-        raise StateError(f"nothing is planted about {item!r}: simulated raters rate synthetic evidence alone")
+        raise StateError(f"{item!r} is not synthetic: simulated raters rate only synthetic evidence")
     row = truth[item]
     if facet.kind == "keep":
         keep = row["topic"] == _IMPLEMENTATION
         return {"answer": "keep"} if keep else {"answer": "exclude", "reason": row["topic"]}
     if facet.kind == "phrase":
-        return {"verb": row["verb"].lower() or "do", "object": _thing(row) or "task"}
+        return {"verb": row["verb"].lower() or "do", "object": _find_object(row) or "task"}
     if facet.kind == "confirm":
         proposed = round_state.plan.proposals.get(item, {})
         return "yes" if _slug(row["phase"]) in proposed.values() and "phrase" in proposed else "no"
@@ -221,11 +221,11 @@ def find_true_answer(round_state: RoundState, facet: Facet, item: str, truth: Tr
     return [phase] if facet.kind == "multiple" else phase
 
 
-def _thing(row: Mapping[str, str]) -> str:
-    """What the question is about in the words it uses: a transformer layer, where the object is a layer."""
-    thing = row["object"].lower()
-    named = re.search(rf"\b(?:an?|the) ((?:[\w-]+ ){{0,2}}{re.escape(thing)})\b", row.get("text", "").lower())
-    return named[1] if named and thing else thing
+def _find_object(row: Mapping[str, str]) -> str:
+    """Returns the object as the question words it, such as "transformer layer" for the object "layer"."""
+    name = row["object"].lower()
+    match = re.search(rf"\b(?:an?|the) ((?:[\w-]+ ){{0,2}}{re.escape(name)})\b", row.get("text", "").lower())
+    return match[1] if match and name else name
 
 
 def _slug(name: str) -> str:
@@ -235,11 +235,11 @@ def _slug(name: str) -> str:
 def simulate_sets(
     coding: CodingSession, name: str, *, accuracy: float, seed: int, tell: Callable[[int, int], None]
 ) -> int:
-    """Rate set after set; after each, the simulated pair unifies words that mean the same. How many ratings."""
+    """Rates set after set, unifies synonyms after each, and returns the number of ratings."""
     ratings = 0
     while True:
         ratings += simulate_ratings(coding, name, accuracy=accuracy, confusion=0.0, seed=seed)
-        coding.act(lambda state: _unifications(state.round(name), state))
+        coding.act(lambda state: _build_unify_acts(state.round(name), state))
         round_state = coding.state.round(name)
         tell(round_state.set, len(round_state.sets))
         if round_state.set == len(round_state.sets):
@@ -247,8 +247,8 @@ def simulate_sets(
         coding.act(lambda state: build_next_set_act(state, name, state.round(name).plan.raters[0], simulated=True))
 
 
-def _unifications(round_state: RoundState, state: State) -> list[NewAct]:
-    """Words of the set that mean the same become the usual one, or the most frequent of them."""
+def _build_unify_acts(round_state: RoundState, state: State) -> list[NewAct]:
+    """Unifies synonyms of the set to the base word, or else to the most frequent one."""
     acts = []
     known = find_words_before(round_state, round_state.set + 1)
     actor = round_state.plan.raters[0]
@@ -259,7 +259,7 @@ def _unifications(round_state: RoundState, state: State) -> list[NewAct]:
             for phrase in phrases:
                 word = known[part].get(phrase[part], phrase[part])
                 groups.setdefault(find_meaning(word), set()).add(word)
-        # What earlier sets called the thing belongs to it too.
+        # Words of earlier sets with the same meaning belong to the group too.
         for word in counts:
             unified = known[part].get(word, word)
             if find_meaning(unified) in groups:
@@ -281,34 +281,35 @@ def _unifications(round_state: RoundState, state: State) -> list[NewAct]:
 def simulate_settling(
     coding: CodingSession, name: str, *, seed: int, consulted: float = 0.3, planted: TrueAnswer | None = None
 ) -> dict[str, int]:
-    """Settle every disagreement: most by discussion, the others with the tie-breaker; how many each way.
+    """Settles every disagreement, most by discussion and the others with the tie-breaker.
 
-    What is right the dump of the study knows, or `planted`, which a tie-breaker then knows too.
+    The true answers come from the study's dump, or from `planted`, which the tie-breaker then follows exactly. Returns
+    the number of decisions by method.
     """
     truth = read_planted_truth(coding.study.root) if planted is None else {}
     dice = random.Random(f"{seed}/{name}/settling")
-    one = coding.state.round(name)
-    plan = one.plan
+    round_state = coding.state.round(name)
+    plan = round_state.plan
     tie_breaker = SimulatedRater(plan.tie_breaker or "nobody", 0.95, 0.0, seed)
     book = coding.state.history.at(plan.codebook)
-    ways: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for disagreement in list_disagreements(coding.state, name):
         if disagreement.decision is not None:
             continue
         item, facet = disagreement.item, plan.facet(disagreement.facet)
-        right = find_true_answer(one, facet, item, truth) if planted is None else planted(facet, item)
+        right = find_true_answer(round_state, facet, item, truth) if planted is None else planted(facet, item)
         right = {"answer": right} if facet.kind == "confirm" else right
         how = "discussion"
-        asked = plan.tie_breaker and plan.settle in ("discussion", "two-step") and dice.random() < consulted
-        if plan.settle == "tie-breaker" or asked:
+        consults = plan.tie_breaker and plan.settle in ("discussion", "two-step") and dice.random() < consulted
+        if plan.settle == "tie-breaker" or consults:
             how = TIE_BREAKER if plan.settle == "tie-breaker" else TOGETHER
             offered = list(allowed_choices(facet, book))
-            said = right if planted else tie_breaker.answer(item, facet, _plain(facet, right), offered)
-            coding.act(_tie(name, plan.tie_breaker, item, facet.id, said))
+            answer = right if planted else tie_breaker.answer(item, facet, _plain(facet, right), offered)
+            coding.act(_tie(name, plan.tie_breaker, item, facet.id, answer))
         actor = plan.tie_breaker if how == TIE_BREAKER else plan.raters[0]
         coding.act(_decision(name, actor, item, facet.id, right, how))
-        ways[how] = ways.get(how, 0) + 1
-    return ways
+        counts[how] = counts.get(how, 0) + 1
+    return counts
 
 
 def _plain(facet: Facet, answer: Any) -> Any:

@@ -59,7 +59,7 @@ def choose_tags(
     rng: np.random.Generator,
 ) -> Tagging:  # fmt: skip
     """Gives each question of a framework a tag of its family, and other questions none of these tags."""
-    years = questions.asked.astype("datetime64[ms]").astype("datetime64[Y]").astype(np.int64) + 1970
+    years = questions.asked_at.astype("datetime64[ms]").astype("datetime64[Y]").astype(np.int64) + 1970
     combinations: list[tuple[str, ...]] = []
     chosen = np.zeros(len(questions), np.int32)
     for number in range(-1, len(families)):

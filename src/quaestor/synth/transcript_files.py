@@ -43,8 +43,9 @@ def time_turns(talk: SyntheticInterview) -> Iterator[TimedTurn]:
 
 def write_teams_webvtt(talk: SyntheticInterview) -> bytes:
     cues = [
-        f"{place:08x}-0/{place}-0\n{_format_time(start)} --> {_format_time(end)}\n<v {_format_speaker(talk, turn)}>{escape(words)}</v>"
-        for place, (turn, words, start, end) in enumerate(_cues(talk))
+        f"{index:08x}-0/{index}-0\n{_format_time(start)} --> {_format_time(end)}\n"
+        f"<v {_format_speaker(talk, turn)}>{escape(words)}</v>"
+        for index, (turn, words, start, end) in enumerate(_cues(talk))
     ]
     return ("WEBVTT\n\n" + "\n\n".join(cues) + "\n").encode()
 

@@ -260,5 +260,5 @@ def _count_years(layout: PostLayout, frameworks: tuple[str, ...], chosen: Flags)
 
 
 def _years(layout: PostLayout, numbers: Numbers) -> Numbers:
-    asked_at = layout.questions.asked[numbers].astype("datetime64[ms]")
+    asked_at = layout.questions.asked_at[numbers].astype("datetime64[ms]")
     return asked_at.astype("datetime64[Y]").astype(np.int64) + 1970

@@ -62,4 +62,4 @@ def test_no_interval_is_shown_if_the_standard_error_is_undefined(tmp_path: Path)
 def test_items_need_a_transcript(tmp_path: Path) -> None:
     a_study(tmp_path)
     done = quaestor("interview", "items", cwd=tmp_path)
-    assert (done.returncode, "no participant says anything" in done.stderr) == (2, True)
+    assert (done.returncode, "no transcript has anything said by a participant" in done.stderr) == (2, True)

@@ -30,7 +30,7 @@ def test_a_guide_is_checked_by_its_name_by_its_file_and_with_all_others(folder: 
     assert result["problems"][0]["where"] == "guide"
     printed = in_this_process("interview", "check", "guide", "--study", folder)
     assert printed.exit_code == 1
-    assert "the sections take 11 minutes together, the guide says 10" in printed.stdout
+    assert "the sections take 11 minutes in total, but the guide says 10" in printed.stdout
 
 
 def test_a_guide_that_cannot_be_read_hides_no_other(folder: Path) -> None:
@@ -89,7 +89,7 @@ def test_an_interview_is_planned_listed_and_keeps_its_version(folder: Path) -> N
     shown = in_this_process("interview", "guide", "guide", "--version", "1", "--study", folder).stdout
     assert "Which stages" in shown
     assert "P1-2" in in_this_process("interview", "guides", "--study", folder).stdout
-    assert "ask them to agree" in in_this_process("interview", "list", "--study", folder).stdout
+    assert "ask for consent" in in_this_process("interview", "list", "--study", folder).stdout
 
 
 def test_status_summarises_participants_guides_and_the_consent_form(folder: Path) -> None:
@@ -100,7 +100,7 @@ def test_status_summarises_participants_guides_and_the_consent_form(folder: Path
     assert summary["agreement"] == {"version": 1, "to_ask_again": 0}
     assert summary["guides"] == [{"guide": "guide", "grave": 0, "why": ""}]
     output = in_this_process("interview", "status", "--study", folder).stdout
-    assert "Guide guide: nothing wrong with it" in output
+    assert "Guide guide: no problems" in output
     assert "Consent form: version 1 since" in output
 
 

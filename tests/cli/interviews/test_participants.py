@@ -117,7 +117,7 @@ def test_a_withdrawal_needs_a_confirmation(folder: Path) -> None:
     done = run_json(folder, "participant", "withdraw", "P1", "--yes")
     assert (done["participant"], done["interviews"], done["published"]) == ("P1", ["P1"], False)
     assert "P1 withdrew on" in run(folder, "participant", "list")
-    assert "P1 has withdrawn on" in refusal(folder, "participant", "consent", "P1")
+    assert "P1 withdrew on" in refusal(folder, "participant", "consent", "P1")
 
 
 def test_a_changed_agreement_is_put_in_force_by_a_command(folder: Path) -> None:

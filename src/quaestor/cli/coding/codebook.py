@@ -70,7 +70,7 @@ def show(
     from rich.markup import escape
     from rich.tree import Tree
 
-    from quaestor.coding.codebook import read_codebook_version, codebook_to_json, save_codebook
+    from quaestor.coding.codebook import codebook_to_json, read_codebook_version, save_codebook
 
     book = read_codebook_version(chosen_study(study), version)
     if out is not None:
