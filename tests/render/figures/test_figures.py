@@ -106,23 +106,37 @@ def test_without_data_a_figure_says_so(name: str) -> None:
 
 ODD: dict[str, Callable[[], Figure]] = {
     "one step": lambda: draw_process([ProcessStage("Only", (ProcessStep("this"),))]),
-    "seven stages of long steps": lambda: draw_process([ProcessStage(LONG, (ProcessStep(LONG, 10**12, LONG), ProcessStep(HOSTILE)))] * 7),
+    "seven stages of long steps": lambda: draw_process(
+        [ProcessStage(LONG, (ProcessStep(LONG, 10**12, LONG), ProcessStep(HOSTILE)))] * 7
+    ),
     "a funnel of zeros": lambda: draw_funnel([FunnelStep("all", 0), FunnelStep("kept", 0)]),
-    "a funnel that keeps everything": lambda: draw_funnel([FunnelStep(LONG, 10**9), FunnelStep(HOSTILE, 10**9), FunnelStep("one", 1)]),
+    "a funnel that keeps everything": lambda: draw_funnel(
+        [FunnelStep(LONG, 10**9), FunnelStep(HOSTILE, 10**9), FunnelStep("one", 1)]
+    ),
     "one year": lambda: draw_by_year([2020], [YearSeries("PyTorch", (7,))]),
     "a year of nothing": lambda: draw_by_year([2020, 2021], [YearSeries("PyTorch", (0, 0))]),
     "twelve frameworks": lambda: draw_by_year(YEARS, [YearSeries(f"{LONG} {at}", (at,) * 16) for at in range(12)]),
     "one object": lambda: draw_treemap([TaxonomyPart("phase", "object", 1, 0.0)]),
-    "objects without a value": lambda: draw_treemap([TaxonomyPart("phase", LONG, 10), TaxonomyPart(HOSTILE, "small", 1)]),
-    "objects with zero days": lambda: draw_treemap([TaxonomyPart("phase", "a", 5, 0.0), TaxonomyPart("phase", "b", 4, 3.0)]),
+    "objects without a value": lambda: draw_treemap(
+        [TaxonomyPart("phase", LONG, 10), TaxonomyPart(HOSTILE, "small", 1)]
+    ),
+    "objects with zero days": lambda: draw_treemap(
+        [TaxonomyPart("phase", "a", 5, 0.0), TaxonomyPart("phase", "b", 4, 3.0)]
+    ),
     "a hundred phases": lambda: draw_treemap([TaxonomyPart(f"{LONG} {at}", f"o{at}", 1 + at, at) for at in range(100)]),
     "one cell": lambda: draw_heat_map(["phase"], [ShareColumn("PyTorch", 0, (None,))]),
     "twelve long columns": lambda: draw_heat_map([LONG, HOSTILE], [ShareColumn(LONG, 10**7, (1.0, 0.0))] * 12),
-    "one place": lambda: draw_popularity_difficulty([TaxonomyPoint("p", "o", 1, 5.0, 5.0)], median_views=5.0, median_days=5.0),
-    "zeros on log axes": lambda: draw_popularity_difficulty(
-        [TaxonomyPoint("p", "never seen", 0, 0.0, 0.0), TaxonomyPoint("q", LONG, 9, 1e6, 400.0)], median_views=0.0, median_days=0.0
+    "one place": lambda: draw_popularity_difficulty(
+        [TaxonomyPoint("p", "o", 1, 5.0, 5.0)], median_views=5.0, median_days=5.0
     ),
-    "only zeros": lambda: draw_popularity_difficulty([TaxonomyPoint("p", "o", 1, 0, 0)], median_views=None, median_days=None),
+    "zeros on log axes": lambda: draw_popularity_difficulty(
+        [TaxonomyPoint("p", "never seen", 0, 0.0, 0.0), TaxonomyPoint("q", LONG, 9, 1e6, 400.0)],
+        median_views=0.0,
+        median_days=0.0,
+    ),
+    "only zeros": lambda: draw_popularity_difficulty(
+        [TaxonomyPoint("p", "o", 1, 0, 0)], median_views=None, median_days=None
+    ),
     "twelve phases": lambda: draw_popularity_difficulty(
         [TaxonomyPoint(f"{LONG} {at}", HOSTILE, 5, 10.0, 1.0) for at in range(12)], median_views=10.0, median_days=1.0
     ),
@@ -132,9 +146,13 @@ ODD: dict[str, Callable[[], Figure]] = {
     "below chance": lambda: draw_forest([ForestEstimate("x", -0.9, -1.0, -0.5, 10**9, LONG)], threshold=1.0),
     "without an interval": lambda: draw_forest([ForestEstimate(HOSTILE, 1.0, None, None, 1)], statistic=LONG[:60]),
     "one year of a trend": lambda: draw_trend([TrendLine(LONG, (YearShare(2020, 1.0, 0.2, 1.0, 1),), LONG)]),
-    "twelve trends": lambda: draw_trend([TrendLine("t", (YearShare(2020, 0, 0, 0, 1), YearShare(2024, 0, 0, 0.1, 1)))] * 12),
-    "a trend without posts": lambda: draw_trend([TrendLine("none", ()), TrendLine("some", (YearShare(2020, 0.5, 0.4, 0.6, 9),))]),
-}  # fmt: skip
+    "twelve trends": lambda: draw_trend(
+        [TrendLine("t", (YearShare(2020, 0, 0, 0, 1), YearShare(2024, 0, 0, 0.1, 1)))] * 12
+    ),
+    "a trend without posts": lambda: draw_trend(
+        [TrendLine("none", ()), TrendLine("some", (YearShare(2020, 0.5, 0.4, 0.6, 9),))]
+    ),
+}
 
 
 @pytest.mark.parametrize("case", ODD)

@@ -97,12 +97,11 @@ def _describe(years: Sequence[int], series: Sequence[YearSeries], unit: str) -> 
     descriptions = []
     for line in series:
         most = max(line.counts, default=0)
-        descriptions.append(
-            f"{line.name} has {count(sum(line.counts))} {unit} in all, most of them in {years[line.counts.index(most)]} "
-            f"({count(most)})"
-            if most
-            else f"{line.name} has none"
-        )
+        if not most:
+            descriptions.append(f"{line.name} has none")
+            continue
+        total, peak = count(sum(line.counts)), years[line.counts.index(most)]
+        descriptions.append(f"{line.name} has {total} {unit} in all, most of them in {peak} ({count(most)})")
     span = f"{years[0]} to {years[-1]}" if len(years) > 1 else f"{years[0]}"
     return (
         f"Lines of {unit} a year, {span}, for {join_with_and([line.name for line in series])}. "

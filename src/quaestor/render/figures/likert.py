@@ -111,7 +111,7 @@ def draw_likert(
                 "fill": colors[segment.step],
             }
         )
-        # The line is behind the bars, since the share in the centre step is written over it.
+    # The line is behind the bars, since the share in the centre step is written over it.
     layers = [_middle_line(layout, rows, low, high), _bars(values, low, high)]
     return frame.build_figure(name, title, _describe(steps, rows, stacked=stacked), canvas, layers)
 

@@ -41,7 +41,7 @@ def to_csv(table: Table) -> str:
         for row in group.rows:
             fields = [*([group.title] if titled else []), row.key, row.title]
             lines.append([*fields, *_values(table, row.cells, counts)])
-            # Published files use the line ends of other text files in a repository.
+    # Published files use the line ends of other text files in a repository.
     return format_csv([[printable(text) for text in line] for line in lines], line_end="\n")
 
 

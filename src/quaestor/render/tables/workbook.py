@@ -207,8 +207,8 @@ def number_format(value: Number, text: str, mark: str = "") -> str | None:
     """Returns the number format that shows the value as the text with its mark; None if there is none."""
     if not math.isfinite(value) or abs(value) >= _LARGEST:
         return None
-        suffix = f" {mark}" if mark else ""
-        # With a single section the spreadsheet would add its own sign to a negative number.
+    suffix = f" {mark}" if mark else ""
+    # With a single section the spreadsheet would add its own sign to a negative number.
     sections = [shape + _quoted(suffix) for shape in _shape(value, text)] or [_quoted(text + suffix)] * 3
     pattern = ";".join(sections)
     return pattern if len(pattern) <= _LONGEST else None
