@@ -206,7 +206,7 @@ def _in_browser(desk: Serving, study: Study, pages: int) -> None:
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
         page = browser.new_page()
         page.goto(f"{desk.address}/join/{invite(study, RATERS[1], Role.RATER)[0]}")
-        for label in ("Choose a password", "The same once more"):
+        for label in ("Choose a password", "Repeat password"):
             page.get_by_label(label).fill("a few plain words")
         page.get_by_role("button", name="Join").click()
         page.wait_for_url(lambda address: "/join/" not in address)

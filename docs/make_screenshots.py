@@ -66,7 +66,7 @@ def joined(browser: Browser, link: str) -> Page:
     page = browser.new_context(viewport=SIZE, color_scheme="light", reduced_motion="reduce").new_page()  # type: ignore[arg-type]
     page.goto(link)
     page.get_by_label("Choose a password").fill(PASSWORD)
-    page.get_by_label("The same once more").fill(PASSWORD)
+    page.get_by_label("Repeat password").fill(PASSWORD)
     page.get_by_role("button", name="Join").click()
     page.wait_for_url(lambda address: "/join/" not in address)
     return page

@@ -240,7 +240,7 @@ def test_where_nothing_is_known_it_is_said_and_the_list_may_come_later(
     sealed = withdrawn_since(study)
     done = restore_study(other, backup)
     with open_backup(backup) as opened:
-        assert (done.unknown_since, done.lists) == (opened.report.made, (LIST,))
+        assert (done.unknown_since, done.lists) == (opened.report.created, (LIST,))
     assert is_held(sealed, other.root)
     shutil.copyfile(study.root / LIST, other.root / LIST)
     done = restore_study(other, backup)

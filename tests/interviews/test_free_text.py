@@ -194,7 +194,7 @@ def test_without_the_key_the_rest_can_be_read_and_nothing_is_recorded_in_place_o
         assert coding.state.round(ROUND).current("rater-1", FIRST[0]) is not None
         with pytest.raises(StateError, match=r"cannot be read without .*interviews\.key"):
             settle_item(coding, ROUND, "lead", FIRST[1], "themes", [stretch(0, 9, "shapes")], "discussion", "")
-        with pytest.raises(StateError, match="bring them back first"):
+        with pytest.raises(StateError, match="restore them first"):
             export_ratings(coding, ROUND, "lead")
         assert not key.exists()
         key.write_text(kept)

@@ -72,7 +72,7 @@ def test_sections_follow_each_other_in_time(study: Study) -> None:
 
 def test_a_guide_with_a_grave_problem_is_not_used(study: Study, room: Interviews) -> None:
     write(study, BROKEN)
-    with pytest.raises(InputError, match="the sections take 10 minutes together, the guide says 11"):
+    with pytest.raises(InputError, match="the sections take 10 minutes in total, but the guide says 11"):
         with_interview(room)
     assert room.interviews() == []
     assert room.guide_versions("guide") == []
@@ -83,9 +83,9 @@ def test_a_file_that_is_no_text_refuses_itself_and_nothing_else(study: Study, ro
     (study.root / "instruments" / "folder.md").mkdir()
     lines = {one.name: one for one in guide_lines(study, room)}
     assert list(lines) == ["guide", "odd"]
-    assert "no text in UTF-8" in lines["odd"].why
+    assert "not a UTF-8 text" in lines["odd"].why
     assert with_interview(room).guide == "guide"
-    with pytest.raises(InputError, match="no text in UTF-8"):
+    with pytest.raises(InputError, match="not a UTF-8 text"):
         room.plan("P1", "odd", "lead")
 
 

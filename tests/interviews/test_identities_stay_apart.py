@@ -65,7 +65,7 @@ def test_a_study_that_lost_the_file_of_names_is_refused_instead_of_knowing_none(
         for path in study.root.glob(f"{name}*"):
             path.unlink()
     for refused in (refuse_names, lambda one: build_report(one, lambda _: None)):
-        with pytest.raises(StateError, match=r"identities\.db is not there, .*restore a backup of it"):
+        with pytest.raises(StateError, match=r"identities\.db is missing, .*restore a backup"):
             refused(study)
     assert not (study.root / "identities.db").exists()
     if "identities.key" not in lost:

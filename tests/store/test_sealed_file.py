@@ -32,9 +32,9 @@ def test_entries_come_back_in_their_order(tmp_path: Path) -> None:
     with opened(tmp_path) as file:
         file.add(note("first"), note("second", about="P1-2"), note("third"))
     with opened(tmp_path) as file:
-        assert [one.said["text"] for one in file.read_entries()] == ["first", "second", "third"]
-        assert [one.said["text"] for one in file.read_entries(about="P1")] == ["first", "third"]
-        assert [one.said["text"] for one in file.read_entries(about="P1", after=1)] == ["third"]
+        assert [one.content["text"] for one in file.read_entries()] == ["first", "second", "third"]
+        assert [one.content["text"] for one in file.read_entries(about="P1")] == ["first", "third"]
+        assert [one.content["text"] for one in file.read_entries(about="P1", after=1)] == ["third"]
         assert (file.read_head(), file.read_head("P1-2"), file.read_head("P9")) == (3, 2, 0)
 
 
@@ -105,7 +105,7 @@ def test_entries_are_kept_all_or_none(tmp_path: Path) -> None:
         file.add(note("there", key="k"))
         with pytest.raises(StateError):
             file.add(note("new"), note("other", key="k"))
-        assert [one.said["text"] for one in file.read_entries()] == ["there"]
+        assert [one.content["text"] for one in file.read_entries()] == ["there"]
 
 
 def test_erasing_leaves_nothing_but_the_fact(tmp_path: Path) -> None:
@@ -185,7 +185,7 @@ def test_two_people_write_at_once_and_nothing_is_lost(tmp_path: Path) -> None:
     for thread in threads:
         thread.join()
     with opened(tmp_path) as file:
-        said = [one.said["text"] for one in file.read_entries()]
+        said = [one.content["text"] for one in file.read_entries()]
     assert sorted(said) == sorted(f"{who} {number}" for who in "abc" for number in range(40))
     assert all([one for one in said if one[0] == who] == [f"{who} {number}" for number in range(40)] for who in "abc")
 
@@ -201,7 +201,7 @@ def test_what_is_decided_sees_the_newest_entries(tmp_path: Path) -> None:
             thread.start()
         for thread in threads:
             thread.join()
-        assert [one.said["number"] for one in file.read_entries(about="all")] == list(range(1, 21))
+        assert [one.content["number"] for one in file.read_entries(about="all")] == list(range(1, 21))
 
 
 def test_a_lost_key_is_not_made_anew_over_what_it_sealed(tmp_path: Path) -> None:
@@ -217,7 +217,7 @@ def test_a_lost_key_is_not_made_anew_over_what_it_sealed(tmp_path: Path) -> None
     assert not (tmp_path / "sealed.key").exists()
     (tmp_path / "sealed.key").write_text(kept)
     with opened(tmp_path) as file:
-        assert [one.said["text"] for one in file.read_entries()] == ["there"]
+        assert [one.content["text"] for one in file.read_entries()] == ["there"]
 
 
 def test_what_is_rewritten_changes_at_once_or_not_at_all(tmp_path: Path) -> None:
@@ -234,5 +234,5 @@ def test_what_is_rewritten_changes_at_once_or_not_at_all(tmp_path: Path) -> None
         assert file.read_pieces("P1") == [piece, piece]
         assert file.change_content("P1", lambda: SealedChanges({entry.number: {"left_out": []}}, {0: erased}, [])) is True
         assert file.read_pieces("P1") == [erased, piece]
-        assert [one.said for one in file.read_entries(about="P1")] == [{"left_out": []}]
+        assert [one.content for one in file.read_entries(about="P1")] == [{"left_out": []}]
         assert file.change_content("P1", lambda: SealedChanges({}, {}, [])) is False

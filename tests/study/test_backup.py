@@ -224,7 +224,7 @@ def test_where_nothing_is_known_it_is_said_and_the_list_may_come_later(
     withdrawn_words(study)
     done = restore_study(other, backup)
     with open_backup(backup) as opened:
-        made = opened.report.made
+        made = opened.report.created
     assert (done.withdrawn, done.unknown_since, done.beside["responses"]) == (0, made, 5)
     assert WORDS.encode() in held(other.root)
     (other.root / "withdrawn.txt").write_bytes((study.root / "withdrawn.txt").read_bytes())

@@ -8,7 +8,7 @@ import tomlkit
 
 from quaestor.base.errors import InputError
 from quaestor.interviews.model.guide_file import FENCE, OPTIONAL, guide_from
-from quaestor.interviews.model.records import Guide, GuideQuestion, Section
+from quaestor.interviews.model.records import Guide, GuideQuestion, GuideSection
 
 
 def guide_text(guide: Guide) -> str:
@@ -27,7 +27,7 @@ def _front(guide: Guide) -> Iterator[str]:
     yield FENCE
 
 
-def _section(section: Section) -> Iterator[str]:
+def _section(section: GuideSection) -> Iterator[str]:
     marks = [f"#{section.id}", f"minutes={_number(section.minutes)}", *([f".{section.part}"] if section.part else [])]
     yield from ("", f"# {section.title} {{{' '.join(marks)}}}")
     if section.script:

@@ -13,7 +13,7 @@ from quaestor.coding.model.codebook.file import read_codebook
 from quaestor.coding.model.codebook.history import History
 from quaestor.measures.item_columns import NONE, Attribute, DecidedItems, build_attribute
 from quaestor.publication.results.decided_codes import CodedItems
-from quaestor.publication.results.item_columns import Results, cited_keys
+from quaestor.publication.results.item_columns import StudyResults, cited_keys
 from quaestor.publication.results.values import Computed
 from quaestor.study.folder import Study, open_study
 from quaestor.study.templates import template_folder
@@ -35,7 +35,7 @@ def printed_rows() -> list[dict[str, str]]:
         return [row for row in csv.DictReader(file) if row["object"] != "(total)"]
 
 
-def printed_results() -> Results:
+def printed_results() -> StudyResults:
     """One item for each post that table 3 prints."""
     history = History()
     history.record("codebook.import", read_codebook(template_folder("dl-implementation-issues") / "codebook.toml"))
@@ -64,7 +64,7 @@ def printed_results() -> Results:
     days = np.array([_SLOW.get(key, _DAYS[key[0]]) for key in objects], np.float64)
     numbers = {"viewcount": views, "score": views / 400, "response_days": days, "first_answer_days": days / 2}
     items = tuple(f"forum/question/{number}" for number in range(count))
-    return Results(DecidedItems(items, attributes, numbers), CodedItems(book, {}), {}, cited)
+    return StudyResults(DecidedItems(items, attributes, numbers), CodedItems(book, {}), {}, cited)
 
 
 def _level(book, cited, level, keys) -> Attribute:  # type: ignore[no-untyped-def]
@@ -84,11 +84,11 @@ def _spread(book, facet, level, objects) -> list[str | None]:  # type: ignore[no
     return [codes[place % len(codes)] if key in ("M1", "M2", "M4") else None for place, key in enumerate(objects)]
 
 
-def computed_from(results: Results) -> Computed:
+def computed_from(results: StudyResults) -> Computed:
     return Computed(dl_study(), results)
 
 
-def relabelled(results: Results, attribute: str, change: dict[str, str]) -> Results:
+def relabelled(results: StudyResults, attribute: str, change: dict[str, str]) -> StudyResults:
     """The same items, some of them under another value of an attribute (and of the phase, where an object moves)."""
     decided = results.decided
     found = decided.get_attribute(attribute)
@@ -99,6 +99,6 @@ def relabelled(results: Results, attribute: str, change: dict[str, str]) -> Resu
     return replace(results, decided=replace(decided, attributes=attributes))
 
 
-def with_numbers(results: Results, measure: str, change: Callable[[DecidedItems], np.ndarray]) -> Results:
+def with_numbers(results: StudyResults, measure: str, change: Callable[[DecidedItems], np.ndarray]) -> StudyResults:
     decided = results.decided
     return replace(results, decided=replace(decided, numbers={**decided.numbers, measure: change(decided)}))

@@ -66,7 +66,7 @@ TALK = (
 
 
 def a_study(folder: Path, guide: str = SMALL, more: str = "") -> Study:
-    """A study folder with a guide and an agreement, in which nobody takes part yet; `more` goes into study.toml."""
+    """A study folder with a guide and a consent form but no participants; `more` goes into study.toml."""
     (folder / "instruments").mkdir(parents=True, exist_ok=True)
     (folder / "study.toml").write_text(STUDY + more, "utf-8")
     (folder / "instruments" / f"{GUIDE}.md").write_text(guide, "utf-8")

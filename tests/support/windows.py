@@ -151,7 +151,7 @@ def cookies_after(browser: Browser, link: str) -> StorageState:
     page.goto(link)
     if page.get_by_label("Choose a password").count():
         page.get_by_label("Choose a password").fill(CHOSEN)
-        page.get_by_label("The same once more").fill(CHOSEN)
+        page.get_by_label("Repeat password").fill(CHOSEN)
         page.get_by_role("button", name="Join").click()
     else:
         page.get_by_role("button", name="Open the study").click()

@@ -29,7 +29,7 @@ from quaestor.surveys.lifecycle import Surveys, decide, open_surveys
 from quaestor.surveys.open_answers import make_items, open_answers, response_of
 from quaestor.surveys.respond import withdraw
 from quaestor.surveys.status import survey_status
-from quaestor.surveys.themes import Themes, themes_of, themes_table
+from quaestor.surveys.themes import SurveyThemes, themes_of, themes_table
 
 ONE_ROW = '{ code = "other", label = "Other", text = true }]\n\n[[pages.questions]]\nid = "careful"'
 TWO_ROWS = ONE_ROW.replace("]\n", ', { code = "also", label = "Also", text = true }]\n', 1)
@@ -97,7 +97,7 @@ def codes(words: str) -> str:
     return "; ".join(named) if named else "cannot judge"
 
 
-def counted(study: Study) -> Themes:
+def counted(study: Study) -> SurveyThemes:
     with open_coding(study) as coding:
         return themes_of(coding, "considerations")
 

@@ -1,4 +1,4 @@
-"""Pay within the budget, several at once, drawn at random; and invitations that say nothing about answers."""
+"""Pay within the budget, several at once, drawn by lot; and invitations that say nothing about answers."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ class Person:
     def join(self, link: str) -> None:
         self.go(link)
         self.write("Choose a password", CHOSEN)
-        self.write("The same once more", CHOSEN)
+        self.write("Repeat password", CHOSEN)
         self.enter()
 
     def rate_all(self, rater: str, name: str) -> None:
@@ -113,7 +113,7 @@ def test_from_the_first_invitation_to_the_last_decision(browser: Browser, addres
 
     lead.go("rounds/main/disagreements")
     lead.press("button", "View and record it")
-    lead.press("button", "Put them on record")
+    lead.press("button", "Record decisions")
     expect(lead.page.get_by_role("status")).to_contain_text("10 decisions by agreement")
     break_ties(breaker)
     settle(first, second)

@@ -56,7 +56,7 @@ def backup(
     if json:
         parts = {name: {"rows": dict(part.rows), "sha256": part.sha256} for name, part in report.parts.items()}
         print_json({
-            "file": str(report.file), "acts": report.acts, "sha256": report.sha256, "made": report.made,
+            "file": str(report.file), "acts": report.acts, "sha256": report.sha256, "made": report.created,
             "parts": parts, "keys": [str(key) for key in keys],
         })  # fmt: skip
         return

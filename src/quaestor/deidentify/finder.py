@@ -170,13 +170,13 @@ def group_overlapping(candidates: Iterable[NameMatch]) -> list[list[NameMatch]]:
     covered: set[int] = set()
     for candidate in sorted(candidates, key=_standing):
         places = range(candidate.start, candidate.end)
-        beside = kept.get((candidate.start, candidate.end), [])
-        if beside and _standing(beside[0]) == _standing(candidate):
-            beside += [candidate] if candidate.shown not in [each.shown for each in beside] else []
+        group = kept.get((candidate.start, candidate.end), [])
+        if group and _standing(group[0]) == _standing(candidate):
+            group += [candidate] if candidate.shown not in [group_match.shown for group_match in group] else []
         elif not covered.intersection(places):
             kept[candidate.start, candidate.end] = [candidate]
             covered.update(places)
-    return sorted(kept.values(), key=lambda each: each[0].start)
+    return sorted(kept.values(), key=lambda group_match: group_match[0].start)
 
 
 def _unions(founds: Sequence[NameMatch], text: str) -> Iterator[NameMatch]:
@@ -221,9 +221,9 @@ def _put(node: _Node, rank: int, name: KnownName, form: NameForm) -> None:
     node.ends.sort(key=lambda end: end[:2])
 
 
-def _ends(node: _Node, text: str, place: int) -> Iterator[tuple[int, KnownName, NameForm]]:
+def _ends(node: _Node, text: str, start: int) -> Iterator[tuple[int, KnownName, NameForm]]:
     """Every name that begins at a place, with where it ends; all of those who share it."""
-    waiting: list[tuple[_Node, int]] = [(node, place)]
+    waiting: list[tuple[_Node, int]] = [(node, start)]
     while waiting:
         here, at = waiting.pop()
         first: dict[tuple[str, frozenset[str]], tuple[KnownName, NameForm]] = {}

@@ -57,10 +57,10 @@ def fold_with_positions(text: str, unseen: str = "") -> FoldedText:
         return FoldedText(text.lower(), range(len(text)), text)
     letters: list[str] = []
     places: list[int] = []
-    for place, letter in enumerate(text):
+    for index, letter in enumerate(text):
         folded = fold_letter(letter) or (unseen if unicodedata.category(letter) == "Cf" else "")
         letters.append(folded)
-        places += [place] * len(folded)
+        places += [index] * len(folded)
     return FoldedText("".join(letters), places, text)
 
 
@@ -73,9 +73,9 @@ def fold_rejoined(text: str) -> FoldedText | None:
     last = 0
     for broken in [*_BROKEN.finditer(text), None]:
         stop = broken.start() if broken else len(text)
-        for place in range(last, stop):
-            folded = fold_letter(text[place])
+        for index in range(last, stop):
+            folded = fold_letter(text[index])
             letters.append(folded)
-            places += [place] * len(folded)
+            places += [index] * len(folded)
         last = broken.end() if broken else stop
     return FoldedText("".join(letters), places, text)

@@ -37,8 +37,8 @@ class Joint:
 
     def find_ends(self, text: str, start: int) -> Iterator[int]:
         """Where it can end in a folded text if it starts at this place."""
-        for way in self.patterns:
-            match = _compiled(way).match(text, start)
+        for pattern in self.patterns:
+            match = _compiled(pattern).match(text, start)
             if match is not None:
                 yield match.end()
 
@@ -64,15 +64,15 @@ class WrittenName:
     def key(self) -> str:
         return "".join(self.words)
 
-    def without(self, left_out: Collection[str]) -> WrittenName:
+    def without(self, removed: Collection[str]) -> WrittenName:
         """The same without some words, such as titles; all of it where nothing else would be left."""
-        kept = [place for place, word in enumerate(self.words) if word not in left_out]
+        kept = [index for index, word in enumerate(self.words) if word not in removed]
         if not kept:
             return self
         between = [self.joints[b] if b == a + 1 else GAP for a, b in pairwise(kept)]
         first = self.joints[0] if kept[0] == 0 else None
         last = self.joints[-1] if kept[-1] == len(self.words) - 1 else None
-        return WrittenName(tuple(self.words[place] for place in kept), (first, *between, last))
+        return WrittenName(tuple(self.words[index] for index in kept), (first, *between, last))
 
     def without_signs(self) -> WrittenName:
         """The same where signs of its own may be left out, but not `&`."""
@@ -85,17 +85,17 @@ def fold_name(name: str) -> str:
     return fold(name.replace("&amp;", "&"))
 
 
-def parse_name(name: str, long: int) -> WrittenName | None:
+def parse_name(name: str, long_from: int) -> WrittenName | None:
     """A name as it is searched for; None where it has no word. It is long from so many letters on."""
     text = fold_name(name)
-    found = list(WORDS.finditer(text))
-    if not found:
+    matches = list(WORDS.finditer(text))
+    if not matches:
         return None
-    words = [found[0][0]]
-    signs = [text[: found[0].start()]]
-    for before, word in pairwise(found):
+    words = [matches[0][0]]
+    signs = [text[: matches[0].start()]]
+    for before, word in pairwise(matches):
         between = text[before.end() : word.start()]
-        is_and = word[0] in _AND_WORDS and word is not found[-1]
+        is_and = word[0] in _AND_WORDS and word is not matches[-1]
         if is_and and between.isspace() and text[word.end() : word.end() + 1].isspace():
             signs.append("&")
         elif len(signs) > len(words):
@@ -103,9 +103,9 @@ def parse_name(name: str, long: int) -> WrittenName | None:
         else:
             signs.append(between)
             words.append(word[0])
-    signs.append(text[found[-1].end() :])
-    meant = AND_IN_LONG_NAME if len("".join(words)) >= long else AND
-    inner = [_between(sign, meant) for sign in signs[1:-1]]
+    signs.append(text[matches[-1].end() :])
+    and_joint = AND_IN_LONG_NAME if len("".join(words)) >= long_from else AND
+    inner = [_between(sign, and_joint) for sign in signs[1:-1]]
     first = Joint((rf"{_literal(signs[0])}\s*+",)) if signs[0].strip() else None
     last = Joint((rf"\s*+{_literal(signs[-1])}",)) if signs[-1].strip() else None
     return WrittenName(tuple(words), (first, *inner, last))
@@ -119,10 +119,10 @@ def _between(sign: str, meant_by_and: Joint) -> Joint:
 
 def _literal(sign: str) -> str:
     """A regular expression for signs as they are or as HTML writes them, however far apart."""
-    pieces = (f"(?:{'|'.join(map(re.escape, dict.fromkeys((one, html.escape(one)))))})" for one in sign.split())
-    return r"\s*+".join(pieces)
+    alternatives = (f"(?:{'|'.join(map(re.escape, dict.fromkeys((part, html.escape(part)))))})" for part in sign.split())
+    return r"\s*+".join(alternatives)
 
 
 @lru_cache(maxsize=4_096)
-def _compiled(way: str) -> re.Pattern[str]:
-    return re.compile(way)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)

@@ -59,31 +59,31 @@ def judge_match(seen: FoldedText, start: int, end: int, name: KnownName, form: N
     if form.extent == INITIALS and not _initials_fit(seen, start, end, form):
         return None
 
-    def made(upto: int, sure: bool, why: str) -> NameMatch:
-        first, last = seen.span(start, upto)
+    def build_match(match_end: int, sure: bool, why: str) -> NameMatch:
+        first, last = seen.span(start, match_end)
         return NameMatch(first, last, name.id, name.shown, sure, why)
 
     if unspaced and len(raw[low:high]) >= TINY:
-        return made(end, True, AS_IT_IS)
+        return build_match(end, True, AS_IT_IS)
     if joined or (rest and not _is_ending(rest, name, form)):
         long = size >= _LONG and form.extent <= STEM - 1
         begins = not joined and capital and size > SHORT and form.extent != STEM
-        return made(end + len(rest), False, WITHIN) if long or begins else None
+        return build_match(end + len(rest), False, WITHIN) if long or begins else None
     doubted = size <= SHORT and rest not in ("", _PLURAL, *name.endings)
     if form.extent == STEM or doubted:
         fits = rest and rest != _PLURAL and capital
-        return made(end + len(rest), form.sure and not doubted, WITH_AN_ENDING) if fits else None
+        return build_match(end + len(rest), form.sure and not doubted, WITH_AN_ENDING) if fits else None
     if form.extent == DOUBTFUL and size <= _DISTINCT and not capital:
         return None
     if form.extent == DOUBTFUL:
-        return made(end + len(rest), False, IN_PART)
+        return build_match(end + len(rest), False, IN_PART)
     if form.extent == INITIALS and end - start == size and not _is_account(seen, start, end, form):
-        return made(end, False, AS_A_WORD)
+        return build_match(end, False, AS_A_WORD)
     why = WITH_AN_ENDING if rest else AS_IT_IS
     ordinary = (form.key in ORDINARY or size <= SHORT) and not capital
     if ordinary and not _has_own_sign(text[start:end], form) and not _is_as_given(raw[low:high], name, form):
-        return made(end + len(rest), False, AS_A_WORD)
-    return made(end + len(rest), form.sure, why if form.sure else AS_A_WORD)
+        return build_match(end + len(rest), False, AS_A_WORD)
+    return build_match(end + len(rest), form.sure, why if form.sure else AS_A_WORD)
 
 
 def _has_own_sign(words: str, form: NameForm) -> bool:
@@ -96,11 +96,11 @@ def _is_as_given(words: str, name: KnownName, form: NameForm) -> bool:
     """Whether words have the very letters that somebody gave as a name; a part of an address may be any word."""
     if not form.original or name.derived:
         return False
-    written, given = (
+    written, original = (
         [letter for letter in unicodedata.normalize("NFKD", text) if letter.isalnum()]
         for text in (words, form.original)
     )
-    return written == given
+    return written == original
 
 
 def _is_ending(rest: str, name: KnownName, form: NameForm) -> bool:

@@ -58,7 +58,7 @@ def build_person_stems(word: str) -> Iterator[Stem]:
     if _ADJECTIVE.fullmatch(word):
         yield word[:-1], _OF_ADJECTIVES, False
     if word.isascii() and word.endswith("i"):
-        ends, becomes = next(one for one in _GRADED if word.endswith(one[0]))
+        ends, becomes = next(pair for pair in _GRADED if word.endswith(pair[0]))
         yield word.removesuffix(ends) + becomes, _WEAKENED, False
 
 
@@ -140,10 +140,10 @@ class NameForm:
     def steps(self) -> Iterator[str | Joint]:
         """Its words and joints in the order in which they are written."""
         joints = self.joints or (None, *[GAP] * (len(self.words) - 1), None)
-        for place, word in enumerate(self.words):
-            joint = joints[place]
+        for index, word in enumerate(self.words):
+            joint = joints[index]
             if joint is not None:
-                yield AFTER_INITIAL if joint == GAP and len(self.words[place - 1]) == 1 else joint
+                yield AFTER_INITIAL if joint == GAP and len(self.words[index - 1]) == 1 else joint
             yield word
         if joints[-1] is not None:
             yield joints[-1]
@@ -166,29 +166,29 @@ def build_identity(text: str) -> tuple[str, ...]:
     return words if sum(map(len, words)) >= _ALONE else (fold_name(text),)
 
 
-def build_forms(kind: str, given: str) -> Iterator[NameForm]:
+def build_forms(kind: str, name: str) -> Iterator[NameForm]:
     """All the ways in which a name may be written, the whole one first."""
-    for text in dict.fromkeys((given, *_spellings(given))):
+    for text in dict.fromkeys((name, *_spellings(name))):
         written = parse_name(text, _LONG_NAME)
         if written is None:
             continue
-        yield from _whole(written, given if text == given else "")
+        yield from _whole(written, name if text == name else "")
         if kind == PERSON:
             yield from _of_person(split_words(text), written)
             yield from (NameForm(match.groups(), PART) for match in _APOSTROPHE.finditer(fold(text)))
         else:
             yield from _of_thing(split_words(text), written, kind)
-    if len(split_words(given)) == 1 and len(parts := tuple(map(fold, _CAMEL.findall(given)))) > 1:
+    if len(split_words(name)) == 1 and len(parts := tuple(map(fold, _CAMEL.findall(name)))) > 1:
         yield NameForm(parts, PART, sure=False)
 
 
-def _whole(written: WrittenName, given: str = "") -> Iterator[NameForm]:
+def _whole(written: WrittenName, original: str = "") -> Iterator[NameForm]:
     """A name as it is given, then with signs of its own left out; a single letter is no name without them."""
     bare = written.without_signs()
     if bare != written:
-        yield NameForm(written.words, joints=written.joints, original=given)
+        yield NameForm(written.words, joints=written.joints, original=original)
     if len(written.key) >= _ALONE:
-        yield NameForm(bare.words, joints=bare.joints, original=given)
+        yield NameForm(bare.words, joints=bare.joints, original=original)
         if AND in bare.joints:
             yield NameForm(bare.words, PART, sure=False)
 
@@ -197,9 +197,9 @@ def _spellings(text: str) -> Iterator[str]:
     """With German vowels written as two letters, and as one where they were two."""
     lower = text.lower()
     apart = together = lower
-    for one, two in _SPELT_OUT:
-        apart = apart.replace(one, two)
-        together = together.replace(two, one) if one != "å" else together
+    for letter, letters in _SPELT_OUT:
+        apart = apart.replace(letter, letters)
+        together = together.replace(letters, letter) if letter != "å" else together
     yield apart
     yield together
 

@@ -10,7 +10,7 @@ from quaestor.base.errors import InputError, Problem
 from quaestor.base.names import join_with_or, suggest
 from quaestor.interviews.model.guide_checks import WORDS_A_MINUTE, check_guide, problems_of
 from quaestor.interviews.model.guide_file import guide_from
-from quaestor.interviews.model.records import Guide, Section
+from quaestor.interviews.model.records import Guide, GuideSection
 from quaestor.interviews.repository import Interviews, guide_file, guide_files
 from quaestor.store.text_versions import TextVersion
 from quaestor.study.folder import Study
@@ -57,7 +57,7 @@ class GuideLine:
 class PlannedSection:
     """A section with its position in the time of an interview."""
 
-    section: Section
+    section: GuideSection
     begins: float
     """Minutes after the start of the interview."""
     share: float

@@ -77,7 +77,7 @@ class InterviewsAtAGlance:
     def tally(self) -> list[tuple[str, int]]:
         lines = [line for person in self.people for line in person.interviews]
         counted = [
-            ("participants", len(self.people)),
+            ("take part", len(self.people)),
             ("agreed", sum(person.consent.accepted for person in self.people)),
             ("held", sum(line.interview.status == "held" for line in lines)),
             ("transcribed", sum(line.interview.transcript for line in lines)),

@@ -98,7 +98,7 @@ def spoken_turns(
     questions: dict[int, str] = {}
     replaced: dict[tuple[int, int, int], Replacement | None] = {}
     for entry in entries[begins:]:
-        content = entry.said
+        content = entry.content
         if entry.kind == "speaker":
             voices[content["speaker"]] = content["voice"]
         elif entry.kind == "voice":
@@ -337,7 +337,7 @@ class Interviews:
 def participants_in(entries: Sequence[SealedEntry]) -> list[Participant]:
     """Returns the participants, each according to the last entry about them."""
     by_pseudonym = {
-        entry.participant: Participant(entry.participant, **entry.said)
+        entry.participant: Participant(entry.participant, **entry.content)
         for entry in entries
         if entry.kind == "participant"
     }
@@ -353,25 +353,25 @@ def interview_in(entries: Sequence[SealedEntry]) -> Interview | None:
         (entry for entry in entries if entry.kind == "clock"),
         key=lambda clock_entry: (_moment(clock_entry), clock_entry.number),
     )
-    last = next((clock for clock in reversed(clocks) if clock.said["what"] != "section"), None)
+    last = next((clock for clock in reversed(clocks) if clock.content["what"] != "section"), None)
     began = _moment(clocks[0]) if clocks else ""
-    ended = last if last is not None and last.said["what"] == "end" else None
+    ended = last if last is not None and last.content["what"] == "end" else None
     return Interview(
         first.about,
         first.participant,
-        first.said["guide"],
-        first.said["version"],
+        first.content["guide"],
+        first.content["version"],
         status="held" if ended else "under way" if any(entry.kind in _TALK for entry in entries) else "planned",
         day=began[:10],
         began=began,
-        seconds=float(ended.said["at"]) if ended else 0.0,
+        seconds=float(ended.content["at"]) if ended else 0.0,
         transcript=any(entry.kind == "transcript" for entry in entries),
     )
 
 
 def _moment(entry: SealedEntry) -> str:
     """Returns when something was done: without a connection it arrives late."""
-    return str(entry.said.get("wall") or entry.time)
+    return str(entry.content.get("wall") or entry.time)
 
 
 def _names(participant: str) -> Iterator[str]:

@@ -97,7 +97,7 @@ def transcript_sheet(
         len(transcript.turns),
         sum(len(turn.text.split()) for turn in transcript.turns),
         max((turn.end or turn.start or 0.0 for turn in transcript.turns), default=0.0) or None,
-        imported.said["format"] if imported else "",
+        imported.content["format"] if imported else "",
         imported.time[:10] if imported else "",
         tuple(speakers_of(interviews, name)),
         turns_by_question,
@@ -154,13 +154,13 @@ def left_out_of(interviews: Interviews, name: str) -> LeftOut:
     known = latest_import(interviews.file.read_entries(about=name))
     if known is None:
         return LeftOut()
-    kept = known.said.get("left_out", [])
+    kept = known.content.get("left_out", [])
     lines = (masked_words(interviews, _in_a_line(line)) for line in kept[:MOST])
     return LeftOut(
         tuple(line if len(line) <= _LONGEST else f"{line[:_LONGEST].rstrip()} …" for line in lines),
-        known.said.get("left_out_count", len(kept)),
-        known.said.get("encoding", ""),
-        known.said.get("doubtful", False),
+        known.content.get("left_out_count", len(kept)),
+        known.content.get("encoding", ""),
+        known.content.get("doubtful", False),
     )
 
 

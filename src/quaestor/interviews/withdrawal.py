@@ -25,7 +25,7 @@ from quaestor.study.folder import Study
 
 
 @dataclass(frozen=True)
-class Withdrawal:
+class ParticipantWithdrawal:
     """What a withdrawal erased."""
 
     participant: str
@@ -37,13 +37,13 @@ class Withdrawal:
     """Whether traces may remain in the files' bytes until other processes have finished reading them."""
 
 
-def withdraw(interviews: Interviews, participant: str, actor: str | None = None, how: str = "asked") -> Withdrawal:
+def withdraw(interviews: Interviews, participant: str, actor: str | None = None, how: str = "asked") -> ParticipantWithdrawal:
     """Erases a participant, as the lead; a repeated call erases what the first one left."""
     lead = require_lead(interviews.coding, actor, "erase a participant's data")
     return _erased(interviews, participant, lead, how)
 
 
-def withdraw_by_link(interviews: Interviews, code: str) -> Withdrawal:
+def withdraw_by_link(interviews: Interviews, code: str) -> ParticipantWithdrawal:
     """Erases the holder of a link, including the link."""
     invitee = asked_by(interviews, code)
     if invitee is None:
@@ -51,7 +51,7 @@ def withdraw_by_link(interviews: Interviews, code: str) -> Withdrawal:
     return _erased(interviews, invitee.participant, invitee.participant, BY_LINK)
 
 
-def _erased(interviews: Interviews, participant: str, actor: str, how: str) -> Withdrawal:
+def _erased(interviews: Interviews, participant: str, actor: str, how: str) -> ParticipantWithdrawal:
     if participant not in interviews.file.list_erased():
         interviews.participant(participant)
     own_interviews = [interview for interview in interviews.interviews() if interview.participant == participant]
@@ -74,7 +74,7 @@ def _erased(interviews: Interviews, participant: str, actor: str, how: str) -> W
         payload = {"participant": participant, "how": how}
         interviews.coding.act(lambda state: NewAct(WITHDRAW_ACT, actor, payload))
     day = interviews.file.list_erased()[participant]
-    return Withdrawal(participant, day, names, published, interviews.erasure_pending)
+    return ParticipantWithdrawal(participant, day, names, published, interviews.erasure_pending)
 
 
 def forget_withdrawn(

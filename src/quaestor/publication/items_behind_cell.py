@@ -12,7 +12,7 @@ from quaestor.interviews.themes.records import Quotation
 from quaestor.interviews.themes.records import in_words as quotations_in_words
 from quaestor.measures.item_columns import ANY_VALUE
 from quaestor.publication.publication import computed_of
-from quaestor.publication.results.item_columns import Results
+from quaestor.publication.results.item_columns import StudyResults
 from quaestor.publication.results.tables import items_of_cell
 from quaestor.publication.results.values import Computed, findings_of
 from quaestor.render.table_model import Selection
@@ -41,7 +41,7 @@ def items_behind(study: Study, cell: str) -> tuple[list[ExampleItem], str]:
     return [_example(results, item) for item in items], in_words(results, selection)
 
 
-def items_of_finding(study: Study, results: Results, cell: str) -> tuple[list[str], Selection]:
+def items_of_finding(study: Study, results: StudyResults, cell: str) -> tuple[list[str], Selection]:
     """Returns the items behind `finding:NUMBER:VALUE` and the selection that finds them."""
     _, number, name = (*cell.split(":", 2), "", "")[:3]
     findings = {finding.finding: finding for finding in findings_of(Computed(study, results))}
@@ -70,13 +70,13 @@ def _quoted(quotation: Quotation) -> ExampleItem:
     )
 
 
-def _example(results: Results, item: str) -> ExampleItem:
+def _example(results: StudyResults, item: str) -> ExampleItem:
     facts = results.known[item]
     created = facts.created.date().isoformat() if facts.created else ""
     return ExampleItem(item, facts.title, facts.tags, created, facts.score, facts.views, link=facts.link)
 
 
-def in_words(results: Results, selection: Selection) -> str:
+def in_words(results: StudyResults, selection: Selection) -> str:
     """Describes what the items of a selection have in common."""
     parts = []
     for name, keys in selection.conditions:

@@ -21,7 +21,7 @@ from quaestor.publication.audit.printed import PRINTED_FILE, Printed, printed_fo
 from quaestor.publication.audit.records import Audit, Key
 from quaestor.publication.audit.run import audit_of, cells_by_name, require_printed
 from quaestor.publication.results.decided_codes import NothingDecided
-from quaestor.publication.results.item_columns import Results, results_from
+from quaestor.publication.results.item_columns import StudyResults, results_from
 from quaestor.publication.results.tables import make_table
 from quaestor.publication.results.values import Computed, findings_of, value_of
 from quaestor.publication.survey_answers import with_survey
@@ -44,7 +44,7 @@ class Publication:
     quantities: tuple[Value, ...]
 
     @property
-    def results(self) -> Results:
+    def results(self) -> StudyResults:
         if self.computed.results is None:
             raise StateError("nothing has been decided yet: there is nothing to publish")
         return self.computed.results
@@ -62,7 +62,7 @@ def computed_of(study: Study, *, needs_results: bool = True) -> Iterator[Compute
     with open_coding(study) as coding:
         _note_views(coding)
         try:
-            results: Results | None = results_from(study, coding.state)
+            results: StudyResults | None = results_from(study, coding.state)
         except NothingDecided:
             if needs_results:
                 raise

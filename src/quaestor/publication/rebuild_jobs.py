@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from quaestor.study.background import Beside, Failed, Tell
+from quaestor.study.background import Beside, JobFailed, Tell
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Remaking:
         for message in beside.told():
             if isinstance(message, str):
                 self._told = Remade(True, message)
-            elif isinstance(message, Failed):
+            elif isinstance(message, JobFailed):
                 last = Remade(failed=message.why)
         self._told = last
 

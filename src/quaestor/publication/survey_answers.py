@@ -11,7 +11,7 @@ from quaestor.base.hashing import hash_file
 from quaestor.coding.session import CodingSession
 from quaestor.publication.audit.printed import Printed
 from quaestor.publication.audit.records import Audit
-from quaestor.publication.survey_audit import Asked, FileRow, counted_responses, survey_cells, survey_notes
+from quaestor.publication.survey_audit import FieldedSurvey, FileRow, counted_responses, survey_cells, survey_notes
 from quaestor.study.folder import Study
 from quaestor.surveys.exchange.file_rows import plain_rows
 from quaestor.surveys.lifecycle import Surveys, answers_path, survey_file
@@ -21,7 +21,7 @@ from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.questionnaire_file import read_questionnaire
 from quaestor.surveys.model.records import AGREE, Questionnaire
 from quaestor.surveys.model.row_reader import RowReader
-from quaestor.surveys.model.service_exports import Failed, shaped
+from quaestor.surveys.model.service_exports import UnreadableCell, shaped
 from quaestor.surveys.store.answers import AnswerFile
 
 ANSWERS_FOLDER = "answers"
@@ -35,7 +35,7 @@ def with_survey(audit: Audit, coding: CodingSession | None, study: Study, printe
         return audit
     path = answers_path(study)
     if coding is None or not path.exists():
-        nothing = Asked(read_questionnaire(survey_file(study, settings.survey)), ())
+        nothing = FieldedSurvey(read_questionnaire(survey_file(study, settings.survey)), ())
         return replace(audit, cells=(*audit.cells, *survey_cells(printed, nothing)))
     with AnswerFile(path) as answers:
         asked_for = asked_of(Surveys(coding, answers), settings.survey)
@@ -43,19 +43,19 @@ def with_survey(audit: Audit, coding: CodingSession | None, study: Study, printe
     return replace(audit, cells=(*audit.cells, *cells), notes=notes if not audit.cells else (*audit.notes, *notes))
 
 
-def asked_of(surveys: Surveys, name: str) -> Asked:
+def asked_of(surveys: Surveys, name: str) -> FieldedSurvey:
     """Returns what a survey's figures are counted from, with the rows of its file if it still exists."""
     questionnaire = surveys.questionnaire(name)
     responses = counted_responses(surveys, name)
     synthetic = sum(response.synthetic for response in surveys.answers.responses(name))
     path = _file_behind(surveys, name)
     if path is None:
-        return Asked(questionnaire, responses, synthetic=synthetic)
+        return FieldedSurvey(questionnaire, responses, synthetic=synthetic)
     mapping = read_mapping(mapping_file(surveys.study, name), questionnaire)
     rows, header = rows_of(path, mapping, questionnaire)
     if sum(row.consented for row in rows) != len(responses):  # there are other responses, or the lead excluded some
-        return Asked(questionnaire, responses, synthetic=synthetic)
-    return Asked(questionnaire, responses, path.name, rows, header, synthetic)
+        return FieldedSurvey(questionnaire, responses, synthetic=synthetic)
+    return FieldedSurvey(questionnaire, responses, path.name, rows, header, synthetic)
 
 
 def mapping_file(study: Study, survey: str) -> Path:
@@ -83,7 +83,7 @@ def rows_of(path: Path, mapping: ColumnMapping, questionnaire: Questionnaire) ->
         file_rows = []
         for row in export.rows:
             if any(cell.strip() for cell in row.cells) and not export.repeats_header(row):
-                outcome = reader.read(row.number, row.cells, lambda cell: isinstance(cell, Failed))
+                outcome = reader.read(row.number, row.cells, lambda cell: isinstance(cell, UnreadableCell))
                 if not _ended(outcome, questionnaire):
                     file_rows.append(_row(row.number, outcome, consent, mapping))
     wordings = export.header[1].cells if len(export.header) > 1 else ()

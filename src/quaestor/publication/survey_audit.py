@@ -24,7 +24,7 @@ Answers = Mapping[str, Answer]
 
 
 @dataclass(frozen=True)
-class Figure:
+class PrintedFigure:
     """How one printed figure is counted."""
 
     key: Key
@@ -40,7 +40,7 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Counted:
+class AuditedCount:
     """A figure computed from responses."""
 
     value: float | None
@@ -58,7 +58,7 @@ def counted_responses(surveys: Surveys, name: str) -> list[Answers]:
     ]
 
 
-def figures_of(printed: Printed, questionnaire: Questionnaire) -> list[Figure]:
+def figures_of(printed: Printed, questionnaire: Questionnaire) -> list[PrintedFigure]:
     """Returns all printed figures that can be counted from answers, as defined in printed.toml."""
     answers = printed.settings.answers
     return (
@@ -68,7 +68,7 @@ def figures_of(printed: Printed, questionnaire: Questionnaire) -> list[Figure]:
     )
 
 
-def figures_otherwise(printed: Printed, questionnaire: Questionnaire) -> Iterator[tuple[str, list[Figure]]]:
+def figures_otherwise(printed: Printed, questionnaire: Questionnaire) -> Iterator[tuple[str, list[PrintedFigure]]]:
     """Yields each alternative count of printed.toml with the figures it would give."""
     answers = printed.settings.answers
     for group in answers.figures if answers is not None else ():
@@ -78,13 +78,13 @@ def figures_otherwise(printed: Printed, questionnaire: Questionnaire) -> Iterato
 
 def _of(
     printed: Printed, questionnaire: Questionnaire, group: SurveyFigures, rows: Mapping[str, str] | None = None
-) -> Iterator[Figure]:
+) -> Iterator[PrintedFigure]:
     among = _condition(questionnaire, group.among)
     per, base = _added(printed, group.per_printed), _added(printed, group.base)
     for row, words in (group.rows if rows is None else rows).items():
         key = (group.table, row, group.column)
         printed.cell(":".join(key))  # raises an error if the cell is not printed
-        yield Figure(key, _condition(questionnaire, words), among, group.percent, per, base, group.title)
+        yield PrintedFigure(key, _condition(questionnaire, words), among, group.percent, per, base, group.title)
 
 
 def _added(printed: Printed, cells: Sequence[str]) -> int | None:
@@ -118,18 +118,18 @@ def _condition(questionnaire: Questionnaire, words: str) -> Condition | None:
     return condition
 
 
-def counted(figures: Sequence[Figure], responses: Sequence[Answers]) -> dict[Key, Counted]:
+def counted(figures: Sequence[PrintedFigure], responses: Sequence[Answers]) -> dict[Key, AuditedCount]:
     """Counts the figures from these responses, each with its own base."""
     return {figure.key: _counted(figure, responses) for figure in figures}
 
 
-def _counted(figure: Figure, responses: Sequence[Answers]) -> Counted:
+def _counted(figure: PrintedFigure, responses: Sequence[Answers]) -> AuditedCount:
     among = [response for response in responses if figure.among is None or figure.among.holds(response)]
     count = sum(figure.holds is None or figure.holds.holds(answers) for answers in among)
     base = figure.per if figure.per is not None else len(among)
     if not figure.percent:
-        return Counted(float(count), base)
-    return Counted(100 * count / base if base else None, base)
+        return AuditedCount(float(count), base)
+    return AuditedCount(100 * count / base if base else None, base)
 
 
 _FITS = (MATCH, ROUNDING)
@@ -151,7 +151,7 @@ class FileRow:
 
 
 @dataclass(frozen=True)
-class Asked:
+class FieldedSurvey:
     """The responses and file rows that a survey's figures are counted from."""
 
     questionnaire: Questionnaire
@@ -165,7 +165,7 @@ class Asked:
     synthetic: int = 0
 
 
-def survey_cells(printed: Printed, fielded: Asked) -> tuple[AuditCell, ...]:
+def survey_cells(printed: Printed, fielded: FieldedSurvey) -> tuple[AuditCell, ...]:
     """Returns a verdict for each printed cell without a table of its own, with its base and possible explanations."""
     figures = {figure.key: figure for figure in figures_of(printed, fielded.questionnaire)}
     counts = counted(list(figures.values()), fielded.responses) if fielded.responses else {}
@@ -175,7 +175,7 @@ def survey_cells(printed: Printed, fielded: Asked) -> tuple[AuditCell, ...]:
     return tuple(_finished(cell, printed, figures.get(cell.key), ways) for cell in known)
 
 
-def survey_notes(printed: Printed, fielded: Asked) -> Iterator[str]:
+def survey_notes(printed: Printed, fielded: FieldedSurvey) -> Iterator[str]:
     """Yields what readers must know about the responses."""
     if not fielded.responses:
         yield f"Nobody has answered {fielded.questionnaire.id!r} yet, so none of its figures can be computed."
@@ -204,14 +204,14 @@ def _keys(printed: Printed) -> Iterator[Key]:
             yield from ((table, row.name, column) for row in rows for column in row.cells)
 
 
-def _cell(key: Key, printed: Printed, counted: Counted | None) -> AuditCell:
+def _cell(key: Key, printed: Printed, counted: AuditedCount | None) -> AuditCell:
     text = printed.cell(":".join(key))
     computed = counted.value if counted is not None else None
     base = counted.base if counted is not None else None
     return AuditCell(*key, text, computed, verdict_of(text, computed), base=base)
 
 
-def _finished(cell: AuditCell, printed: Printed, figure: Figure | None, ways: _Ways) -> AuditCell:
+def _finished(cell: AuditCell, printed: Printed, figure: PrintedFigure | None, ways: _Ways) -> AuditCell:
     if cell.verdict == NOT_COMPUTABLE and figure is None:
         return replace(cell, explanation=_elsewhere(printed, cell.table))
     if cell.verdict != DIFFERS or figure is None:
@@ -224,7 +224,7 @@ def _elsewhere(printed: Printed, table: str) -> str:
     return next((note.why for note in printed.settings.elsewhere if table in note.tables), "the answers do not contain it")
 
 
-def _why(cell: AuditCell, figure: Figure, printed: Printed, ways: _Ways) -> Iterator[str]:
+def _why(cell: AuditCell, figure: PrintedFigure, printed: Printed, ways: _Ways) -> Iterator[str]:
     """Explains a base that these answers do not have, and yields what other counts would give."""
     page = figure.printed_base
     if page is not None and page != cell.base:
@@ -236,7 +236,7 @@ def _why(cell: AuditCell, figure: Figure, printed: Printed, ways: _Ways) -> Iter
     yield from ways.at_most(cell)
 
 
-def _printed_total(printed: Printed, figures: Sequence[Figure]) -> int | None:
+def _printed_total(printed: Printed, figures: Sequence[PrintedFigure]) -> int | None:
     """Returns the number of responses in the publication."""
     for figure in figures:
         if figure.holds is None and figure.among is None and not figure.percent:
@@ -245,7 +245,7 @@ def _printed_total(printed: Printed, figures: Sequence[Figure]) -> int | None:
     return None
 
 
-def _otherwise(printed: Printed, fielded: Asked) -> Alternatives:
+def _otherwise(printed: Printed, fielded: FieldedSurvey) -> Alternatives:
     """Returns the cells under other interpretations of the questions."""
     return {
         how: {key: count.value for key, count in counted(figures, fielded.responses).items()}
@@ -256,7 +256,7 @@ def _otherwise(printed: Printed, fielded: Asked) -> Alternatives:
 class _Ways:
     """Alternative counts of the file's rows: with rows without consent, markers as answers, the row of question texts."""
 
-    def __init__(self, fielded: Asked, figures: Sequence[Figure], cells: Sequence[AuditCell]) -> None:
+    def __init__(self, fielded: FieldedSurvey, figures: Sequence[PrintedFigure], cells: Sequence[AuditCell]) -> None:
         self.asked = fielded
         self.figures = figures
         self._cells = cells
@@ -308,20 +308,20 @@ class _Ways:
         return f"with {' and '.join(self.words()[kind] for kind in kinds)} counted"
 
     @cached_property
-    def _values(self) -> dict[tuple[str, ...], Mapping[Key, Counted]]:
+    def _values(self) -> dict[tuple[str, ...], Mapping[Key, AuditedCount]]:
         """Returns the figures under every alternative, smallest changes first."""
         known = self.words()
         ways = [kinds for size in range(1, len(known) + 1) for kinds in combinations(known, size)]
         return {kinds: self._counted(kinds) for kinds in ways}
 
-    def _score(self, values: Mapping[Key, Counted]) -> int:
+    def _score(self, values: Mapping[Key, AuditedCount]) -> int:
         gained = sum(cell.verdict == DIFFERS and _fits(cell, values.get(cell.key)) for cell in self._cells)
         spoiled = sum(
             cell.verdict in _FITS and cell.key in values and not _fits(cell, values[cell.key]) for cell in self._cells
         )
         return gained - spoiled
 
-    def _counted(self, kinds: Sequence[str]) -> Mapping[Key, Counted]:
+    def _counted(self, kinds: Sequence[str]) -> Mapping[Key, AuditedCount]:
         responses: list[Answers] = []
         for row in self.asked.rows:
             if row.consented or CONSENT in kinds:
@@ -332,7 +332,7 @@ class _Ways:
         return counted(self.figures, responses)
 
 
-def _fits(cell: AuditCell, counted: Counted | None) -> bool:
+def _fits(cell: AuditCell, counted: AuditedCount | None) -> bool:
     return counted is not None and verdict_of(cell.printed, counted.value) in _FITS
 
 
@@ -343,7 +343,7 @@ def _many(count: int, what: str) -> str:
 _COLUMNS = (Column("n", "n"), Column("share", "share"), Column("base", "base"), Column("printed", "printed"))
 
 
-def figure_tables(printed: Printed, figures: Sequence[Figure], fielded: Asked) -> tuple[Table, ...]:
+def figure_tables(printed: Printed, figures: Sequence[PrintedFigure], fielded: FieldedSurvey) -> tuple[Table, ...]:
     """Builds one table per printed table; for figures printed twice it shows the count."""
     counts = [figure for figure in figures if not figure.percent]
     results = counted(counts, fielded.responses)
@@ -360,7 +360,7 @@ def figure_tables(printed: Printed, figures: Sequence[Figure], fielded: Asked) -
     return tuple(tables)
 
 
-def _row(figure: Figure, counted: Counted, printed: Printed) -> Row:
+def _row(figure: PrintedFigure, counted: AuditedCount, printed: Printed) -> Row:
     count = int(counted.value or 0)
     share = count / counted.base if counted.base else None
     text = printed.cell(":".join(figure.key))

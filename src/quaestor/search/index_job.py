@@ -9,7 +9,7 @@ from pathlib import Path
 
 from quaestor.base.errors import Interrupted, QuaestorError
 from quaestor.evidence.text_index import Index, build_index, count_items_to_index, find_index
-from quaestor.study.background import Beside, Failed, Tell
+from quaestor.study.background import Beside, JobFailed, Tell
 from quaestor.study.folder import Study, open_study
 
 _MAX_IN_PROCESS = 5_000
@@ -84,7 +84,7 @@ class IndexJob:
         for message in process.told():
             if isinstance(message, IndexProgress):
                 self._progress = message
-            elif isinstance(message, Failed) and not self._closing.is_set():
+            elif isinstance(message, JobFailed) and not self._closing.is_set():
                 self._progress = IndexProgress(failed=message.why)
         self._process = None
 

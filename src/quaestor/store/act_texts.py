@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Protocol
 
 from quaestor.base.errors import InputError
-from quaestor.store.keys import SealError, Seal, label_context, text_context
+from quaestor.store.keys import Seal, SealError, label_context, text_context
 from quaestor.store.private_file import PrivateFile
 
 TEXT_TABLES = """
@@ -92,7 +92,9 @@ class SealedCodec:
         try:
             return str(json.loads(self._seal.open(packed, context))["words"])
         except SealError:
-            raise InputError(f"{self._key} cannot decrypt the stored texts: restore the key that they were written with") from None
+            raise InputError(
+                f"{self._key} cannot decrypt the stored texts: restore the key that they were written with"
+            ) from None
 
     def fingerprint(self, text: str) -> bytes:
         return self._seal.fingerprint(text)
@@ -160,7 +162,7 @@ class ActTexts:
             return int(reading.execute("SELECT count(*) FROM text_erasures").fetchone()[0])
 
     def replace_texts(self, change: Callable[[str], str]) -> int:
-        """Replaces each text and label with the result of a function, erases the old ones, and returns how many changed."""
+        """Replaces texts and labels with the result of a function, erases the old ones, and returns how many changed."""
         changed: set[tuple[str, ...]] = set()
         with self._file.erasing() as writing:
             for act, number, owner, packed in writing.execute("SELECT act, number, owner, said FROM words").fetchall():
@@ -223,7 +225,7 @@ def list_owners(reading: sqlite3.Connection) -> set[str]:
 
 def require_valid_texts(copy: sqlite3.Connection) -> None:
     """Raises ValueError if a row of a restored copy is not a valid text."""
-    for (said,) in copy.execute("SELECT said FROM words UNION ALL SELECT said FROM labels"):
-        packed = json.loads(said)
+    for (row,) in copy.execute("SELECT said FROM words UNION ALL SELECT said FROM labels"):
+        packed = json.loads(row)
         if not isinstance(packed, dict) or not isinstance(packed.get("words"), str):
             raise ValueError("a text of an act is invalid")

@@ -72,12 +72,12 @@ def _restore(
                     f"{database.display_name} has {before:,} acts, which from act {first_different:,} on are not those"
                 )
                 raise StateError(
-                    f"{existing} of {backup.report.file}: restore with --replace, which backs up the existing data first"
+                    f"{existing} of {backup.report.file}: restore with --replace, which first backs up the existing data"
                 )
             if first_different is not None or difference:
                 backup_path = database.name_file(backups, f"before-restore-{format_file_stamp(clock())}.backup")
-                existing_rows, made = read_rows(connection), format_timestamp(clock())
-                kept = write_backup(existing_rows, backup_path, made, target.list_parts()).file
+                existing_rows, created = read_rows(connection), format_timestamp(clock())
+                kept = write_backup(existing_rows, backup_path, created, target.list_parts()).file
             if first_different is None:
                 add_rows(connection, (row for row in backup.read_rows() if row.number > before))
             else:
@@ -106,4 +106,6 @@ def _verify(backup: Backup, connection: Connection) -> None:
     for _ in digest.pass_through(read_rows(connection)):
         pass
     if digest.sha256 != backup.report.sha256:
-        raise StateError(f"{backup.report.file} could not be verified after writing, so nothing was restored: try again")
+        raise StateError(
+            f"{backup.report.file} could not be verified after writing, so nothing was restored: try again"
+        )

@@ -18,8 +18,8 @@ from urllib.parse import quote
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.files import fsync
-from quaestor.store.private_file_copy import LineDigest, BackupLines, damaged_backup_error
-from quaestor.store.records import BackupReport, PartReport, ActRow
+from quaestor.store.private_file_copy import BackupLines, LineDigest, damaged_backup_error
+from quaestor.store.records import ActRow, BackupReport, PartReport
 from quaestor.store.schema import VERSIONS
 
 BACKUP = 0x51554142
@@ -83,7 +83,7 @@ class Backup:
 
 
 def write_backup(
-    rows: Iterable[ActRow], target: Path, made: str, parts: Sequence[BackupLines] = (), kind: int = BACKUP
+    rows: Iterable[ActRow], target: Path, created: str, parts: Sequence[BackupLines] = (), kind: int = BACKUP
 ) -> BackupReport:
     """Writes rows and parts to a new private file and verifies it by reading it back, completely or not at all."""
     if target.exists():
@@ -91,10 +91,10 @@ def write_backup(
     target.parent.mkdir(parents=True, exist_ok=True)
     with _open_temporary(target) as temporary:
         try:
-            report = _write(rows, parts, temporary, target, made, kind)
+            report = _write(rows, parts, temporary, target, created, kind)
             fsync(temporary)
             with open_backup(temporary, kind) as written:
-                if written.report != BackupReport(temporary, report.acts, report.sha256, made, report.parts):
+                if written.report != BackupReport(temporary, report.acts, report.sha256, created, report.parts):
                     raise StateError(f"{target} could not be verified after writing: check the disk, then try again")
             os.replace(temporary, target)
             fsync(target.parent)
@@ -127,7 +127,7 @@ def _open_temporary(target: Path) -> Iterator[Path]:
 
 
 def _write(
-    rows: Iterable[ActRow], parts: Sequence[BackupLines], temporary: Path, target: Path, made: str, kind: int
+    rows: Iterable[ActRow], parts: Sequence[BackupLines], temporary: Path, target: Path, created: str, kind: int
 ) -> BackupReport:
     digest, reports = Digest(), {}
     with closing(sqlite3.connect(temporary, isolation_level=None)) as connection:
@@ -141,16 +141,18 @@ def _write(
         connection.executescript(_FORMATS[FORMAT])
         connection.execute("BEGIN")
         connection.executemany("INSERT INTO acts VALUES (?, ?, ?, ?, ?, ?, ?)", digest.pass_through(rows))
-        connection.execute("INSERT INTO backup VALUES (?, ?, ?)", (made, digest.count, digest.sha256))
+        connection.execute("INSERT INTO backup VALUES (?, ?, ?)", (created, digest.count, digest.sha256))
         for part in parts:
             lines = LineDigest()
-            numbered = ((part.name, number, line) for number, line in enumerate(lines.pass_through(part.lines), start=1))
+            numbered = (
+                (part.name, number, line) for number, line in enumerate(lines.pass_through(part.lines), start=1)
+            )
             connection.executemany("INSERT INTO lines VALUES (?, ?, ?)", numbered)
             reports[part.name] = report = lines.report(part.name, part.version)
             values = (report.name, report.version, json.dumps(report.rows), report.sha256)
             connection.execute("INSERT INTO parts VALUES (?, ?, ?, ?)", values)
         connection.execute("COMMIT")
-    return BackupReport(target, digest.count, digest.sha256, made, reports)
+    return BackupReport(target, digest.count, digest.sha256, created, reports)
 
 
 @contextmanager
@@ -165,7 +167,9 @@ def open_backup(file: Path, kind: int = BACKUP) -> Iterator[Backup]:
             yield Backup(_verify(connection, file, kind), connection)
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         reason = str(error).splitlines()[0]
-        raise InputError(f"{file} is damaged or not a backup ({reason}): nothing was restored, use another one") from error
+        raise InputError(
+            f"{file} is damaged or not a backup ({reason}): nothing was restored, use another one"
+        ) from error
 
 
 def _verify(connection: sqlite3.Connection, file: Path, kind: int) -> BackupReport:

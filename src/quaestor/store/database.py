@@ -45,7 +45,7 @@ class Database(Protocol):
     def name_file(self, folder: Path | None, suffix: str) -> Path:
         """Returns the path for a file about the store, in a folder or next to the store."""
 
-    def write_copy(self, target: Path, connection: Connection, made: str) -> None:
+    def write_copy(self, target: Path, connection: Connection, created: str) -> None:
         """Writes a verified copy of a store of an older revision to a new file."""
 
     def set_aside(self, stamp: str) -> Path:

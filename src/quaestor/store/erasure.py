@@ -176,12 +176,14 @@ class ErasedList:
         return cls(file.with_name(ERASED_LIST))
 
     def read(self) -> dict[str, str]:
-        """Returns the withdrawn participants with the day; raises InputError for an invalid line, which may hide one."""
+        """Returns withdrawn participants with the day; raises InputError for an invalid line, which may hide one."""
         files: dict[str, str] = {}
         for number, line in enumerate(self._lines(), start=1):
             read = _LINE.fullmatch(line)
             if read is None:
-                raise InputError(f"{self.path}, line {number} is not a withdrawal: restore a copy of the list, or remove the line")
+                raise InputError(
+                    f"{self.path}, line {number} is not a withdrawal: restore a copy of the list, or remove the line"
+                )
             files[read[1]] = min(read[2], files.get(read[1], read[2]))
         return files
 

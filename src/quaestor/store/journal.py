@@ -17,16 +17,16 @@ from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import is_storable
 from quaestor.store.database import Database, explain_errors
 from quaestor.store.postgres import PostgreSQL
-from quaestor.store.records import Act, NewAct, ActRow, parse_acts, build_row
+from quaestor.store.records import Act, ActRow, NewAct, build_row, parse_acts
 from quaestor.store.schema import (
     PAGE,
     add_rows,
-    upgrade_store,
+    find_rows,
     read_head,
     read_page,
     read_pages,
-    find_rows,
     read_rows_of_kinds,
+    upgrade_store,
 )
 from quaestor.store.sqlite import SQLite
 
@@ -87,7 +87,7 @@ class Journal:
 
     @contextmanager
     def writing(self) -> Iterator[JournalTransaction]:
-        """Opens the write transaction, which holds the write lock from its start and commits at the end of the block."""
+        """Opens the write transaction, which holds the write lock from its start and commits when the block ends."""
         if self._writer == threading.get_ident():
             raise RuntimeError("this thread is already writing: use its JournalTransaction")
         with self._write_lock:
@@ -189,7 +189,9 @@ def _parse_address(address: str) -> URL:
     """Parses an address; error messages never show it, because it may contain a password."""
     scheme = address.partition("://")[0]
     if scheme not in ("sqlite", "postgresql", "postgres"):
-        raise InputError(f"the address of the store starts with neither sqlite:// nor postgresql://: {_ADDRESS_FORMATS}")
+        raise InputError(
+            f"the address of the store starts with neither sqlite:// nor postgresql://: {_ADDRESS_FORMATS}"
+        )
     try:
         url = make_url(address)
     except (ArgumentError, ValueError):

@@ -81,8 +81,8 @@ class PostgreSQL:
     def name_file(self, folder: Path | None, suffix: str) -> Path:
         return (folder or Path.cwd()) / f"{self._engine.url.database}.{suffix}"
 
-    def write_copy(self, target: Path, connection: Connection, made: str) -> None:
-        write_backup(read_rows(connection), target, made)
+    def write_copy(self, target: Path, connection: Connection, created: str) -> None:
+        write_backup(read_rows(connection), target, created)
 
     def set_aside(self, stamp: str) -> Path:
         raise StateError(f"{self.display_name} is damaged: repair the server, or name another database")

@@ -1,4 +1,4 @@
-"""A private file of a study: for the eyes of its owner alone, durable, shared by several processes."""
+"""A private SQLite file of a study: readable only by its owner, durable, and shared by several processes."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from typing import Self, TypeVar
 
 from quaestor.base.errors import InputError, QuaestorError, TemporarilyUnavailable
 from quaestor.base.files import create_private_file, restrict_to_owner
-from quaestor.store.erasure import ErasureNote, open_connection, empty_log, finish_erasure
+from quaestor.store.erasure import ErasureNote, empty_log, finish_erasure, open_connection
 
 _Read = TypeVar("_Read")
 PATIENCE = 30.0
-"""Seconds to wait for another process that writes."""
+"""Seconds to wait for a writer in another process."""
 _ERASING_PATIENCE = 2.0
-"""Seconds that whoever erases waits for those who read; after that the erasure is pending."""
+"""Seconds that an erasure waits for readers; after that it is pending."""
 
 
 class DamagedFile(TemporarilyUnavailable):
-    """A private file that cannot be read any more."""
+    """A private file is damaged and cannot be read."""
 
 
 class PrivateFile:
-    """A SQLite file with one connection that reads, which never waits, and one that writes.
+    """A SQLite file with a connection for reading, which never waits, and one for writing.
 
-    `upgrades` are the statements that lead from each version of the file to the next; one is only ever added at the
-    end. `kind` is the number that says whose file it is, `lost` what to do where it is damaged.
+    `upgrades` are the statements from each version of the file to the next; they are only appended to, never changed.
+    `kind` is the application id of the file, `lost` the advice for a damaged file.
     """
 
     def __init__(self, path: Path, kind: int, upgrades: Sequence[str], lost: str) -> None:
@@ -42,7 +42,7 @@ class PrivateFile:
         restrict_to_owner(path)
         self._writing = threading.Lock()
         self._reading = threading.Lock()
-        with self._explained():
+        with self._explain_errors():
             self._writer = open_connection(path, PATIENCE)
             try:
                 self._prepare()
@@ -64,30 +64,30 @@ class PrivateFile:
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        with self._reading, self._explained():
+        with self._reading, self._explain_errors():
             yield self._reader
 
     def read_change_counter(self) -> int:
-        """Another number after every commit, of this process or of another; what was read before it may have changed.
+        """Returns a number that changes with every commit of any process.
 
-        The connection that reads never writes, so SQLite counts the commits of everybody else for it.
+        The reading connection never writes, so that SQLite counts all commits for it as those of others.
         """
         with self.reading() as reading:
             return int(reading.execute("PRAGMA data_version").fetchone()[0])
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """A transaction that holds the write lock from its first moment, and is on the disk when it ends."""
+        """Opens a transaction that holds the write lock from its start and is durable at its end."""
         with self._transaction() as writing:
             yield writing
         self._finish(0)
 
     @contextmanager
     def erasing(self, *, finish: bool = True) -> Iterator[sqlite3.Connection]:
-        """The same for a transaction that removes words for good: none of their bytes is left in the file or its log.
+        """Opens a transaction that erases content: none of its bytes is left in the file or its log.
 
-        Where a process that reads keeps us from that, or this one is killed, the erasure is pending: the next write,
-        the next opening or `finish_erasures` finishes it. Without `finish` it is left to `finish_erasure`.
+        If a reader prevents that, or this process is killed, the erasure is pending: the next write, the next opening
+        or `finish_erasures` completes it. Without `finish` it is left to `finish_erasure`.
         """
         was_pending = self.erasure_pending
         with self._transaction() as writing:
@@ -96,22 +96,22 @@ class PrivateFile:
             if writing.total_changes != before:
                 self._note.add()
         if finish:
-            # Whoever erases in several steps waits once for the same reader.
+            # An erasure in several steps waits only once for the same reader.
             self._finish(0 if was_pending else _ERASING_PATIENCE)
 
     def finish_erasure(self) -> None:
-        """Finish an erasure that is pending, as far as those who read let us."""
+        """Finishes a pending erasure, unless readers prevent it."""
         self._finish(_ERASING_PATIENCE)
 
     @property
     def erasure_pending(self) -> bool:
-        """Whether words that were erased may still be found in the bytes of the file or its log."""
+        """Whether erased content may still be in the bytes of the file or its log."""
         return self._note.exists()
 
     @contextmanager
     def snapshot(self) -> Iterator[sqlite3.Connection]:
-        """The file as it is at this moment, whatever is written meanwhile; as long as it lasts nothing is forgotten."""
-        with self._reading, self._explained():
+        """Opens a read transaction on the current state of the file; erasures stay pending until it ends."""
+        with self._reading, self._explain_errors():
             self._reader.execute("BEGIN")
             try:
                 self._reader.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -120,10 +120,10 @@ class PrivateFile:
                 self._reader.execute("ROLLBACK")
 
     def clear_log(self) -> None:
-        """Empty the log of changes, so that it does not tell what came when; where somebody reads, a little later."""
+        """Empties the write-ahead log, which reveals the order of changes; deferred while another process reads."""
         with self._writing:
             if not empty_log(self._writer, _ERASING_PATIENCE):
-                with self._explained():
+                with self._explain_errors():
                     self._writer.execute("BEGIN IMMEDIATE")
                     try:
                         self._note.add()
@@ -132,13 +132,13 @@ class PrivateFile:
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        with self._writing, self._explained():
+        with self._writing, self._explain_errors():
             self._writer.execute("BEGIN IMMEDIATE")
             try:
                 yield self._writer
                 self._writer.execute("COMMIT")
             except BaseException:
-                if self._writer.in_transaction:  # where the disk is full, SQLite has taken everything back itself
+                if self._writer.in_transaction:  # if the disk is full, SQLite has rolled back itself
                     self._writer.execute("ROLLBACK")
                 raise
 
@@ -158,7 +158,7 @@ class PrivateFile:
             if kind != self._kind and tables:
                 raise InputError(f"{self.path} is a database of another program: move it away")
             if version > len(self._upgrades):
-                raise InputError(f"{self.path} was made by a newer Quaestor: install that one")
+                raise InputError(f"{self.path} was written by a newer Quaestor: update Quaestor")
             reached = version if tables else 0
             run_upgrades(self._writer, self._upgrades[reached:])
             if reached < len(self._upgrades):
@@ -169,24 +169,24 @@ class PrivateFile:
             if self._writer.in_transaction:
                 self._writer.execute("ROLLBACK")
             raise
-        # A process that was killed, or an earlier version of this program, may have left erased words in the log.
+        # A killed process, or an earlier version of this program, may have left erased content in the log.
         if finish_erasure(self._writer, self._note, 0):
             empty_log(self._writer, 0)
 
     @contextmanager
-    def _explained(self) -> Iterator[None]:
+    def _explain_errors(self) -> Iterator[None]:
         try:
             yield
         except sqlite3.Error as error:
-            raise self._refusal(error) from error
+            raise self._explain_error(error) from error
 
-    def _refusal(self, error: sqlite3.Error) -> QuaestorError:
+    def _explain_error(self, error: sqlite3.Error) -> QuaestorError:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
             return DamagedFile(f"{self.path} is damaged ({error}): {self._lost}")
         if code == sqlite3.SQLITE_BUSY:
             return TemporarilyUnavailable(
-                f"{self.path} has been busy for {PATIENCE:.0f} seconds: end the program that holds it"
+                f"{self.path} has been busy for {PATIENCE:.0f} seconds: stop the program that uses it"
             )
         if code == sqlite3.SQLITE_FULL:
             return TemporarilyUnavailable(f"{self.path} cannot grow, the disk is full: free some space, then try again")
@@ -196,14 +196,14 @@ class PrivateFile:
 
 
 def run_upgrades(connection: sqlite3.Connection, upgrades: Iterable[str]) -> None:
-    """Lead the tables of a file from one version to a later one."""
+    """Runs the statements that upgrade a file to a later version."""
     for upgrade in upgrades:
         for statement in upgrade.split(";\n"):
             connection.execute(statement)
 
 
 def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
-    """Once for a file; SQLite does not wait for others here, so that we must."""
+    """Switches the file to a write-ahead log; retries, because SQLite does not wait for locks in this case."""
     deadline = time.monotonic() + PATIENCE
     while True:
         try:
@@ -217,11 +217,13 @@ def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
 
 
 def read_without_key(file: Path, read: Callable[[sqlite3.Connection], Iterable[_Read]]) -> set[_Read]:
-    """What a private file that may not be there says to anybody, without its key; refuses where it is damaged."""
+    """Returns unencrypted content of a private file, or an empty set without a file; raises InputError if damaged."""
     if not file.exists():
         return set()
     try:
         with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as connection:
             return set(read(connection))
     except sqlite3.DatabaseError as error:
-        raise InputError(f"{file} cannot be read ({error}), which says who withdrew: restore a backup of it") from None
+        raise InputError(
+            f"{file} cannot be read ({error}), but it lists the withdrawn participants: restore a backup of it"
+        ) from None

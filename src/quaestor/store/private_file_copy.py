@@ -1,6 +1,6 @@
-"""A private file as lines of text, and back: what a backup holds of it, and what a restore makes of that.
+"""Converts a private file to lines of text for a backup, and back for a restore.
 
-Copies are databases that lie in no folder: whatever becomes of the process, nothing of them stays behind.
+Copies are anonymous temporary databases: nothing of them is left even if the process is killed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _HEX = "hex"
 
 @dataclass(frozen=True)
 class PrivateFileSchema:
-    """What the private files of one kind are made of; the fields are those of `PrivateFile`."""
+    """The schema of one kind of private file, with the arguments of `PrivateFile`."""
 
     name: str
     kind: int
@@ -42,7 +42,7 @@ class PrivateFileSchema:
 
 @dataclass(frozen=True)
 class BackupLines:
-    """What a backup is to hold beside acts: the lines of one file, in the version it has."""
+    """The content of one private file for a backup, as lines, with the version of its schema."""
 
     name: str
     version: int
@@ -50,7 +50,7 @@ class BackupLines:
 
 
 class CopiedFile(PrivateFile):
-    """A copy that is read and changed as the file is of which it is a copy; whoever made it closes it."""
+    """A copy with the interface of a private file; the caller that made it closes it."""
 
     def __init__(self, copy: sqlite3.Connection) -> None:
         self._copy = copy
@@ -77,14 +77,14 @@ class CopiedFile(PrivateFile):
 
 
 class LineDigest:
-    """The SHA-256 over lines in order, and how many rows of each table there were."""
+    """The SHA-256 over lines in order, and the number of rows of each table."""
 
     def __init__(self) -> None:
         self._hash = hashlib.sha256()
         self._rows: Counter[str] = Counter()
 
     def pass_through(self, lines: Iterable[str]) -> Iterator[str]:
-        """The same lines, counted and hashed on their way."""
+        """Yields the lines while counting and hashing them."""
         for line in lines:
             self._hash.update(line.encode() + b"\n")
             self._rows[line[2 : line.find('"', 2)]] += 1  # its table, as `lines_of` writes it
@@ -95,7 +95,7 @@ class LineDigest:
 
 
 def compute_digest(connection: sqlite3.Connection) -> PartReport:
-    """What stands in a file, in short: two that hold the same have the same."""
+    """Returns a digest of a file's content; files with equal content have equal digests."""
     digest = LineDigest()
     for _ in digest.pass_through(format_lines(connection)):
         pass
@@ -108,16 +108,16 @@ def is_empty(connection: sqlite3.Connection) -> bool:
 
 
 def copy_to_memory(connection: sqlite3.Connection) -> sqlite3.Connection:
-    """A copy of what a connection sees, made in one go."""
-    copy = _nowhere()
+    """Copies the current content of a database in one step."""
+    copy = _open_temporary()
     connection.backup(copy)
     return copy
 
 
 def format_lines(connection: sqlite3.Connection) -> Iterator[str]:
-    """Every row as a line of JSON, its table first, in the order of the keys: where a row lay is not told."""
+    """Yields every row as a line of JSON with its table first, sorted by key so that the order reveals nothing."""
     for table, columns in read_tables(connection).items():
-        keys = sorted((place, name) for name, _, place in columns if place)
+        keys = sorted((position, name) for name, _, position in columns if position)
         order = ", ".join(f'"{name}"' for _, name in keys)
         for row in connection.execute(f'SELECT * FROM "{table}" ORDER BY {order}'):  # noqa: S608
             values = [{_HEX: value.hex()} if isinstance(value, bytes) else value for value in row]
@@ -128,19 +128,19 @@ def format_lines(connection: sqlite3.Connection) -> Iterator[str]:
 def restore_copy(
     form: PrivateFileSchema, version: int, lines: Iterable[str], source: Path
 ) -> Iterator[sqlite3.Connection]:
-    """A copy made of lines, after it was found to hold what such a file can hold, and nothing else."""
+    """Builds a copy from the lines of a backup; raises InputError if they do not fit the schema."""
     if not 1 <= version <= form.version:
         raise InputError(f"{source} was written by a newer Quaestor: update Quaestor")
-    with closing(_nowhere()) as copy:
+    with closing(_open_temporary()) as copy:
         run_upgrades(copy, form.upgrades[:version])
         tables = read_tables(copy)
         copy.execute("BEGIN")
         try:
             for line in lines:
-                table, values = _read(line, tables)
+                table, values = _parse_line(line, tables)
                 _insert(copy, table, values)
             if (broken := copy.execute("PRAGMA foreign_key_check").fetchone()) is not None:
-                raise ValueError(f"a row of {broken[0]} belongs to nothing")
+                raise ValueError(f"a row of {broken[0]} refers to a missing row")
         except (sqlite3.Error, ValueError, OverflowError, RecursionError) as error:
             raise damaged_backup_error(source, str(error)) from error
         copy.execute("COMMIT")
@@ -149,7 +149,7 @@ def restore_copy(
 
 
 def replace_content(writing: sqlite3.Connection, copy: sqlite3.Connection) -> None:
-    """Within a transaction, let a file hold what a copy holds, and nothing else."""
+    """Replaces the content of a file with that of a copy, within the caller's transaction."""
     writing.execute("PRAGMA defer_foreign_keys = ON")
     tables = read_tables(copy)
     for table in tables:
@@ -164,35 +164,35 @@ def damaged_backup_error(source: Path, why: str) -> InputError:
 
 
 def read_tables(connection: sqlite3.Connection) -> dict[str, list[tuple[str, str, int]]]:
-    """The columns of each table: name, type, place in the key."""
+    """Returns the columns of each table as (name, type, position in the primary key)."""
     query = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name"
     return {
         name: [
-            (column, kind, place)
-            for _, column, kind, _, _, place in connection.execute(f'PRAGMA table_info("{name}")').fetchall()
+            (column, kind, position)
+            for _, column, kind, _, _, position in connection.execute(f'PRAGMA table_info("{name}")').fetchall()
         ]
         for (name,) in connection.execute(query).fetchall()
     }
 
 
-def _nowhere() -> sqlite3.Connection:
-    """SQLite takes its file away from the folder before it writes to it."""
+def _open_temporary() -> sqlite3.Connection:
+    """Opens an anonymous database; SQLite unlinks its file before writing to it."""
     connection = sqlite3.connect("", isolation_level=None, check_same_thread=False)
     connection.execute("PRAGMA synchronous = OFF")
     return connection
 
 
-def _read(line: str, tables: Mapping[str, list[tuple[str, str, int]]]) -> tuple[str, list[Any]]:
+def _parse_line(line: str, tables: Mapping[str, list[tuple[str, str, int]]]) -> tuple[str, list[Any]]:
     row = json.loads(line)
     if not isinstance(row, list) or not row or not isinstance(row[0], str) or row[0] not in tables:
-        raise ValueError("a row of no table")
+        raise ValueError("a row of an unknown table")
     table, values = row[0], [_value(value) for value in row[1:]]
     columns = tables[table]
     if len(values) != len(columns):
         raise ValueError(f"a row of {table} with {len(values)} values")
     for value, (name, kind, _) in zip(values, columns, strict=True):
         if value is not None and (isinstance(value, bool) or not isinstance(value, _TYPES[kind])):
-            raise ValueError(f"{table}.{name} is no {kind}")
+            raise ValueError(f"{table}.{name} is not {kind}")
     return table, values
 
 
@@ -201,5 +201,5 @@ def _value(value: Any) -> Any:
 
 
 def _insert(connection: sqlite3.Connection, table: str, values: Any) -> None:
-    places = ", ".join("?" * len(values))
-    connection.execute(f'INSERT INTO "{table}" VALUES ({places})', tuple(values))  # noqa: S608
+    placeholders = ", ".join("?" * len(values))
+    connection.execute(f'INSERT INTO "{table}" VALUES ({placeholders})', tuple(values))  # noqa: S608

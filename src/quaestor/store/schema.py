@@ -1,4 +1,4 @@
-"""The one table of the journal: how rows get in and out, and how an older store is upgraded after a backup."""
+"""The table of the journal: reading and writing rows, and upgrading an older store after a backup."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from quaestor.store.database import Database, explain_errors
 from quaestor.store.records import ActRow
 
 VERSIONS = "quaestor_revision"
-"""Where Alembic notes the revision of a store; no other program's store has it."""
+"""The table in which Alembic stores the revision; it identifies a store of Quaestor."""
 PAGE = 2_000
 
 _Number = BigInteger().with_variant(Integer(), "sqlite")
@@ -59,55 +59,55 @@ _INSERT = insert(acts)
 
 
 def read_revision(connection: Connection) -> str | None:
-    """The revision a store says it has; None as long as who makes it has not committed."""
-    found: str | None = connection.execute(_REVISION).scalar_one_or_none()
-    return found
+    """Returns the revision of a store; None until its creation is committed."""
+    revision: str | None = connection.execute(_REVISION).scalar_one_or_none()
+    return revision
 
 
 def read_head(connection: Connection) -> int:
-    """The number of the last act; 0 where there is none."""
+    """Returns the number of the last act, or 0."""
     return int(connection.execute(_HEAD).scalar_one())
 
 
 def read_page(connection: Connection, after: int) -> list[ActRow]:
-    """The next rows in order, at most `PAGE` of them."""
+    """Returns the next rows in order, at most `PAGE` of them."""
     return list(map(ActRow._make, connection.execute(_AFTER, {"after": after}).all()))
 
 
 def read_pages(connection: Connection, after: int = 0) -> Iterator[list[ActRow]]:
-    """All rows a transaction sees, page by page."""
-    while found := read_page(connection, after):
-        yield found
-        after = found[-1].number
+    """Yields all rows that a transaction sees, page by page."""
+    while page := read_page(connection, after):
+        yield page
+        after = page[-1].number
 
 
 def read_rows(connection: Connection, after: int = 0) -> Iterator[ActRow]:
-    """The same one by one, without holding more than a page of them."""
+    """Yields all rows that a transaction sees, with at most one page in memory."""
     return (row for page in read_pages(connection, after) for row in page)
 
 
 def find_rows(connection: Connection, keys: Sequence[str]) -> dict[str, ActRow]:
-    """Those of the keys that are on record."""
-    if len(keys) == 1:  # as most often, and in half the time
-        return _by_key(connection.execute(_KEY, {"key": keys[0]}))
-    found: dict[str, ActRow] = {}
+    """Returns the rows with these keys."""
+    if len(keys) == 1:  # the most frequent case, in half the time
+        return _index_by_key(connection.execute(_KEY, {"key": keys[0]}))
+    rows: dict[str, ActRow] = {}
     for start in range(0, len(keys), PAGE):
-        found |= _by_key(connection.execute(_KEYS, {"keys": keys[start : start + PAGE]}))
-    return found
+        rows |= _index_by_key(connection.execute(_KEYS, {"keys": keys[start : start + PAGE]}))
+    return rows
 
 
 def read_rows_of_kinds(connection: Connection, kinds: Sequence[str], after: int) -> list[ActRow]:
     return list(map(ActRow._make, connection.execute(_KINDS, {"after": after, "kinds": list(kinds)})))
 
 
-def _by_key(found: Iterable[Any]) -> dict[str, ActRow]:
-    return {row.key: row for row in map(ActRow._make, found)}
+def _index_by_key(result: Iterable[Any]) -> dict[str, ActRow]:
+    return {row.key: row for row in map(ActRow._make, result)}
 
 
 def add_rows(connection: Connection, new: Iterable[ActRow]) -> int:
-    """Append rows as they are and say how many; whoever calls holds the write lock."""
-    waiting, count = iter(new), 0
-    while batch := [row._asdict() for row in islice(waiting, PAGE)]:
+    """Inserts rows unchanged and returns their number; the caller holds the write lock."""
+    remaining, count = iter(new), 0
+    while batch := [row._asdict() for row in islice(remaining, PAGE)]:
         connection.execute(_INSERT, batch)
         count += len(batch)
     return count
@@ -118,18 +118,18 @@ LATEST = REVISIONS[-1]
 
 
 def upgrade_store(database: Database, clock: Clock, backups: Path | None, target: str = LATEST) -> Path | None:
-    """Afterwards the store is there and of this program's revision; returns the backup where one was made."""
+    """Creates the store or upgrades it to this program's revision; returns the backup if one was made."""
     with explain_errors(database):
         with database.reading() as connection:
-            if _checked(database, connection) == target:
+            if _read_known_revision(database, connection) == target:
                 return None
         with database.writing() as connection:
-            # Somebody else may have done it while we waited for the lock.
-            found = _checked(database, connection)
-            if found == target:
+            # Another process may have done it while we waited for the lock.
+            revision = _read_known_revision(database, connection)
+            if revision == target:
                 return None
             kept = None
-            if found is not None:
+            if revision is not None:
                 kept = database.name_file(backups, f"before-{target}-{format_file_stamp(clock())}")
                 kept.parent.mkdir(parents=True, exist_ok=True)
                 database.write_copy(kept, connection, format_timestamp(clock()))
@@ -137,7 +137,7 @@ def upgrade_store(database: Database, clock: Clock, backups: Path | None, target
             return kept
 
 
-def _checked(database: Database, connection: Connection) -> str | None:
+def _read_known_revision(database: Database, connection: Connection) -> str | None:
     revision = database.read_revision(connection)
     if revision is not None and revision not in REVISIONS:
         raise StateError(
@@ -148,7 +148,7 @@ def _checked(database: Database, connection: Connection) -> str | None:
 
 
 def _migrate(connection: Connection, target: str) -> None:
-    # Most of a second to import, and needed once in a store's life.
+    # Imported here: it takes most of a second and is needed once per store.
     from alembic import command
     from alembic.config import Config
 

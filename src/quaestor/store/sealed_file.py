@@ -1,8 +1,8 @@
-"""A journal that can forget: entries about people, sealed under a key that lies elsewhere, erased for good on demand.
+"""A journal that supports erasure: encrypted entries about participants, whose key is stored elsewhere.
 
-The journal of the study keeps everything for ever, so that nothing which somebody may take back belongs there. Here
-each entry belongs to a participant, by pseudonym; what it says can only be read with the key. Entries are added and
-not changed, but to take somebody's name out; `erase` removes all of one participant, and that it did is on record.
+The journal of the study keeps everything, so nothing that a participant may withdraw belongs there. Here each entry
+belongs to a participant, identified by pseudonym, and can only be read with the key. Entries are added and not changed,
+except to remove a name; `erase` deletes everything of a participant and records that it did.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from typing import Any, Self
 from quaestor.base.errors import InputError, StateError
 from quaestor.store.act_texts import TEXT_TABLES, ActTexts, SealedCodec, erase_texts
 from quaestor.store.erasure import ErasedList
-from quaestor.store.keys import SealError, RepeatableSeal, Seal, entry_context, piece_context, get_or_create_secret
+from quaestor.store.keys import RepeatableSeal, Seal, SealError, entry_context, get_or_create_secret, piece_context
 from quaestor.store.private_file_copy import CopiedFile, PrivateFileSchema
-from quaestor.store.records import to_canonical_json, new_key
+from quaestor.store.records import new_key, to_canonical_json
 from quaestor.store.text_versions import TextVersions
 
 _FIRST = """
@@ -56,11 +56,11 @@ DROP TABLE words_of_one_owner;
 _THIRD = _BEFORE + TEXT_TABLES.strip() + _AFTER
 """Texts about several people, and labels."""
 _TABLES = ("entries", "pieces")
-"""Those in which each row is a participant's."""
+"""The tables in which each row belongs to a participant."""
 
 
 def sealed_file_schema(name: str, kind: int) -> PrivateFileSchema:
-    """What a backup holds of such a file."""
+    """Returns the schema of a sealed file."""
     return PrivateFileSchema(
         name, kind, (_FIRST, _SECOND, _THIRD), "restore a backup of it with `quaestor restore FILE --replace`"
     )
@@ -68,21 +68,21 @@ def sealed_file_schema(name: str, kind: int) -> PrivateFileSchema:
 
 @dataclass(frozen=True)
 class NewEntry:
-    """Something that is to be kept; whoever asks again with the same key means the same entry."""
+    """An entry to be stored; a second one with the same key is the same entry."""
 
     kind: str
     actor: str
-    said: Mapping[str, Any]
+    content: Mapping[str, Any]
     participant: str = ""
     about: str = ""
-    """What it belongs to, such as an interview; empty where it is about the participant, or the whole study."""
+    """The subject, such as an interview; empty if it is the participant or the whole study."""
     time: str = ""
     key: str = field(default_factory=new_key)
 
 
 @dataclass(frozen=True)
 class SealedEntry:
-    """An entry on record."""
+    """A stored entry."""
 
     number: int
     participant: str
@@ -91,12 +91,12 @@ class SealedEntry:
     actor: str
     time: str
     key: str
-    said: dict[str, Any]
+    content: dict[str, Any]
 
 
 @dataclass(frozen=True)
 class SealedChanges:
-    """What shall be said in the place of entries and pieces, by their numbers, and which entries are added."""
+    """New content of entries and pieces by number, and new entries."""
 
     entries: Mapping[int, Mapping[str, Any]]
     pieces: Mapping[int, Mapping[str, Any]]
@@ -104,10 +104,10 @@ class SealedChanges:
 
 
 class SealedFile:
-    """Entries and pieces, `texts` and `words` in one private file; safe for many threads.
+    """Entries, pieces, `texts` and `words` in one private file; thread-safe.
 
-    Where `listed` is given, whoever is erased stands in that list too, which outlives the file. Where a `copy` is
-    given, all is read and changed there, and the file itself is left alone.
+    With `listed`, erased participants are also added to that list, which survives the loss of the file. With a `copy`,
+    everything is read and changed there, and the file itself is not touched.
     """
 
     def __init__(
@@ -124,11 +124,9 @@ class SealedFile:
         self._listed = listed
         self._file = sealed_file_schema(whose, kind).open(path) if copy is None else CopiedFile(copy)
         try:
-            if not key.exists() and self._holds_anything():
-                raise InputError(
-                    f"{key} is not there, and nothing else opens {path}: bring back the key that was there"
-                )
-            # A copy in which nothing is sealed needs no key, and must not make one.
+            if not key.exists() and self._has_sealed_content():
+                raise InputError(f"{key} is missing, and {path} cannot be read without it: restore the original key")
+            # A copy without encrypted content needs no key, and must not create one.
             secret = get_or_create_secret(key, whose) if copy is None or key.exists() else b""
         except BaseException:
             self._file.close()
@@ -146,99 +144,101 @@ class SealedFile:
     def close(self) -> None:
         self._file.close()
 
-    def _holds_anything(self) -> bool:
+    def _has_sealed_content(self) -> bool:
         with self._file.reading() as reading:
-            asked = " UNION ALL ".join(f"SELECT 1 FROM {table}" for table in (*_TABLES, "words", "labels"))  # noqa: S608
-            return reading.execute(f"{asked} LIMIT 1").fetchone() is not None
+            query = " UNION ALL ".join(f"SELECT 1 FROM {table}" for table in (*_TABLES, "words", "labels"))  # noqa: S608
+            return reading.execute(f"{query} LIMIT 1").fetchone() is not None
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """Nobody else writes here, nor puts in place what was made of it, as long as this lasts."""
+        """Locks the file against writers, including those that publish content derived from it."""
         with self._file.writing():
             yield
 
     # Entries
 
     def add(self, *entries: NewEntry) -> list[SealedEntry]:
-        """Keep entries, all or none; the disk has them on return. A key that is known is answered with its entry."""
+        """Stores entries durably, all or none; returns the existing entry for a known key."""
         return self.add_computed(lambda _: entries)
 
     def add_computed(
         self,
-        decide: Callable[[Sequence[SealedEntry]], Iterable[NewEntry]],
+        build_entries: Callable[[Sequence[SealedEntry]], Iterable[NewEntry]],
         about: str | None = None,
         participant: str | None = None,
     ) -> list[SealedEntry]:
-        """Keep what a function makes of the entries about something or of a participant, with nobody in between."""
-        where, values = _where(about, participant)
+        """Stores the entries that a function builds from existing ones, in one transaction."""
+        where, values = _build_condition(about, participant)
         with self._file.writing() as writing:
-            known = self._opened(_rows(writing, where, values)) if values else []
-            return [self._kept(writing, one) for one in decide(known)]
+            known = self._decrypt_rows(_read_rows(writing, where, values)) if values else []
+            return [self._insert(writing, entry) for entry in build_entries(known)]
 
     def replace_entry(self, new: NewEntry) -> SealedEntry:
-        """Keep an entry in the place of those of its kind about the same; of what it replaces nothing stays."""
+        """Replaces the entries of the same kind and subject with a new one, and erases the old ones."""
         with self._file.erasing() as writing:
-            _drop(writing, new.participant, new.about, new.kind)
-            return self._kept(writing, new)
+            _delete(writing, new.participant, new.about, new.kind)
+            return self._insert(writing, new)
 
     def delete_entries(self, participant: str, kind: str, about: str = "") -> bool:
-        """Remove the entries of one kind for good, and nothing else; whether there were any."""
+        """Erases the entries of one kind; returns whether there were any."""
         with self._file.erasing() as writing:
-            return _drop(writing, participant, about, kind)
+            return _delete(writing, participant, about, kind)
 
-    def replace_texts(self, written: Mapping[str, Sequence[str]], change: Callable[[str], str]) -> int:
-        """Write what a function makes of texts in their place: by kind of entry, which of them; how many it changed.
+    def replace_texts(self, text_fields: Mapping[str, Sequence[str]], change: Callable[[str], str]) -> int:
+        """Replaces texts of entries with the result of a function, erases the old ones, and returns how many changed.
 
-        A text may be a list of lines. Of what an entry said before nothing stays.
+        `text_fields` names the fields with text for each kind of entry; a text may be a list of lines.
         """
         changed = 0
         with self._file.erasing() as writing:
-            for one in self._opened(_rows(writing, "1", ())):
-                texts = {name: one.said[name] for name in written.get(one.kind, ()) if one.said.get(name)}
-                said = {
+            for entry in self._decrypt_rows(_read_rows(writing, "1", ())):
+                texts = {
+                    name: entry.content[name] for name in text_fields.get(entry.kind, ()) if entry.content.get(name)
+                }
+                replaced = {
                     name: change(text) if isinstance(text, str) else [change(line) for line in text]
                     for name, text in texts.items()
                 }
-                if said != texts:
-                    self._replace(writing, one, {**one.said, **said})
+                if replaced != texts:
+                    self._replace(writing, entry, {**entry.content, **replaced})
                     changed += 1
         return changed
 
-    def change_content(self, about: str, decide: Callable[[], SealedChanges]) -> bool:
-        """Change entries and pieces about something, with nobody in between, all or none; whether anything changed.
+    def change_content(self, about: str, build_changes: Callable[[], SealedChanges]) -> bool:
+        """Changes entries and pieces of a subject in one transaction and erases the old content.
 
-        Of what they said before nothing stays.
+        Returns whether anything changed.
         """
         with self._file.erasing() as writing:
-            made = decide()
-            for one in self._opened(_rows(writing, "about = ?", (about,))) if made.entries else ():
-                if one.number in made.entries:
-                    self._replace(writing, one, made.entries[one.number])
-            for number, piece in made.pieces.items():
+            changes = build_changes()
+            for entry in self._decrypt_rows(_read_rows(writing, "about = ?", (about,))) if changes.entries else ():
+                if entry.number in changes.entries:
+                    self._replace(writing, entry, changes.entries[entry.number])
+            for number, piece in changes.pieces.items():
                 sealed = self._seal.seal(to_canonical_json(piece, "piece"), piece_context(about, number))
                 writing.execute("UPDATE pieces SET said = ? WHERE about = ? AND number = ?", (sealed, about, number))
-            for new in made.added:
-                self._kept(writing, new)
-        return bool(made.entries or made.pieces or made.added)
+            for new in changes.added:
+                self._insert(writing, new)
+        return bool(changes.entries or changes.pieces or changes.added)
 
-    def _replace(self, writing: sqlite3.Connection, entry: SealedEntry, said: Mapping[str, Any]) -> None:
+    def _replace(self, writing: sqlite3.Connection, entry: SealedEntry, content: Mapping[str, Any]) -> None:
         sealed = self._seal.seal(
-            to_canonical_json(said, entry.kind), entry_context(entry.participant, entry.about, entry.kind, entry.key)
+            to_canonical_json(content, entry.kind), entry_context(entry.participant, entry.about, entry.kind, entry.key)
         )
         writing.execute("UPDATE entries SET said = ? WHERE number = ?", (sealed, entry.number))
 
-    def _kept(self, writing: sqlite3.Connection, new: NewEntry) -> SealedEntry:
-        text = to_canonical_json(new.said, new.kind)
-        known = self._opened(_rows(writing, "key = ?", (new.key,)))
+    def _insert(self, writing: sqlite3.Connection, new: NewEntry) -> SealedEntry:
+        text = to_canonical_json(new.content, new.kind)
+        known = self._decrypt_rows(_read_rows(writing, "key = ?", (new.key,)))
         if known:
-            one = known[0]
-            if (one.kind, one.about, one.said) != (new.kind, new.about, json.loads(text)):
-                raise StateError(f"the key of this {new.kind} has been used for something else")
-            return one
+            existing = known[0]
+            if (existing.kind, existing.about, existing.content) != (new.kind, new.about, json.loads(text)):
+                raise StateError(f"the key of this {new.kind} was already used for another entry")
+            return existing
         if new.participant and _is_erased(writing, new.participant):
-            raise StateError(f"{new.participant} has withdrawn: nothing can be kept about them")
-        place = entry_context(new.participant, new.about, new.kind, new.key)
-        row = (new.participant, new.about, new.kind, new.actor, new.time, new.key, self._seal.seal(text, place))
+            raise StateError(f"{new.participant} has withdrawn: nothing about them can be stored")
+        context = entry_context(new.participant, new.about, new.kind, new.key)
+        row = (new.participant, new.about, new.kind, new.actor, new.time, new.key, self._seal.seal(text, context))
         cursor = writing.execute(
             "INSERT INTO entries (participant, about, kind, actor, time, key, said) VALUES (?, ?, ?, ?, ?, ?, ?)", row
         )
@@ -256,14 +256,14 @@ class SealedFile:
     def read_entries(
         self, about: str | None = None, participant: str | None = None, after: int = 0
     ) -> list[SealedEntry]:
-        """Entries in their order: all, those about something, or those of a participant."""
-        where, values = _where(about, participant)
+        """Returns entries in order: all, those of a subject, or those of a participant."""
+        where, values = _build_condition(about, participant)
         with self._file.reading() as reading:
-            rows = _rows(reading, f"number > ? AND {where}", [str(after), *values])
-        return self._opened(rows)
+            rows = _read_rows(reading, f"number > ? AND {where}", [str(after), *values])
+        return self._decrypt_rows(rows)
 
     def read_head(self, about: str | None = None) -> int:
-        """The number of the last entry (about something): what was worked out from it holds until it changes."""
+        """Returns the number of the last entry, of all or of a subject; caches are valid until it changes."""
         with self._file.reading() as reading:
             if about is None:
                 row = reading.execute("SELECT max(number) FROM entries").fetchone()
@@ -272,28 +272,28 @@ class SealedFile:
         return int(row[0] or 0)
 
     def read_change_counter(self) -> int:
-        """Another number after every change of the file, also of one that `head` does not count."""
+        """Returns a number that changes with every commit, including changes that add no entry."""
         return self._file.read_change_counter()
 
-    def _opened(self, rows: Sequence[tuple[Any, ...]]) -> list[SealedEntry]:
-        return [self._entry(*row) for row in rows]
+    def _decrypt_rows(self, rows: Sequence[tuple[Any, ...]]) -> list[SealedEntry]:
+        return [self._build_entry(*row) for row in rows]
 
-    def _entry(
-        self, number: int, participant: str, about: str, kind: str, actor: str, time: str, key: str, said: bytes
+    def _build_entry(
+        self, number: int, participant: str, about: str, kind: str, actor: str, time: str, key: str, sealed: bytes
     ) -> SealedEntry:
-        text = self._opened_text(said, entry_context(participant, about, kind, key))
+        text = self._decrypt(sealed, entry_context(participant, about, kind, key))
         return SealedEntry(number, participant, about, kind, actor, time, key, json.loads(text))
 
     # Pieces
 
     def put_pieces(self, about: str, participant: str, pieces: Sequence[Mapping[str, Any]], *new: NewEntry) -> None:
-        """Keep the pieces of something large, such as the turns of a transcript, with entries that tell of it.
+        """Stores the pieces of a large subject, such as the turns of a transcript, together with new entries.
 
-        What was there before is replaced: pieces are what came in from elsewhere, and nobody writes in them.
+        Replaces existing pieces, since they are imported content that nobody edits.
         """
         with self._file.writing() as writing:
             if _is_erased(writing, participant):
-                raise StateError(f"{participant} has withdrawn: nothing can be kept about them")
+                raise StateError(f"{participant} has withdrawn: nothing about them can be stored")
             writing.execute("DELETE FROM pieces WHERE about = ?", (about,))
             writing.executemany(
                 "INSERT INTO pieces VALUES (?, ?, ?, ?)",
@@ -307,21 +307,21 @@ class SealedFile:
                     for number, piece in enumerate(pieces)
                 ],
             )
-            for one in new:
-                self._kept(writing, one)
+            for entry in new:
+                self._insert(writing, entry)
 
     def read_pieces(self, about: str) -> list[dict[str, Any]]:
-        """The pieces of something, in their order."""
+        """Returns the pieces of a subject in order."""
         with self._file.reading() as reading:
             rows = reading.execute(
                 "SELECT number, said FROM pieces WHERE about = ? ORDER BY number", (about,)
             ).fetchall()
-        return [json.loads(self._opened_text(said, piece_context(about, number))) for number, said in rows]
+        return [json.loads(self._decrypt(sealed, piece_context(about, number))) for number, sealed in rows]
 
     # Erasure
 
     def erase(self, participant: str, day: str) -> bool:
-        """Remove all that is a participant's for good; whether there was anything, or it had been done."""
+        """Erases everything of a participant; returns whether there was anything."""
         with self._file.erasing() as writing:
             rowcounts = [
                 writing.execute(f"DELETE FROM {table} WHERE participant = ?", (participant,)).rowcount  # noqa: S608
@@ -336,40 +336,40 @@ class SealedFile:
 
     @property
     def erasure_pending(self) -> bool:
-        """Whether something erased may still be found in the bytes of the file."""
+        """Whether erased content may still be in the bytes of the file."""
         return self._file.erasure_pending
 
     def list_erased(self) -> dict[str, str]:
-        """Who withdrew, and the day of it."""
+        """Returns the withdrawn participants with the day."""
         with self._file.reading() as reading:
             return dict(reading.execute("SELECT participant, day FROM erasures ORDER BY number").fetchall())
 
     def list_withdrawn(self) -> set[str]:
-        """Who stands in the list of those who withdrew, which may know more than a file that was lost and made anew."""
+        """Returns the participants in the list of withdrawals, which may know more than a file created after a loss."""
         return self._listed.list_names() if self._listed is not None else set()
 
-    def _opened_text(self, sealed: bytes, place: str) -> str:
+    def _decrypt(self, sealed: bytes, context: str) -> str:
         try:
-            return self._seal.open(sealed, place)
+            return self._seal.open(sealed, context)
         except SealError:
             raise InputError(
-                f"{self._key} does not open {self.path}: bring back the key that was there when it was written"
+                f"{self._key} cannot decrypt {self.path}: restore the key that the file was written with"
             ) from None
 
 
-def _where(about: str | None, participant: str | None) -> tuple[str, list[str]]:
-    """What entries are asked for by, as a condition and its values; all of them where nothing is said."""
-    asked = {"about = ?": about, "participant = ?": participant}
-    said = {where: value for where, value in asked.items() if value is not None}
-    return " AND ".join(said) or "1", list(said.values())
+def _build_condition(about: str | None, participant: str | None) -> tuple[str, list[str]]:
+    """Returns the SQL condition for a subject and a participant, with its values."""
+    filters = {"about = ?": about, "participant = ?": participant}
+    conditions = {where: value for where, value in filters.items() if value is not None}
+    return " AND ".join(conditions) or "1", list(conditions.values())
 
 
-def _rows(connection: sqlite3.Connection, where: str, values: Sequence[str]) -> list[tuple[Any, ...]]:
-    asked = "SELECT number, participant, about, kind, actor, time, key, said FROM entries"
-    return connection.execute(f"{asked} WHERE {where} ORDER BY number", values).fetchall()
+def _read_rows(connection: sqlite3.Connection, where: str, values: Sequence[str]) -> list[tuple[Any, ...]]:
+    query = "SELECT number, participant, about, kind, actor, time, key, said FROM entries"
+    return connection.execute(f"{query} WHERE {where} ORDER BY number", values).fetchall()
 
 
-def _drop(connection: sqlite3.Connection, participant: str, about: str, kind: str) -> bool:
+def _delete(connection: sqlite3.Connection, participant: str, about: str, kind: str) -> bool:
     where = "participant = ? AND about = ? AND kind = ?"
     return connection.execute(f"DELETE FROM entries WHERE {where}", (participant, about, kind)).rowcount > 0  # noqa: S608
 
@@ -379,13 +379,13 @@ def _is_erased(connection: sqlite3.Connection, participant: str) -> bool:
 
 
 def change_stamp(path: Path) -> str:
-    """Changes with every entry that comes or goes and every erasure, without the key; empty where there is no file."""
+    """Returns a stamp that changes with every new or erased entry; needs no key, and is empty without a file."""
     if not path.exists():
         return ""
     connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
     try:
         entries = connection.execute("SELECT max(number), count(*) FROM entries").fetchone()
         erasures = connection.execute("SELECT count(*) FROM erasures").fetchone()
-        return "/".join(str(entry) for entry in (*entries, *erasures))
+        return "/".join(str(number) for number in (*entries, *erasures))
     finally:
         connection.close()

@@ -70,14 +70,14 @@ class SQLite:
             cursor = connection.cursor()
             try:
                 cursor.execute("SELECT coalesce(max(number), 0) FROM acts")
-                found = cursor.fetchone()
+                row = cursor.fetchone()
             finally:
                 cursor.close()
         except sqlite3.Error as error:
             raise self.explain_error(DBAPIError("the number of the last act", None, error)) from error
         finally:
             connection.close()
-        return int(found[0]) if found else 0
+        return int(row[0]) if row else 0
 
     def read_revision(self, connection: Connection) -> str | None:
         if not _list_tables(connection):
@@ -87,11 +87,11 @@ class SQLite:
     def name_file(self, folder: Path | None, suffix: str) -> Path:
         return (folder or self.file.parent) / f"{self.file.name}.{suffix}"
 
-    def write_copy(self, target: Path, connection: Connection, made: str) -> None:
+    def write_copy(self, target: Path, connection: Connection, created: str) -> None:
         temporary = target.with_name(f".{target.name}.{os.getpid()}")
         try:
             open_private(temporary).close()
-            # A copy of the whole file, including tables that this version does not know.
+            # A copy of the is_intact file, including tables that this version does not know.
             with closing(sqlite3.connect(self.file)) as source, closing(sqlite3.connect(temporary)) as copy:
                 source.backup(copy)
                 copy.execute("PRAGMA journal_mode = DELETE")
@@ -116,11 +116,11 @@ class SQLite:
 
     @contextmanager
     def allow_deletion(self, connection: Connection) -> Iterator[None]:
-        found = connection.exec_driver_sql("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").all()
-        for name, _ in found:
+        triggers = connection.exec_driver_sql("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").all()
+        for name, _ in triggers:
             connection.exec_driver_sql(f'DROP TRIGGER "{name}"')
         yield
-        for _, statement in found:
+        for _, statement in triggers:
             connection.exec_driver_sql(statement)
 
     def explain_error(self, error: DBAPIError) -> QuaestorError:
@@ -190,7 +190,7 @@ def _list_tables(connection: Connection) -> set[str]:
 
 
 def verify_copy(copy: sqlite3.Connection, connection: Connection, target: Path) -> None:
-    wanted = "SELECT * FROM acts ORDER BY number"
-    whole = copy.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-    if not whole or copy.execute(wanted).fetchall() != [tuple(row) for row in connection.exec_driver_sql(wanted)]:
+    query = "SELECT * FROM acts ORDER BY number"
+    is_intact = copy.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    if not is_intact or copy.execute(query).fetchall() != [tuple(row) for row in connection.exec_driver_sql(query)]:
         raise StateError(f"the backup {target} could not be verified, so the store was not changed: try again")

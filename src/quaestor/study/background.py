@@ -21,7 +21,7 @@ CUT_SHORT = "it ended before its work was done: free some memory and try again"
 
 
 @dataclass(frozen=True)
-class Failed:
+class JobFailed:
     """Why the work could not be done, in a sentence."""
 
     why: str
@@ -46,13 +46,13 @@ class Beside:
         """Everything that is told; the last of it is Done or Failed."""
         last: Any = None
         with contextlib.suppress(EOFError, OSError):
-            while not isinstance(last, (Done, Failed)):
+            while not isinstance(last, (Done, JobFailed)):
                 last = self._ours.recv()
                 yield last
         self._process.join()
         self._ours.close()
-        if not isinstance(last, (Done, Failed)):
-            yield Failed(CUT_SHORT)
+        if not isinstance(last, (Done, JobFailed)):
+            yield JobFailed(CUT_SHORT)
 
     def stop(self) -> None:
         """End it wherever it is."""
@@ -70,7 +70,7 @@ def _run(work: Callable[..., None], arguments: tuple[Any, ...], pipe: Connection
         return
     except (QuaestorError, OSError, sqlite3.Error) as error:
         with contextlib.suppress(BrokenPipeError):
-            pipe.send(Failed(str(error)))
+            pipe.send(JobFailed(str(error)))
 
 
 def _follow_parent() -> None:

@@ -297,7 +297,7 @@ def restore_study(study: Study, file: Path, replacing: bool = False, clock: Cloc
             replace(report, damaged=(*report.damaged, *beside.damaged.values())),
             beside.counts(),
             sum(withdrawn.responses for withdrawn in left_out.values()),
-            backup.report.made if unknown else None,
+            backup.report.created if unknown else None,
             tuple(unknown),
             tuple(name for withdrawn in left_out.values() for name in withdrawn.participants),
         )

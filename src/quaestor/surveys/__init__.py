@@ -1,1 +1,1 @@
-"""Surveys of a study: from the questionnaire file to answers, pay and results; one use case a module."""
+"""Surveys of a study, from the questionnaire file to answers, payment and results; one use case per module."""

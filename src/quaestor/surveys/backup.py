@@ -1,4 +1,4 @@
-"""Answers and invitations in backups: a restore brings back nothing that was withdrawn or refused since."""
+"""Answers and invitations in backups: a restore never brings back a response withdrawn or refused since."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from quaestor.surveys.store.responses import (
 
 
 class SurveyBackup:
-    """Invitations before answers: a respondent who begins by an invitation takes the locks in this order."""
+    """Backs up invitations before answers: accepting an invitation takes the locks in this order."""
 
     parts = (
         BackupPart(INVITATIONS, INVITATIONS_FILE, "invitations", "invitations", "invitations"),
@@ -42,7 +42,7 @@ class SurveyBackup:
             check_answers(copy)
 
     def read_acts(self, backup: Backup) -> None:
-        """Nothing: withdrawals of respondents are not in the journal, which would tell their minute."""
+        """Does nothing: withdrawals of respondents are not in the journal, because its times would identify them."""
 
     def leave_out(self, study: Study, acts: object, copies: Mapping[str, PartCopy]) -> LeftOut:
         if ANSWERS.name not in copies:
@@ -69,4 +69,4 @@ class SurveyBackup:
             WithdrawnList.beside(path).add(withdrawals_in(copy))
 
     def after_restore(self, study: Study, left_out: LeftOut) -> None:
-        """Nothing: what is made of answers is made again from what is there."""
+        """Does nothing: everything derived from answers is computed again when needed."""

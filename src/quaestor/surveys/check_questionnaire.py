@@ -19,13 +19,13 @@ _LONGER_THAN_SAID = 1.5
 
 @dataclass(frozen=True)
 class Checked:
-    """A questionnaire and what is wrong with it."""
+    """A questionnaire and its problems."""
 
     file: Path
     questionnaire: Questionnaire
     problems: tuple[Problem, ...]
     minutes: float
-    """About how long the longest path takes."""
+    """Estimated minutes for the longest path."""
 
     @property
     def grave(self) -> tuple[Problem, ...]:
@@ -33,32 +33,32 @@ class Checked:
 
 
 def questionnaire_path(study: Study | None, name: str) -> Path:
-    """Returns the file of a questionnaire: one of the study by its name, or any by its path."""
+    """Returns the file of a questionnaire, given its name in the study or a path."""
     path = Path(name)
     if path.suffix == ".toml" or study is None:
         if not path.is_file():
-            raise InputError(f"there is no file {path}: name a questionnaire of the study, or a .toml file")
+            raise InputError(f"{path} does not exist: name a questionnaire of the study, or a .toml file")
         return path
     return survey_file(study, name)
 
 
 def check_survey(path: Path) -> Checked:
-    """Returns everything that is wrong with the questionnaire of a file, in all its languages."""
+    """Returns all problems of a questionnaire file, in all its languages."""
     questionnaire = read_questionnaire(path)
     text = path.read_text("utf-8-sig")
     problems = [*problems_of(questionnaire), *_languages(text, path.stem, questionnaire)]
     longest = max((path.seconds for path in paths(questionnaire)), default=0.0) / 60
     if questionnaire.minutes is not None and longest > questionnaire.minutes * _LONGER_THAN_SAID:
-        words = f"the longest way takes about {longest:.0f} minutes, but respondents are told {questionnaire.minutes}"
-        problems.append(Problem(WHOLE, f"{words}: raise survey.minutes, or ask less", grave=False))
+        words = f"the longest path takes about {longest:.0f} minutes, but survey.minutes is {questionnaire.minutes}"
+        problems.append(Problem(WHOLE, f"{words}: raise survey.minutes, or ask fewer questions", grave=False))
     return Checked(path, questionnaire, tuple(problems), longest)
 
 
 def _languages(text: str, name: str, first: Questionnaire) -> list[Problem]:
-    """Returns what respondents would read in a language other than their own."""
+    """Returns problems of translations."""
     problems = [
         Problem(
-            WHOLE, f"the words of {place} are missing: add them, or respondents read those in {first.language}", False
+            WHOLE, f"the text of {place} is missing: add it, or respondents see it in {first.language}", False
         )
         for place in untranslated(text, name)
     ]
@@ -69,10 +69,10 @@ def _languages(text: str, name: str, first: Questionnaire) -> list[Problem]:
         for original, question in zip(first.questions(), translated.questions(), strict=True):
             where = f"question {question.id}"
             if language != first.language and question.text == original.text and question.text.strip():
-                words = f"its text is the same in {first.language} and {language}: write it in both"
+                words = f"its text is the same in {first.language} and {language}: translate it"
                 problems.append(Problem(where, words, grave=False))
             labels = {option.label for option in question.options}
             if kind_of(question).is_choice and labels & {"Yes", "I agree"}:
-                words = f"its options are in English in {language}: give them labels of their own"
+                words = f"its options are in English in {language}: translate their labels"
                 problems.append(Problem(where, words, grave=False))
     return list(dict.fromkeys(problems))

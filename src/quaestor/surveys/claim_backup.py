@@ -1,7 +1,7 @@
-"""Claims to be paid to a file of their own, and back: with the key that opens them, and nothing of any answer.
+"""Backs up payment claims to a separate file with the key that decrypts them, and nothing about any answer.
 
-Claims are only ever added, and go from stage to stage in one direction. So what comes back is put together with what is
-there: nobody who claimed is lost, and nobody who was paid waits again.
+Claims are only ever added, and their stages only move forward. So a restore merges the backup with the claims that are
+there: no claim is lost, and nobody who was paid is shown as unpaid.
 """
 
 from __future__ import annotations
@@ -34,30 +34,30 @@ _KEY_LENGTH = 64
 
 @dataclass(frozen=True)
 class ClaimsRestored:
-    """What a restore of claims did."""
+    """Result of a restore of claims."""
 
     claims: int
     added: int
     kept: Path | None
-    """Where the claims and the key are that it replaced."""
+    """Where the replaced claims and key were moved."""
     known: bool
-    """Whether there were claims here, which say what was claimed and paid after the backup was made."""
+    """Whether there were claims before the restore, made or paid after the backup."""
 
 
 def has_claims(study: Study) -> bool:
-    """Whether anybody has claimed anything."""
+    """Tells whether there are any claims."""
     return (study.root / CLAIMS_FILE).exists()
 
 
 def back_up_claims(study: Study, file: Path) -> BackupReport:
-    """All claims and their key to a new file, without any time; how many, and read back."""
+    """Writes all claims and their key to a new file, without any times, and verifies it."""
     key = _key_there(study)
     path = study.root / CLAIMS_FILE
     if key is None:
         raise StateError(
-            f"{path} cannot be opened without {CLAIMS_KEY}: bring back the key that was there"
+            f"{path} cannot be opened without {CLAIMS_KEY}: restore the original key"
             if path.exists()
-            else f"nobody can have claimed anything in {study.root} yet: there is nothing to back up"
+            else f"there are no payment claims in {study.root}: nothing to back up"
         )
     with ExitStack() as opened:
         lines: Iterator[str] = iter(())
@@ -69,7 +69,7 @@ def back_up_claims(study: Study, file: Path) -> BackupReport:
 
 
 def restore_claims(study: Study, file: Path, replace: bool = False, clock: Clock = exact_now) -> ClaimsRestored:
-    """Put the claims of a backup together with those of the study; another key is refused, or kept and replaced."""
+    """Merges the claims of a backup with those of the study; a different key is refused unless `replace`."""
     path = study.root / CLAIMS_FILE
     with ExitStack() as opened:
         backup = opened.enter_context(open_backup(file, ARCHIVE))
@@ -78,8 +78,8 @@ def restore_claims(study: Study, file: Path, replace: bool = False, clock: Clock
         other = there_key is not None and there_key.text != key.text
         if other and not replace:
             raise StateError(
-                f"{study.root / CLAIMS_KEY} is another key than that of {file}, so that pay promised under it would be "
-                "lost: restore with --replace, which keeps what is there in a file"
+                f"{study.root / CLAIMS_KEY} differs from the key in {file}, so claims made under it would be "
+                "lost: use --replace, which first moves the current claims and key to a file"
             )
         known = path.exists()
         with CLAIMS.open(path) as claims, claims.erasing() as there:
@@ -107,26 +107,26 @@ def _written(target: Path, key: ClaimKey, lines: Iterator[str]) -> BackupReport:
 
 @contextmanager
 def _read(backup: Backup) -> Iterator[tuple[ClaimKey, sqlite3.Connection]]:
-    """The key and the claims of a backup, after each claim was opened with it."""
+    """Yields the key and the claims of a backup, after decrypting each claim."""
     source, parts = backup.report.file, backup.report.parts
     if parts.keys() != {CLAIMS.name, _KEY}:
-        raise damaged_backup_error(source, "it holds other parts than claims and their key")
+        raise damaged_backup_error(source, "it does not contain claims and their key")
     try:
         (line,) = backup.read_lines(_KEY)
         _, text = json.loads(line)
         key = ClaimKey(source, text)
     except (ValueError, TypeError):
-        raise damaged_backup_error(source, "its key is none") from None
+        raise damaged_backup_error(source, "its key is invalid") from None
     if key.text != text or len(text) != _KEY_LENGTH:
-        raise damaged_backup_error(source, "its key is not whole")
+        raise damaged_backup_error(source, "its key is incomplete")
     with restore_copy(CLAIMS, parts[CLAIMS.name].version, backup.read_lines(CLAIMS.name), source) as copy:
         for name, sealed, stage in copy.execute("SELECT id, sealed, stage FROM claims"):
             if len(name) != _ID or stage not in range(len(Stage)):
-                raise damaged_backup_error(source, "it holds a claim that is none")
+                raise damaged_backup_error(source, "it contains an invalid claim")
             try:
                 key.opened(sealed, name)
             except (QuaestorError, ValueError):
-                raise damaged_backup_error(source, "its key does not open its claims") from None
+                raise damaged_backup_error(source, "its key does not decrypt its claims") from None
         yield key, copy
 
 
@@ -145,7 +145,7 @@ def _key_there(study: Study) -> ClaimKey | None:
 
 
 def _write_key(path: Path, key: ClaimKey) -> None:
-    """Its owner's alone from the first moment, and whole."""
+    """Writes the key atomically, readable by its owner only."""
     aside = path.with_name(f".{path.name}.{os.getpid()}")
     with contextlib.suppress(FileNotFoundError):
         aside.unlink()

@@ -1,4 +1,4 @@
-"""What surveys contribute to a study."""
+"""Registers surveys as a feature of a study."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _OPEN_ANSWER = re.compile(r"[^/]+/([^/]+)/[^/]+")
 
 
 def _withdrawn_items(study: Study) -> Callable[[str], bool]:
-    """A test for open answers of withdrawn responses, of which only a hash of the id is kept."""
+    """Returns a test for open answers of withdrawn responses, which are known by the hash of their id only."""
     file = study.root / ANSWERS_FILE
     known = {*WithdrawnList.beside(file).read(), *read_without_key(file, withdrawals_in)}
     responses = {withdrawal.response for withdrawal in known}
@@ -37,11 +37,11 @@ FEATURE = Feature(
     act_kinds={
         "survey.open": ActKind("opened the survey {survey}"),
         "survey.close": ActKind("closed the survey {survey}"),
-        "survey.final": ActKind("handed over the last cards of {survey}, which closes it for good"),
-        DECIDE_ACT: ActKind("decided about {count} to {survey}", counted="response", is_joined=True),
+        "survey.final": ActKind("released the last cards of {survey}, which closes it permanently"),
+        DECIDE_ACT: ActKind("reviewed {count} to {survey}", counted="response", is_joined=True),
         "survey.erase": ActKind("erased a response to {survey}"),
-        "survey.import": ActKind("brought in a file of answers to {survey}"),
-        "survey.invite": ActKind("made invitations to {survey}"),
+        "survey.import": ActKind("imported a file of answers to {survey}"),
+        "survey.invite": ActKind("created invitations to {survey}"),
     },
     input_folder=FOLDER,
     input_made_of="open answers",

@@ -1,4 +1,4 @@
-"""Flags responses for the lead to review, each with the reasons; a flag drops nothing."""
+"""Flags suspicious responses for review, with reasons; a flag excludes nothing."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from quaestor.surveys.lifecycle import Decision, Surveys
+from quaestor.surveys.lifecycle import ResponseDecision, Surveys
 from quaestor.surveys.model.answer_columns import Flags
 from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.records import Answer, Questionnaire, ResponseStatus
@@ -21,11 +21,11 @@ from quaestor.surveys.results.counting import CountingRoom
 
 _MIXING = np.uint64(0x9E3779B97F4A7C15)
 LEAST_ALIKE = 5
-"""The fewest answers, besides consent, for which equal responses say anything."""
+"""The minimum number of answers, besides consent, for comparing responses."""
 
 
 class Sign(StrEnum):
-    """What can be odd about a response."""
+    """Kinds of suspicious responses."""
 
     FAST = "fast"
     TRAP = "trap"
@@ -36,26 +36,26 @@ class Sign(StrEnum):
 
 @dataclass(frozen=True)
 class Reason:
-    """One thing that is odd about a response, and a sentence that says so."""
+    """One reason for a flag, as a kind and a sentence."""
 
     sign: Sign
     words: str
 
 
-_TRAPPED = Reason(Sign.TRAP, "Something was written into a field that people do not see.")
+_TRAPPED = Reason(Sign.TRAP, "A hidden field was filled in, which people cannot see.")
 
 
 @dataclass(frozen=True)
 class Flagged:
-    """A response to review, by its id, why, and what the lead has decided about it."""
+    """A flagged response with its reasons and the lead's decision."""
 
     response: str
     reasons: tuple[Reason, ...]
-    decision: Decision | None = None
+    decision: ResponseDecision | None = None
 
 
 def flags(surveys: Surveys, name: str, room: CountingRoom | None = None) -> list[Flagged]:
-    """Returns finished responses with something odd, in the order of their ids."""
+    """Returns flagged finished responses, in the order of their ids."""
     columns = (room or CountingRoom()).columns(surveys, name)
     finished = columns.standings == ResponseStatus.FINISHED.value
     reasons: dict[str, tuple[Reason, ...]] = {}
@@ -86,7 +86,7 @@ def _careless(surveys: Surveys, name: str, columns: Columns, finished: Flags) ->
         for version, (_, question) in versions.pages.items():
             here = np.flatnonzero(finished & (columns.versions == version) & column.answered)
             if question.attention and column.question.option(question.attention):
-                words = f"The attention check {question.id!r} was answered otherwise than it asks."
+                words = f"The attention check {question.id!r} was failed."
                 for place in here[~kind.is_attentive(column, question.attention)[here]]:
                     yield columns.ids[place], Reason(Sign.ATTENTION, words)
             for place, words in kind.straight_lines(column, here):
@@ -134,6 +134,6 @@ def _versions(surveys: Surveys, name: str) -> dict[int, Questionnaire]:
 
 
 def _answers_as_text(answers: Mapping[str, Answer]) -> str:
-    """Returns all answers as one text; empty where there are too few to tell people apart by."""
+    """Returns all answers as one text; empty if there are too few to compare."""
     counted = {name: answer for name, answer in answers.items() if answer and not name.startswith("_")}
     return json.dumps(counted, sort_keys=True) if len(counted) > LEAST_ALIKE else ""

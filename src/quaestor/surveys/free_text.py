@@ -1,4 +1,4 @@
-"""Free text about open answers: in answers.db under the response, and erased with it."""
+"""Free text about open answers: stored in answers.db with the response, and erased with it."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from quaestor.surveys.store.answers import AnswerFile
 
 ANSWERS_FILE = "answers.db"
 FOLDER = "evidence/open-answers"
-"""Where the inputs of sources lie that are made of open answers: generated, so that git does not keep them."""
+"""Folder of source inputs generated from open answers; excluded from git."""
 DECIDE_ACT = "survey.decide"
 _PARTS = 3
 
 
 def _decision(state: State, payload: Payload, change: Change) -> dict[str, Any]:
-    """Why the lead keeps a response or leaves it out."""
+    """Returns the lead's reason for keeping or excluding a response."""
     item = f"{payload['survey']}/{payload['response']}/"
     return {**payload, "why": change([item], payload["why"], False)}
 
 
 class SurveyText:
-    """What raters and leads wrote about responses; safe for threads."""
+    """Texts that raters and leads wrote about responses; thread-safe."""
 
     origin = SURVEYS
     walks: Mapping[str, Walk] = {DECIDE_ACT: _decision}
     changing: frozenset[str] = frozenset()
-    """None: a withdrawal is not in the journal, which would tell its minute; the number of erasures says it."""
+    """None: withdrawals are not in the journal, because its times would identify them; the count of erasures serves."""
 
     def __init__(self, study: Study) -> None:
         self._path = study.root / ANSWERS_FILE
@@ -41,7 +41,7 @@ class SurveyText:
         self._lock = threading.Lock()
 
     def owner_of(self, item: str) -> str | None:
-        """The response that an open answer belongs to."""
+        """Returns the response that an open answer belongs to."""
         parts = item.split("/")
         return parts[1] if len(parts) == _PARTS and parts[1] else None
 
@@ -53,17 +53,17 @@ class SurveyText:
         return answers.response(owner) is not None or answers.is_erased(owner)
 
     def is_older_act(self, act: Act) -> bool:
-        """Older acts about open answers hold their texts themselves."""
+        """Tells whether an act about open answers predates this store and contains its text itself."""
         return False
 
     def is_readable(self) -> bool:
         return self._path.exists()
 
     def missing(self) -> str:
-        return f"what was written about open answers cannot be read without {self._path}: bring it back first"
+        return f"texts about open answers cannot be read without {self._path}: restore it first"
 
     def refusal(self, owner: str) -> str:
-        return f"the respondent {owner} has withdrawn, so no text can be kept about their answer: leave texts empty"
+        return f"the respondent {owner} has withdrawn, so texts about their answers cannot be stored: leave them empty"
 
     def texts(self) -> ActTexts:
         return self._opened().texts

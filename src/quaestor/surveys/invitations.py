@@ -1,4 +1,4 @@
-"""Invitations to a survey: made in batches, each link used once, and nothing that leads from one to an answer."""
+"""Invitations to a survey: created in batches, each link works once, and no link leads to an answer."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ from quaestor.surveys.respond import AccessStatus, SurveyAccess, access_status, 
 from quaestor.surveys.store.invitations import Invitation, InvitationFile, Sent
 
 SHARED_BY = 5
-"""A stratum goes with an answer, and a rate is told, where so many at least were invited: fewer could tell who."""
+"""Minimum group size for storing a stratum with a response and for showing a rate: smaller groups could identify."""
 _MOST = 100_000
 _LONGEST = 100
 
 
 @dataclass(frozen=True)
 class Invited:
-    """A new link; the token is told once and kept nowhere."""
+    """A new link; its token is shown once and not stored."""
 
     token: str = field(repr=False)
     label: str = ""
-    """Whom the lead means it for; it is told back, not kept."""
+    """The lead's label for the invitee; returned with the link, not stored."""
 
 
 @dataclass(frozen=True)
 class ResponseRate:
-    """How many of those who were invited came, from the moment they began, and how many of them finished."""
+    """How many of those invited started, and how many finished."""
 
     name: str
     sent: int
     used: int
     finished: int | None = None
-    """None where nobody can tell, as of a batch, or where others could answer too."""
+    """None if unknown, as for a batch, or if people without an invitation could answer."""
 
     @property
     def rate(self) -> float | None:
@@ -53,7 +53,7 @@ class ResponseRate:
 
 @dataclass(frozen=True)
 class ResponseRates:
-    """Of a whole survey, by stratum and by batch; empty where nobody was invited."""
+    """Rates of a whole survey, by stratum and by batch; empty if nobody was invited."""
 
     whole: ResponseRate
     by_stratum: tuple[ResponseRate, ...] = ()
@@ -62,7 +62,7 @@ class ResponseRates:
 
 @dataclass(frozen=True)
 class Invite:
-    """An invitation as whoever holds its link meets it."""
+    """An invitation as seen by the holder of its link."""
 
     access: SurveyAccess
     used: bool
@@ -73,12 +73,12 @@ class Invite:
 
     @property
     def resumes(self) -> bool:
-        """Whether the link itself leads back to what was answered."""
+        """Tells whether the link itself leads back to the started response."""
         return self.used and not self.anonymous
 
     @property
     def begins(self) -> bool:
-        """Whether somebody can begin with it now."""
+        """Tells whether the link can start a response now."""
         return not self.used and self.access.status in (AccessStatus.OPEN, AccessStatus.INVITED)
 
 
@@ -91,21 +91,21 @@ def invite(
     labels: Sequence[str] = (),
     actor: str | None = None,
 ) -> list[Invited]:
-    """Links for so many people, or one for each label; they are told here and never again."""
+    """Creates links for a number of people, or one per label; the links are shown once."""
     lead = require_lead(surveys.coding, actor, "invite to a survey")
     questionnaire = surveys.questionnaire(name)
     if (count is None) == (not labels):
-        raise InputError("say how many invitations are wanted, or give one label for each: one of the two")
+        raise InputError("give either the number of invitations or one label for each")
     number = len(labels) if count is None else count
     if not 1 <= number <= _MOST:
-        raise InputError(f"{number} invitations are wanted: ask for 1 to {_MOST:,} at a time")
+        raise InputError(f"cannot create {number} invitations: the number must be from 1 to {_MOST:,}")
     if not batch.strip() or len(batch) > _LONGEST:
-        raise InputError(f"give the batch a name of 1 to {_LONGEST} characters, as `first`")
+        raise InputError(f"name the batch with 1 to {_LONGEST} characters, for example `first`")
     if questionnaire.strata and stratum not in questionnaire.strata:
         options = suggest(stratum, questionnaire.strata)
         raise InputError(f"the survey {name!r} has no stratum {stratum!r}, allowed: {options}")
     if stratum and not questionnaire.strata:
-        raise InputError(f"the survey {name!r} has no strata: name them in its file as survey.strata, or leave it out")
+        raise InputError(f"the survey {name!r} has no strata: define survey.strata in its file, or omit the stratum")
     inviteds = [Invited(secrets.token_urlsafe(24), label) for label in (labels or [""] * number)]
     with open_invitations(surveys) as invitations:
         invitations.add(name, batch.strip(), stratum, [invited.token for invited in inviteds])
@@ -115,14 +115,14 @@ def invite(
 
 
 def links_csv(inviteds: Sequence[Invited], address: str) -> str:
-    """The links as a table for whoever sends them, safe to open in a spreadsheet."""
+    """Returns the links as CSV for sending, safe to open in a spreadsheet."""
     return format_csv(
         [("label", "link"), *((invited.label, f"{address.rstrip('/')}/i/{invited.token}") for invited in inviteds)]
     )
 
 
 def invitation(surveys: Surveys, token: str, language: str = "") -> Invite | None:
-    """What a link is for; None where there is no such invitation."""
+    """Returns the invitation of a link; None if there is none."""
     invitation = _found(surveys, token)
     return (
         None
@@ -132,28 +132,28 @@ def invitation(surveys: Surveys, token: str, language: str = "") -> Invite | Non
 
 
 def accept(surveys: Surveys, token: str, language: str = "", key: str = "") -> tuple[str, str]:
-    """Begin by an invitation, or go on where its survey is not anonymous; the survey and the respondent's code.
+    """Starts a response with an invitation, or continues it if the survey is not anonymous; returns survey and code.
 
-    In an anonymous survey the invitation is used up: the code is new, and leads on only from the page with this key, so
-    that a button pressed twice begins once. Else the code follows from the link, which therefore leads back from any
-    device; nothing else is kept of it.
+    In an anonymous survey the invitation is used up: the code is new, and works again only from the page with this key,
+    so that pressing the button twice starts one response. Otherwise the code is derived from the link, which therefore
+    works from any device; nothing else about it is stored.
     """
     with open_invitations(surveys) as invitations, invitations.using(token) as invitation:
         if invitation is None:
-            raise InputError("there is no such invitation: the link is not whole, or belongs to another study")
+            raise InputError("unknown invitation: the link is incomplete, or belongs to another study")
         anonymous = surveys.questionnaire(invitation.survey).anonymous
         code = code_of_page(token, key) if anonymous else code_of_link(token)
         if invitation.used and code and surveys.answers.find(code) is not None:
             return invitation.survey, code
         if invitation.used and anonymous:
-            raise StateError("this invitation has been used: it opens the survey once")
+            raise StateError("this invitation has been used: it works only once")
         shared = invitations.in_stratum(invitation.survey, invitation.stratum) >= SHARED_BY
         code, _ = begin(surveys, invitation.survey, language, invitation.stratum if shared else "", code)
         return invitation.survey, code
 
 
 def response_rates(surveys: Surveys, name: str) -> ResponseRates:
-    """How many came of those who were invited, and finished; in an anonymous survey nobody knows which of them did."""
+    """Returns how many of those invited started and finished; in an anonymous survey individuals are unknown."""
     counted = sent_by(surveys, name)
     whole = ResponseRate(
         name, sum(batch_count.sent for batch_count in counted), sum(batch_count.used for batch_count in counted)
@@ -161,11 +161,11 @@ def response_rates(surveys: Surveys, name: str) -> ResponseRates:
     by_stratum = _rates((batch_count.stratum, batch_count) for batch_count in counted if batch_count.stratum)
     finished = surveys.answers.finished_by_stratum(name) if counted else {}
     total = sum(finished.values())
-    # Where the link is public, or was, whoever finished need not have been invited.
+    # If the link is or was public, respondents who finished may not have been invited.
     questionnaire = _readable(surveys, name)
     if counted and questionnaire is not None and questionnaire.by_invitation and total <= whole.used:
         whole = replace(whole, finished=total)
-        if not finished.get(""):  # else somebody of a stratum that was small when they came is in none of them
+        if not finished.get(""):  # else somebody started when their stratum was too small to be stored
             by_stratum = tuple(
                 replace(rate, finished=finished.get(rate.name, 0)) if rate.name in questionnaire.strata else rate
                 for rate in by_stratum
@@ -174,7 +174,7 @@ def response_rates(surveys: Surveys, name: str) -> ResponseRates:
 
 
 def sent_by(surveys: Surveys, name: str) -> list[Sent]:
-    """Invitations of a survey by batch and stratum; in an anonymous one small groups are told together."""
+    """Returns invitation counts by batch and stratum; in an anonymous survey small groups are merged."""
     if not (surveys.study.root / INVITATIONS_FILE).exists():
         return []
     with open_invitations(surveys) as invitations:
@@ -205,17 +205,17 @@ def _rates(named: Iterable[tuple[str, Sent]]) -> tuple[ResponseRate, ...]:
 def _readable(surveys: Surveys, name: str) -> Questionnaire | None:
     try:
         return surveys.questionnaire(name)
-    except InputError:  # a draft that cannot be read: nobody has come
+    except InputError:  # an unreadable draft has no responses
         return None
 
 
 def _is_anonymous(surveys: Surveys, name: str) -> bool:
     questionnaire = _readable(surveys, name)
-    return questionnaire is None or questionnaire.anonymous  # nothing is lost by care
+    return questionnaire is None or questionnaire.anonymous  # if unknown, assume anonymous
 
 
 def _shared(counted: Sequence[Sent]) -> list[Sent]:
-    """The same with small groups told as one, so that no count and no difference of counts tells of a few people."""
+    """Merges small groups, so that neither a count nor a difference of counts reveals a few people."""
     few = _told_together(counted, lambda batch_count: batch_count.stratum, lambda batch_count: "")
     joined = [
         replace(batch_count, stratum="smaller strata") if batch_count.stratum in few else batch_count
@@ -237,7 +237,7 @@ def _shared(counted: Sequence[Sent]) -> list[Sent]:
 def _told_together(
     counted: Sequence[Sent], group_of: Callable[[Sent], str], part_of: Callable[[Sent], str]
 ) -> set[str]:
-    """Groups with few people in one of their parts, and others with them until no part has few."""
+    """Returns the groups to merge: those with a small part, and others until no merged part is small."""
     sizes: dict[str, Counter[str]] = {}
     for batch_count in counted:
         sizes.setdefault(group_of(batch_count), Counter())[part_of(batch_count)] += batch_count.sent

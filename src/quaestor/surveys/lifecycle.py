@@ -1,4 +1,4 @@
-"""Surveys in the field: which are open, in which version, and what the lead decided about responses."""
+"""Lifecycle of surveys: which are open, in which version, and the lead's decisions on responses."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from quaestor.surveys.free_text import ANSWERS_FILE, DECIDE_ACT
 from quaestor.surveys.model.questionnaire_checks import problems_of
 from quaestor.surveys.model.questionnaire_file import questionnaire_from, read_questionnaire
 from quaestor.surveys.model.records import Questionnaire, ResponseStatus
-from quaestor.surveys.store.answers import AnswerFile, Version
+from quaestor.surveys.store.answers import AnswerFile, SurveyVersion
 from quaestor.surveys.store.invitations import InvitationFile
 
 INVITATIONS_FILE = "invitations.db"
@@ -28,8 +28,8 @@ DRAFT, OPEN, CLOSED = "draft", "open", "closed"
 
 
 @dataclass(frozen=True)
-class Decision:
-    """What the lead decided about a response that was flagged, and why."""
+class ResponseDecision:
+    """The lead's decision to keep or exclude a response, and why."""
 
     response: str
     keep: bool
@@ -40,38 +40,38 @@ class Decision:
 
 @dataclass(frozen=True)
 class Fielding:
-    """Where a survey stands."""
+    """State of a survey."""
 
     survey: str
     status: str = DRAFT
     version: int | None = None
-    """The one that respondents who begin now get."""
+    """The version for new respondents."""
     opened: str = ""
     closed: str = ""
     final: bool = False
-    """Its last cards were handed over, fewer than go together otherwise: nobody may begin any more."""
-    decisions: dict[str, Decision] = field(default_factory=dict)
-    """By response; the last one counts."""
+    """The last cards were released in a batch smaller than usual, so nobody may start any more."""
+    decisions: dict[str, ResponseDecision] = field(default_factory=dict)
+    """By response; the latest decision counts."""
 
 
 class Surveys:
-    """The surveys of a study with their answers at hand; safe for many threads."""
+    """The surveys of a study and their answers; thread-safe."""
 
     def __init__(self, coding: CodingSession, answers: AnswerFile) -> None:
         self.coding = coding
         self.answers = answers
         self._versions: dict[tuple[str, int, str], Questionnaire] = {}
         self._folded: tuple[Sequence[Act], int, dict[str, Fielding]] = ((), 0, {})
-        """Acts, how many of them were looked at, and what they come to."""
+        """The acts, how many of them were processed, and the resulting states."""
 
     @property
     def study(self) -> Study:
         return self.coding.study
 
     def fielding(self, name: str) -> Fielding:
-        """Where a survey stands; one with a file that was never opened is a draft."""
+        """Returns the state of a survey; one that was never opened is a draft."""
         with self.coding.locked_state() as state:
-            # Every page of a respondent asks for this while raters wait for the lock: only new acts are looked at.
+            # Every respondent page needs this while raters wait for the lock, so only new acts are processed.
             acts, count, known = self._folded
             if acts is not state.unhandled_acts:
                 count, known = 0, {}
@@ -88,24 +88,24 @@ class Surveys:
         return self.coding.journal.clock().date().isoformat()
 
     def names(self) -> list[str]:
-        """Every survey: those with a file, and those that were opened once."""
+        """Lists all surveys: those with a file, and those that were opened once."""
         return sorted({*survey_files(self.study), *self.answers.surveys()})
 
     def questionnaire(self, name: str, version: int | None = None, language: str = "") -> Questionnaire:
-        """A questionnaire as it was opened, in the newest version or another; a draft as its file says now."""
+        """Returns the newest or given version of an opened questionnaire; for a draft, the current file."""
         known = self._versions.get((name, version, language)) if version is not None else None
-        if known is not None:  # a version never changes, and whoever goes through many responses asks for it each time
+        if known is not None:  # versions never change, so this cache is always valid
             return known
         kept_version = self.answers.version(name, version)
         if kept_version is None and version is None:
             return read_questionnaire(survey_file(self.study, name), language)
         if kept_version is None:
-            raise InputError(f"there is no version {version} of the survey {name!r}")
+            raise InputError(f"the survey {name!r} has no version {version}")
         questionnaire = self._versions[name, kept_version.number, language] = _parsed(kept_version.text, name, language)
         return questionnaire
 
     def is_open(self, name: str) -> bool:
-        """Whether somebody can begin now: open, before its last day, and with fewer responses than are wanted."""
+        """Tells whether a response can start now: open, before its last day, and below the maximum."""
         if self.fielding(name).status != OPEN:
             return False
         questionnaire = self.questionnaire(name)
@@ -115,7 +115,7 @@ class Surveys:
 
 
 def survey_files(study: Study) -> dict[str, Path]:
-    """Questionnaires of the study folder by their names; what has a dot in its name, as NAME.mapping.toml, is none."""
+    """Returns questionnaires of the study folder by name; names with a dot, as NAME.mapping.toml, are skipped."""
     files = sorted((study.root / "instruments").glob("*.toml"))
     return {path.stem: path for path in files if "." not in path.stem}
 
@@ -124,13 +124,13 @@ def survey_file(study: Study, name: str) -> Path:
     files = survey_files(study)
     if name not in files:
         options = suggest(name, files) or "none: write instruments/NAME.toml"
-        raise InputError(f"there is no questionnaire {name!r} in {study.root / 'instruments'}, there are: {options}")
+        raise InputError(f"there is no questionnaire {name!r} in {study.root / 'instruments'}, available: {options}")
     return files[name]
 
 
 @contextmanager
 def open_surveys(where: Where) -> Iterator[Surveys]:
-    """The surveys of a study, for one command."""
+    """Opens the surveys of a study for one command."""
     with open_coding(where) as coding, AnswerFile(answers_path(find_study(where))) as answers:
         yield Surveys(coding, answers)
 
@@ -139,8 +139,8 @@ def answers_path(study: Study) -> Path:
     return study.root / ANSWERS_FILE
 
 
-def open_survey(surveys: Surveys, name: str, actor: str | None = None) -> Version:
-    """Open a survey, or go on with the questionnaire as its file says now: who has begun keeps the version they had."""
+def open_survey(surveys: Surveys, name: str, actor: str | None = None) -> SurveyVersion:
+    """Opens a survey, or a new version of it; respondents who have started keep their version."""
     lead = require_lead(surveys.coding, actor, "open a survey")
     path = survey_file(surveys.study, name)
     questionnaire = read_questionnaire(path)
@@ -150,20 +150,20 @@ def open_survey(surveys: Surveys, name: str, actor: str | None = None) -> Versio
         raise StateError(f"{path.name}, {grave[0].where}: {grave[0].words}{more} (`quaestor survey check {name}`)")
     if questionnaire.closes and date.fromisoformat(questionnaire.closes) < date.fromisoformat(surveys.today()):
         raise StateError(
-            f"{path.name}: the last day is {questionnaire.closes}, which is over: give a later one as survey.closes"
+            f"{path.name}: survey.closes is {questionnaire.closes}, which has passed: set a later day"
         )
     _keep_promises(surveys, name, questionnaire)
     version = surveys.answers.add_version(name, path.read_text("utf-8-sig"), surveys.today())
     now = surveys.fielding(name)
     if now.status == OPEN and now.version == version.number:
-        raise StateError(f"the survey {name!r} is open with this very questionnaire: nothing has changed")
+        raise StateError(f"the survey {name!r} is already open with this questionnaire: nothing has changed")
     payload = {"survey": name, "version": version.number, "sha256": version.sha256}
 
     def opened(state: State) -> NewAct:
         fielding = fieldings(state.unhandled_acts).get(name)
         if fielding is not None and fielding.final:
-            words = f"the survey {name!r} is closed for good, since its last cards were handed over one by one or few"
-            raise StateError(f"{words}: who answers now could be told by their pay, so ask in a survey of another name")
+            words = f"the survey {name!r} is closed permanently, because its last cards were released in a small batch"
+            raise StateError(f"{words}: new respondents could be identified by their payment; use a survey with another name")
         return NewAct("survey.open", lead, payload)
 
     surveys.coding.act(opened)
@@ -171,7 +171,7 @@ def open_survey(surveys: Surveys, name: str, actor: str | None = None) -> Versio
 
 
 def last_paying(surveys: Surveys, name: str, language: str = "") -> Questionnaire | None:
-    """The newest version that was opened and pays, in a language that it has; None where none ever did."""
+    """Returns the newest opened version that pays, in one of its languages; None if none does."""
     newest = surveys.answers.version(name)
     for number in range(newest.number if newest else 0, 0, -1):
         questionnaire = surveys.questionnaire(name, number)
@@ -183,24 +183,24 @@ def last_paying(surveys: Surveys, name: str, language: str = "") -> Questionnair
 
 
 def _keep_promises(surveys: Surveys, name: str, questionnaire: Questionnaire) -> None:
-    """Refuse a questionnaire that takes back what people were told who were invited, or who began an earlier one."""
+    """Raises StateError if a new version breaks a promise made to people who were invited or have started."""
     if surveys.answers.version(name) is None:
         return
     if questionnaire.anonymous != surveys.questionnaire(name).anonymous and _has_invited(surveys, name):
         now = "true" if questionnaire.anonymous else "false"
-        words = f"{name}.toml: survey.anonymous is {now} now, but people have been invited to it as it was"
-        raise StateError(f"{words}: change it back, or ask in a survey of another name")
+        words = f"{name}.toml: survey.anonymous is now {now}, but people were invited before the change"
+        raise StateError(f"{words}: change it back, or use a survey with another name")
     before = last_paying(surveys, name)
     counts = surveys.answers.counts(name)
-    # Who is under way is paid by the last version that pays: by one that pays nothing they lose nothing.
+    # Respondents who have started are paid by the last version that pays, so a version without pay is no loss.
     is_promised = counts[ResponseStatus.FINISHED] or (questionnaire.pay is not None and counts[ResponseStatus.OPEN])
     if before is None or before.pay is None or not is_promised:
         return
     promised = f"{before.pay.amount:g} {before.pay.currency}"
     pays = f"{questionnaire.pay.amount:g} {questionnaire.pay.currency}" if questionnaire.pay else ""
     if pays != promised:
-        words = f"{name}.toml {f'pays {pays} now' if pays else 'has no [pay] any more'}"
-        raise StateError(f"{words}, but people have begun or finished who were promised {promised}: change it back")
+        words = f"{name}.toml {f'pays {pays} now' if pays else 'no longer has [pay]'}"
+        raise StateError(f"{words}, but respondents were promised {promised}: change it back")
 
 
 def _has_invited(surveys: Surveys, name: str) -> bool:
@@ -212,7 +212,7 @@ def _has_invited(surveys: Surveys, name: str) -> bool:
 
 
 def close_survey(surveys: Surveys, name: str, actor: str | None = None) -> None:
-    """Nobody can begin or go on any more; what was answered stays."""
+    """Closes a survey: nobody can start or continue; answers are kept."""
     lead = require_lead(surveys.coding, actor, "close a survey")
     if surveys.fielding(name).status != OPEN:
         raise StateError(f"the survey {name!r} is not open")
@@ -220,33 +220,33 @@ def close_survey(surveys: Surveys, name: str, actor: str | None = None) -> None:
 
 
 def close_for_good(surveys: Surveys, name: str, actor: str | None = None) -> None:
-    """A closed survey is not opened again; that is on record once."""
+    """Closes a survey permanently; recorded once."""
 
     def closed(state: State) -> NewAct | None:
         fielding = fieldings(state.unhandled_acts).get(name)
         if fielding is None or fielding.status != CLOSED:
-            raise StateError(f"the survey {name!r} has been opened again: close it first")
+            raise StateError(f"the survey {name!r} is open again: close it first")
         return None if fielding.final else NewAct("survey.final", actor or surveys.coding.lead, {"survey": name})
 
     surveys.coding.act(closed)
 
 
 def decide(surveys: Surveys, name: str, response: str, keep: bool, why: str, actor: str | None = None) -> None:
-    """Keep a response or leave it out of the results; what was answered stays as it is."""
+    """Keeps a response or excludes it from the results; its answers are not changed."""
     lead = require_lead(surveys.coding, actor, "decide about responses")
     stored = surveys.answers.response(response)
     if stored is None or stored.survey != name:
-        raise InputError(f"there is no response {response!r} to {name!r}")
+        raise InputError(f"{name!r} has no response {response!r}")
     if not why.strip():
-        raise InputError("say why: a response is kept or left out for a reason that others can read")
+        raise InputError("give a reason for keeping or excluding the response")
     payload = {"survey": name, "response": response, "keep": keep, "why": why.strip()}
     surveys.coding.act(lambda state: NewAct(DECIDE_ACT, lead, payload))
 
 
 def fieldings(acts: Iterable[Act], known: Mapping[str, Fielding] | None = None) -> dict[str, Fielding]:
-    """Where each survey stands after these acts, which go on from where it stood before."""
+    """Returns the state of each survey after these acts, continuing from the known states."""
     updated = dict(known or {})
-    decisions: dict[str, dict[str, Decision]] = {}
+    decisions: dict[str, dict[str, ResponseDecision]] = {}
     for act in acts:
         if not act.kind.startswith("survey."):
             continue
@@ -259,7 +259,7 @@ def fieldings(acts: Iterable[Act], known: Mapping[str, Fielding] | None = None) 
         elif act.kind == "survey.final":
             now = replace(now, final=True)
         elif act.kind == DECIDE_ACT:
-            decision = Decision(payload["response"], payload["keep"], payload["why"], act.actor, act.time)
+            decision = ResponseDecision(payload["response"], payload["keep"], payload["why"], act.actor, act.time)
             decisions.setdefault(now.survey, dict(now.decisions))[decision.response] = decision
         updated[payload["survey"]] = now
     return updated | {name: replace(updated[name], decisions=decision) for name, decision in decisions.items()}

@@ -40,7 +40,7 @@ class Theme:
 
 
 @dataclass(frozen=True)
-class Themes:
+class SurveyThemes:
     """What a round decided about open answers."""
 
     round: str
@@ -58,7 +58,7 @@ class Themes:
     """Participants whose words were decided on and who withdrew since: they are in no count."""
 
 
-def themes_of(coding: CodingSession, name: str, facet: str | None = None, actor: str | None = None) -> Themes:
+def themes_of(coding: CodingSession, name: str, facet: str | None = None, actor: str | None = None) -> SurveyThemes:
     """The themes of a closed and settled round, each counted once a participant, under the latest codebook."""
     state = coding.state
     round_state = state.round(name)
@@ -79,7 +79,7 @@ def themes_of(coding: CodingSession, name: str, facet: str | None = None, actor:
     return replace(_counted(coding.state, name, coded_facet, left_over), withdrawn=len(gone))
 
 
-def themes_table(themes: Themes) -> Table:
+def themes_table(themes: SurveyThemes) -> Table:
     """The themes as a table: participants, their share among those whose words were decided on, and answers."""
     rows = []
     for theme in themes.themes:
@@ -118,7 +118,7 @@ def _withdrawn(study: Study, responses: Collection[str]) -> set[str]:
         return {response for response in responses if answers.is_erased(response)}
 
 
-def _counted(state: State, name: str, facet: Facet, decisions: Mapping[str, Decision]) -> Themes:
+def _counted(state: State, name: str, facet: Facet, decisions: Mapping[str, Decision]) -> SurveyThemes:
     responses: dict[str, set[str]] = {}
     items: dict[str, int] = {}
     people = set()
@@ -138,7 +138,7 @@ def _counted(state: State, name: str, facet: Facet, decisions: Mapping[str, Deci
     ordered = sorted(themes, key=lambda theme: (-theme.participants, theme.name.casefold()))
     simulated = any(decision.simulated for decision in decisions.values())
     blindness = tuple(list_blindness_notes([state.round(name)]))
-    return Themes(name, facet.id, len(people), tuple(ordered), uncoded, simulated, blindness)
+    return SurveyThemes(name, facet.id, len(people), tuple(ordered), uncoded, simulated, blindness)
 
 
 def _codes(state: State, facet: Facet, item: str, decision: Decision) -> Iterator[str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from string import Formatter
 
 from quaestor.base.errors import InputError
-from quaestor.interviews.model.records import Asks, Guide, GuideQuestion, Section, Voice
+from quaestor.interviews.model.records import Asks, Guide, GuideQuestion, GuideSection, Voice
 from quaestor.synth.interview_plan import CodeDetails, InterviewPlan, ParticipantPlan
 
 _SKIPPED, _TWICE, _AFTER, _PROBED, _NAMED = 0.25, 0.4, 0.4, 0.5, 0.6
@@ -97,7 +97,7 @@ def generate_interviews(
         ).talk()
 
 
-def _may_be_skipped(question: GuideQuestion, section: Section) -> bool:
+def _may_be_skipped(question: GuideQuestion, section: GuideSection) -> bool:
     """Whether a question can be skipped: an optional one without a list, if its section has others."""
     return question.optional and question.asks is not Asks.REFERENCE and len(section.questions) > 1
 

@@ -135,7 +135,7 @@ def test_raters_who_give_other_codes_differ_and_nothing_is_counted_before_it_is_
         (),
         ("legitimacy › shapes that do not match", "legitimacy › indicator"),
     ), "a code that a rater gave is none that nobody speaks of"
-    assert "Nobody speaks of" not in " ".join(themes_table(themes).notes)
+    assert "Not mentioned" not in " ".join(themes_table(themes).notes)
     assert themes_table(themes).notes[-1].startswith("Not decided yet: legitimacy › shapes")
 
 
@@ -152,11 +152,11 @@ def test_an_interview_is_coded_when_every_turn_is_decided_and_no_round_is_left(s
     close_by_name(study, ROUND, None)
     assert step()[1:] == ("settle themes", "disagreements", ROUND), "the lead has not looked at its ratings"
     record_disagreements_view(study, ROUND, Viewer("lead", Role.LEAD))
-    assert step()[1:] == ("2 turns not decided in themes", "disagreements", ROUND)
+    assert step()[1:] == ("2 undecided turns in themes", "disagreements", ROUND)
     settle_agreed(study, ROUND, None)
-    assert step()[1:] == ("1 turn not decided in themes", "disagreements", ROUND)
+    assert step()[1:] == ("1 undecided turn in themes", "disagreements", ROUND)
     add_round(study, {**OPENED, "round": "later"})
-    assert step()[1:] == ("1 turn not decided in themes; later is not opened yet", "disagreements", ROUND)
+    assert step()[1:] == ("1 undecided turn in themes; later is not opened yet", "disagreements", ROUND)
     settle_item(study, ROUND, "lead", ILLEGAL, "themes", SECOND[ILLEGAL], "discussion", "read again")
     assert step()[1:] == ("later is not opened yet", "rounds", "")
     study = open_study(study.root)
@@ -168,7 +168,7 @@ def test_an_interview_is_coded_when_every_turn_is_decided_and_no_round_is_left(s
     settle_agreed(study, "later", None)
     with interviews_of(study) as interviews:
         coding = interview_line(interviews, "P1", leads=True).steps[-1]
-    assert coding.words == "8 ratings of turns, all decided; 1 in vivo, adopted as no code"
+    assert coding.words == "8 ratings of turns, all decided; 1 in vivo, not adopted as a code"
 
 
 def test_a_lead_who_rated_is_not_told_how_many_turns_differ_before_they_look(tmp_path: Path) -> None:
@@ -243,7 +243,7 @@ def test_a_code_whose_addition_was_undone_counts_for_no_words_that_were_adopted_
         (words,) = in_vivo_of(interviews, ROUND)
         assert words.name == "", "it can be adopted as another"
         line = interview_line(interviews, "P1", leads=True).steps[-1].words
-        assert "1 in vivo, adopted as no code" in line
+        assert "1 in vivo, not adopted as a code" in line
 
 
 def split_of_design(**rule: str) -> dict[str, Any]:

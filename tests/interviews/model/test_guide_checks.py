@@ -25,20 +25,20 @@ def test_a_sound_guide_has_no_problem() -> None:
 
 
 GRAVE = {
-    "budgets": (("minutes=5", "minutes=4.5"), "guide", "take 9.5 minutes together, the guide says 10"),
+    "budgets": (("minutes=5", "minutes=4.5"), "guide", "take 9.5 minutes in total, but the guide says 10"),
     "section ids": (("#legitimacy minutes", "#practice minutes"), "section practice", "two sections with this id"),
     "question ids": (("#illegal", "#stages"), "question stages", "two questions with this id"),
-    "untouched": ((".guided research=legitimacy", ".guided"), "research question legitimacy", "no question touches it"),
+    "untouched": ((".guided research=legitimacy", ".guided"), "research question legitimacy", "no question covers it"),
     "unknown": (
         (".guided research=legitimacy", ".guided research=legitimacy,practise"),
         "question illegal",
-        "'practise' is not in the front matter, there are: practice or legitimacy",
+        "'practise' is not in the front matter; there are: practice or legitimacy",
     ),
-    "no items": ((".guided", ".reference"), "question illegal", "refers to items and has none"),
+    "no items": ((".guided", ".reference"), "question illegal", "a reference question without items"),
     "item codes": (("{#time}", "{#data}"), "question factors", "two of its items have the code 'data'"),
     "two openings": (("minutes=5}", "minutes=5 .opening}"), "section practice", "two sections are marked .opening"),
-    "agreement": (('"agreement.md"', '"other.md"'), "guide", "the agreement other.md does not lie beside it"),
-    "agreement elsewhere": (('"agreement.md"', '"../agreement.md"'), "guide", "does not lie beside it"),
+    "agreement": (('"agreement.md"', '"other.md"'), "guide", "the agreement other.md is not in its folder"),
+    "agreement elsewhere": (('"agreement.md"', '"../agreement.md"'), "guide", "is not in its folder"),
 }
 ODD = {
     "asked twice": (
@@ -48,8 +48,8 @@ ODD = {
     ),
     "no opening": ((" .opening", ""), "guide", "no section marked .opening has words to say"),
     "silent closing": (("Thank you: this helps.", ""), "guide", "no section marked .closing has words to say"),
-    "no agreement": (('agreement = "agreement.md"\n', ""), "guide", "it names no agreement"),
-    "long script": (("We begin", "We begin " + "and " * 800), "section practice", "takes about 6.2 minutes of the 5"),
+    "no agreement": (('agreement = "agreement.md"\n', ""), "guide", "it names no consent form"),
+    "long script": (("We begin", "We begin " + "and " * 800), "section practice", "takes about 6.2 of its 5 minutes"),
     "misplaced": (("minutes=5}", "minutes=5}\nSo.\n# Now {#now minutes=0}\nSo.\n"), "section now", "it has no time"),
 }
 
@@ -83,7 +83,7 @@ def test_what_is_only_to_be_thought_about(change: tuple[str, str], where: str, s
 
 def test_a_section_without_minutes_is_named_and_not_refused() -> None:
     problems = found((" minutes=5}", "}"))
-    assert Problem("section practice", "it has no time: say minutes=5 or what it takes", grave=False) in problems
+    assert Problem("section practice", "it has no time: add minutes=5, or what it takes", grave=False) in problems
     assert [one.where for one in problems if one.grave] == ["guide"]
 
 
@@ -91,15 +91,15 @@ def test_an_opening_that_comes_later_and_a_closing_that_does_not_come_last_are_n
     early = found(("#welcome minutes=1 .opening", "#welcome minutes=1 .closing"), ("minutes=1 .closing}\nThank you:",
                   "minutes=1 .opening}\nThank you:"))  # fmt: skip
     assert [(one.where, one.words) for one in early] == [
-        ("section thanks", "it is marked .opening and does not stand first: move it"),
-        ("section welcome", "it is marked .closing and does not stand last: move it"),
+        ("section thanks", "it is marked .opening but is not the first section: move it"),
+        ("section welcome", "it is marked .closing but is not the last section: move it"),
     ]
 
 
 def test_a_guide_that_asks_nothing_and_an_empty_section_are_named() -> None:
     empty = guide_from("+++\nminutes = 1\n+++\n# A {#a minutes=1}\n", "guide")
     said = [one.words.split(":")[0] for one in problems_of(empty)]
-    assert "it asks nothing" in said
+    assert "it has no questions" in said
     assert "it is empty" in said
 
 

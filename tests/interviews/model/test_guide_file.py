@@ -16,7 +16,7 @@ from tests.support.small_interviews import SMALL
 from quaestor.base.errors import InputError
 from quaestor.interviews.model.guide_checks import problems_of
 from quaestor.interviews.model.guide_file import KEYS, LONGEST, OPTIONAL, PARTS, guide_from, guide_text_in
-from quaestor.interviews.model.records import Asks, Guide, GuideQuestion, ReferenceItem, Section
+from quaestor.interviews.model.records import Asks, Guide, GuideQuestion, ReferenceItem, GuideSection
 
 FRONT = "+++\nminutes = 5\n+++\n"
 ONE = f"{FRONT}# First {{#first minutes=5}}\n"
@@ -46,10 +46,10 @@ def questions(draw: st.DrawFn) -> GuideQuestion:
 
 
 @st.composite
-def sections(draw: st.DrawFn) -> Section:
+def sections(draw: st.DrawFn) -> GuideSection:
     minutes, part = draw(st.floats(0, 90)), draw(st.sampled_from(["", "opening", "closing"]))
     asked = draw(st.lists(questions(), max_size=3))
-    return Section(draw(ids), draw(words), minutes, tuple(asked), draw(scripts), draw(notes), part)
+    return GuideSection(draw(ids), draw(words), minutes, tuple(asked), draw(scripts), draw(notes), part)
 
 
 guides = st.builds(
@@ -143,14 +143,14 @@ def test_lines_are_counted_as_an_editor_counts_them() -> None:
 REFUSED = {
     "": r"does not begin with \+\+\+",
     "+++\nminutes = 3\n": r"\+\+\+ of line 1 is never closed",
-    "+++\nminutes = 3\ntitle = \n+++\n": r"the front matter is no TOML: .*line 3",
-    "+++\ntitle = 'a'\n+++\n": "minutes is missing: say how long",
+    "+++\nminutes = 3\ntitle = \n+++\n": r"the front matter is not valid TOML: .*line 3",
+    "+++\ntitle = 'a'\n+++\n": "minutes is missing: give the length",
     "+++\nminutes = true\n+++\n": "minutes is True",
     "+++\nminutes = nan\n+++\n": "minutes is nan",
-    "+++\nminutes = 3\nminute = 3\n+++\n": "'minute' is no key of the front matter, allowed: minutes",
+    "+++\nminutes = 3\nminute = 3\n+++\n": "'minute' is not a key of the front matter; allowed: minutes",
     "+++\nminutes = 3\ntitle = 4\n+++\n# A {#a}": "title is 4: a text in quotes",
     '+++\nminutes = 3\ntitle = "\\u001b[2J"\n+++\n# A {#a}': r"title: there is a sign that cannot be seen \(U\+001B\)",
-    "+++\nminutes = 3\nresearch = 'a'\n+++\n# A {#a}": r"\[research\] holds the research questions",
+    "+++\nminutes = 3\nresearch = 'a'\n+++\n# A {#a}": r"\[research\] is not a table of texts",
     "+++\nminutes = 3\n[research]\n'a b' = 'c'\n+++\n# A {#a}": r"\[research\]: the id 'a b' may have small letters",
     FRONT: "has no section: write one as # Title",
     f"{FRONT}hello\n": "line 4: 'hello' stands before the first section",
@@ -159,16 +159,16 @@ REFUSED = {
     f"{FRONT}### Deep {{#a}}\n": "line 4: a section has one #",
     f"{FRONT}# A\n": "line 4: 'A' has no id",
     f"{FRONT}# A {{#A}}\n": "line 4: the id 'A' may have small letters",
-    f"{FRONT}# A {{#a #b}}\n": "line 4: there are two ids in braces: leave a or b",
+    f"{FRONT}# A {{#a #b}}\n": "line 4: there are two ids in braces: keep a or b",
     f"{FRONT}# A {{#a minutes=1 minutes=2}}\n": "line 4: minutes= stands there twice",
-    f"{FRONT}# A {{#a minutes=long}}\n": "line 4: say how long 'A' takes",
-    f"{FRONT}# A {{#a minutes=-1}}\n": "line 4: say how long 'A' takes",
-    f"{FRONT}# A {{#a minutes=inf}}\n": "line 4: say how long 'A' takes",
+    f"{FRONT}# A {{#a minutes=long}}\n": "line 4: give the length of 'A'",
+    f"{FRONT}# A {{#a minutes=-1}}\n": "line 4: give the length of 'A'",
+    f"{FRONT}# A {{#a minutes=inf}}\n": "line 4: give the length of 'A'",
     f"{FRONT}# A {{#a nonsense}}\n": "line 4: 'nonsense' in braces is neither",
-    f"{FRONT}# A {{#a .optional}}\n": "line 4: 'optional' means nothing here, allowed: opening",
+    f"{FRONT}# A {{#a .optional}}\n": "line 4: 'optional' is not allowed here; allowed: opening",
     f"{FRONT}# A {{#a .opening .closing}}\n": "line 4: a section is said first or last",
-    f"{ONE}## Why? {{#a minutes=3}}\n": "line 5: 'minutes' means nothing here, allowed: research",
-    f"{ONE}## Why? {{#a .open .brief}}\n": "line 5: a question is asked in one way: leave open or brief",
+    f"{ONE}## Why? {{#a minutes=3}}\n": "line 5: 'minutes' is not allowed here; allowed: research",
+    f"{ONE}## Why? {{#a .open .brief}}\n": "line 5: a question can be asked in only one way: keep open or brief",
     f"{ONE}## Why? {{#a .brief}}\n- [ ] item\n": "line 5: items to tick .* go with .reference, not with .brief",
     f"{ONE}## Why? {{#a}}\n- [ ]\n": "line 6: an item to tick has no words",
     f"{ONE}## Why? {{#a}}\n-\n": "line 6: a probe has no words",
@@ -202,14 +202,14 @@ def test_a_guide_of_a_book_is_refused() -> None:
 def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "guide.md"
     path.write_bytes(b"+++\n\xff\xfe")
-    with pytest.raises(InputError, match="no text in UTF-8"):
+    with pytest.raises(InputError, match="not a UTF-8 text"):
         guide_text_in(path)
     with pytest.raises(InputError, match="cannot be read"):
         guide_text_in(tmp_path)
 
 
 def test_a_guide_that_no_file_says_is_not_written() -> None:
-    strange = Guide("guide", "Title", 5, (Section("a", "A", 5, script="# no words to say"),))
+    strange = Guide("guide", "Title", 5, (GuideSection("a", "A", 5, script="# no words to say"),))
     with pytest.raises(InputError):
         guide_text(strange)
 

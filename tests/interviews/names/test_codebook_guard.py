@@ -137,7 +137,7 @@ def test_a_codebook_file_that_holds_a_known_name_is_not_imported(tmp_path: Path)
 @pytest.mark.parametrize("key", ["interviews.key", "identities.key"])
 def test_where_a_key_is_kept_elsewhere_the_codebook_stays_and_no_other_key_is_made(study: Study, key: str) -> None:
     (with_names(study).root / key).unlink()
-    with pytest.raises(StateError, match=f"{key} is not there"):
+    with pytest.raises(StateError, match=f"{key} is missing"):
         change_codebook(study, "codebook.rename", {"code": "data", "name": "the data"})
     assert not (study.root / key).exists()
 

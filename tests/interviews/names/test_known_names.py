@@ -108,9 +108,9 @@ def test_places_are_answered_one_by_one_and_what_is_refused_stays_refused(room: 
     assert answer(room, [first.place], False) == 1, "what was replaced can be taken back"
     assert "Hello Zanthor" in words(room, "P1")
     assert answer(room, [first.place], True) == 1
-    with pytest.raises(InputError, match="nothing is found at P1/00000:0-2"):
+    with pytest.raises(InputError, match="there is no name at P1/00000:0-2"):
         answer(room, ["P1/00000:0-2"], True)
-    with pytest.raises(InputError, match="is no place"):
+    with pytest.raises(InputError, match="is not a place"):
         answer(room, ["../P1"], True)
 
 
@@ -146,7 +146,7 @@ def test_a_place_that_fits_two_people_waits_until_somebody_says_which(room: Inte
     assert [(one.kind, one.shown) for one in remaining(room)] == [("transcript", "[person 1] or P2")]
     with pytest.raises(StateError, match=r"the turn P1/00001 \(\[person 1\] or P2\)"):
         make_items(room)
-    with pytest.raises(InputError, match=r"is the name of \[person 1\] or P2: say which, as in .*=person-1"):
+    with pytest.raises(InputError, match=r"are the name of \[person 1\] or P2: choose one, as in .*=person-1"):
         answer(room, [either[0].at], True)
     shown = read_by(room, "P1", "rater-1").turns[1].text
     assert "[person 1] or P2's team decides" in shown
@@ -202,19 +202,19 @@ def test_words_that_are_shown_hold_no_other_name(room: Interviews) -> None:
         lambda: change_name(room, "[person 1]", shown="[manager at Obviax]"),
         lambda: show_as(room, "[person 1]", "[manager at Obviax]"),
     ):
-        with pytest.raises(InputError, match="holds another known name") as refused:
+        with pytest.raises(InputError, match="contains another known name") as refused:
             change()
         assert not any(name in str(refused.value) for name in TELLING)
-    with pytest.raises(InputError, match="holds an address"):
+    with pytest.raises(InputError, match="contains an address"):
         show_as(room, "[person 1]", "[see https://ovx.example/x]")
     show_as(room, "[person 1]", "[manager at Grelvan]")
     assert remaining(room) == []
     add_name(room, "organisation", ["Grelvan"])
     told = [(one.kind, one.where, one.shown) for one in remaining(room)]
-    assert told == [("shown", "what is shown instead of the name person-1", "[organisation B]")]
+    assert told == [("shown", "the replacement of the name person-1", "[organisation B]")]
     remove_name(room, "person-1")
     told = [(one.kind, one.where, one.shown) for one in remaining(room)]
-    assert told == [("shown", "what is shown in the transcript P1", "[organisation B]")], "where it stays replaced"
+    assert told == [("shown", "a replacement in the transcript P1", "[organisation B]")], "where it stays replaced"
 
 
 def test_a_recording_that_calls_people_as_they_are_shown_keeps_nothing_from_being_published(tmp_path: Path) -> None:
@@ -240,14 +240,14 @@ def test_other_words_for_a_name_stand_everywhere_and_never_hold_it(room: Intervi
     answer_all(room, True)
     show_as(room, "person 1", "[a colleague]")
     assert "ask [a colleague]. [a colleague]'s team" in words(room, "P1")
-    with pytest.raises(InputError, match="holds the name itself") as refused:
+    with pytest.raises(InputError, match="contains the name itself") as refused:
         show_as(room, "[a colleague]", "Wexla B.")
     assert "Wexla" not in str(refused.value)
-    with pytest.raises(InputError, match="known already and shown as"):
+    with pytest.raises(InputError, match="already known and shown as"):
         add_name(room, "person", ["wexla BRIMM"])
     with pytest.raises(InputError, match="fewer than two letters"):
         change_name(room, "[a colleague]", forms=["W"])
-    with pytest.raises(InputError, match="follows from contact data"):
+    with pytest.raises(InputError, match="comes from contact data"):
         change_name(room, "P1", shown="somebody")
     remove_name(room, "[a colleague]")
     assert "ask [a colleague]" in words(room, "P1"), "what was replaced stays replaced"
@@ -324,15 +324,15 @@ def test_the_step_is_done_when_every_place_is_answered_and_somebody_looked(room:
 
     assert step("P2")[1] == "3 places to look at"
     answer_all(room, True, interview="P2", doubtful=True)
-    assert step("P2")[1] == "all answered, not read yet: read it through"
+    assert step("P2")[1] == "all answered: read the transcript once more"
     assert not progress_of(room, "P2").done
     looked_through(room, "P2")
     assert step("P2") == (DONE, "3 replaced by pseudonyms")
     with_transcript(room)
-    assert step("P3")[1] == "look for names and replace them"
+    assert step("P3")[1] == "find names and replace them"
     looked_through(room, "P3")
-    assert step("P3") == (DONE, "looked through: no names")
-    with pytest.raises(InputError, match="still open"):
+    assert step("P3") == (DONE, "checked: no names")
+    with pytest.raises(InputError, match="still has open places"):
         looked_through(room, "P1")
     add_name(room, "product", ["First I look"])
     assert (progress_of(room, "P3").open, step("P3")[0] == DONE) == (1, False)

@@ -111,8 +111,8 @@ def test_words_that_a_page_showed_before_another_file_came_are_refused(study: St
     with interviews_of(study) as room:
         seen = page(room)[1]
         came = next(one for one in room.file.read_entries(about="P1") if one.kind == "transcript")
-        room.file.add(NewEntry(came.kind, came.actor, came.said, "P1", "P1", room.now()))
-        with pytest.raises(StateError, match="was replaced since this page was opened"):
+        room.file.add(NewEntry(came.kind, came.actor, came.content, "P1", "P1", room.now()))
+        with pytest.raises(StateError, match="has been replaced since you opened this page"):
             shown_then(room, "P1", seen)
 
 

@@ -51,7 +51,7 @@ def test_a_name_in_a_guide_by_which_people_were_asked_is_found_and_can_be_taken_
             "the question 'factors' of the guide 'guide', version 1",
         ]
         assert [one.where[:18] for one in remaining(room) if one.kind == "items"] == ["the items of P1, w"]
-        with pytest.raises(StateError, match=r"the title of the guide .*take them out of the guide"):
+        with pytest.raises(StateError, match=r"the title of the guide .*remove them from the guide"):
             make_items(room)
         assert replace_written(room) == 1
         assert told(room, "guide") == []

@@ -72,8 +72,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Study:
         take_note(room, "P2", Stamp("lead"), "Ask Xanthe again.", "stages")
         take_note(room, "P2", Stamp("lead"), "What does Wilhelmina do?", "stages", follow_up=True)
         known = [one for one in room.file.read_entries(about="P2") if one.kind in ("transcript", "speaker", "match")]
-        known[0].said["left_out"] = ["NOTE recorded by Wilhelmina Xanthe"]
-        said = [(one.kind, one.said) for one in known]
+        known[0].content["left_out"] = ["NOTE recorded by Wilhelmina Xanthe"]
+        said = [(one.kind, one.content) for one in known]
         said.append(("speaker", {"speaker": "Wilhelmina Xanthe", "voice": "other"}))
         pieces = [{"speaker": speaker, "text": words} for speaker, words in TALK]
         again = [NewEntry(kind, "lead", words, "P2", "P2", room.now()) for kind, words in said]
@@ -97,7 +97,7 @@ def room(study: Study) -> Iterator[Interviews]:
 def everything_kept(study: Study) -> list[str]:
     """All that the two files say, opened."""
     with open_interviews(study) as room:
-        found: list[Any] = [one.said for file in (room.file, room.identities) for one in file.read_entries()]
+        found: list[Any] = [one.content for file in (room.file, room.identities) for one in file.read_entries()]
         found += [piece for one in room.interviews() for piece in room.file.read_pieces(one.id)]
         with room.file._file.reading() as reading:
             found += [text for (text,) in reading.execute("SELECT text FROM texts")]

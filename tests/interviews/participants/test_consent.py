@@ -37,7 +37,7 @@ def room(tmp_path: Path) -> Iterator[Interviews]:
 
 
 def test_nothing_goes_on_before_somebody_agreed(room: Interviews) -> None:
-    with pytest.raises(StateError, match="P1 has not agreed yet, so nobody can take notes"):
+    with pytest.raises(StateError, match="P1 has not agreed yet, so you cannot take notes"):
         require_consent(room, "P1", "take notes")
     given = record_consent(room, "P1", ACCEPTED, ON_PAPER, "interviewer")
     assert (given.accepted, given.version, given.how, given.day) == (True, 1, ON_PAPER, room.today())
@@ -75,7 +75,7 @@ def test_a_link_leads_to_the_agreement_and_only_its_hash_is_kept(room: Interview
     assert answer_by_link(room, link.code, ACCEPTED, 1).how == BY_LINK
     held = [path for path in tmp_path.rglob("*") if path.is_file() and link.code.encode() in path.read_bytes()]
     assert held == []
-    assert link.code not in str([one.said for one in room.file.read_entries()])
+    assert link.code not in str([one.content for one in room.file.read_entries()])
 
 
 def test_a_new_link_ends_the_earlier_one_and_a_wrong_one_leads_nowhere(room: Interviews) -> None:
@@ -84,7 +84,7 @@ def test_a_new_link_ends_the_earlier_one_and_a_wrong_one_leads_nowhere(room: Int
     assert asked_by(room, second.code) is not None
     assert asked_by(room, "") is None
     assert asked_by(None, second.code) is None
-    with pytest.raises(InputError, match="leads nowhere"):
+    with pytest.raises(InputError, match="is not valid"):
         answer_by_link(room, first.code, ACCEPTED, 1)
 
 
@@ -123,5 +123,5 @@ def test_guides_that_name_different_agreements_are_refused(room: Interviews, tmp
         agreement_of(room)
     (tmp_path / "instruments" / "guide.md").write_text(SMALL.replace('"agreement.md"', '"../study.toml"'), "utf-8")
     (tmp_path / "instruments" / "second.md").unlink()
-    with pytest.raises(InputError, match="name a file beside the guide"):
+    with pytest.raises(InputError, match="name a file in the guide's folder"):
         agreement_of(room)

@@ -69,7 +69,7 @@ def test_the_same_while_another_process_has_the_files_open(room: Interviews, tmp
         assert other.transcript("P1").turns[1].text == WORDS
         withdraw(room, "P1")
         assert [one.id for one in other.interviews()] == ["P2"]
-        with pytest.raises(StateError, match="P1 has withdrawn on"):
+        with pytest.raises(StateError, match="P1 withdrew on"):
             other.transcript("P1")
         assert not [blob for blob in sealed for held in files(tmp_path).values() if blob in held]
 
@@ -80,7 +80,7 @@ def test_the_others_stay_as_they_were_and_the_pseudonym_is_not_given_again(room:
     assert room.transcript("P2") == before
     assert [one.pseudonym for one in room.participants()] == ["P2"]
     assert with_participant(room) == "P3"
-    with pytest.raises(StateError, match="P1 has withdrawn on"):
+    with pytest.raises(StateError, match="P1 withdrew on"):
         room.participant("P1")
     with pytest.raises(StateError, match="P1 has withdrawn: nothing can be kept"):
         room.file.put_pieces("P1", "P1", [{"speaker": "Guest", "text": WORDS}])
@@ -107,7 +107,7 @@ def test_whoever_holds_the_link_can_withdraw_and_the_link_ends(room: Interviews)
     assert asked_by(room, link.code) is None
     with room.coding.locked_state() as state:
         assert [act.actor for act in state.unhandled_acts if act.kind == "interview.withdraw"] == ["P2"]
-    with pytest.raises(InputError, match="leads nowhere"):
+    with pytest.raises(InputError, match="is not valid"):
         withdraw_by_link(room, link.code)
 
 

@@ -192,17 +192,17 @@ def test_a_quotation_has_what_stands_around_it(themes: Themes) -> None:
     )  # fmt: skip
     assert first.earlier is not None
     assert (first.earlier.voice, first.later, first.raters) == ("interviewer", None, 2)
-    with pytest.raises(InputError, match="nobody's words were given a code 'slo', there are: slow"):
+    with pytest.raises(InputError, match="no quotation has the code 'slo'; codes with quotations: slow"):
         quotations_of(themes, "slo")
 
 
 @pytest.mark.parametrize(
     ("cell", "why"),
     [
-        ("nothing:data:mentions", "there is no table 'nothing' of interviews"),
+        ("nothing:data:mentions", "interviews have no table 'nothing'"),
         ("themes:data:colour", "has no column 'colour'"),
         ("themes:dat:mentions", "has no row 'dat', allowed: data"),
-        ("themes:data:share", "counts no quotations"),
+        ("themes:data:share", "does not count quotations"),
     ],
 )
 def test_a_cell_that_is_none_is_refused(themes: Themes, cell: str, why: str) -> None:
@@ -312,11 +312,11 @@ def test_names_that_a_report_has_already_are_told_apart(themes: Themes) -> None:
 def test_an_open_round_shows_nothing_and_a_rating_lead_looks_first(tmp_path: Path) -> None:
     study = themed_study(tmp_path, [("{data:One}.", "two", "three")], settled=False)
     with open_interviews(study) as interviews:
-        with pytest.raises(StateError, match="no round that codes transcripts is closed yet"):
+        with pytest.raises(StateError, match="no round on transcripts is closed yet"):
             themes_of(interviews)
         seen = themes_seen(interviews, Viewer("reader", Role.VIEWER))
     assert (seen.quotations, seen.hidden, themes_page(seen).sections) == ((), {}, ())
-    with pytest.raises(StateError, match="no round that codes transcripts is closed yet"):
+    with pytest.raises(StateError, match="no round on transcripts is closed yet"):
         build_report(study, lambda words: None)
 
 
@@ -413,7 +413,7 @@ def test_nothing_is_written_while_a_known_name_remains(study: Study, tmp_path: P
         line = (tmp_path / "out" / "tables" / "table-matrix.csv").read_text("utf-8").splitlines()
         assert any("another factor" in one and ",0," in one for one in line), "nothing is a zero in a file"
         add_name(interviews, "other", ["Compiling"])
-        with pytest.raises(StateError, match="nothing is published while"):
+        with pytest.raises(StateError, match="nothing can be published while"):
             write_themes(interviews, found, tmp_path / "more")
     assert not (tmp_path / "more").exists()
 

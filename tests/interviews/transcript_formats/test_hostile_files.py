@@ -45,7 +45,7 @@ def packed(name: str, content: bytes, times: int = 1) -> bytes:
     ],
 )
 def test_a_document_that_declares_entities_is_refused(before: str) -> None:
-    assert "no sound XML" in refused(document(PARAGRAPH, before))
+    assert "invalid XML" in refused(document(PARAGRAPH, before))
 
 
 def test_an_archive_bomb_is_stopped_at_its_bound(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,9 +80,9 @@ def test_too_many_parts_too_many_bytes_and_binary_are_refused() -> None:
 
 def test_what_says_nothing_is_refused() -> None:
     for data in (b"", b"\n\n", b"WEBVTT\n\n", b"WEBVTT\n\nNOTE nothing\n", document("")):
-        assert "no words" in refused(data)
+        assert "no speech" in refused(data)
     assert "allowed" in refused(b"Guest: hello", "pdf")
-    assert "packed as a Word document" in refused(document(PARAGRAPH), "srt")
+    assert "is a Word document" in refused(document(PARAGRAPH), "srt")
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_a_long_gap_is_read_as_fast_as_its_length(line: str, space: str) -> None
         ("<w:p><w:r><w:t>" + "\n" * 4_000_000, "over 200,000 lines"),
         ("<w:tbl><w:tr>" + "<w:tc/>" * 4_000_000, "over 1,000,000 elements"),
         ("<w:p><w:r><w:t>" + "so " * 8_000_000, "over 20,000,000 letters"),
-        (f'<w:p w:rsid="{"a" * 60_000_000}"/>', "no sound XML"),
+        (f'<w:p w:rsid="{"a" * 60_000_000}"/>', "invalid XML"),
     ],
 )
 def test_a_document_that_would_be_read_for_hours_is_refused_at_once(body: str, told: str) -> None:

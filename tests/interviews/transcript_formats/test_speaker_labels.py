@@ -57,7 +57,7 @@ def test_a_cell_in_the_column_of_speakers_is_a_speaker_whatever_it_looks_like(la
 def test_a_named_speaker_who_occurs_nowhere_is_told(way: str) -> None:
     data = WRITERS[way](talk("Guest A"))
     with pytest.raises(
-        InputError, match=r"nobody is called 'Guest B' in talk: write speakers just as the file has them"
+        InputError, match=r"there is no speaker 'Guest B' in talk: write speakers exactly as in the file"
     ):
         transcript_in(data, "talk", named=["Zanthor Quell", "Guest A", "Guest B"])
     assert read(data, ("Zanthor Quell", "Guest A")) == talk("Guest A")

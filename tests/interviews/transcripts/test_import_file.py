@@ -260,5 +260,5 @@ def test_a_long_transcript_is_read_in_windows(interviews: Interviews) -> None:
 def test_a_transcript_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with open_interviews(a_study(tmp_path)) as interviews:
         name = with_interview(interviews).id
-        with pytest.raises(InputError, match="is no file: name the transcript"):
+        with pytest.raises(InputError, match="is not a file: name the transcript"):
             import_transcript(interviews, name, tmp_path / "none.vtt")

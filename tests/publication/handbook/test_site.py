@@ -10,11 +10,11 @@ from lxml import html
 from quaestor.base.errors import InputError
 from quaestor.publication.handbook.drawings import bars, spark
 from quaestor.publication.handbook.records import Entry, Handbook, Measures, Post
-from quaestor.publication.handbook.site import Pages
+from quaestor.publication.handbook.site import HandbookPages
 
 
 def rendered(book: Handbook) -> dict[str, html.HtmlElement]:
-    return {name: html.document_fromstring(text) for name, text in Pages(book)}
+    return {name: html.document_fromstring(text) for name, text in HandbookPages(book)}
 
 
 def words_of(element: html.HtmlElement) -> str:
@@ -122,7 +122,7 @@ def test_neighbours_lead_to_the_codes_beside(book: Handbook) -> None:
 def test_a_page_with_many_siblings_names_a_few_and_leads_to_all(book: Handbook) -> None:
     many = [Entry(f"p/{n}", "object", f"object {n}", ("p", f"p/{n}")) for n in range(400)]
     wide = replace(book, entries=(Entry("p", "phase", "p", ("p",)), *many))
-    pages = dict(Pages(wide))
+    pages = dict(HandbookPages(wide))
     for name in ("codes/p-0.html", "codes/p-200.html", "codes/p-399.html"):
         links = html.document_fromstring(pages[name]).xpath("//nav[@class='neighbours']/ul/li")
         assert len(links) == 13
@@ -144,11 +144,11 @@ def test_nothing_a_stranger_wrote_becomes_markup(book: Handbook) -> None:
     assert '<script>alert("owned")</script>' in loss.xpath("//ol[@class='posts']/li[1]//bdi")[0].text_content()
     assert "{{ 7 * 7 }}" in words_of(loss)
     assert loss.xpath("//ol[@class='posts']/li[1]/a") == []
-    assert all("\x00" not in text and "\ud800" not in text for _, text in Pages(book))
+    assert all("\x00" not in text and "\ud800" not in text for _, text in HandbookPages(book))
 
 
 def test_the_list_of_titles_is_a_script_that_holds_only_strings(book: Handbook) -> None:
-    script = Pages(book).titles()
+    script = HandbookPages(book).titles()
     assert script.isascii()
     assert script.startswith("window.handbookTitles = [[")
     assert '["Tensor","codes/data-tensor.html","object in data processing"]' in script
@@ -166,13 +166,13 @@ def test_the_list_of_titles_is_a_script_that_holds_only_strings(book: Handbook) 
 )
 def test_codes_that_do_not_hang_together_are_refused(book: Handbook, entries: tuple[Entry, ...], words: str) -> None:
     with pytest.raises(InputError, match=words):
-        Pages(replace(book, entries=entries))
+        HandbookPages(replace(book, entries=entries))
 
 
 @pytest.mark.parametrize("steps", [(), (1.0, 2.0, 3.0), (1.0, 1.0, 2.0, 3.0), (4.0, 3.0, 2.0, 1.0)])
 def test_a_map_needs_four_rising_steps(book: Handbook, steps: tuple[float, ...]) -> None:
     with pytest.raises(InputError, match="four rising numbers"):
-        Pages(replace(book, steps=steps))
+        HandbookPages(replace(book, steps=steps))
 
 
 def test_a_line_over_the_years_stands_at_its_values() -> None:

@@ -102,7 +102,7 @@ def test_a_reader_without_a_mouse_skips_scrolls_and_unfolds(browser: Browser, re
     for path in ("index.html", "items.html", "audit.html", "tables/table-3.html"):
         page = reader.open(path)
         page.keyboard.press("Tab")
-        assert page.evaluate("document.activeElement.textContent") == "Skip to content", path
+        assert page.evaluate("document.activeElement.textContent") == "Skip to the content", path
         assert page.evaluate("document.activeElement.getBoundingClientRect().left") >= 0, path
         heading = page.locator("h1").inner_text()
         page.keyboard.press("Enter")

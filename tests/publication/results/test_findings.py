@@ -9,13 +9,13 @@ import pytest
 from tests.support.printed_study import computed_from, dl_study, printed_results, relabelled, with_numbers
 
 from quaestor.base.errors import InputError, SettingsError
-from quaestor.publication.results.item_columns import Results
+from quaestor.publication.results.item_columns import StudyResults
 from quaestor.publication.results.values import Computed, failures, findings_of
 from quaestor.study.folder import Study
 from quaestor.study.settings.schema import read_settings
 
 RESULTS = printed_results()
-Mutation = Callable[[Results], Results]
+Mutation = Callable[[StudyResults], StudyResults]
 
 
 def test_the_printed_numbers_support_all_ten() -> None:
@@ -33,7 +33,7 @@ def test_the_printed_numbers_support_all_ten() -> None:
 
 
 def _lowered(phase: str, measure: str) -> Mutation:
-    def change(results: Results) -> Results:
+    def change(results: StudyResults) -> StudyResults:
         return with_numbers(
             results,
             measure,

@@ -21,7 +21,7 @@ from quaestor.evidence.funnel import run_funnel
 from quaestor.evidence.ingest import ingest_source
 from quaestor.publication.items_behind_cell import items_behind
 from quaestor.publication.publication import computed_of, publication_of
-from quaestor.publication.results.item_columns import Results, cited_keys
+from quaestor.publication.results.item_columns import StudyResults, cited_keys
 from quaestor.publication.results.tables import make_table
 from quaestor.study.folder import Study, open_study
 
@@ -177,7 +177,7 @@ LOSS = {"issue": "training", "phrase": {"verb": "clip", "object": "my custom los
 OTHER = {"issue": "setting", "phrase": {"verb": "save", "object": "thing"}, "check": "yes"}
 
 
-def results(study: Study) -> Results:
+def results(study: Study) -> StudyResults:
     with computed_of(study) as computed:
         assert computed.results is not None
         return computed.results

@@ -12,7 +12,7 @@ from tests.support.printed_study import FRAMEWORKS, dl_study, printed_results, p
 from quaestor.base.errors import InputError, StateError
 from quaestor.publication.audit.printed import printed_folder
 from quaestor.publication.results.count_tables import TOTAL
-from quaestor.publication.results.item_columns import Results
+from quaestor.publication.results.item_columns import StudyResults
 from quaestor.publication.results.tables import TABLE_KINDS, items_of_cell, make_table
 from quaestor.render.table_model import Table
 from quaestor.study.folder import Study
@@ -147,7 +147,7 @@ def test_the_items_of_a_cell_take_one_build_of_its_table(monkeypatch: pytest.Mon
     built = []
     build_counts = TABLE_KINDS["counts"]
 
-    def build_and_note(study: Study, results: Results, settings: PublishedTableSettings) -> Table:
+    def build_and_note(study: Study, results: StudyResults, settings: PublishedTableSettings) -> Table:
         built.append(settings.table)
         return build_counts(study, results, settings)
 

@@ -17,7 +17,7 @@ from tests.support.small_survey import NAME, fielded, small_survey
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.study.folder import open_study
-from quaestor.surveys.exchange.import_answers import Imported, import_answers, mapping_file
+from quaestor.surveys.exchange.import_answers import AnswerImport, import_answers, mapping_file
 from quaestor.surveys.lifecycle import Surveys, open_surveys
 from quaestor.surveys.model.answer_cells import LONGEST_TEXT
 from quaestor.surveys.model.flow import missing
@@ -112,7 +112,7 @@ def workbook(path: Path, rows: Sequence[Sequence[str]]) -> Path:
     return path
 
 
-def imported(surveys: Surveys, path: Path, mapping: str = MAPPING, keep: bool = True) -> Imported:
+def imported(surveys: Surveys, path: Path, mapping: str = MAPPING, keep: bool = True) -> AnswerImport:
     file = path.with_name("given.mapping.toml")
     file.write_text(mapping, "utf-8")
     return import_answers(surveys, NAME, path, file, keep=keep)

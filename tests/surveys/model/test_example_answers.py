@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from quaestor.surveys.model.conditions import read_condition
 from quaestor.surveys.model.reachability import examples
-from quaestor.surveys.model.records import Option, Question, Row
+from quaestor.surveys.model.records import Option, Question, MatrixRow
 
 
 def test_a_matrix_of_which_only_the_other_row_is_answered_is_among_them() -> None:
-    rows = (Row("r", "Row"), Row("s", "Other", text=True))
+    rows = (MatrixRow("r", "Row"), MatrixRow("s", "Other", text=True))
     question = Question("q", "matrix", "How often?", options=(Option("a", "A"), Option("b", "B")), rows=rows)
     tests = [read_condition("q.r answered"), read_condition("q answered")]
     found, whole = examples(question, tests)

@@ -19,7 +19,7 @@ from quaestor.surveys.model.flow import (
     validate_page,
 )
 from quaestor.surveys.model.questionnaire_file import questionnaire_from
-from quaestor.surveys.model.records import Missing, Option, Question, Questionnaire, Response, ResponseStatus, Row
+from quaestor.surveys.model.records import Missing, Option, Question, Questionnaire, Response, ResponseStatus, MatrixRow
 
 ASKED = questionnaire_from(
     """
@@ -242,7 +242,7 @@ def test_an_earlier_answer_stands_in_a_later_text() -> None:
 def test_a_shuffled_order_is_ones_own_and_the_same_every_time(kind: str) -> None:
     codes = list("abcdefgh")
     options = (*(Option(code, code) for code in codes), Option("none", "None", alone=True), Option("x", "X", text=True))
-    rows = (*(Row(code, code) for code in codes), Row("x", "X", text=True))
+    rows = (*(MatrixRow(code, code) for code in codes), MatrixRow("x", "X", text=True))
     question = Question("q", kind, "?", options=options, rows=rows if kind == "matrix" else (), shuffle=True)
     orders = [[one.code for one in _shuffled(in_order(question, seed))] for seed in range(50)]
     assert orders == [[one.code for one in _shuffled(in_order(question, seed))] for seed in range(50)]
@@ -252,13 +252,13 @@ def test_a_shuffled_order_is_ones_own_and_the_same_every_time(kind: str) -> None
     assert in_order(replace(question, shuffle=False), 3) == replace(question, shuffle=False)
 
 
-def _shuffled(question: Question) -> tuple[Option, ...] | tuple[Row, ...]:
+def _shuffled(question: Question) -> tuple[Option, ...] | tuple[MatrixRow, ...]:
     return question.rows if question.kind == "matrix" else question.options
 
 
 def test_the_steps_of_a_matrix_keep_their_order() -> None:
     scale = (Option("never", "Never"), Option("often", "Often"))
-    question = Question("q", "matrix", "?", options=scale, rows=(Row("a", "A"), Row("b", "B")), shuffle=True)
+    question = Question("q", "matrix", "?", options=scale, rows=(MatrixRow("a", "A"), MatrixRow("b", "B")), shuffle=True)
     assert all(in_order(question, seed).options == scale for seed in range(9))
 
 

@@ -30,7 +30,7 @@ from quaestor.surveys.check_questionnaire import check_survey
 from quaestor.surveys.exchange.export import export_answers
 from quaestor.surveys.exchange.import_answers import import_answers
 from quaestor.surveys.lifecycle import Surveys, open_surveys
-from quaestor.surveys.model.answer_columns import Column, Flags, column_of, inside, valid
+from quaestor.surveys.model.answer_columns import AnswerColumn, Flags, column_of, inside, valid
 from quaestor.surveys.model.conditions import Condition
 from quaestor.surveys.model.paths import paths
 from quaestor.surveys.model.question_kinds import QUESTION_KINDS
@@ -40,7 +40,7 @@ from quaestor.surveys.model.question_results import (
     Counting,
     Distribution,
     Groups,
-    Line,
+    ResultLine,
     QuestionResult,
     share_cells,
 )
@@ -121,7 +121,7 @@ class Day(QuestionKind):
         except ValueError:
             raise InputError(f"{text[:40]!r} is no day: write it as 2026-03-31") from None
 
-    def read_column(self, question: Question, answers: pa.StructArray, here: Flags) -> Column:
+    def read_column(self, question: Question, answers: pa.StructArray, here: Flags) -> AnswerColumn:
         days = inside(answers, self.field)
         answered = valid(days) & here
         weekdays = np.full((len(here), 1), -1, np.int16)
@@ -129,9 +129,9 @@ class Day(QuestionKind):
         weekdays[answered, 0] = [date.fromisoformat(text).weekday() for text in texts]
         return column_of(question, answered, places=weekdays)
 
-    def count(self, column: Column, counting: Counting, result: QuestionResult) -> QuestionResult:
+    def count(self, column: AnswerColumn, counting: Counting, result: QuestionResult) -> QuestionResult:
         shares = single_shares(column.places[counting.used, 0], len(WEEKDAYS))
-        lines = tuple(Line(name.lower(), name, share) for name, share in zip(WEEKDAYS, shares, strict=True))
+        lines = tuple(ResultLine(name.lower(), name, share) for name, share in zip(WEEKDAYS, shares, strict=True))
         return replace(result, rows=(Distribution("", "", result.base, result.missing, lines),))
 
     def as_json(self, result: QuestionResult) -> dict[str, Any]:

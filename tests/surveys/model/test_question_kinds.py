@@ -13,7 +13,7 @@ from quaestor.base.errors import InputError
 from quaestor.surveys.model.answer_cells import LONGEST_TEXT
 from quaestor.surveys.model.question_kinds import QUESTION_KINDS
 from quaestor.surveys.model.question_kinds.ranking import read_place
-from quaestor.surveys.model.records import Option, Question, Row
+from quaestor.surveys.model.records import Option, Question, MatrixRow
 
 CODES = st.from_regex(r"[a-z0-9][a-z0-9_-]{0,8}", fullmatch=True)
 WORDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\r"), max_size=40)
@@ -29,7 +29,7 @@ def questions(draw: st.DrawFn) -> Question:
         for code in codes
     )
     rows = tuple(
-        Row(code, draw(WORDS), text=draw(st.booleans())) for code in draw(st.lists(CODES, max_size=4, unique=True))
+        MatrixRow(code, draw(WORDS), text=draw(st.booleans())) for code in draw(st.lists(CODES, max_size=4, unique=True))
     )
     bare = kind in ("number", "text", "long-text")
     return Question(draw(CODES), kind, "?", options=() if bare else options, rows=rows if kind == "matrix" else ())
@@ -138,7 +138,7 @@ def test_what_a_question_does_not_offer_is_refused_in_a_sentence(
 
 
 def test_what_is_required_is_asked_for_by_name() -> None:
-    rows = (Row("a", "Speed"), Row("b", "Size"), Row("x", "Other", text=True))
+    rows = (MatrixRow("a", "Speed"), MatrixRow("b", "Size"), MatrixRow("x", "Other", text=True))
     steps = (Option("low", "Low"), Option("high", "High"))
     scale = Question("m", "matrix", "?", required=True, options=steps, rows=rows)
     assert lacking(scale, {"rows": {"a": "low"}}) == "Please choose a step for: Size."

@@ -27,7 +27,7 @@ from quaestor.surveys.model.records import (
     Questionnaire,
     Response,
     ResponseStatus,
-    Row,
+    MatrixRow,
 )
 
 SOUND = """
@@ -278,7 +278,7 @@ def questions(draw: st.DrawFn, name: str) -> Question:
     if kind == "yes-no":
         return Question(name, kind, "Is it?", required=required, options=_options("yes", "no"))
     if kind == "matrix":
-        rows = (Row("r", "Row"), Row("s", "Other", text=True))
+        rows = (MatrixRow("r", "Row"), MatrixRow("s", "Other", text=True))
         return Question(name, kind, "How often?", required=required, options=_options("a", "b"), rows=rows)
     ends = draw(st.sampled_from(["", "", "c"]))
     return Question(name, kind, "Which?", required=required, options=_options("a", "b", "c", ends=ends))

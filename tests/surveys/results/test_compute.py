@@ -30,7 +30,7 @@ from quaestor.surveys.model.records import Missing, Response, ResponseStatus
 from quaestor.surveys.pages.results import results_page
 from quaestor.surveys.respond import questionnaire_of, withdraw
 from quaestor.surveys.results.columns import Pieces
-from quaestor.surveys.results.compute import Results, survey_results
+from quaestor.surveys.results.compute import SurveyResults, survey_results
 from quaestor.surveys.results.counting import CountingRoom, Which, answers_behind, words_of
 from quaestor.surveys.results.export import demographic_questions, results_json, write_results
 from quaestor.surveys.results.sentences import counted_in_words, notes_of, which_in_words
@@ -137,7 +137,7 @@ def test_counts_and_bases_are_those_of_the_answers(surveys: Surveys, responses: 
     assert [line.ranked.placed for line in order.ranked] == [len(ranks), 0, len(ranks)]
 
 
-def every_number(results: Results) -> Iterator[tuple[Which, int]]:
+def every_number(results: SurveyResults) -> Iterator[tuple[Which, int]]:
     by = results.groups
     for found in results.questions:
         name = found.question.id

@@ -90,7 +90,7 @@ def test_a_rater_is_asked_before_a_look_goes_on_record(app: Starlette, study: St
     rater, lead = as_one(app, study, Role.RATER, "rater-2"), as_one(app, study, Role.LEAD)
     for path in (LIST, case(ITEMS[0]), f"{LIST}?open=1", case(ITEMS[7])):
         page = rater.get(path)
-        assert (page.status_code, "main can then be reopened only as not blind" in page.text) == (200, True)
+        assert (page.status_code, "main can then only be reopened as not blind" in page.text) == (200, True)
         assert not [word for word in ("rater-1", "rater A", TELLING, "exclude", "how to save") if word in page.text]
         action = re.search(r'<form method="post" action="([^"]+)"', page.text[page.text.index("Before you look") :])
         assert action is not None
@@ -154,9 +154,9 @@ def test_after_the_last_case_the_page_says_what_comes_next(app: Starlette, study
     assert "All is settled" in page
     assert "&#39;kept by raters&#39; of the funnel goes by this round" in page
     done = send(lead, "/rounds/main/agreed", LIST)
-    assert "9 decisions by agreement are on record" in lead.get(done.headers["location"]).text
+    assert "9 agreed answers were recorded as decisions" in lead.get(done.headers["location"]).text
     assert len(settled(study)) == 12
-    assert "Put them on record" not in lead.get(LIST).text
+    assert "Record decisions" not in lead.get(LIST).text
 
 
 def test_what_is_refused_is_said_and_what_was_typed_is_not_lost(app: Starlette, study: Study) -> None:
@@ -200,7 +200,7 @@ def test_the_list_shows_each_opinion_and_takes_filters(app: Starlette, study: St
     assert re.search(r'scope="col">rater-1</th><th scope="col">rater-2', page)
     assert "the tie-breaker says keep" in page
     assert "how to save layer 1<" not in lead.get(f"{LIST}?open=1").text
-    assert "None is like this" in lead.get(f"{LIST}?answer=installation").text
+    assert "No matches" in lead.get(f"{LIST}?answer=installation").text
     assert lead.get(f"{LIST}?page=x").status_code == 404
     assert lead.get(case(ITEMS[7])).status_code == 409
 
@@ -264,7 +264,7 @@ def test_the_tie_breaker_answers_by_form_once_and_comes_to_the_next(app: Starlet
         answer = send(breaker, TIES, TIES, item=ITEMS[number], answer="exclude: crash", text="a crash", key=str(number))
         assert answer.status_code == 303
     done = breaker.get(answer.headers["location"]).text
-    assert "Nothing is left for you here" in done
+    assert "You are done here" in done
     assert "You said: exclude: crash" in breaker.get(f"{TIES}?item={quote(ITEMS[0])}").text
     twice = send(breaker, TIES, "/me", item=ITEMS[0], answer="keep", text="my new thought", key="x")
     assert (twice.status_code, "stays as it is" in twice.text) == (409, True)
@@ -285,7 +285,7 @@ def test_the_start_leads_each_to_what_waits_for_them(app: Starlette, study: Stud
     assert "<strong>2</strong> of 3 cases left" in start
     for item in ITEMS[:3]:
         settle_item(study, "main", "rater-1", item, None, "keep", "discussion", "")
-    assert "Nothing waits for you" in rater.get("/").text
+    assert "No tasks" in rater.get("/").text
 
 
 @pytest.fixture(scope="module")

@@ -158,7 +158,7 @@ def test_what_one_rater_said_is_not_sent_as_anothers(browser: Browser, server: S
     other = context.new_page()
     other.goto(f"{server.address}join/{invited(study.root, Role.RATER, 'rater-2')}")
     other.get_by_label("Choose a password").fill(CHOSEN)
-    other.get_by_label("The same once more").fill(CHOSEN)
+    other.get_by_label("Repeat password").fill(CHOSEN)
     other.get_by_role("button").click()
     expect(page.locator("#saved")).to_contain_text("sign in as rater-1", timeout=30_000)
     assert on_record(study, "rater-2") == {}

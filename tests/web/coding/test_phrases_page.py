@@ -248,7 +248,7 @@ def test_the_lead_adopts_objects_when_phrases_and_phases_are_closed(app: Starlet
     assert post(lead, PAGE, unknown, page="/me").status_code == 422
     rater = joined(app, both)
     assert "Core objects" not in rater.get(PAGE).text
-    assert "the round can then be reopened only as not blind" in " ".join(rater.get(PAGE).text.split())
+    assert "the round can then only be reopened as not blind" in " ".join(rater.get(PAGE).text.split())
 
 
 @pytest.fixture(scope="module")
@@ -306,7 +306,7 @@ def test_words_are_made_one_by_keyboard_without_scripts(
     expect(page.get_by_text("2 of 4 phrases differ")).to_be_visible()
     page.get_by_role("button", name="same meaning → load").press("Enter")
     expect(page.get_by_text("1 of 4 phrases differ")).to_be_visible()
-    page.get_by_role("button", name="Go on to set 3").press("Enter")
+    page.get_by_role("button", name="Open set 3").press("Enter")
     expect(page.get_by_text("you: 4 left")).to_be_visible()
     with open_coding(open_study(folder)) as coding:
         assert [made.to for made in coding.state.round("phrases").unifications] == ["layer", "load"]

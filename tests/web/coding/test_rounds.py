@@ -100,7 +100,7 @@ def test_a_round_is_looked_at_added_changed_and_taken_away(lead: TestClient, stu
     text = study.file.read_text("utf-8")
     seen = post(lead, "/rounds/new", {**NEW, "do": "preview"})
     assert "If second opened now" in seen.text
-    assert "20 s an item, as in pilot" in seen.text
+    assert "20 s per item, as in pilot" in seen.text
     assert 'value="second"' in seen.text
     assert study.file.read_text("utf-8") == text
     added = post(lead, "/rounds/new", {**NEW, "do": "add"})
@@ -304,7 +304,7 @@ def test_a_round_is_set_up_and_opened_by_keyboard_without_scripts(
     items.focus()
     items.press_sequentially("pilot")
     page.get_by_role("group", name="Raters").get_by_label("rater-1").press("Space")
-    page.get_by_role("button", name="Look at the plan first").press("Enter")
+    page.get_by_role("button", name="Preview").press("Enter")
     expect(page.get_by_role("heading", name="If by keyboard opened now")).to_be_visible()
     page.get_by_role("button", name="Add the round").press("Enter")
     expect(page.get_by_role("heading", name="by keyboard", exact=True)).to_be_visible()

@@ -228,7 +228,7 @@ def test_what_is_refused_can_be_mended_and_nothing_that_came_later_is_lost(page:
         page.locator("#turn-4 .remove").first.click()
     assert codes() == []
     refused("y" * 4001)
-    page.get_by_role("button", name="Take it back").click()
+    page.get_by_role("button", name="Undo").click()
     assert codes() == [("practice/data", 0), ("practice/design", 0)]
     memo.or_(page.locator("#turn-4 .chip").first).first.click()
     memo.fill("half a tho")

@@ -107,8 +107,8 @@ def test_without_a_script_words_are_quoted_or_counted_or_the_whole_turn_is_meant
 @pytest.mark.parametrize(
     ("fields", "why"),
     [
-        ({"words": "the date"}, "do not stand in the turn"),
-        ({"words": "a"}, "times: copy some more"),
+        ({"words": "the date"}, "does not contain these words"),
+        ({"words": "a"}, "times: copy more"),
         ({"from": "4", "to": "99"}, "the turn has 13 words"),
         ({"code": "unknown"}, "allowed:"),
     ],
@@ -255,7 +255,7 @@ def test_both_raters_words_stand_side_by_side_and_are_settled_code_by_code(app: 
 def test_the_lead_adopts_words_in_vivo_on_their_page(app: Starlette, closed: Study) -> None:
     lead = visiting(app, closed, "lead", Role.LEAD)
     page = f"/rounds/{ROUND}/in-vivo"
-    assert "No words stand for themselves" in lead.get(page).text
+    assert "No in-vivo codes" in lead.get(page).text
     value = json.dumps([stretch(29, 86, "indicator"), stretch(77, 86)])
     sent = {"item": ILLEGAL, "facet": "themes", "how": "discussion", "seen": "0", "answer": value, "key": "a"}
     address = f"/rounds/{ROUND}/disagreements?item={ILLEGAL}"

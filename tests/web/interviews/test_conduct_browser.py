@@ -107,7 +107,7 @@ def test_words_are_never_taken_for_commands_and_none_are_cut_off(page: Page, stu
     all_saved(page)
     assert [(one.text, one.follow_up) for one in told(study, name).notes] == [("cost, a nice aspect!", True)]
     page.locator("#note").fill("x" * 10_001)
-    page.get_by_role("button", name="Save the note").click()
+    page.get_by_role("button", name="Save note").click()
     expect(page.locator("#too-long")).to_be_visible()
     assert len(page.locator("#note").input_value()) == 10_001
     press(page, "Escape", "n", "p")
@@ -125,7 +125,7 @@ def test_after_the_last_question_what_was_typed_is_saved_and_the_end_is_near(
     press(page, "Enter", "w")
     page.keyboard.type("thanks from both")
     press(page, "Escape", "n")
-    expect(page.get_by_role("button", name="End the conversation")).to_be_focused()
+    expect(page.get_by_role("button", name="End interview")).to_be_focused()
     all_saved(page)
     assert [one.text for one in told(study, name).notes] == ["thanks from both"]
 
@@ -321,7 +321,7 @@ def test_nothing_is_covered_and_nothing_is_cut(page: Page) -> None:
     assert items["y"] + items["height"] <= note["y"]
     page.set_viewport_size({"width": 320, "height": 640})
     page.locator("#ending summary").click()
-    button = page.get_by_role("button", name="End the conversation").bounding_box()
+    button = page.get_by_role("button", name="End interview").bounding_box()
     assert button
     assert button["x"] >= 0
     assert button["x"] + button["width"] <= 320

@@ -233,7 +233,7 @@ def test_what_they_say_is_put_on_record_for_the_text_that_was_shown(desk: TestCl
 
 
 def test_a_protocol_is_shown_without_a_clock_and_the_desk_says_that_it_stands(desk: TestClient) -> None:
-    assert "The conversation has not begun" in desk.get(PROTOCOL).text
+    assert "The interview has not started" in desk.get(PROTOCOL).text
     step(desk, 1, "save", note="noted before anybody pressed start")
     page = desk.get(PROTOCOL).text
     assert "noted before anybody pressed start" in page
@@ -248,7 +248,7 @@ def test_after_a_withdrawal_nothing_is_kept_and_the_browser_is_told(desk: TestCl
     body = json.dumps({"act": "note", "key": "late", "question": "stages", "text": "too late"})
     assert desk.post(ACTS, content=body, headers=headers).status_code == 410
     assert desk.get(SINCE).status_code == 410
-    assert "P1 has withdrawn on" in desk.get(DESK).text
+    assert "P1 withdrew on" in desk.get(DESK).text
 
 
 def test_the_bundled_guide_fits_a_page_with_every_question_in_it(tmp_path: Path) -> None:

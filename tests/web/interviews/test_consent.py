@@ -78,7 +78,7 @@ def test_who_withdraws_is_asked_first_and_leaves_nothing(app: Starlette, room: I
     with_transcript(room)
     path = f"/c/{make_link(room, 'P2').code}"
     opened = browser(app)
-    assert "Erase all that is yours?" in opened.get(f"{path}/withdraw").text
+    assert "Erase all your data?" in opened.get(f"{path}/withdraw").text
     assert [one.id for one in room.interviews()] == ["P2"]
     assert "You have withdrawn" in opened.post(f"{path}/withdraw", headers=OURS).text
     assert room.interviews() == []

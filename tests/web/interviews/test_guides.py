@@ -59,7 +59,7 @@ def test_a_guide_is_shown_with_its_times_before_anybody_takes_part(interviewer: 
 def test_what_is_wrong_stands_above_it(interviewer: TestClient, folder: Path) -> None:
     rewrite(folder, SMALL.replace("minutes = 10", "minutes = 12"))
     page = interviewer.get(PATH).text
-    assert "the sections take 10 minutes together, the guide says 12: change one of the two." in page
+    assert "the sections take 10 minutes in total, but the guide says 12: change one of them." in page
     assert "cannot be used yet" in page
     assert "Cannot be used yet: 1 grave problem." in interviewer.get("/interviews/guides").text
 

@@ -179,7 +179,7 @@ def _assert_nobody_sees_it(app: Starlette, study: Study) -> None:
             if path == "/evidence.csv":
                 assert status == 409, role
             if path == "/evidence":
-                assert "name in these interviews is known since their items were made" in text
+                assert "name in these interviews became known after their items were built" in text
 
 
 def test_an_answer_is_chosen_without_its_words_and_decided_as_it_was_given(app: Starlette, study: Study) -> None:

@@ -69,11 +69,11 @@ def left(folder: Path) -> list[str]:
 def test_places_are_shown_in_their_words_and_answered_by_form(lead: TestClient, folder: Path) -> None:
     page = lead.get(PAGE).text
     assert "At <mark>Obviax GmbH</mark> &lt;b&gt;I&lt;/b&gt; ask Wexla Brimm." in page
-    assert ">0</strong> of 7 places answered" in page
+    assert ">0</strong> of 7 matches answered" in page
     assert act(lead, act="confirm", place="P1/00000:6-13") == 303
     assert act(lead, act="refuse", place="P1/00001:3-14") == 303
     assert "P1 Zanthor" not in left(folder)
-    assert ">2</strong> of 7 places answered" in lead.get(PAGE).text
+    assert ">2</strong> of 7 matches answered" in lead.get(PAGE).text
     assert "Obviax GmbH" in lead.get(f"{PAGE}?state=refused").text
     assert act(lead, act="confirm-all", name="person-1", interview="") == 303
     assert [one for one in left(folder) if "Wexla" in one] == []
@@ -112,7 +112,7 @@ def test_names_are_added_changed_and_removed(lead: TestClient, folder: Path) -> 
         told = next(one for one in names_of(room) if one.id == "product-1")
         assert (told.forms, told.shown) == (("the model",), "[a thing]")
     again = post(lead, ACTS, {"act": "add", "kind": "person", "forms": "WEXLA brimm"}, page=PAGE)
-    assert (again.status_code, "known already" in again.text, "WEXLA brimm" in again.text) == (422, True, True)
+    assert (again.status_code, "already known" in again.text, "WEXLA brimm" in again.text) == (422, True, True)
     assert re.search(r'id="add-heading">Add a name</h2>\s*<p class="refused" role="alert">[A-Z“]', again.text)
     assert again.text.index("add-heading") < again.text.index("known-heading")
     assert act(lead, act="remove", name="product-1") == 303
@@ -143,23 +143,23 @@ def test_names_in_notes_are_replaced_by_one_button_and_by_a_command(lead: TestCl
 def test_a_transcript_without_names_is_looked_through(lead: TestClient) -> None:
     assert "I have read it: no other names" in lead.get(PAGE).text
     assert act(lead, act="looked", interview="P3") == 303
-    assert "looked through" in lead.get(PAGE).text
+    assert "checked" in lead.get(PAGE).text
     assert act(lead, act="looked", interview="P1") == 422
     line = lead.get("/interviews/P3").text
-    assert "looked through: no names" in line
+    assert "checked: no names" in line
 
 
 def test_a_transcript_is_done_when_it_was_read_and_not_before(lead: TestClient) -> None:
     """To answer what was found says nothing about names that nobody knows."""
     assert act(lead, act="confirm-all", doubtful="yes") == 303
     page = lead.get(PAGE).text
-    assert "Every place is answered. Next: read each transcript through" in page
+    assert "All matches are answered. Next: read each transcript through" in page
     assert page.count("not read yet") == 3
     assert 'href="/interviews/P1/transcript">Read the transcript<' in page
-    assert "all answered, not read yet" in lead.get("/interviews/P1").text
+    assert "all answered: read the transcript once more" in lead.get("/interviews/P1").text
     for name in ("P1", "P2", "P3"):
         assert act(lead, act="looked", interview=name) == 303
-    assert "every transcript is read. Next: make items for raters with <code>quaestor interview items</code>" in (
+    assert "every transcript is read. Next: create items for raters with <code>quaestor interview items</code>" in (
         lead.get(PAGE).text
     )
     assert "replaced by pseudonyms" in lead.get("/interviews/P1").text
@@ -179,7 +179,7 @@ def test_names_are_on_the_pages_of_the_lead_alone(app: Starlette, folder: Path, 
 def test_a_study_without_transcripts_says_where_they_come_from(tmp_path: Path) -> None:
     a_study(tmp_path)
     with closing_app(make_app(tmp_path, passwords=Passwords(QUICK))) as app:
-        assert "There is nothing to look through yet" in signed_in(app, tmp_path).get(PAGE).text
+        assert "Nothing to check yet" in signed_in(app, tmp_path).get(PAGE).text
 
 
 def test_by_keyboard_in_a_browser(browser: Browser, folder: Path) -> None:
@@ -192,13 +192,13 @@ def test_by_keyboard_in_a_browser(browser: Browser, folder: Path) -> None:
         page.keyboard.press("y")
         expect(page.locator("#place-1")).to_have_class(re.compile("answered"))
         expect(page.locator("#place-2")).to_be_focused()
-        expect(page.locator(".far")).to_contain_text("1 of 7 places answered")
+        expect(page.locator(".far")).to_contain_text("1 of 7 matches answered")
         expect(page.locator(".far")).to_contain_text("1 replaced, 0 no name")
         expect(page.locator(".far .fill")).to_have_attribute("width", "143")
         page.keyboard.press("n")
         expect(page.locator(".told")).to_have_text("5 left on this page")
         page.keyboard.press("a")
-        expect(page.locator(".far")).to_contain_text("5 of 7 places answered")
+        expect(page.locator(".far")).to_contain_text("5 of 7 matches answered")
         expect(page.locator("#place-1")).to_be_focused()
         page.keyboard.press("j")
         expect(page.locator("#place-2")).to_be_focused()
@@ -226,6 +226,6 @@ def test_by_keyboard_in_a_browser(browser: Browser, folder: Path) -> None:
         expect(page.locator(".places")).to_contain_text("Zanthr")
         assert [one for one in left(folder) if "Obviax" in one] == []
         page.locator("#forms").fill("decides")
-        page.get_by_role("button", name="Add and look for it").click()
+        page.get_by_role("button", name="Add and search").click()
         expect(page.get_by_text(re.compile("Added as .*: 1 place found"))).to_be_in_viewport()
         still.close()

@@ -57,14 +57,14 @@ def test_a_study_with_a_guide_and_nobody_says_what_to_do(tmp_path: Path) -> None
     a_study(tmp_path)
     with closing_app(make_app(tmp_path, passwords=Passwords(QUICK))) as app:
         opened = signed_in(app, tmp_path)
-        assert "Nobody takes part yet" in opened.get("/interviews").text
+        assert "No participants yet" in opened.get("/interviews").text
         assert "Add the first participant" in opened.get("/").text
         drafted = opened.get("/interviews/agreement")
         assert (drafted.status_code, "not in force yet" in drafted.text) == (200, True)
         assert "Put it in force" not in drafted.text
         assert not (tmp_path / "interviews.db").exists(), "to look makes no files"
         (tmp_path / "instruments" / "guide.md").unlink()
-        assert "There is no interview guide yet" in opened.get("/interviews").text
+        assert "No interview guides yet" in opened.get("/interviews").text
         assert 'href="/interviews"' not in opened.get("/").text
 
 
@@ -72,7 +72,7 @@ def test_the_list_says_of_each_how_far_they_are(lead: TestClient) -> None:
     page = lead.get("/interviews").text
     assert re.search(r'<li class="done">.*?</span>Transcript</li>\s*<li class="now">.*?</span>Names', page)
     assert "engineer · 5 years · compilers" in page
-    assert "No interview planned; consent: not asked" in page
+    assert "No interview planned. Consent: not asked" in page
     assert 'href="/interviews/P1"' in lead.get("/").text
 
 
@@ -86,7 +86,7 @@ def test_who_is_added_by_a_form_sent_twice_is_one_participant(interviewer: TestC
         assert (done.status_code, done.headers["location"]) == (303, "/participants/P3")
     assert "maintainer · 2.5 years · runtimes" in interviewer.get("/participants/P3").text
     wrong = post(interviewer, "/interviews/participants", {"years": "many"}, page="/interviews")
-    assert (wrong.status_code, "is no number of years" in wrong.text) == (422, True)
+    assert (wrong.status_code, "is not a number of years" in wrong.text) == (422, True)
 
 
 def test_an_interviewer_records_consent_and_plans(interviewer: TestClient, folder: Path) -> None:
@@ -106,7 +106,7 @@ def test_an_interviewer_records_consent_and_plans(interviewer: TestClient, folde
     with open_interviews(open_study(folder)) as room:
         assert [one.id for one in room.interviews()] == ["P1", "P2"]
         last = [one for one in room.file.read_entries(participant="P2") if one.kind == "consent"][-1]
-        assert (last.actor, last.said["how"]) == ("interviewer", "on paper")
+        assert (last.actor, last.content["how"]) == ("interviewer", "on paper")
 
 
 def test_a_plan_is_taken_back_while_nothing_of_it_is_on_record(interviewer: TestClient, lead: TestClient) -> None:
@@ -131,7 +131,7 @@ def test_a_link_that_is_asked_for_again_by_reloading_ends_nothing(lead: TestClie
 
     told = re.search(r'/c/([^"]+)"', link())
     assert told
-    assert "make a new one only if it is lost" in link()
+    assert "create a new one only if it is lost" in link()
     with open_interviews(open_study(folder)) as room:
         assert asked_by(room, told[1]), "the first one holds"
 
@@ -150,7 +150,7 @@ def test_how_to_reach_somebody_is_on_one_page_of_the_lead_and_on_no_other(
     given = {"act": "contact", "telephone": "+41 555 0777", "more": "After six."}
     done = post(interviewer, "/participants/P1/acts", given, page="/participants/P1")
     shown = interviewer.get(done.headers["location"]).text
-    assert "Kept under seal" in shown
+    assert "Stored encrypted" in shown
     assert "0777" not in shown
     assert post(interviewer, "/participants/P1/acts", {"act": "contact"}, page="/participants/P1").status_code == 422
     page = lead.get("/participants/P1/contact").text
@@ -167,7 +167,7 @@ def test_a_link_is_told_once_and_opens_the_agreement_for_a_stranger(lead: TestCl
     found = re.search(r'value="(http://127\.0\.0\.1/c/[^"]+)" readonly', made.text)
     assert found
     assert found[1] not in lead.get("/participants/P2").text
-    assert "You are asked for an interview" in browser(app).get(found[1]).text
+    assert "Invitation to an interview" in browser(app).get(found[1]).text
 
 
 def test_to_erase_somebody_the_lead_types_who(lead: TestClient) -> None:

@@ -108,8 +108,8 @@ def test_a_quotation_has_the_memo_of_its_raters_and_leads_to_its_turn(tmp_path: 
 
 def test_what_leads_nowhere_says_so(reader: TestClient) -> None:
     for path, words in (
-        ("themes/code?code=nothing", "nobody's words were given a code 'nothing', there are:"),
-        ("quotations?cell=nothing:a:b", "there is no table 'nothing' of interviews, allowed: themes"),
+        ("themes/code?code=nothing", "no quotation has the code 'nothing'; codes with quotations:"),
+        ("quotations?cell=nothing:a:b", "interviews have no table 'nothing'; allowed: themes"),
         ("quotations", "no such page"),
         ("drawings/nothing", "no such page"),
     ):
@@ -147,7 +147,7 @@ def test_words_go_in_their_own_direction_and_raters_settle_what_they_say_of_a_co
         address = f"/rounds/{ROUND}/disagreements"
         listed = lead.get(address).text
         assert "On 1 item the raters gave the same codes" in plain(listed)
-        assert "Nobody differs" not in listed
+        assert "No disagreements" not in listed
         case = lead.get(unescape(re.findall(rf'href="({address}\?item=[^"]+)"', listed)[0])).text
         assert "choose whose words hold" in case
         values = {"item": item, "facet": "themes", "how": "discussion", "key": "once"}
@@ -156,7 +156,7 @@ def test_words_go_in_their_own_direction_and_raters_settle_what_they_say_of_a_co
         answer = post(lead, f"/rounds/{ROUND}/decisions", values, page="/me")
         assert answer.status_code == 303
         assert "raters differ" not in lead.get("/interviews/themes").text
-        assert "Nobody differs" in lead.get(address).text
+        assert "No disagreements" in lead.get(address).text
 
 
 def test_who_withdrew_is_no_longer_read(study: Study, tmp_path: Path) -> None:
@@ -177,7 +177,7 @@ def test_before_anything_is_decided_the_page_says_what_to_do(tmp_path: Path) -> 
     study = themed_study(tmp_path / "open", [("{data:One}.", "two", "three")], settled=False)
     with closing_app(make_app(study.root, passwords=Passwords(QUICK))) as app:
         page = signed_in(app, study.root).get("/interviews/themes").text
-        assert "Nothing has been decided yet" in page
+        assert "No decisions yet" in page
         assert "One" not in plain(page)
 
 

@@ -68,7 +68,7 @@ def turns(study: Study) -> list[tuple[Voice, str]]:
 
 def test_an_interview_without_a_transcript_says_how_to_take_one_in(lead: TestClient) -> None:
     page = lead.get(PAGE).text
-    assert "Nothing has come in yet" in page
+    assert "No transcript yet" in page
     assert 'enctype="multipart/form-data"' in page
 
 
@@ -108,7 +108,7 @@ def test_what_was_left_out_stands_on_the_page_and_wrong_letters_are_told_and_men
     assert "letters look wrong" not in page
     odd = "Interviewer: Как дела?\n\nGuest: Хорошо, спасибо.".encode("cp1251")
     page = lead.get(str(send(lead, odd, "talk.txt", replace="yes").headers["location"])).text
-    assert "The letters look wrong" in page
+    assert "The characters look wrong" in page
     assert "Left out of the file" not in page
     send(lead, odd, "talk.txt", replace="yes", encoding="Windows-1251")
     page = lead.get(PAGE).text
@@ -138,7 +138,7 @@ def test_what_is_given_out_to_be_coded_shows_why_it_stays_and_no_form(tmp_path: 
     with closing_app(make_app(study.root, passwords=Passwords(QUICK))) as app:
         lead = signed_in(app, study.root)
         page = lead.get(PAGE).text
-        assert "Turns of P1 are given out to be coded (themes)" in page
+        assert "Turns of P1 are assigned to raters (themes)" in page
         assert 'type="file"' not in page
         assert send(lead, teams_webvtt(TALK), csrf=csrf_in(page), replace="yes").status_code == 409
 
@@ -146,7 +146,7 @@ def test_what_is_given_out_to_be_coded_shows_why_it_stays_and_no_form(tmp_path: 
 def test_what_is_no_transcript_is_refused_on_the_page(lead: TestClient) -> None:
     answer = send(lead, b"PK\x03\x04 broken", "talk.docx")
     assert answer.status_code == 422
-    assert "not a sound Word document" in answer.text
+    assert "not a valid Word document" in answer.text
     assert send(lead, b"").status_code == 422
 
 
@@ -169,7 +169,7 @@ def test_a_voice_and_a_question_are_corrected_by_form(lead: TestClient, study: S
     send(lead, teams_webvtt(TALK))
     assert [asks for _, asks in turns(study)] == ["stages", "", "factors", "", "", ""]
     form = lead.get(f"{PAGE}?turn=4").text
-    assert "Whose words these are" in form
+    assert "Speaker" in form
     fields = {"act": "turn", "turn": "4", "voice": "interviewer", "question": "illegal"}
     answer = post(lead, PAGE, fields)
     assert answer.headers["location"] == f"{PAGE}?page=1#turn-4"
@@ -225,7 +225,7 @@ def test_a_transcript_is_taken_in_and_corrected_by_keyboard_in_both_themes_and_o
         complaints = complaints_of(page, address)
         page.goto(f"{address}{PAGE[1:]}")
         assert Axe().run(page).violations_count == 0
-        page.get_by_label("File of the transcript").set_input_files(path)
+        page.get_by_label("Transcript file").set_input_files(path)
         page.get_by_role("button", name="Take it in").focus()
         page.keyboard.press("Enter")
         expect(page.get_by_role("status")).to_contain_text("The transcript is here")
@@ -233,7 +233,7 @@ def test_a_transcript_is_taken_in_and_corrected_by_keyboard_in_both_themes_and_o
         assert Axe().run(page).violations_count == 0
         page.get_by_role("link", name="Correct turn 4").focus()
         page.keyboard.press("Enter")
-        page.get_by_label("The question of the guide that is asked here").select_option("illegal")
+        page.get_by_label("Question of the guide asked here").select_option("illegal")
         page.emulate_media(color_scheme="light")
         assert Axe().run(page).violations_count == 0
         page.get_by_role("button", name="Save").last.click()

@@ -186,7 +186,7 @@ def test_removing_says_what_becomes_of_ratings_and_of_the_rest(tmp_path: Path) -
             join(opened, invited(study.root, role, name))
         page = " ".join(opened.get("/people").text.split())
     assert "1 item rated" in page
-    assert "What they rated stays on record under their name." in page
+    assert "Their ratings are kept under their name." in page
     assert "3 items of pilot would be left unrated" in page
 
 

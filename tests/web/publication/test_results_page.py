@@ -61,7 +61,7 @@ def test_what_was_just_made_holds_and_its_findings_are_shown(app: Starlette, stu
     assert "Open the audit" in page
     assert "Open the handbook" in page
     assert "moved on" not in page
-    assert "Make everything anew" not in page, "a reader reads"
+    assert "Rebuild all" not in page, "a reader reads"
     assert page.count("where it comes from") == 10
     assert reader.post("/results/make").status_code == 403
 

@@ -87,7 +87,7 @@ def test_while_the_index_is_made_the_page_says_so(tmp_path: Path) -> None:
     with closing_app(make_app(study.root, passwords=Passwords(QUICK))) as app:
         opened = as_(app, study, Role.LEAD)
         with lock_folder(index_folder(study), "a test"):
-            assert "The search index is being made" in opened.get("/evidence").text
+            assert "Building the search index" in opened.get("/evidence").text
             assert opened.get("/evidence.csv").status_code == 409
         build_index(study, lambda *told: None)
         assert "7 items" in opened.get("/evidence").text
@@ -204,7 +204,7 @@ def test_by_keyboard_and_without_scripts_one_searches_keeps_it_and_opens_an_item
     page.keyboard.type("freez*")
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="2 items")).to_be_visible()
-    page.get_by_label("Keep this search as").fill("frozen")
+    page.get_by_label("Save this search as").fill("frozen")
     page.keyboard.press("Enter")
     expect(page.get_by_role("link", name="frozen")).to_be_visible()
     page.get_by_role("link", name="How to freeze a layer").focus()

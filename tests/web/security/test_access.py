@@ -427,14 +427,14 @@ def test_a_rater_reads_which_rounds_wait_and_nothing_of_the_others(tmp_path: Pat
     study = small_study(tmp_path / "study")
     with closing_app(make_app(study.root, clock, passwords=Passwords(QUICK))) as app:
         opened = signed_in(app, study.root, Role.RATER, clock)
-        assert "Nothing waits for you" in opened.get("/").text
+        assert "No tasks" in opened.get("/").text
         import_codebook(study)
         open_by_name(study, "pilot", None)
         page = opened.get("/").text
         assert "Rate pilot" in page
         assert "<strong>4</strong> of 4 items left" in page
         assert "rater-2" not in page
-        assert "Nothing waits for you" in signed_in(app, study.root, Role.TIE_BREAKER, clock).get("/").text
+        assert "No tasks" in signed_in(app, study.root, Role.TIE_BREAKER, clock).get("/").text
 
 
 def test_a_client_that_is_gone_before_its_form_is_whole_is_no_failure(app: Starlette) -> None:

@@ -132,7 +132,7 @@ def test_a_lead_who_rates_in_a_round_is_told_nothing_of_it_until_it_is_closed(co
     own = line(coding, "own")
     assert own.reached is None
     assert own.look.message == "You rate in this round: agreement can be seen when it is closed."  # type: ignore[union-attr]
-    with pytest.raises(StateError, match="when it is closed"):
+    with pytest.raises(StateError, match="once it is closed"):
         record_agreement_view(coding, "own", "lead")
     told = [(act.who, act.what) for act in seen(coding).latest]
     assert ("You", "rated 3 items in own") in told

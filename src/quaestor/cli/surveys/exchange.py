@@ -12,7 +12,7 @@ from quaestor.cli.output import ActorOption, JsonOption, StudyOption, chosen_stu
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from quaestor.surveys.exchange.import_answers import Imported
+    from quaestor.surveys.exchange.import_answers import AnswerImport
     from quaestor.surveys.model.records import CellRemark
 
 _MOST_LISTED = 20
@@ -96,13 +96,13 @@ def export_file(
         say(f"{number(done.withdrawn)} withdrawn responses are not included")
 
 
-def _as_json(done: Imported, dry_run: bool) -> dict[str, Any]:
+def _as_json(done: AnswerImport, dry_run: bool) -> dict[str, Any]:
     from dataclasses import asdict
 
     return {**asdict(done), "kept": not dry_run}
 
 
-def _describe_omissions(done: Imported) -> list[str]:
+def _describe_omissions(done: AnswerImport) -> list[str]:
     """Lists everything in the file that did not become an answer, one line each."""
     lines = [
         f"{_format_count(len(rows), 'row')} {what}: {_format_list(rows)}"

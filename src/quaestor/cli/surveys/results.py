@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.table import Table as Screen
 
     from quaestor.render.table_model import Table
-    from quaestor.surveys.results.compute import Results
+    from quaestor.surveys.results.compute import SurveyResults
 
 
 def add_to(group: typer.Typer) -> None:
@@ -62,7 +62,7 @@ def results(
             console().print(note, markup=False, soft_wrap=True, style="dim")
 
 
-def _show_base(computed: Results) -> None:
+def _show_base(computed: SurveyResults) -> None:
     from quaestor.surveys.results.sentences import consents_in_words, counted_in_words
 
     console().print(f"[bold]{escape(computed.title)}[/bold]", soft_wrap=True)

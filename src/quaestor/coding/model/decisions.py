@@ -1,4 +1,4 @@
-"""Disagreements and how they are settled; a decision is one more record and changes no rating."""
+"""Finds disagreements and builds the acts that settle them; a decision never changes a rating."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _WAYS = {
     "two-step": (DISCUSSION, TOGETHER),
 }
 WORD_METHODS = (DISCUSSION,)
-"""How it is settled what is said of codes on which raters agree."""
+"""How differences in the fields of passages are settled when raters agree on the codes."""
 
 
 def list_answers(round_state: RoundState, item: str, facet: str) -> list[tuple[str, Any]]:
-    """What each seat said about an item."""
+    """Returns (rater, answer) for each slot that answered a facet of an item."""
     answers = []
     for slot in round_state.slots:
         rating = round_state.rating_in_slot(slot, item)
@@ -40,7 +40,7 @@ def list_answers(round_state: RoundState, item: str, facet: str) -> list[tuple[s
 
 
 def _all_agree(round_state: RoundState, facet: Facet, answers: Iterable[Any]) -> bool:
-    """Whether all say the same; of phrases, once their words are unified."""
+    """Returns whether all answers are equal; phrases are compared after unifying their words."""
     kind, words = find_kind(facet), find_all_words(round_state)
     compared = {
         CANNOT_JUDGE if answer == CANNOT_JUDGE else kind.comparison_key(facet, answer, words) for answer in answers
@@ -50,14 +50,14 @@ def _all_agree(round_state: RoundState, facet: Facet, answers: Iterable[Any]) ->
 
 @dataclass(frozen=True)
 class _Comparison:
-    """What comparing the seats of a round gave: where they differ, with the answers, and on how much they agree."""
+    """Where the raters of a round differ, with their answers, and the number of agreements."""
 
     differing: Mapping[tuple[str, str], tuple[tuple[str, Any], ...]]
     agreed: int
 
 
 def _compare_slots(round_state: RoundState) -> _Comparison:
-    """Worked out once for a closed round, whose ratings stand."""
+    """Compares all ratings of a round; cached for a closed round, whose ratings cannot change."""
     key = ("comparison", round_state.closed, len(round_state.unifications), len(round_state.gone))
     if round_state.status == CLOSED and key in round_state.cache:
         known: _Comparison = round_state.cache[key]
@@ -80,18 +80,18 @@ def _compare_slots(round_state: RoundState) -> _Comparison:
 
 
 def list_differing(state: State, name: str) -> Set[tuple[str, str]]:
-    """(item, facet) on which the raters of a round differ, settled or not."""
+    """Returns the (item, facet) pairs on which the raters of a round differ, settled or not."""
     return _compare_slots(state.round(name)).differing.keys()
 
 
 def list_disagreements(state: State, name: str) -> list[Disagreement]:
-    """Every item and facet on which raters differ, or could not judge, settled or not."""
+    """Returns every disagreement of a round, settled or not; an answer "cannot judge" counts as one."""
     round_state = state.round(name)
     return _build_disagreements(round_state, _compare_slots(round_state).differing)
 
 
 def list_word_differences(state: State, name: str) -> list[Disagreement]:
-    """Items whose raters gave the same codes and say different things of them, settled or not."""
+    """Returns items whose raters gave the same codes but filled in different fields, settled or not."""
     round_state = state.round(name)
     cases = {}
     for facet in round_state.plan.facets:
@@ -103,13 +103,13 @@ def list_word_differences(state: State, name: str) -> list[Disagreement]:
 
 
 def is_settled(case: Disagreement) -> bool:
-    """Whether it was decided; that raters agree on codes does not settle what they say of them."""
+    """Returns whether a case is decided; agreement on the codes does not settle different fields."""
     decision = case.decision
     return decision is not None and not (case.words_only and differing_fields(decision.answer))
 
 
 def _differ_in_words(round_state: RoundState, item: str, facet: Facet, values: list[Any]) -> bool:
-    """Whether all gave the same codes, and they or what is decided have different words for what a code asks for."""
+    """Returns whether the codes are equal while the fields of the ratings or of the decision differ."""
     kind = find_kind(facet)
     if not kind.has_fields or not _all_agree(round_state, facet, values):
         return False
@@ -136,7 +136,7 @@ def _build_disagreements(
 
 
 def count_undecided_agreements(state: State, name: str) -> int:
-    """How many answers of a closed round need no discussion and are not yet on record as decided."""
+    """Returns how many answers of a closed round all raters agree on without a recorded decision."""
     round_state = _require_closed(state, name)
     comparison = _compare_slots(round_state)
     decided = round_state.decisions.keys() - comparison.differing.keys()
@@ -144,14 +144,14 @@ def count_undecided_agreements(state: State, name: str) -> int:
 
 
 def list_settlement_methods(plan: RoundPlan) -> tuple[str, ...]:
-    """How the disagreements of a round may be settled."""
+    """Returns how the disagreements of a round may be settled."""
     return _WAYS[plan.settle]
 
 
 def is_settled_round(state: State, name: str) -> bool:
-    """Whether no rating is missing (unless the round is final) and every disagreement is decided.
+    """Returns whether no rating is missing (unless the round is final) and every disagreement is decided.
 
-    A rating that may still come can still differ, so an incomplete round that can be reopened is never settled.
+    A later rating could still differ, so an incomplete round that can be reopened is never settled.
     """
     round_state = state.round(name)
     return (round_state.final or is_complete(round_state)) and _compare_slots(
@@ -160,7 +160,7 @@ def is_settled_round(state: State, name: str) -> bool:
 
 
 def build_agreed_act(state: State, name: str, actor: str) -> NewAct | None:
-    """Put on record what needs no discussion: where all who rated an item say the same. None where that is done."""
+    """Builds the act that decides all answers on which the raters agree; None if none is left."""
     round_state = _require_closed(state, name)
     entries = []
     for facet in round_state.plan.facets:
@@ -184,7 +184,7 @@ def build_agreed_act(state: State, name: str, actor: str) -> NewAct | None:
 
 
 def is_simulated(round_state: RoundState, item: str) -> bool:
-    """Whether a simulated rater rated an item."""
+    """Returns whether a simulated rater rated an item."""
     ratings = (round_state.rating_in_slot(slot, item) for slot in round_state.slots)
     return any(rating.simulated for rating in ratings if rating)
 
@@ -192,13 +192,13 @@ def is_simulated(round_state: RoundState, item: str) -> bool:
 def build_comment_act(
     state: State, name: str, actor: str, item: str, facet: str, text: str, *, lead: str = ""
 ) -> NewAct:
-    """Say something about a disagreement, on the record."""
+    """Builds the act that comments on a disagreement."""
     round_state = _require_closed(state, name)
     _require_part(round_state, actor, lead)
     if actor == round_state.plan.tie_breaker and not _is_decided(round_state, item, facet):
-        raise StateError(f"{actor!r} breaks ties: record the independent comment with `quaestor decisions tie`")
+        raise StateError(f"{actor!r} is the tie-breaker: record the independent comment with `quaestor decisions tie`")
     if not text.strip():
-        raise InputError("a comment needs words")
+        raise InputError("the comment is empty: write something")
     _require_dispute(state, name, item, facet)
     payload = {"round": name, "item": item, "facet": facet, "text": text}
     return NewAct("comment", actor, payload, round_state.plan.codebook)
@@ -215,16 +215,16 @@ def build_tie_act(
     *,
     simulated: bool = False,
 ) -> NewAct:
-    """The tie-breaker's own answer, given without knowing who said what."""
+    """Builds the act of the tie-breaker's own answer, given without knowing who answered what."""
     round_state = _require_closed(state, name)
     if actor != round_state.plan.tie_breaker:
         tie_breaker = repr(round_state.plan.tie_breaker) if round_state.plan.tie_breaker else "nobody"
-        raise StateError(f"{actor!r} does not break the ties of {name!r}: {tie_breaker} does")
+        raise StateError(f"{actor!r} is not the tie-breaker of {name!r}: {tie_breaker} is")
     _require_dispute(state, name, item, facet, words_too=False)
     if _is_decided(round_state, item, facet):
-        raise StateError(f"{item!r} is settled: a comment now would not be independent")
+        raise StateError(f"{item!r} is already settled: a comment would no longer be independent")
     if (item, facet) in round_state.tie_comments:
-        raise StateError(f"the comment on {item!r} is on record and stays as it is")
+        raise StateError(f"the comment on {item!r} is already recorded and cannot be changed")
     value = check_answer(round_state.plan.facet(facet), state.history.at(round_state.plan.codebook), answer)
     payload = {"round": name, "item": item, "facet": facet, "answer": value, "text": text}
     payload |= {"simulated": True} if simulated else {}
@@ -244,34 +244,35 @@ def build_decision_act(
     lead: str = "",
     simulated: bool = False,
 ) -> NewAct:
-    """Settle a disagreement in one of the ways the round allows; who has no part in the round may only be its lead.
+    """Builds the act that settles a disagreement by a method that the round allows.
 
-    Where raters gave the same codes and say different things of them, that can be settled by discussion, at any time.
+    Only raters, the tie-breaker and the lead may decide. If raters agree on the codes and differ in the fields, the
+    fields can be settled by discussion at any time.
     """
     round_state = _require_closed(state, name)
     _require_part(round_state, actor, lead)
     words_only = _require_dispute(state, name, item, facet)
     methods = WORD_METHODS if words_only else list_settlement_methods(round_state.plan)
     if how not in methods:
-        settled_by = "discussion of its words" if words_only else round_state.plan.settle
+        settled_by = "discussion of its fields" if words_only else round_state.plan.settle
         raise InputError(f"{name!r} is settled by {settled_by}, allowed: {join_with_or(methods)}")
     tie_comment = round_state.tie_comments.get((item, facet))
     if how == TIE_BREAKER:
         if actor != round_state.plan.tie_breaker:
             raise StateError(
-                f"only {round_state.plan.tie_breaker or 'a tie-breaker'} decides alone in {name!r}: discuss instead"
+                f"only {round_state.plan.tie_breaker or 'a tie-breaker'} may decide alone in {name!r}: settle it by discussion"
             )
     elif actor == round_state.plan.tie_breaker and how == DISCUSSION:
-        raise StateError(f"{actor!r} breaks ties and takes no part in the pair's discussion of {item!r}")
+        raise StateError(f"{actor!r} is the tie-breaker and takes no part in the discussion of {item!r}")
     if how == TOGETHER and tie_comment is None:
-        raise StateError(f"the tie-breaker has not commented on {item!r} yet: that comes first, blind")
+        raise StateError(f"the tie-breaker has not commented on {item!r} yet: wait for the independent comment")
     value = check_answer(round_state.plan.facet(facet), state.history.at(round_state.plan.codebook), answer)
     if value == CANNOT_JUDGE:
         raise InputError(f"{item!r} cannot be settled with {CANNOT_JUDGE!r}: decide what it is, or exclude it")
     if words_only and not _all_agree(
         round_state, round_state.plan.facet(facet), [value, list_answers(round_state, item, facet)[0][1]]
     ):
-        raise StateError(f"the raters agree on the codes of {item!r}: settle what is said of them, and leave the codes")
+        raise StateError(f"the raters agree on the codes of {item!r}: settle the fields and leave the codes unchanged")
     entry = {"item": item, "facet": facet, "answer": value, "how": how}
     payload: dict[str, Any] = {"round": name, "decisions": [entry]}
     payload |= {"reason": reason} if reason else {}
@@ -280,12 +281,12 @@ def build_decision_act(
 
 
 def build_published_act(name: str, actor: str, source: str, entries: list[dict[str, Any]], codebook: int) -> NewAct:
-    """Decisions that were published without their raters, marked as such."""
+    """Builds the act that imports decisions published without their ratings."""
     return NewAct("decision.import", actor, {"name": name, "source": source, "decisions": entries}, codebook)
 
 
 def find_decisions(state: State, name: str, facet: str) -> dict[str, Decision]:
-    """The final answers of a round, or of published decisions of that name."""
+    """Returns the final answers of a round, or of published decisions of that name."""
     if name in state.rounds:
         return state.rounds[name].last_decisions(facet)
     if name in state.published:
@@ -299,13 +300,13 @@ def find_decisions(state: State, name: str, facet: str) -> dict[str, Decision]:
 
 
 def list_kept(state: State, name: str) -> set[str] | None:
-    """The items a round decided to keep; None as long as it is not closed and settled."""
+    """Returns the items that a round keeps; None until the round is closed and settled."""
     round_state = state.rounds.get(name)
     if round_state is None or round_state.status != CLOSED:
         return None
     facet = next((facet for facet in round_state.plan.facets if facet.kind == KeepKind.name), None)
     if facet is None:
-        raise StateError(f"the round {name!r} does not ask what to keep: a funnel step cannot go by it")
+        raise StateError(f"the round {name!r} has no facet of the kind keep: a funnel step cannot use it")
     known = round_state.cache.get("kept")
     if known is None or known[0] != (round_state.closed, round_state.decided_at, len(round_state.gone)):
         known = round_state.cache["kept"] = (
@@ -329,11 +330,11 @@ def _list_kept(round_state: RoundState, facet: Facet) -> set[str] | None:
 
 
 def _require_dispute(state: State, name: str, item: str, facet: str, *, words_too: bool = True) -> bool:
-    """Refuse what is not in dispute; whether what is said of codes is, and not the codes."""
+    """Raises unless raters disagree on an item; returns whether they differ only in the fields of passages."""
     round_state = state.round(name)
     names = [asked.id for asked in round_state.plan.facets]
     if facet not in names:
-        raise InputError(f"the round {name!r} asks no {facet!r}, allowed: {join_with_or(names)}")
+        raise InputError(f"the round {name!r} has no facet {facet!r}, allowed: {join_with_or(names)}")
     answers = [answer for _, answer in list_answers(round_state, item, facet)]
     if not answers:
         raise InputError(f"the item {item!r} has no ratings in {name!r}")
@@ -348,7 +349,7 @@ def _require_dispute(state: State, name: str, item: str, facet: str, *, words_to
 def _require_part(round_state: RoundState, actor: str, lead: str) -> None:
     if round_state.slot_of(actor) is None and actor not in (round_state.plan.tie_breaker, lead):
         people = join_with_or(rater for slot in round_state.slots for rater in slot.raters)
-        raise StateError(f"{actor!r} has no part in {round_state.plan.round!r}: its raters are {people}")
+        raise StateError(f"{actor!r} does not rate in {round_state.plan.round!r}: its raters are {people}")
 
 
 def _is_decided(round_state: RoundState, item: str, facet: str) -> bool:
@@ -358,5 +359,5 @@ def _is_decided(round_state: RoundState, item: str, facet: str) -> bool:
 def _require_closed(state: State, name: str) -> RoundState:
     round_state = state.round(name)
     if round_state.status != CLOSED:
-        raise StateError(f"the round {name!r} is open: close it before anything is settled")
+        raise StateError(f"the round {name!r} is open: close it before settling disagreements")
     return round_state

@@ -1,4 +1,4 @@
-"""Where people write freely in an act: texts, and words that are labels; codes and choices are neither."""
+"""Finds and replaces the free texts in the payload of an act; codes and choices are not free text."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from quaestor.coding.model.records import CANNOT_JUDGE, Facet
 from quaestor.coding.model.state import State, read_plan
 
 Change = Callable[[Sequence[str], str, bool], str]
-"""Gets the items that a text is about, the text, and whether it is a label; returns what takes its place."""
+"""Gets the items that a text is about, the text, and whether it is a label; returns the replacement."""
 Payload = Mapping[str, Any]
 Walk = Callable[[State, Payload, Change], dict[str, Any]]
-"""Returns a payload with what a `Change` makes of each text in it, always in the same order."""
+"""Returns a payload with each text replaced by a `Change`, always in the same order."""
 
 
 def list_items(state: State, payload: Payload) -> list[str]:
-    """The items that an act with free text is about; of words that were unified, one of the round."""
+    """Returns the items that an act with free text is about; for unified words, the first item of the round."""
     if "item" in payload:
         return [payload["item"]]
     if "plan" in payload:
@@ -30,7 +30,7 @@ def list_items(state: State, payload: Payload) -> list[str]:
 
 
 def find_origin(state: State, payload: Payload) -> str:
-    """Where the items of an act come from; empty where its round, or the act, was recorded before that was said."""
+    """Returns the origin of an act's items; empty for a round or act that was recorded before origins were."""
     if "plan" in payload:
         return str(payload["plan"].get("origin", ""))
     if "round" in payload:
@@ -57,7 +57,7 @@ def _comment(state: State, payload: Payload, change: Change) -> dict[str, Any]:
 
 
 def _decision(state: State, payload: Payload, change: Change) -> dict[str, Any]:
-    """A reason is given where one item is decided. What was published elsewhere belongs to no round."""
+    """Replaces the texts of decisions; only an act with one decision has a reason, and published ones have no round."""
     facets = _facets(state, payload) if "round" in payload else {}
     decisions = [_decided(state, facets, decision, change) for decision in payload["decisions"]]
     with_reason = _text("reason", decisions[0]["item"], payload, change) if decisions else payload
@@ -72,7 +72,7 @@ def _decided(state: State, facets: Mapping[str, Facet], payload: Payload, change
 
 
 def _opening(state: State, payload: Payload, change: Change) -> dict[str, Any]:
-    """What is said about practice items, and what raters are to confirm, which others wrote."""
+    """Replaces the texts of practice items and of the proposals that raters confirm."""
     plan = payload["plan"]
     facets = {facet.id: facet for facet in read_plan(plan).facets}
     practice = [
@@ -87,7 +87,7 @@ def _opening(state: State, payload: Payload, change: Change) -> dict[str, Any]:
 
 
 def _unification(state: State, payload: Payload, change: Change) -> dict[str, Any]:
-    """Words of phrases are about the items whose phrases have them; a wider word is about all of these."""
+    """Replaces unified words; a word is about the items whose phrases contain it, a hypernym about all of them."""
     round_state, part = state.round(payload["round"]), payload["part"]
     using: dict[str, list[str]] = {}
     for item, phrases in list_phrases(round_state, round_state.plan.items).items():
@@ -111,7 +111,7 @@ def _text(name: str, item: str, payload: Payload, change: Change) -> dict[str, A
 
 
 def _answer(state: State, facet: Facet | None, item: str, answer: Any, change: Change) -> Any:
-    """Of an unknown facet any text but a code is free, and so are stretches as one cell of a table has them."""
+    """Replaces the texts of an answer; for an unknown facet, any text that is not a code counts as free text."""
     if not answer or answer == CANNOT_JUDGE:
         return answer
 

@@ -1,4 +1,4 @@
-"""Constant comparison: phrases in sets, words unified after each, and two curves that should fall."""
+"""Constant comparison: phrases are rated in sets, words are unified after each set, and two curves should fall."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ SAME_MEANING, HYPERNYM = "same meaning", "hypernym"
 
 
 def find_words_before(round_state: RoundState, number: int) -> dict[str, dict[str, str]]:
-    """Which word stands for which, by part, as known when a set was begun."""
+    """Returns by part which word replaces which, as of the start of a set."""
     return _find_words(round_state, number)
 
 
 def find_all_words(round_state: RoundState) -> dict[str, dict[str, str]]:
-    """Which word stands for which, by all that has been unified."""
+    """Returns by part which word replaces which, after all unifications."""
     return _find_words(round_state, None)
 
 
 def _find_words(round_state: RoundState, before: int | None) -> dict[str, dict[str, str]]:
-    """Asked for with every phrase of a round, so worked out once; nothing but a further unification changes it."""
+    """Returns the replacements; cached because every phrase needs them and only a unification changes them."""
     key = ("words", before, len(round_state.unifications))
     if key not in round_state.cache:
         round_state.cache[key] = _build_word_table(
@@ -43,7 +43,7 @@ def _build_word_table(unifications: Iterable[Unification]) -> dict[str, dict[str
     for unification in unifications:
         table = words[unification.part]
         to = table.get(unification.to, unification.to)
-        if to in unification.words:  # the other way round than before: the new word stands for itself
+        if to in unification.words:  # the reverse of an earlier unification: the new word stays
             table.pop(unification.to, None)
             to = unification.to
         for word in unification.words:
@@ -58,12 +58,12 @@ def _build_word_table(unifications: Iterable[Unification]) -> dict[str, dict[str
 def find_phrase_facet(round_state: RoundState) -> Facet:
     facet = next((facet for facet in round_state.plan.facets if find_kind(facet).unifies_words), None)
     if facet is None:
-        raise StateError(f"the round {round_state.plan.round!r} asks for no phrases")
+        raise StateError(f"the round {round_state.plan.round!r} has no phrase facet")
     return facet
 
 
 def list_phrases(round_state: RoundState, items: Iterable[str]) -> dict[str, list[Mapping[str, str]]]:
-    """The phrases that were given to items, one for each seat that gave one."""
+    """Returns the phrases of items, one for each slot that gave one."""
     facet = find_phrase_facet(round_state).id
     phrases: dict[str, list[Mapping[str, str]]] = {}
     for item in items:
@@ -87,10 +87,10 @@ def build_unify_act(
     *,
     simulated: bool = False,
 ) -> NewAct:
-    """Make words one. The same meaning: the more frequent word stays. Too special: a wider word takes its place."""
+    """Builds the act that unifies words: of synonyms the more frequent one stays; a hypernym replaces special words."""
     round_state = _require_rated_set(state, name)
     if part not in PARTS:
-        raise InputError(f"{part!r} is no part of a phrase, allowed: verb or object")
+        raise InputError(f"{part!r} is not a part of a phrase, allowed: verb or object")
     if rule not in (SAME_MEANING, HYPERNYM):
         raise InputError(f"the rule is {rule!r}, allowed: {SAME_MEANING} or {HYPERNYM}")
     words = [" ".join(word.lower().split()) for word in words]
@@ -98,9 +98,9 @@ def build_unify_act(
     counts = count_words(round_state, part)
     for word in words:
         if word not in counts:
-            raise InputError(f"no phrase of {name!r} so far has the {part} {word!r}: look at `quaestor phrases words`")
+            raise InputError(f"no phrase of {name!r} so far has the {part} {word!r}: list them with `quaestor phrases words`")
     if not to or set(words) <= {to}:
-        raise InputError(f"name the words to unify and another one that stands for them, not {to!r} alone")
+        raise InputError(f"name the words to unify and another word that replaces them, not {to!r} alone")
     if rule == SAME_MEANING and not reason:
         if to not in counts:
             raise InputError(f"no phrase has the {part} {to!r}: of words with the same meaning the more frequent stays")
@@ -124,23 +124,23 @@ def build_unify_act(
 
 
 def _require_rated_set(state: State, name: str) -> RoundState:
-    """A round whose present set all have rated: only then do raters compare their words."""
+    """Returns an open round whose current set is fully rated, so that words can be compared; raises otherwise."""
     round_state = state.round(name)
     find_phrase_facet(round_state)
     if round_state.status != OPEN:
         raise StateError(
-            f"the round {name!r} is closed: its words stand; settle what is left with `quaestor decisions`"
+            f"the round {name!r} is closed and its words can no longer change: settle disagreements with `quaestor decisions`"
         )
     if left := list_missing(round_state):
         raise StateError(
             f"set {round_state.set} of {name!r} is not complete, {len(left)} ratings are missing: "
-            "words are compared when all have rated it"
+            "words can be compared once all raters have finished it"
         )
     return round_state
 
 
 def build_compare_act(state: State, name: str, actor: str) -> NewAct | None:
-    """Put on record that raters now see each other's words of this set: from here on only what is read again counts."""
+    """Builds the act that records that raters saw each other's words of this set; None if it is already recorded."""
     round_state = state.round(name)
     if round_state.set in round_state.compared or round_state.status != OPEN:
         return None
@@ -148,7 +148,7 @@ def build_compare_act(state: State, name: str, actor: str) -> NewAct | None:
 
 
 def build_reread_act(state: State, name: str, actor: str, item: str) -> NewAct:
-    """The meaning of a phrase is unclear: the post is to be read again and rated anew."""
+    """Builds the act that requests another rating of an item whose phrase is unclear."""
     round_state = _require_rated_set(state, name)
     if item not in round_state.open_items():
         raise InputError(f"the item {item!r} is not in set {round_state.set} of {name!r}")
@@ -158,17 +158,17 @@ def build_reread_act(state: State, name: str, actor: str, item: str) -> NewAct:
 
 
 def count_words(round_state: RoundState, part: str) -> Counter[str]:
-    """How often each word was given in the sets so far, as it was written."""
+    """Returns how often raters wrote each word in the sets so far, before unification."""
     items = [item for items in round_state.sets[: round_state.set] for item in items]
     return Counter(phrase[part] for phrases in list_phrases(round_state, items).values() for phrase in phrases)
 
 
 def build_curves(round_state: RoundState) -> list[SetCurve]:
-    """Discrepancy and incompatibility of each set that both raters have finished.
+    """Returns discrepancy and incompatibility of each set that all raters have finished.
 
-    Discrepancy: the share of a set's items whose raters differ once the words known before the set are unified.
-    Incompatibility: the share whose phrase was rewritten after the set, because its words did not go with those
-    of the sets before.
+    Discrepancy: the share of a set's items on which raters differ after the unifications made before the set.
+    Incompatibility: the share whose phrase was rewritten after the set, because its words did not match those of
+    earlier sets.
     """
     curves = []
     for number, items in enumerate(round_state.sets[: round_state.set], start=1):
@@ -195,7 +195,7 @@ def build_curves(round_state: RoundState) -> list[SetCurve]:
 
 
 def list_agreed_phrases(round_state: RoundState) -> dict[str, tuple[str, str]]:
-    """The phrase of each item on whose words the raters now agree, or that was decided."""
+    """Returns the phrase of each item that was decided or whose raters agree after unification."""
     words = find_all_words(round_state)
     facet = find_phrase_facet(round_state).id
     agreed: dict[str, tuple[str, str]] = {}
@@ -212,7 +212,7 @@ def list_agreed_phrases(round_state: RoundState) -> dict[str, tuple[str, str]]:
 def propose_objects(
     phrases: Mapping[str, tuple[str, str]], phases: Mapping[str, Decision], at_least: int = 1
 ) -> list[tuple[str, str, int]]:
-    """(phase, object, count): the core objects of the phrases of each phase, the most frequent first."""
+    """Returns (phase, object, count) for the objects of the phrases of each phase, the most frequent first."""
     counts = Counter(
         (phases[item].answer, thing)
         for item, (_, thing) in phrases.items()

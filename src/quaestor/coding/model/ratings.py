@@ -1,4 +1,4 @@
-"""Ratings: when one is accepted, and what agreement is computed from."""
+"""Builds the acts of ratings and practice, and lists the labels that agreement is computed from."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def build_rating_act(
     time: str = "",
     key: str = "",
 ) -> NewAct:
-    """A rating of one's own item in an open round; a second one supersedes the first, and both are kept."""
+    """Builds the act of a rating in an open round; a second rating of an item supersedes the first, and both are kept."""
     round_state = _require_open_item(state, name, rater, item, now)
     if list_untried_practice(round_state, rater) and not (simulated or imported):
         raise StateError(
-            f"{rater!r} has still to practise ({len(list_untried_practice(round_state, rater))} left) before {name!r} counts: "
-            f"`quaestor ratings next {name} --as {rater}` shows what on"
+            f"{rater!r} must finish {len(list_untried_practice(round_state, rater))} practice items of {name!r} first: "
+            f"run `quaestor ratings next {name} --as {rater}`"
         )
     if not 0 <= seconds < _TOO_LONG:
         raise InputError(f"the time spent on {item!r} is {seconds:g} seconds: give what it took, less than a week")
@@ -66,10 +66,10 @@ def build_rating_act(
 
 
 def _require_open_item(state: State, name: str, rater: str, item: str, now: str) -> RoundState:
-    """The round in which somebody may rate an item now; refuses whoever may not, in a sentence."""
+    """Returns the round if a rater may rate an item in it now; raises with the reason otherwise."""
     round_state = state.round(name)
     if round_state.status != OPEN:
-        raise StateError(f"the round {name!r} is closed: its ratings stand as they are")
+        raise StateError(f"the round {name!r} is closed: its ratings can no longer change")
     if round_state.deadline and now > round_state.deadline:
         raise StateError(f"the deadline of {name!r} was {round_state.deadline}: ask the lead for a later one")
     slot = round_state.slot_of(rater)
@@ -79,9 +79,9 @@ def _require_open_item(state: State, name: str, rater: str, item: str, now: str)
     if slot.rater != rater:
         raise StateError(f"{rater!r} was replaced by {slot.rater!r} in {name!r}: their earlier ratings are kept")
     if not slot.has(rater, item):
-        raise InputError(f"the item {item!r} is not among those of {rater!r} in {name!r}: see `quaestor round items`")
+        raise InputError(f"the item {item!r} is not assigned to {rater!r} in {name!r}: see `quaestor round items`")
     if round_state.plan.set_size and item not in round_state.open_items():
-        raise StateError(f"the item {item!r} is not in set {round_state.set}, which is the one being rated")
+        raise StateError(f"the item {item!r} is not in set {round_state.set}, the set being rated now")
     rated_before = round_state.current(rater, item)
     if (
         round_state.plan.set_size
@@ -96,7 +96,7 @@ def _require_open_item(state: State, name: str, rater: str, item: str, now: str)
 
 
 def list_untried_practice(round_state: RoundState, rater: str) -> list[Practice]:
-    """The practice items that a rater has not tried yet."""
+    """Returns the practice items that a rater has not tried yet."""
     tried = round_state.practised.get(rater, ())
     return [practice for practice in round_state.plan.practice if practice.item not in tried]
 
@@ -104,14 +104,14 @@ def list_untried_practice(round_state: RoundState, rater: str) -> list[Practice]
 def build_practice_act(
     state: State, name: str, rater: str, item: str, answers: Mapping[str, Any]
 ) -> tuple[NewAct, dict[str, bool], str]:
-    """Try a practice item: the act, which facets were right, and what is said about it. It counts for nothing."""
+    """Returns the act of a practice answer, which facets were right, and the feedback; practice never counts."""
     round_state = state.round(name)
     if round_state.slot_of(rater) is None:
         raise StateError(f"{rater!r} does not rate in {name!r}")
     practice = next((exercise for exercise in round_state.plan.practice if exercise.item == item), None)
     if practice is None:
         items = join_with_or(exercise.item for exercise in round_state.plan.practice) or "none"
-        raise InputError(f"{item!r} is no practice item of {name!r}, allowed: {items}")
+        raise InputError(f"{item!r} is not a practice item of {name!r}, allowed: {items}")
     book = state.history.at(round_state.plan.codebook)
     checked = check_answers(round_state.plan, book, answers)
     right = {
@@ -127,10 +127,10 @@ def build_practice_act(
 def list_labels(
     state: State, name: str, facet: str, version: int | None = None, level: str = ""
 ) -> list[tuple[str, str, Label | None]]:
-    """(item, rater, label) of a round for one facet; None where a rater has not said anything that can be compared.
+    """Returns (item, rater, label) for one facet; the label is None if an answer cannot be compared.
 
-    Made from ratings alone: nothing that is decided later changes it. A rating can be read under any version of
-    the codebook, and at any level of it.
+    Uses ratings alone, so that later decisions do not change the result. Ratings can be read under any version of the
+    codebook and at any level of it.
     """
     round_state = state.round(name)
     return [
@@ -151,9 +151,9 @@ def list_slot_labels(
     level: str = "",
     until: int | None = None,
 ) -> list[tuple[str, str, Label | None]]:
-    """The labels of one seat for some of its items, as they stood after the act `until`.
+    """Returns the labels of one slot for some of its items as of the act `until`.
 
-    So a large round can be read piece by piece while others go on rating, and is still the round of one moment.
+    A large round can thus be read in batches while others go on rating, and the result still reflects one moment.
     """
     facet_plan = round_state.plan.facet(facet)
     labels: list[tuple[str, str, Label | None]] = []
@@ -172,9 +172,9 @@ def _find_rating_until(round_state: RoundState, slot: RaterSlot, item: str, unti
 
 
 def list_drift_labels(state: State, name: str, earlier: str, facet: str) -> list[tuple[str, str, Label | None]]:
-    """(item and rater, round, label): what each rater said then and says now, under the codebook of now.
+    """Returns (item and rater, round, label) of both rounds under the current codebook, to compare raters over time.
 
-    Agreement over these tells whether raters still use the codes as they did.
+    Agreement over these labels shows whether raters still use the codes as before.
     """
     now, then = state.round(name), state.round(earlier)
     version = now.plan.codebook
@@ -214,12 +214,12 @@ def _read(state: State, rating: Rating, code: str, version: int | None, level: s
 
 
 def count_hours(round_state: RoundState) -> dict[str, float]:
-    """How long each rater worked, in hours; a rating that was superseded took its time too."""
+    """Returns the working hours by rater, including superseded ratings."""
     return {rater: seconds / 3600 for rater, seconds in round_state.seconds.items()}
 
 
 def count_work(state: State, rater: str) -> tuple[int, tuple[tuple[str, int], ...]]:
-    """How many ratings somebody gave, and the open rounds in which they still have items, with how many."""
+    """Returns how many items a rater has rated, and how many are left in each open round."""
     left = []
     for round_state in state.rounds.values():
         slot = round_state.slot_of(rater)

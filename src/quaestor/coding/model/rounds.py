@@ -16,7 +16,7 @@ def build_open_act(state: State, plan: RoundPlan, actor: str, passed: bool | Non
     """Builds the act that opens a round; `passed` is whether the previous round reached its threshold, if known."""
     if plan.round in state.rounds:
         hint = "use another name, and items.without to leave out the items of earlier rounds"
-        raise StateError(f"the round {plan.round!r} is already open or closed: {hint}")
+        raise StateError(f"the round {plan.round!r} has already been opened: {hint}")
     if not plan.items:
         raise StateError(f"the round {plan.round!r} has no items: check its funnel step or sample")
     if plan.tie_breaker in plan.raters:

@@ -1,4 +1,4 @@
-"""What each person may see of a round: blindness is kept here, whatever page or command asks."""
+"""What each person may see of a round; enforces blindness for all pages and commands."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from quaestor.store.records import NewAct
 
 
 def build_rater_view(state: State, name: str, rater: str) -> RaterView:
-    """A rater's own part of a round: the plan, their items and their ratings, and nothing that comes from others.
+    """Returns a rater's own part of a round: the plan, their items and their ratings, and nothing of other raters.
 
-    In a round that goes set by set, the words that were unified after earlier sets are common knowledge.
+    In a round with sets, all raters see the words that were unified after earlier sets.
     """
     round_state = state.round(name)
     slot = _require_slot(round_state, rater)
@@ -49,9 +49,9 @@ def build_rater_view(state: State, name: str, rater: str) -> RaterView:
 
 @dataclass(frozen=True)
 class RaterPosition:
-    """A rater's place at an open round: all that a page asks for with each item, at a cost that does not grow with it.
+    """A rater's position in an open round: what a page needs for each item, at a cost independent of the round's size.
 
-    It goes on with the round; what a rater may see is the same as in `rater_view`.
+    It shares the state of the round; a rater may see the same as in `build_rater_view`.
     """
 
     plan: RoundPlan
@@ -64,12 +64,12 @@ class RaterPosition:
     _own: dict[str, list[Rating]]
 
     def rating(self, item: str) -> Rating | None:
-        """What this rater said about an item."""
+        """Returns this rater's current rating of an item."""
         ratings = self._own.get(item)
         return ratings[-1] if ratings else None
 
     def recent(self, most: int) -> list[Rating]:
-        """What this rater said of the items rated first most recently, the newest first."""
+        """Returns this rater's ratings of the items most recently rated for the first time, newest first."""
         return [ratings[-1] for ratings in islice(reversed(self._own.values()), most)]
 
     def proposals(self, item: str) -> Mapping[str, str]:
@@ -99,25 +99,25 @@ def _require_slot(round_state: RoundState, rater: str) -> RaterSlot:
 
 
 def require_lead_view(state: State, name: str, actor: str, lead: str) -> RoundState:
-    """The whole round: for its lead, and for those with a part in it when it is over.
+    """Returns the whole round for its lead, and for its raters and tie-breaker when it is closed; raises otherwise.
 
-    A lead who rates in a round loses the lead's view of it until it closes; one who breaks its ties sees names only
-    after the last of them is settled.
+    A lead who rates in a blind round loses the lead's view until it closes; a lead who is the tie-breaker sees names
+    only after the last disagreement is settled.
     """
     round_state = state.round(name)
     if actor not in (lead, round_state.plan.tie_breaker) and round_state.slot_of(actor) is None:
-        raise StateError(f"{actor!r} has no part in {name!r} and sees nothing of it")
+        raise StateError(f"{actor!r} has no role in {name!r} and cannot see it")
     if actor == round_state.plan.tie_breaker and not (round_state.status == CLOSED and is_settled_round(state, name)):
-        raise StateError(f"{actor!r} breaks the ties of {name!r} and sees who said what when all are settled")
+        raise StateError(f"{actor!r} is the tie-breaker of {name!r}: names are shown once all disagreements are settled")
     if round_state.plan.blind and round_state.slot_of(actor) and round_state.status != CLOSED:
-        raise StateError(f"{actor!r} rates in {name!r} and sees the others' ratings when it is closed")
+        raise StateError(f"{actor!r} rates in {name!r}: the ratings of others are shown once it is closed")
     return round_state
 
 
 def build_unblind_act(state: State, name: str, actor: str) -> NewAct | None:
-    """The act that records that somebody now sees others' ratings of a blind round; None where it is on record.
+    """Builds the act that records that somebody saw others' ratings of a blind round; None if it is already recorded.
 
-    Anybody who has looked can take no seat in the round any more, and it can no longer be reopened as a blind one.
+    Afterwards this person can no longer become a rater of the round, and it can no longer be reopened as blind.
     """
     round_state = state.round(name)
     if actor in round_state.unblinded or not round_state.plan.blind:
@@ -126,10 +126,10 @@ def build_unblind_act(state: State, name: str, actor: str) -> NewAct | None:
 
 
 def needs_consent(state: State, name: str, actor: str) -> bool:
-    """Whether a first look at others' ratings has a consequence, so that the viewer has to agree to it beforehand.
+    """Returns whether seeing others' ratings for the first time has a consequence that the viewer must agree to.
 
-    A rater's look ends their blindness; a look at a round that can still be reopened blind ends that. A look of
-    anybody else is recorded without a question.
+    It ends a rater's blindness, and a round that could be reopened as blind no longer can. Any other view is recorded
+    without asking.
     """
     round_state = state.round(name)
     if build_unblind_act(state, name, actor) is None:
@@ -138,20 +138,20 @@ def needs_consent(state: State, name: str, actor: str) -> bool:
 
 
 def list_visible_disagreements(state: State, name: str, actor: str, lead: str) -> list[Disagreement]:
-    """The disagreements of a closed round with who said what."""
+    """Returns the disagreements of a closed round with the names of the raters."""
     require_lead_view(state, name, actor, lead)
     if state.round(name).status != CLOSED:
-        raise StateError(f"the round {name!r} is open: its disagreements can be seen when it is closed")
+        raise StateError(f"the round {name!r} is open: its disagreements are shown once it is closed")
     return list_disagreements(state, name)
 
 
 def list_tie_cases(state: State, name: str, actor: str) -> list[TieCase]:
-    """What a tie-breaker may see: the items in dispute and what was said, in an order that tells nothing."""
+    """Returns the cases as the tie-breaker may see them: answers in an order that does not reveal the raters."""
     round_state = state.round(name)
     if actor != round_state.plan.tie_breaker:
-        raise StateError(f"{actor!r} does not break the ties of {name!r}")
+        raise StateError(f"{actor!r} is not the tie-breaker of {name!r}")
     if round_state.status != CLOSED:
-        raise StateError(f"the round {name!r} is open: its ties can be broken when it is closed")
+        raise StateError(f"the round {name!r} is open: close it before breaking ties")
     cases = []
     for disagreement in list_disagreements(state, name):
         answers = shuffle_answers(round_state.plan, disagreement.item, [answer for _, answer in disagreement.answers])

@@ -213,7 +213,7 @@ class RoundEvent:
 
 def list_round_events(coding: CodingSession, name: str) -> list[RoundEvent]:
     """The acts of a round in order, but for its ratings and what was said about them."""
-    acts = coding.journal.acts_of_kinds(list(_WORDS))
+    acts = coding.journal.read_acts_of_kinds(list(_WORDS))
     return [_build_event(act) for act in acts if _find_round(act) == name]
 
 

@@ -95,11 +95,11 @@ def take_note(
 
     def changes(known: Sequence[SealedEntry], moment: float) -> bool:
         first = next((entry for entry in known if entry.key == amends and is_note(entry)), None)
-        if amends and (first is None or first.said.get("amends")):
+        if amends and (first is None or first.content.get("amends")):
             raise InputError("the note to amend is not in this interview: reload the page")
         if first is not None and first.actor != stamp.actor:
             raise StateError(f"this note is by {first.actor}: only they can amend it; add a note of your own")
-        if first is not None and (first.said["question"], first.kind == MARK) != (question, follow_up):
+        if first is not None and (first.content["question"], first.kind == MARK) != (question, follow_up):
             raise InputError("an amended note stays with its question: write a new note for another question")
         return first is None or next(note for note in conversation_in(known).notes if note.key == amends).text != words
 
@@ -180,9 +180,9 @@ def _kept(
         sent = next((entry for entry in known if stamp.key and entry.key == stamp.key), None)
         if sent is not None:
             same = (sent.kind, sent.actor) == (kind, stamp.actor)
-            if not same or any(sent.said.get(part) != value for part, value in said.items()):
+            if not same or any(sent.content.get(part) != value for part, value in said.items()):
                 raise StateError(f"the key of this {kind} has already been used for something else")
-            return [NewEntry(kind, sent.actor, sent.said, participant, name, sent.time, sent.key)]
+            return [NewEntry(kind, sent.actor, sent.content, participant, name, sent.time, sent.key)]
         now = interviews.now()
         present = datetime.fromisoformat(now).timestamp()
         moment = stamp.when if made_up and stamp.when is not None else _moment(stamp.when, moment_of(planned), present)

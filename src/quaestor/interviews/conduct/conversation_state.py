@@ -49,8 +49,8 @@ class Clock:
 
     def after(self, entry: SealedEntry) -> Clock:
         """Returns the clock after one of its entries; an entry that changes nothing is ignored."""
-        moment, what = moment_of(entry), entry.said["what"]
-        section = entry.said.get("section", "") or self.section
+        moment, what = moment_of(entry), entry.content["what"]
+        section = entry.content.get("section", "") or self.section
         if not changes_clock(self, what, section, entry.actor):
             return self
         spent = (
@@ -72,7 +72,7 @@ class Clock:
 
 
 @dataclass(frozen=True)
-class Version:
+class NoteVersion:
     """One version of a note's text."""
 
     text: str
@@ -92,7 +92,7 @@ class Note:
     question: str
     """Empty if it belongs to a whole section."""
     follow_up: bool
-    versions: tuple[Version, ...]
+    versions: tuple[NoteVersion, ...]
     afterwards: bool = False
     """Whether it was written after the conversation had ended."""
 
@@ -186,7 +186,7 @@ def conversation_in(entries: Sequence[SealedEntry]) -> Conversation:
     ticks: dict[tuple[str, str, str], Tick] = {}
     marks: dict[tuple[str, str], Mark] = {}
     for one in conversation_entries:
-        content = one.said
+        content = one.content
         if one.kind == TICK:
             item, other = content.get("item", ""), content.get("other", "")
             tick = Tick(content["question"], item, other, content["on"], one.actor, content.get("at", 0.0))
@@ -226,19 +226,19 @@ def changes_clock(clock: Clock, what: str, section: str, actor: str) -> bool:
 
 def is_note(entry: SealedEntry) -> bool:
     """Whether an entry has a text: a note, or a question asked beyond the guide."""
-    return entry.kind == NOTE or (entry.kind == MARK and entry.said["what"] == FOLLOW_UP)
+    return entry.kind == NOTE or (entry.kind == MARK and entry.content["what"] == FOLLOW_UP)
 
 
 def moment_of(entry: SealedEntry) -> float:
     """Returns when an entry was written, in seconds since 1970; without a connection that is before it arrived."""
-    return datetime.fromisoformat(entry.said.get("wall") or entry.time).timestamp()
+    return datetime.fromisoformat(entry.content.get("wall") or entry.time).timestamp()
 
 
 def _notes(entries: Sequence[SealedEntry], clock: Clock) -> tuple[Note, ...]:
     notes: dict[str, Note] = {}
     for one in sorted((entry for entry in entries if is_note(entry)), key=lambda entry: entry.number):
-        content = one.said
-        version = Version(content.get("text", ""), float(content.get("at", 0.0)), content.get("wall") or one.time)
+        content = one.content
+        version = NoteVersion(content.get("text", ""), float(content.get("at", 0.0)), content.get("wall") or one.time)
         first = notes.get(content.get("amends", ""))
         versions = (*first.versions, version) if first else (version,)
         if first:

@@ -18,7 +18,7 @@ from quaestor.interviews.conduct.conversation_state import (
     Note,
     conversation_in,
 )
-from quaestor.interviews.model.records import Guide, GuideQuestion, Interview, Section
+from quaestor.interviews.model.records import Guide, GuideQuestion, Interview, GuideSection
 from quaestor.interviews.participants.consent import Consent, consent_of
 from quaestor.interviews.repository import Interviews
 from quaestor.store.sealed_file import SealedEntry
@@ -29,7 +29,7 @@ class Stop:
     """A step through a guide: a question, or a text that is read to everybody."""
 
     number: int
-    section: Section
+    section: GuideSection
     question: GuideQuestion | None = None
     says: bool = False
     """Whether the script of its section is read here."""
@@ -43,7 +43,7 @@ class Stop:
 class SectionClock:
     """A section with its planned and used time."""
 
-    section: Section
+    section: GuideSection
     used: float
     stops: tuple[Stop, ...]
 
@@ -173,14 +173,14 @@ def clock_json(clock: Clock, moment: float) -> dict[str, Any]:
 
 def entry_json(entry: SealedEntry) -> dict[str, Any]:
     """Returns an entry of a conversation as pages and programs receive it."""
-    act = "clock" if entry.kind == CLOCK else "note" if entry.said.get("what") == "follow-up" else entry.kind
-    change = {"number": entry.number, "key": entry.key, "by": entry.actor, "act": act, **entry.said}
-    return change | {"follow_up": entry.said.get("what") == "follow-up"} if act == "note" else change
+    act = "clock" if entry.kind == CLOCK else "note" if entry.content.get("what") == "follow-up" else entry.kind
+    change = {"number": entry.number, "key": entry.key, "by": entry.actor, "act": act, **entry.content}
+    return change | {"follow_up": entry.content.get("what") == "follow-up"} if act == "note" else change
 
 
 def _stands(conversation: Conversation, entry: SealedEntry) -> dict[str, bool]:
     """Whether a tick or a mark is in effect: one that arrives late may already have been undone."""
-    content = entry.said
+    content = entry.content
     if entry.kind == TICK:
         ticked = {(tick.item, tick.other) for tick in conversation.ticked(content["question"])}
         return {"on": (content.get("item", ""), content.get("other", "")) in ticked}

@@ -16,7 +16,7 @@ from quaestor.interviews.model.records import (
     Guide,
     GuideQuestion,
     Interview,
-    Section,
+    GuideSection,
     clock_words,
     describe_participant,
 )
@@ -38,7 +38,7 @@ class Ticked:
 
 
 @dataclass(frozen=True)
-class QuestionLine:
+class ProtocolQuestion:
     """A question with its state, ticks and notes."""
 
     question: GuideQuestion
@@ -53,11 +53,11 @@ class QuestionLine:
 class SectionLine:
     """A section with its time."""
 
-    section: Section
+    section: GuideSection
     used: float
     notes: tuple[Note, ...]
     """Notes on the section as a whole."""
-    questions: tuple[QuestionLine, ...]
+    questions: tuple[ProtocolQuestion, ...]
 
     @property
     def planned(self) -> float:
@@ -112,7 +112,7 @@ class Protocol:
         """The length of the widest bar in seconds."""
         return max((*(max(section.planned, section.used) for section in self.sections), 1.0))
 
-    def lines(self) -> Iterator[QuestionLine]:
+    def lines(self) -> Iterator[ProtocolQuestion]:
         for section in self.sections:
             yield from section.questions
 
@@ -132,7 +132,7 @@ def protocol(interviews: Interviews, name: str) -> Protocol:
     guide, talk = interviews.guide_of(interview), conversation(interviews, name)
     moment = datetime.fromisoformat(interviews.now()).timestamp()
 
-    def line(question: GuideQuestion) -> QuestionLine:
+    def line(question: GuideQuestion) -> ProtocolQuestion:
         labels = {item.code: item.label for item in question.items}
         ticked = talk.ticked(question.id)
         ticks = [Ticked(tick.item, labels.get(tick.item, tick.other), tick.by, tick.at) for tick in ticked]
@@ -140,7 +140,7 @@ def protocol(interviews: Interviews, name: str) -> Protocol:
         ticks.sort(key=lambda tick: order.index(tick.item) if tick.item else len(order))
         state = talk.state_of(question.id) or NOT_REACHED
         mark = talk.marks.get((question.id, state))
-        return QuestionLine(question, state, mark, tuple(ticks), tuple(talk.notes_on(question.id)))
+        return ProtocolQuestion(question, state, mark, tuple(ticks), tuple(talk.notes_on(question.id)))
 
     sections = tuple(
         SectionLine(

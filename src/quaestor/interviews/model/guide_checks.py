@@ -14,7 +14,7 @@ from pathlib import Path
 from quaestor.base.errors import InputError, Problem
 from quaestor.base.names import suggest
 from quaestor.interviews.model.guide_file import guide_from, guide_text_in
-from quaestor.interviews.model.records import Asks, Guide, GuideQuestion, Section
+from quaestor.interviews.model.records import Asks, Guide, GuideQuestion, GuideSection
 
 WHOLE = "guide"
 """The location of a problem that concerns no section or question."""
@@ -77,7 +77,7 @@ def _research(guide: Guide) -> Iterator[Problem]:
 
 
 def _asked_twice(guide: Guide) -> Iterator[Problem]:
-    where: dict[str, tuple[Section, GuideQuestion]] = {}
+    where: dict[str, tuple[GuideSection, GuideQuestion]] = {}
     for section in guide.sections:
         for question in section.questions:
             spoken_words = _spoken(question.text)
@@ -97,7 +97,7 @@ def _spoken(text: str) -> str:
     return " ".join(words.split()) or text
 
 
-def _section(section: Section) -> Iterator[Problem]:
+def _section(section: GuideSection) -> Iterator[Problem]:
     where = f"section {section.id}"
     if not section.minutes:
         yield Problem(where, "it has no time: add minutes=5, or what it takes", grave=False)

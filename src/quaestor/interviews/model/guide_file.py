@@ -28,7 +28,7 @@ from typing import Any
 
 from quaestor.base.errors import InputError
 from quaestor.base.names import join_with_or, suggest
-from quaestor.interviews.model.records import Asks, Guide, GuideQuestion, ReferenceItem, Section
+from quaestor.interviews.model.records import Asks, Guide, GuideQuestion, ReferenceItem, GuideSection
 
 LONGEST_ID = 60
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*))?")
@@ -280,7 +280,7 @@ def _research(table: object, name: str) -> dict[str, str]:
     return {key: words.strip() for key, words in table.items()}
 
 
-def _sections(blocks: Sequence[Block], name: str) -> tuple[Section, ...]:
+def _sections(blocks: Sequence[Block], name: str) -> tuple[GuideSection, ...]:
     sections: list[tuple[Block, list[GuideQuestion]]] = []
     for block in blocks:
         if block.depth == 1:
@@ -294,7 +294,7 @@ def _sections(blocks: Sequence[Block], name: str) -> tuple[Section, ...]:
     return tuple(_section(block, questions) for block, questions in sections)
 
 
-def _section(block: Block, questions: Sequence[GuideQuestion]) -> Section:
+def _section(block: Block, questions: Sequence[GuideQuestion]) -> GuideSection:
     block.marks.only(PARTS, ("minutes",), block.where)
     parts = [part for part in PARTS if part in block.marks.words]
     if len(parts) > 1:
@@ -306,7 +306,7 @@ def _section(block: Block, questions: Sequence[GuideQuestion]) -> Section:
     if not 0 <= minutes < _A_DAY:
         raise InputError(f"{block.where}: give the length of {block.title[:40]!r}, as in {{#id minutes=5}}")
     script, note = "\n".join(block.script).strip("\n"), "\n".join(block.note).strip()
-    return Section(block.id, block.title, minutes, tuple(questions), script, note, "".join(parts))
+    return GuideSection(block.id, block.title, minutes, tuple(questions), script, note, "".join(parts))
 
 
 def _question(block: Block) -> GuideQuestion:

@@ -48,7 +48,7 @@ class GuideQuestion:
 
 
 @dataclass(frozen=True)
-class Section:
+class GuideSection:
     """A part of an interview and its planned time."""
 
     id: str
@@ -69,7 +69,7 @@ class Guide:
     id: str
     title: str
     minutes: float
-    sections: tuple[Section, ...]
+    sections: tuple[GuideSection, ...]
     agreement: str = ""
     """The file of the consent form, in the guide's folder."""
     research: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
@@ -92,7 +92,7 @@ class Guide:
     def question(self, name: str) -> GuideQuestion | None:
         return next((one for one in self.questions() if one.id == name), None)
 
-    def section_of(self, question: str) -> Section | None:
+    def section_of(self, question: str) -> GuideSection | None:
         return next((section for section in self.sections if any(q.id == question for q in section.questions)), None)
 
 

@@ -109,7 +109,7 @@ def _erase_in_transcript(
             {
                 entry.number: content
                 for entry in entries
-                if (content := _said_without(entry, labels, erased)) != entry.said
+                if (content := _said_without(entry, labels, erased)) != entry.content
             },
             changed,
             [_replacement(talk, chosen, *by)] if chosen else [],
@@ -162,7 +162,7 @@ def _new_labels(labels: Iterable[str], erased: ErasedNames) -> dict[str, str]:
 
 def _said_without(entry: SealedEntry, labels: dict[str, str], erased: ErasedNames) -> dict[str, Any]:
     """Returns the content of an entry about a transcript with the new labels and without the names in replacements."""
-    content = entry.said
+    content = entry.content
     if entry.kind == "speaker":
         return {**content, "speaker": labels.get(content["speaker"], content["speaker"])}
     if entry.kind in (REPLACE, HIDE):

@@ -187,7 +187,7 @@ def _gathered(interviews: Interviews, entries: Sequence[SealedEntry], spoken: Se
 
 
 def _told(entry: SealedEntry) -> KnownName:
-    content = entry.said
+    content = entry.content
     return KnownName(
         content["id"],
         content["kind"],
@@ -200,7 +200,7 @@ def _told(entry: SealedEntry) -> KnownName:
 
 def _of_contact(entry: SealedEntry) -> Iterator[KnownName]:
     """Yields a participant's name, and the addresses and numbers that belong to them alone."""
-    who, contact = entry.participant, entry.said
+    who, contact = entry.participant, entry.content
     if is_searchable(contact["name"]):
         yield _derived(who, PERSON, (contact["name"],), who, who)
     local = contact["email"].partition("@")[0]
@@ -248,7 +248,7 @@ def _next_id(interviews: Interviews, kind: str, known: Iterable[KnownName]) -> s
     """Returns an id that no name has and that no answered place of a transcript ever referred to."""
     used = {known_name.id for known_name in known}
     answered = [entry for entry in interviews.file.read_entries() if entry.kind == REPLACE]
-    used |= {place["name"] for entry in answered for place in entry.said["places"]}
+    used |= {place["name"] for entry in answered for place in entry.content["places"]}
     numbers = [int(match[1]) for name_id in used if (match := re.fullmatch(rf"{kind}-(\d+)", name_id))]
     return f"{kind}-{max(numbers, default=0) + 1}"
 

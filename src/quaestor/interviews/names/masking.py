@@ -117,7 +117,7 @@ def _hidden(entries: Sequence[SealedEntry]) -> _Places:
     for entry in since_import(entries):
         if entry.kind not in (HIDE, REPLACE):
             continue
-        places = {(place["turn"], place["start"], place["end"]): place for place in entry.said["places"]}
+        places = {(place["turn"], place["start"], place["end"]): place for place in entry.content["places"]}
         if entry.kind == HIDE:
             hidden = {at: Replacement(*at, place["shown"], place["name"]) for at, place in places.items()}
         else:

@@ -144,7 +144,7 @@ def _refused(entries: Iterable[SealedEntry]) -> dict[int, dict[_Place, str]]:
     """Maps each turn to the places that a person said are not that name, with the replacement that was proposed."""
     refused_places: dict[int, dict[_Place, str]] = {}
     for entry in entries:
-        for place in entry.said["places"] if entry.kind == REPLACE else ():
+        for place in entry.content["places"] if entry.kind == REPLACE else ():
             here, at = refused_places.setdefault(place["turn"], {}), (place["start"], place["end"], place["name"])
             here.pop(at, None)
             if not place["confirmed"]:

@@ -241,7 +241,7 @@ def asked_by(interviews: Interviews | None, code: str) -> Asked | None:
     """Returns what a link shows; None if it is not valid, for instance after a withdrawal."""
     sought = hash_token(code)
     for entry in interviews.file.read_entries(about="") if interviews else ():
-        if interviews and entry.kind == "link" and entry.said["sha256"] == sought:
+        if interviews and entry.kind == "link" and entry.content["sha256"] == sought:
             agreement, consent = in_force(interviews), consent_of(interviews, entry.participant)
             answered = interviews.file.texts.get(AGREEMENT, consent.version) if consent.version else None
             return Asked(entry.participant, agreement, consent, answered, has_said(interviews, entry.participant))
@@ -268,7 +268,7 @@ def _consent(entries: Sequence[SealedEntry], newest: int | None) -> Consent:
     last = next((entry for entry in reversed(entries) if entry.kind == "consent"), None)
     if last is None:
         return Consent(newest=newest, linked=linked)
-    content = last.said
+    content = last.content
     return Consent(content["what"], content["agreement"], content["how"], last.time[:10], newest, linked)
 
 

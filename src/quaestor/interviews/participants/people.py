@@ -119,7 +119,7 @@ def contact_of(interviews: Interviews, pseudonym: str, actor: str | None = None)
 
 def _known_contact(interviews: Interviews, pseudonym: str) -> Contact:
     entries = [entry for entry in interviews.identities.read_entries(participant=pseudonym) if entry.kind == _CONTACT]
-    return Contact(**entries[-1].said) if entries else Contact()
+    return Contact(**entries[-1].content) if entries else Contact()
 
 
 def reachable(interviews: Interviews) -> frozenset[str]:

@@ -25,7 +25,7 @@ from quaestor.interviews.model.records import Asks, SpokenTurn, Transcript
 from quaestor.interviews.names.masking import masked, masker
 from quaestor.interviews.participants.consent import declined
 from quaestor.interviews.repository import Interviews
-from quaestor.interviews.themes.records import CodeUsed, Part, Quotation, Reference, ReferenceTally, Said, Themes
+from quaestor.interviews.themes.records import CodeUsed, QuotationPart, Quotation, Reference, ReferenceTally, Said, Themes
 from quaestor.people.roles import Role
 
 
@@ -213,7 +213,7 @@ def _quotations(
             first.question,
             questions[first.interview].get(first.question, ""),
             tuple(
-                Part(
+                QuotationPart(
                     passage.item, passage.turn, passage.start, passage.end, passage.words, answers.get(passage.item, "")
                 )
                 for passage in ordered

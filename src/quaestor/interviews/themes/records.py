@@ -26,7 +26,7 @@ class Said:
 
 
 @dataclass(frozen=True)
-class Part:
+class QuotationPart:
     """A passage of one turn."""
 
     item: str
@@ -52,7 +52,7 @@ class Quotation:
     """The id of the guide question that is answered; empty before the first one."""
     asked: str
     """The text of that question."""
-    parts: tuple[Part, ...]
+    parts: tuple[QuotationPart, ...]
     fields: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
     """The further fields of the code, such as a threshold."""
     memo: str = ""

@@ -87,7 +87,7 @@ def _since(row: Line, start: float | None) -> Line:
 
 
 def _about(lines: list[Line], named: tuple[str, ...]) -> frozenset[int]:
-    """Returns the indexes of Teams' own lines before the first and after the last speaker; between them it is speech."""
+    """Returns the indexes of Teams' own lines before the first and after the last speaker; others are speech."""
     speakers = speakers_among([line.opening for line in lines], named)
     heads = [place for place, line in enumerate(lines) if speakers.open(line.opening)]
     if not heads:

@@ -63,7 +63,7 @@ def speakers_of(interviews: Interviews, name: str) -> list[Speaker]:
     """Lists the speakers of a transcript in the order of their first turns."""
     transcript = interviews.transcript(name)
     voices = {
-        entry.said["speaker"]: (Voice(entry.said["voice"]), entry.said.get("how", "") == BY_HAND)
+        entry.content["speaker"]: (Voice(entry.content["voice"]), entry.content.get("how", "") == BY_HAND)
         for entry in since_import(interviews.file.read_entries(about=name))
         if entry.kind == "speaker"
     }
@@ -150,8 +150,8 @@ def decided_by_hand(interviews: Interviews, name: str) -> Mapping[int, str]:
     return {
         int(turn): question
         for entry in since_import(interviews.file.read_entries(about=name))
-        if entry.kind == "match" and entry.said["how"] == BY_HAND
-        for turn, question in entry.said["questions"].items()
+        if entry.kind == "match" and entry.content["how"] == BY_HAND
+        for turn, question in entry.content["questions"].items()
     }
 
 

@@ -168,8 +168,8 @@ def take_in(
     require_consent(interviews, interview.participant, _NEEDS_CONSENT)
     known = latest_import(interviews.file.read_entries(about=name))
     sha256 = hashlib.sha256(data).hexdigest()
-    if known is not None and known.said["sha256"] == sha256 and not replace:
-        return _told(interviews, name, known.said, new=False)
+    if known is not None and known.content["sha256"] == sha256 and not replace:
+        return _told(interviews, name, known.content, new=False)
     refused = import_refused(interviews, name)
     if refused:
         raise StateError(refused)
@@ -256,7 +256,7 @@ def _matches(read: ReadTranscript, voices: Mapping[str, Voice], guide: Guide) ->
 def _told(interviews: Interviews, name: str, said: Mapping[str, Any], *, new: bool, replaced: bool = False) -> Imported:
     transcript = interviews.transcript(name)
     speakers = {
-        entry.said["speaker"]: entry.said["voice"]
+        entry.content["speaker"]: entry.content["voice"]
         for entry in interviews.file.read_entries(about=name)
         if entry.kind == "speaker"
     }

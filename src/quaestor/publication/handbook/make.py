@@ -27,7 +27,7 @@ from quaestor.publication.publication import computed_of, why_no_results
 from quaestor.publication.publication_hold import GuardedPublication
 from quaestor.publication.publication_status import made_from, note_made
 from quaestor.publication.results.count_tables import TOTAL
-from quaestor.publication.results.item_columns import YEAR, Results, cited_keys
+from quaestor.publication.results.item_columns import YEAR, StudyResults, cited_keys
 from quaestor.publication.results.values import Computed
 from quaestor.study.folder import Study
 
@@ -66,7 +66,7 @@ def _book(study: Study, computed: Computed) -> Handbook:
     return _from_printed(study, printed)
 
 
-def _from_results(study: Study, results: Results, blindness: Sequence[str]) -> Handbook:
+def _from_results(study: Study, results: StudyResults, blindness: Sequence[str]) -> Handbook:
     tree = study.settings.results.tree
     entries = tuple(_entry(study, results, code) for code in _in_order(results.coded.book, tree))
     origin = "synthetic" if results.synthetic else "computed"
@@ -125,7 +125,7 @@ def _plain_entry(
     )  # fmt: skip
 
 
-def _entry(study: Study, results: Results, code: Code) -> Entry:
+def _entry(study: Study, results: StudyResults, code: Code) -> Entry:
     book, decided = results.coded.book, results.decided
     key = results.keys[code.id]
     chosen = decided.build_mask(((book.level(code.id), (key,)),))

@@ -28,7 +28,7 @@ _SHOWN_HURTS = 15
 _HERE = Path(__file__).parent
 
 
-class Pages:
+class HandbookPages:
     """Renders a handbook page by page; the templates are compiled once."""
 
     def __init__(self, book: Handbook) -> None:
@@ -209,14 +209,14 @@ def build_handbook(
 
     The same handbook gives the same bytes.
     """
-    pages = Pages(book)
+    pages = HandbookPages(book)
     with build_folder(folder, kind="handbook", marker=MARK, guard_placement=placing) as site:
         _write(pages, site, tell)
         _make_searchable(site, tell)
     return BuiltHandbook(len(pages), len(pages.shelf.entries))
 
 
-def _write(pages: Pages, site: Path, tell: Callable[[str, int, int], None]) -> None:
+def _write(pages: HandbookPages, site: Path, tell: Callable[[str, int, int], None]) -> None:
     (site / "codes").mkdir()
     (site / "static").mkdir()
     for number, (name, text) in enumerate(pages, 1):

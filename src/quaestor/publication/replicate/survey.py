@@ -24,7 +24,7 @@ from quaestor.render.table_model import Table
 from quaestor.study.folder import Study, open_study
 from quaestor.study.templates import new_study, template_folder
 from quaestor.surveys.exchange.file_rows import plain_rows
-from quaestor.surveys.exchange.import_answers import Imported, import_answers
+from quaestor.surveys.exchange.import_answers import AnswerImport, import_answers
 from quaestor.surveys.lifecycle import Surveys, open_surveys, survey_file
 from quaestor.surveys.model.column_mapping import ColumnMapping, read_mapping
 from quaestor.surveys.model.questionnaire_file import read_questionnaire
@@ -96,7 +96,7 @@ class Replicated:
 
     study: Study
     survey: str
-    imported: Imported
+    imported: AnswerImport
     tables: tuple[Table, ...]
 
 
@@ -130,7 +130,7 @@ def replicate_survey(name: str, data: Path, folder: Path, tell: Tell) -> Replica
     return Replicated(study, survey, imported, tables)
 
 
-def _imported(surveys: Surveys, survey: str, copy: Path, value: Path) -> Imported:
+def _imported(surveys: Surveys, survey: str, copy: Path, value: Path) -> AnswerImport:
     """Imports the copy in the study folder; errors name the user's original file."""
     try:
         return import_answers(surveys, survey, copy, mapping_file(surveys.study, survey))
@@ -164,7 +164,7 @@ def _printed(study: Study) -> Printed:
     return printed
 
 
-def _left_out(imported: Imported) -> str:
+def _left_out(imported: AnswerImport) -> str:
     """Describes rows that are not responses and cells that are not answers."""
     counts = {
         "without consent": len(imported.no_consent),

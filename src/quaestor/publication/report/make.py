@@ -23,7 +23,7 @@ from quaestor.publication.publication_status import made_from, note_made
 from quaestor.publication.report.records import Report
 from quaestor.publication.report.write import MARK, write_audit_page, write_report
 from quaestor.publication.results import figures
-from quaestor.publication.results.item_columns import YEAR, Results
+from quaestor.publication.results.item_columns import YEAR, StudyResults
 from quaestor.publication.results.threats import threats_of
 from quaestor.publication.results.values import failures
 from quaestor.render.figures.records import Figure
@@ -120,7 +120,7 @@ def _report(publication: Publication, parts: Sequence[ReportPart], tell: Tell, *
     )
 
 
-def _notices(results: Results | None) -> list[str]:
+def _notices(results: StudyResults | None) -> list[str]:
     notes: list[str] = []
     if results is None:
         return notes
@@ -210,7 +210,7 @@ def _sections(publication: Publication, tell: Tell) -> list[Section]:
     return [section for section in sections if section.figures or section.tables or section.folded]
 
 
-def item_columns(results: Results) -> ItemColumns | None:
+def item_columns(results: StudyResults) -> ItemColumns | None:
     """Returns the items for the page that lists the items behind a number."""
     decided = results.decided
     if len(decided) > MOST_LISTED:

@@ -9,7 +9,7 @@ import numpy as np
 
 from quaestor.base.errors import InputError
 from quaestor.measures.item_columns import NO_VALUE, NONE, Attribute, DecidedItems
-from quaestor.publication.results.item_columns import Results
+from quaestor.publication.results.item_columns import StudyResults
 from quaestor.render.number_format import percent, whole
 from quaestor.render.table_model import Cell, Column, Group, Row, Selection, Table
 from quaestor.study.settings.publication import PublishedTableSettings
@@ -18,26 +18,26 @@ TOTAL = "total"
 
 
 @dataclass(frozen=True)
-class Part:
+class TablePart:
     """The items a table is about, and the selection that finds them."""
 
     decided: DecidedItems
     selection: Selection
 
 
-def part_of(results: Results, settings: PublishedTableSettings) -> Part:
+def part_of(results: StudyResults, settings: PublishedTableSettings) -> TablePart:
     conditions = tuple((name, tuple(keys)) for name, keys in settings.where.items())
-    return Part(results.decided.select(results.decided.build_mask(conditions)), Selection(conditions))
+    return TablePart(results.decided.select(results.decided.build_mask(conditions)), Selection(conditions))
 
 
-def base_note(part: Part, results: Results) -> str:
+def base_note(part: TablePart, results: StudyResults) -> str:
     shown, every = len(part.decided), len(results.decided)
     if shown == every:
         return f"Base: all {every} decided items."
     return f"Base: {shown} of {every} decided items ({percent(shown / every)})."
 
 
-def without_value(part: Part, settings: PublishedTableSettings) -> list[str]:
+def without_value(part: TablePart, settings: PublishedTableSettings) -> list[str]:
     """Notes how many items fit no row or column and are counted in the totals only."""
     names = [*settings.rows, *([settings.columns] if settings.columns is not None else [])]
     notes = []
@@ -53,7 +53,7 @@ def group_title(key: str, title: str) -> str:
     return f"({key}) {title}" if len(key) <= 3 and key[:1].isupper() and key != title else title
 
 
-def grouped_rows(results: Results, part: Part, settings: PublishedTableSettings) -> list[tuple[str, list[str]]]:
+def grouped_rows(results: StudyResults, part: TablePart, settings: PublishedTableSettings) -> list[tuple[str, list[str]]]:
     """Returns (group, its rows) by key; a table with one attribute has one group without a name."""
     if len(settings.rows) == 1:
         return [("", ordered(part, settings, part.decided.get_attribute(settings.rows[0])))]
@@ -68,7 +68,7 @@ def grouped_rows(results: Results, part: Part, settings: PublishedTableSettings)
     return groups_with_rows
 
 
-def ordered(part: Part, settings: PublishedTableSettings, attribute: Attribute) -> list[str]:
+def ordered(part: TablePart, settings: PublishedTableSettings, attribute: Attribute) -> list[str]:
     keys = _present(part.decided, settings, attribute)
     if settings.order == "count":
         counts = np.bincount(attribute.codes[attribute.codes != NONE], minlength=len(attribute.keys))
@@ -87,14 +87,14 @@ def _present(decided: DecidedItems, settings: PublishedTableSettings, attribute:
 
 
 def _within(
-    results: Results, part: Part, settings: PublishedTableSettings, first: Attribute, group: str, second: Attribute
+    results: StudyResults, part: TablePart, settings: PublishedTableSettings, first: Attribute, group: str, second: Attribute
 ) -> list[str]:
     if group in second.parents:
         return second.list_children(group)
     return [key for key in _present(part.decided, settings, second) if _lies_across(results, first, group, key)]
 
 
-def _lies_across(results: Results, first: Attribute, group: str, key: str) -> bool:
+def _lies_across(results: StudyResults, first: Attribute, group: str, key: str) -> bool:
     """Tells whether the codebook assigns a code of the tree to a code of another facet."""
     book = results.coded.book
     facet = next(
@@ -105,7 +105,7 @@ def _lies_across(results: Results, first: Attribute, group: str, key: str) -> bo
     return value is not None and book.at_level(value, first.name) == group
 
 
-def counts_table(results: Results, settings: PublishedTableSettings) -> Table:
+def counts_table(results: StudyResults, settings: PublishedTableSettings) -> Table:
     """Counts items by row and column, each with its share of the table's base."""
     part = part_of(results, settings)
     columns = part.decided.get_attribute(settings.columns) if settings.columns is not None else None
@@ -161,7 +161,7 @@ def _conditions(settings: PublishedTableSettings, group: str, key: str) -> tuple
 
 @dataclass(frozen=True)
 class _Cells:
-    part: Part
+    part: TablePart
     asked: PublishedTableSettings
     columns: Attribute | None
     base: int

@@ -10,7 +10,7 @@ from quaestor.coding.model.phrases import build_curves
 from quaestor.measures.descriptive import count_pairs, summary
 from quaestor.measures.item_columns import NONE
 from quaestor.measures.trends import trend, yearly_shares
-from quaestor.publication.results.item_columns import YEAR, Results
+from quaestor.publication.results.item_columns import YEAR, StudyResults
 from quaestor.publication.results.values import Computed
 from quaestor.render.figures.by_year import draw_by_year
 from quaestor.render.figures.discrepancy import draw_discrepancy
@@ -66,7 +66,7 @@ def _round_steps(computed: Computed) -> list[ProcessStep]:
     return steps
 
 
-def _measure_steps(computed: Computed, results: Results) -> Iterator[ProcessStep]:
+def _measure_steps(computed: Computed, results: StudyResults) -> Iterator[ProcessStep]:
     yield ProcessStep("decided items", len(results.decided), "items")
     tree = results.coded.book.facets[computed.study.settings.results.tree]
     for level in tree.levels:
@@ -108,7 +108,7 @@ def discrepancy_figure(computed: Computed) -> Figure | None:
     return draw_discrepancy(set_curves) if set_curves else None
 
 
-def by_year_figure(computed: Computed, results: Results) -> Figure | None:
+def by_year_figure(computed: Computed, results: StudyResults) -> Figure | None:
     name = computed.study.settings.report.by_year
     if name is None:
         return None
@@ -118,7 +118,7 @@ def by_year_figure(computed: Computed, results: Results) -> Figure | None:
     return draw_by_year([int(year) for year in years.keys], series, title=f"Posts by year and {name}")
 
 
-def treemap_figure(computed: Computed, results: Results) -> Figure | None:
+def treemap_figure(computed: Computed, results: StudyResults) -> Figure | None:
     levels = results.coded.book.facets[computed.study.settings.results.tree].levels
     if len(levels) < 2:
         return None
@@ -132,7 +132,7 @@ def treemap_figure(computed: Computed, results: Results) -> Figure | None:
 
 
 def _objects(
-    computed: Computed, results: Results, above: str, level: str
+    computed: Computed, results: StudyResults, above: str, level: str
 ) -> Iterator[tuple[str, str, int, float | None, float | None]]:
     """Yields (phase, object, posts, median views, median days) of every object."""
     decided = results.decided
@@ -144,7 +144,7 @@ def _objects(
         yield phases.get_title(parent), title, int(mine.sum()), views, days
 
 
-def heat_map_figure(computed: Computed, results: Results) -> Figure | None:
+def heat_map_figure(computed: Computed, results: StudyResults) -> Figure | None:
     heat_map = computed.study.settings.report.heat_map
     if heat_map is None:
         return None
@@ -158,7 +158,7 @@ def heat_map_figure(computed: Computed, results: Results) -> Figure | None:
     return draw_heat_map(rows.titles, points, title=f"Share of each {heat_map[0]} among the posts of a {heat_map[1]}")
 
 
-def popularity_figure(computed: Computed, results: Results) -> Figure | None:
+def popularity_figure(computed: Computed, results: StudyResults) -> Figure | None:
     levels = results.coded.book.facets[computed.study.settings.results.tree].levels
     if len(levels) < 2:
         return None
@@ -168,7 +168,7 @@ def popularity_figure(computed: Computed, results: Results) -> Figure | None:
     return draw_popularity_difficulty(places, median_views=views, median_days=days)
 
 
-def trend_figure(computed: Computed, results: Results) -> Figure | None:
+def trend_figure(computed: Computed, results: StudyResults) -> Figure | None:
     """Draws the share of each first-level value by year."""
     level = results.coded.book.facets[computed.study.settings.results.tree].levels[0]
     attribute, years = results.decided.get_attribute(level), results.decided.get_attribute(YEAR)

@@ -14,7 +14,7 @@ from quaestor.coding.model.state import State
 from quaestor.evidence.ingest import list_notes
 from quaestor.evidence.item_facts import ItemFacts, read_item_facts
 from quaestor.measures.item_columns import Attribute, DecidedItems, Floats, build_attribute
-from quaestor.publication.results.decided_codes import Coded, CodedItems, coded_items
+from quaestor.publication.results.decided_codes import CodedItem, CodedItems, coded_items
 from quaestor.study.folder import Study
 
 YEAR = "year"
@@ -22,7 +22,7 @@ _LETTERED = 2
 
 
 @dataclass(frozen=True)
-class Results:
+class StudyResults:
     """Decided items as columns, and the facts about each item."""
 
     decided: DecidedItems
@@ -36,7 +36,7 @@ class Results:
     """The note on synthetic evidence; empty for real data."""
 
 
-def results_from(study: Study, state: State, version: int | None = None, like: Results | None = None) -> Results:
+def results_from(study: Study, state: State, version: int | None = None, like: StudyResults | None = None) -> StudyResults:
     """Computes decided items; under another codebook version, with the citation keys of the results `like`."""
     coded = coded_items(study, state, version)
     known = (
@@ -64,10 +64,10 @@ def results_from(study: Study, state: State, version: int | None = None, like: R
     }
     decided = DecidedItems(tuple(items), attributes, _numbers(study, rows))
     note = "; ".join(note for note in list_notes(study) if "synthetic" in note.casefold())
-    return Results(decided, coded, known, cited, len(coded.items) - len(items), note)
+    return StudyResults(decided, coded, known, cited, len(coded.items) - len(items), note)
 
 
-def _names(results: Results) -> dict[str, str]:
+def _names(results: StudyResults) -> dict[str, str]:
     """Returns citation keys by the path of names of a code."""
     return {results.coded.book.path_name(code).casefold(): cited for code, cited in results.keys.items()}
 
@@ -92,7 +92,7 @@ def cited_keys(book: Codebook, tree: str, value: Mapping[str, str] | None = None
     return cited
 
 
-def _levels(book: Codebook, tree: str, codes: Sequence[Coded], cited: dict[str, str]) -> dict[str, Attribute]:
+def _levels(book: Codebook, tree: str, codes: Sequence[CodedItem], cited: dict[str, str]) -> dict[str, Attribute]:
     """Builds one attribute per level of the tree; an item coded above a level has no value there."""
     if tree not in book.facets:
         raise StateError(f"the codebook has no facet {tree!r}: name one of {', '.join(book.facets)} as results.tree")
@@ -116,12 +116,12 @@ def _titled(code: Code) -> str:
     return code.name if code.active else f"{code.name} ({code.status})"
 
 
-def _at_level(book: Codebook, coded: Coded, level: str) -> str | None:
+def _at_level(book: Codebook, coded: CodedItem, level: str) -> str | None:
     code_at_level = book.at_level(coded.code, level)
     return code_at_level if code_at_level is not None or coded.place is None else book.at_level(coded.place, level)
 
 
-def _across(book: Codebook, tree: str, codes: Sequence[Coded]) -> dict[str, Attribute]:
+def _across(book: Codebook, tree: str, codes: Sequence[CodedItem]) -> dict[str, Attribute]:
     attributes = {}
     for facet in book.facets.values():
         if facet.id == tree:

@@ -9,8 +9,8 @@ import numpy as np
 from quaestor.measures.descriptive import share, summary
 from quaestor.measures.item_columns import ANY_VALUE, Floats
 from quaestor.measures.records import Summary
-from quaestor.publication.results.count_tables import Part, base_note, group_title, grouped_rows, part_of, stub_of
-from quaestor.publication.results.item_columns import Results
+from quaestor.publication.results.count_tables import TablePart, base_note, group_title, grouped_rows, part_of, stub_of
+from quaestor.publication.results.item_columns import StudyResults
 from quaestor.render.number_format import ABSENT, decimal, interval, percent, whole
 from quaestor.render.table_model import Cell, Column, Group, Row, Selection, Table
 from quaestor.study.settings.publication import PublishedTableSettings
@@ -30,7 +30,7 @@ def title_of(measure: str) -> str:
     return TITLES.get(measure, measure.replace("_", " ").capitalize())
 
 
-def medians_table(results: Results, settings: PublishedTableSettings, seed: int) -> Table:
+def medians_table(results: StudyResults, settings: PublishedTableSettings, seed: int) -> Table:
     """Returns the median of each measure by row."""
     columns = tuple(Column(name, title_of(name)) for name in settings.measures)
 
@@ -40,7 +40,7 @@ def medians_table(results: Results, settings: PublishedTableSettings, seed: int)
     return _table(results, settings, columns, cells, seed)
 
 
-def summaries_table(results: Results, settings: PublishedTableSettings, seed: int) -> Table:
+def summaries_table(results: StudyResults, settings: PublishedTableSettings, seed: int) -> Table:
     """Returns base, median, 95 % interval and quartiles of each measure by row."""
     columns = tuple(
         Column(f"{name}_{part}", title, spanner=title_of(name))
@@ -69,7 +69,7 @@ def _never_accepted(days: Floats, selection: Selection) -> Cell:
 
 
 def _table(
-    results: Results, settings: PublishedTableSettings, columns: tuple[Column, ...], cells: Cells, seed: int
+    results: StudyResults, settings: PublishedTableSettings, columns: tuple[Column, ...], cells: Cells, seed: int
 ) -> Table:
     part = part_of(results, settings)
     ways: set[str] = set()
@@ -102,7 +102,7 @@ def _table(
 
 
 def _row(
-    part: Part, settings: PublishedTableSettings, key: str, title: str, conditions: Conditions, cells: Cells, seed: int,
+    part: TablePart, settings: PublishedTableSettings, key: str, title: str, conditions: Conditions, cells: Cells, seed: int,
     ways: set[str], *, total: bool = False,
 ) -> Row:  # fmt: skip
     chosen = part.decided.build_mask(conditions)

@@ -14,8 +14,8 @@ from quaestor.measures.group_comparison import cliffs_delta, kruskal_wallis
 from quaestor.measures.item_columns import ANY_VALUE, NONE, Attribute
 from quaestor.measures.records import Correlation
 from quaestor.measures.trends import trend, yearly_shares
-from quaestor.publication.results.count_tables import TOTAL, Part, base_note, part_of, stub_of
-from quaestor.publication.results.item_columns import YEAR, Results
+from quaestor.publication.results.count_tables import TOTAL, TablePart, base_note, part_of, stub_of
+from quaestor.publication.results.item_columns import YEAR, StudyResults
 from quaestor.publication.results.median_tables import ALL, title_of
 from quaestor.render.number_format import ABSENT, decimal, interval, percent, probability, whole
 from quaestor.render.table_model import Cell, Column, Group, Row, Selection, Table
@@ -25,7 +25,7 @@ SIGNIFICANT = 0.05
 _STAR = {"*": "Significant at p < 0.05."}
 
 
-def correlations_table(results: Results, settings: PublishedTableSettings, kind: str) -> Table:
+def correlations_table(results: StudyResults, settings: PublishedTableSettings, kind: str) -> Table:
     """Correlates the counts of two columns over the rows of a level, group by group."""
     part = part_of(results, settings)
     groups = part.decided.get_attribute(settings.rows[0])
@@ -81,7 +81,7 @@ def _both(first: Correlation, second: Correlation, selection: Selection) -> list
     return cells
 
 
-def measures_table(results: Results, settings: PublishedTableSettings) -> Table:
+def measures_table(results: StudyResults, settings: PublishedTableSettings) -> Table:
     """Correlates measures of the same items, always with both coefficients."""
     part = part_of(results, settings)
     columns = (
@@ -113,7 +113,7 @@ def measures_table(results: Results, settings: PublishedTableSettings) -> Table:
     )  # fmt: skip
 
 
-def comparison_table(results: Results, settings: PublishedTableSettings) -> Table:
+def comparison_table(results: StudyResults, settings: PublishedTableSettings) -> Table:
     """Tests whether groups differ in a measure, which pairs do, and by how much."""
     part = part_of(results, settings)
     attribute = part.decided.get_attribute(settings.rows[0])
@@ -155,7 +155,7 @@ def _equals(p: float | None) -> str:
     return text.replace("<", "< ") if text.startswith("<") else f"= {text}"
 
 
-def association_table(results: Results, settings: PublishedTableSettings, seed: int) -> Table:
+def association_table(results: StudyResults, settings: PublishedTableSettings, seed: int) -> Table:
     """Tests whether two attributes depend on each other, and how strongly."""
     part = part_of(results, settings)
     across = part.decided.get_attribute(settings.columns or "")
@@ -183,7 +183,7 @@ def association_table(results: Results, settings: PublishedTableSettings, seed: 
                  (*notes, *([settings.note] if settings.note else [])))  # fmt: skip
 
 
-def trends_table(results: Results, settings: PublishedTableSettings) -> Table:
+def trends_table(results: StudyResults, settings: PublishedTableSettings) -> Table:
     """Returns the share of each row by year and its trend."""
     part = part_of(results, settings)
     attribute, years = part.decided.get_attribute(settings.rows[0]), part.decided.get_attribute(YEAR)
@@ -198,7 +198,7 @@ def trends_table(results: Results, settings: PublishedTableSettings) -> Table:
                  tuple(note for note in notes if note))  # fmt: skip
 
 
-def _trend(part: Part, attribute: Attribute, years: Attribute, place: int) -> Row:
+def _trend(part: TablePart, attribute: Attribute, years: Attribute, place: int) -> Row:
     dated = years.codes != NONE
     when = np.array([int(key) for key in years.keys], np.float64)[years.codes[dated]]
     shares = yearly_shares(when, (attribute.codes == place)[dated], [int(key) for key in years.keys])

@@ -14,7 +14,7 @@ from quaestor.measures.descriptive import share, summary
 from quaestor.measures.group_comparison import cliffs_delta
 from quaestor.measures.item_columns import Flags, Floats
 from quaestor.publication.results.count_tables import base_note, counts_table, ordered, part_of, stub_of
-from quaestor.publication.results.item_columns import Results
+from quaestor.publication.results.item_columns import StudyResults
 from quaestor.publication.results.median_tables import medians_table, summaries_table, title_of
 from quaestor.publication.results.relation_tables import (
     association_table,
@@ -28,7 +28,7 @@ from quaestor.render.table_model import Cell, Column, Group, Row, Selection, Tab
 from quaestor.study.folder import Study
 from quaestor.study.settings.publication import PublishedTableSettings
 
-TABLE_KINDS: dict[str, Callable[[Study, Results, PublishedTableSettings], Table]] = {
+TABLE_KINDS: dict[str, Callable[[Study, StudyResults, PublishedTableSettings], Table]] = {
     "counts": lambda study, results, settings: counts_table(results, settings),
     "codes": lambda study, results, settings: codes_table(results, settings),
     "medians": lambda study, results, settings: medians_table(results, settings, study.settings.study.seed),
@@ -45,7 +45,7 @@ TABLE_KINDS: dict[str, Callable[[Study, Results, PublishedTableSettings], Table]
 """Builder for each kind of table."""
 
 
-def make_table(study: Study, results: Results, settings: PublishedTableSettings) -> Table:
+def make_table(study: Study, results: StudyResults, settings: PublishedTableSettings) -> Table:
     """Builds one table; raises StateError if the study lacks what it needs."""
     try:
         return TABLE_KINDS[settings.kind](study, results, settings)
@@ -53,7 +53,7 @@ def make_table(study: Study, results: Results, settings: PublishedTableSettings)
         raise InputError(f"{study.file}: table {settings.table}: {error}") from None
 
 
-def codes_table(results: Results, settings: PublishedTableSettings) -> Table:
+def codes_table(results: StudyResults, settings: PublishedTableSettings) -> Table:
     """Lists the codes of a level with their definitions."""
     part = part_of(results, settings)
     attribute = part.decided.get_attribute(settings.rows[-1])
@@ -74,7 +74,7 @@ def codes_table(results: Results, settings: PublishedTableSettings) -> Table:
     return Table(settings.table, settings.title, stub_of(settings), columns, (Group("", tuple(rows)),), notes=notes)
 
 
-def items_of_cell(study: Study, results: Results, cell: str) -> tuple[list[str], Selection]:
+def items_of_cell(study: Study, results: StudyResults, cell: str) -> tuple[list[str], Selection]:
     """Returns the items behind `TABLE:ROW:COLUMN` and the selection that finds them."""
     table_id, _, rest = cell.partition(":")
     settings = {table_settings.table: table_settings for table_settings in study.settings.tables}

@@ -10,7 +10,7 @@ from quaestor.coding.model.state import CLOSED, RoundState, State
 from quaestor.measures.item_columns import NONE
 from quaestor.measures.records import Agreement
 from quaestor.publication.results.count_tables import can_be_placed, part_of
-from quaestor.publication.results.item_columns import Results
+from quaestor.publication.results.item_columns import StudyResults
 from quaestor.publication.results.values import Computed
 from quaestor.render.number_format import decimal, percent, series
 from quaestor.study.settings.publication import PublishedTableSettings
@@ -50,7 +50,7 @@ def placements_of(computed: Computed) -> tuple[Placement, ...]:
     return tuple(_placement(results, table) for table in tables)
 
 
-def _placement(results: Results, settings: PublishedTableSettings) -> Placement:
+def _placement(results: StudyResults, settings: PublishedTableSettings) -> Placement:
     part = part_of(results, settings).decided
     part = part.select(part.build_mask(can_be_placed(part, settings)))
     codes = part.get_attribute(settings.rows[-1]).codes
@@ -64,12 +64,12 @@ def _placement(results: Results, settings: PublishedTableSettings) -> Placement:
     )
 
 
-def _facet(results: Results, settings: PublishedTableSettings) -> str:
+def _facet(results: StudyResults, settings: PublishedTableSettings) -> str:
     facets = results.coded.book.facets.values()
     return next((facet.id for facet in facets if settings.rows[-1] in facet.levels), "")
 
 
-def _unplaced(results: Results, item: str, facet: str) -> Unplaced:
+def _unplaced(results: StudyResults, item: str, facet: str) -> Unplaced:
     coded, known = results.coded.items[item], results.known[item]
     verb, thing = coded.phrase
     label = ", ".join(part for part in (verb, thing, results.coded.book.path_name(coded.code)) if part)
@@ -165,7 +165,7 @@ def _of_results(computed: Computed) -> Iterator[str]:
         yield f"Measurement: phrases place only {series(shares)} in a row; the other items are counted as not placed."
 
 
-def _left_out(results: Results) -> Iterator[str]:
+def _left_out(results: StudyResults) -> Iterator[str]:
     for why, count in results.coded.left_out.items():
         yield f"Measurement: {count:,} kept items have no final code: {why}."
     if results.coded.rejected:

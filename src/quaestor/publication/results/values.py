@@ -20,7 +20,7 @@ from quaestor.evidence.records import FunnelResult
 from quaestor.measures.correlation import pearson, spearman
 from quaestor.measures.item_columns import ANY_VALUE
 from quaestor.measures.records import Agreement
-from quaestor.publication.results.item_columns import Results
+from quaestor.publication.results.item_columns import StudyResults
 from quaestor.render.number_format import decimal, percent, series
 from quaestor.render.table_model import Finding, Selection, Value
 from quaestor.study.folder import Study
@@ -35,7 +35,7 @@ class Computed:
     """The inputs of all values; None where a study lacks one."""
 
     study: Study
-    results: Results | None = None
+    results: StudyResults | None = None
     coding: CodingSession | None = None
     funnel: FunnelResult | None = None
     agreements: tuple[tuple[str, Agreement], ...] = ()
@@ -80,7 +80,7 @@ def _conditions(where: Mapping[str, tuple[str, ...]]) -> tuple[tuple[str, tuple[
     return tuple((name, tuple(keys)) for name, keys in where.items())
 
 
-def _results(computed: Computed) -> Results:
+def _results(computed: Computed) -> StudyResults:
     if computed.results is None:
         raise _Missing("nothing has been decided yet")
     return computed.results

@@ -35,24 +35,23 @@ _WIDE_HOLDS = {NUMBER: sheets.NUMBER, TICKED: sheets.WHOLE, PLACE: sheets.WHOLE}
 
 @dataclass(frozen=True)
 class Exported:
-    """What was written."""
+    """Result of an export."""
 
     files: tuple[Path, ...]
     responses: int
     rows: int
     columns: int
     left_out: Mapping[str, int]
-    """Responses that are not in the table, by the reason; a table of everything has them."""
+    """Number of responses left out, by reason; `everything` includes them."""
     withdrawn: int
 
 
 def export_answers(
     surveys: Surveys, name: str, path: Path, *, wide: bool = False, raw: bool = False, everything: bool = False
 ) -> Exported:
-    """Writes the finished responses that the lead did not drop; `everything` writes all, with their status.
+    """Writes the finished responses that the lead did not exclude; `everything` writes all, with their status.
 
-    A line for each part of an answer, or a row for each response where `wide`. `raw` leaves texts as they are, however
-    they begin.
+    Writes a line for each part of an answer, or with `wide` a row for each response. `raw` leaves texts unescaped.
     """
     layout = layout_of(_versions(surveys, name))
     table = _Table(surveys, name, layout, everything, sheets.is_guarded(path, raw))
@@ -65,16 +64,16 @@ def export_answers(
 
 
 def _versions(surveys: Surveys, name: str) -> dict[int, Questionnaire]:
-    """Returns every version of a questionnaire that was opened or imported into."""
+    """Returns every version of a questionnaire that was opened or imported."""
     newest = surveys.answers.version(name)
     if newest is None:
-        surveys.fielding(name)  # refuses a survey that is not there at all
-        raise StateError(f"the survey {name!r} has no answers: open it, or import some")
+        surveys.fielding(name)  # raises an error for an unknown survey
+        raise StateError(f"the survey {name!r} has no answers: open it, or import answers")
     return {number: surveys.questionnaire(name, number) for number in range(1, newest.number + 1)}
 
 
 class _Table:
-    """The responses of a survey as rows, and how many were left out."""
+    """The responses of a survey as rows, and the number left out."""
 
     def __init__(self, surveys: Surveys, name: str, layout: Layout, everything: bool, guarded: bool) -> None:
         self._surveys, self._name, self._layout, self._everything = surveys, name, layout, everything

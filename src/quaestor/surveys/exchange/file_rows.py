@@ -1,4 +1,4 @@
-"""Rows of a file of answers, whoever wrote it: CSV, TSV or XLSX, every cell a text."""
+"""Reads rows of a file of answers: CSV, TSV or XLSX, every cell as text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from quaestor.evidence.sources.tables.workbook import read_workbook
 from quaestor.surveys.exchange.table_files import GUARDED
 from quaestor.surveys.model.column_mapping import ColumnMapping, is_own_tidy, is_own_wide, own_mapping
 from quaestor.surveys.model.records import Questionnaire
-from quaestor.surveys.model.service_exports import Export, Failed, PlainRow, shaped
+from quaestor.surveys.model.service_exports import Export, UnreadableCell, PlainRow, shaped
 from quaestor.surveys.model.tidy_layout import TIDY, Layout, layout_of, wide_from_tidy
 
 _MARKS = ((codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
@@ -26,21 +26,21 @@ _HEAD = 64 * 1024
 
 
 def digest_of(path: Path) -> str:
-    """The SHA-256 of a file of answers; one that is not there or empty is refused."""
+    """Returns the SHA-256 of a file of answers; raises InputError if it is missing or empty."""
     if not path.is_file():
-        raise InputError(f"there is no file {path}: give a CSV, TSV or XLSX file of answers")
+        raise InputError(f"{path} does not exist: name a CSV, TSV or XLSX file of answers")
     if not path.stat().st_size:
-        raise InputError(f"{path} is empty: give a file of answers with its header")
+        raise InputError(f"{path} is empty: name a file of answers with a header")
     return hash_file(path)
 
 
 def plain_rows(path: Path, encoding: str = "") -> Generator[PlainRow, None, None]:
-    """The rows of a CSV, TSV or XLSX file as texts; a file that is not sound is refused in one sentence.
+    """Yields the rows of a CSV, TSV or XLSX file as texts; raises InputError if the file is damaged.
 
-    A text is UTF-8, or UTF-16 where it begins with the mark of it, unless its encoding is given.
+    Text files are read as UTF-8, or as UTF-16 if they have a byte order mark, unless an encoding is given.
     """
     if path.suffix.lower() not in (*DELIMITERS, ".xlsx"):
-        raise InputError(f"{path} is none of .csv, .tsv, .txt and .xlsx: export the answers as one of these")
+        raise InputError(f"{path} is not a .csv, .tsv, .txt or .xlsx file: export the answers in one of these formats")
     if path.suffix.lower() == ".xlsx":
         records = read_workbook(path, TableSettings(path=str(path), item="{item}"))
     else:
@@ -51,13 +51,13 @@ def plain_rows(path: Path, encoding: str = "") -> Generator[PlainRow, None, None
 
 def _plain(record: Record, path: Path) -> PlainRow:
     if record.fault:
-        raise InputError(f"{path} cannot be read in row {record.number}: {record.fault}; nothing was taken in")
-    cells = [Failed(cell.text) if isinstance(cell, ErrorCell) else as_text(cell) for cell in record.cells]
+        raise InputError(f"{path}, row {record.number} cannot be read: {record.fault}; nothing was imported")
+    cells = [UnreadableCell(cell.text) if isinstance(cell, ErrorCell) else as_text(cell) for cell in record.cells]
     return PlainRow(record.number, cells)
 
 
 def _how_written(path: Path, encoding: str) -> TableSettings:
-    """Encoding by the mark at its beginning, delimiter by what the first line has most of."""
+    """Detects the encoding by the byte order mark, the delimiter by its frequency in the first line."""
     with path.open("rb") as file:
         head = file.read(_HEAD)
     encoding = encoding or next((name for mark, name in _MARKS if head.startswith(mark)), "utf-8")
@@ -69,28 +69,28 @@ def _how_written(path: Path, encoding: str) -> TableSettings:
 
 @dataclass(frozen=True)
 class OwnExport:
-    """A table of Quaestor's own as one with a row for each response, and what its columns mean in each version."""
+    """An export of Quaestor with a row for each response, and the meaning of its columns in each version."""
 
     export: Export
     mappings: Mapping[int, ColumnMapping]
     unknown: set[str]
-    """What a tidy table answers and no version asks; filled while its rows are read."""
+    """Questions in a tidy table that no version has; filled while its rows are read."""
 
 
 def own_export(rows: Iterable[PlainRow], versions: Mapping[int, Questionnaire], path: Path) -> OwnExport:
-    """Read a table that Quaestor wrote, by the versions that this study has of the questionnaire."""
+    """Reads an export of Quaestor, using the study's versions of the questionnaire."""
     export = _as_written(shaped(rows, str(path), header_rows=1))
     layout = layout_of(versions)
     unknown: set[str] = set()
     if is_own_tidy(export.columns):
         export = _put_together(export, layout, unknown)
     elif not is_own_wide(export.columns):
-        raise InputError(f"{path} is no export of Quaestor: say with a mapping which column answers which question")
+        raise InputError(f"{path} is not an export of Quaestor: add a mapping of columns to questions")
     return OwnExport(export, {version: own_mapping(layout, version, export.columns) for version in versions}, unknown)
 
 
 def _as_written(export: Export) -> Export:
-    """The table with texts as people wrote them, where it says that they were guarded."""
+    """Removes the apostrophes that protect against formulas, if the table says it has them."""
     if GUARDED not in export.columns:
         return export
     place = export.columns.index(GUARDED)
@@ -115,7 +115,7 @@ def _put_together(export: Export, layout: Layout, unknown: set[str]) -> Export:
 def _wide_rows(
     export: Export, layout: Layout, columns: tuple[str, ...], about: int, unknown: set[str]
 ) -> Iterator[PlainRow]:
-    """Lines of a response follow each other; the number of its row is that of the first."""
+    """Joins the consecutive lines of a response; its row number is that of the first line."""
     questions = {question.id: question for question in layout.questions}
     for _, group in groupby(export.rows, key=lambda row: row.cells[0]):
         lines = list(group)

@@ -21,7 +21,7 @@ from quaestor.surveys.model.column_mapping import LISTED, ColumnMapping, is_own_
 from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.records import AGREE, Answer, CellRemark, Questionnaire, Response, ResponseStatus
 from quaestor.surveys.model.row_reader import RowReader, with_gaps
-from quaestor.surveys.model.service_exports import Export, Failed, PlainRow, is_display_order, shaped
+from quaestor.surveys.model.service_exports import Export, UnreadableCell, PlainRow, is_display_order, shaped
 from quaestor.surveys.store.responses import new_code
 
 _FINISHED = ("1", "true", "yes", "finished", "complete", "completed")
@@ -30,12 +30,12 @@ _SEED = re.compile(r"[0-9]{1,10}")
 _LONGEST_TIME = 10**9
 _LONGEST_VERSION = 20
 ResponseWithPages = tuple[Response, list[tuple[str, dict[str, Answer], str]]]
-"""A response with its pages, as the file of answers stores them."""
+"""A response with its pages, as stored in the answers file."""
 
 
 @dataclass
 class FileContents:
-    """What is gathered while the rows of a file are read; rows by their numbers."""
+    """Everything collected while a file is read; rows by their numbers."""
 
     responses: list[ResponseWithPages] = field(default_factory=list)
     rows: int = 0
@@ -46,11 +46,11 @@ class FileContents:
     odd: list[CellRemark] = field(default_factory=list)
     markers: list[CellRemark] = field(default_factory=list)
     repeated: list[int] = field(default_factory=list)
-    """Rows of a response that the file has before."""
+    """Rows of a response that already occurred in the file."""
     dropped: set[str] = field(default_factory=set)
-    """Responses that were left out where the file was written."""
+    """Responses that the lead excluded in the study that wrote the file."""
     strange: set[str] = field(default_factory=set)
-    """Versions that the file names and the survey does not have."""
+    """Versions named in the file that the survey does not have."""
 
 
 class VersionReader:
@@ -93,7 +93,7 @@ class FileReader:
             contents.headers.append(row.number)
             return
         reader = self._reader(row)
-        read = reader.rows.read(row.number, row.cells, lambda cell: isinstance(cell, Failed))
+        read = reader.rows.read(row.number, row.cells, lambda cell: isinstance(cell, UnreadableCell))
         contents.markers += read.markers
         if not read.answers and not read.unread:
             contents.empty.append(row.number)
@@ -116,7 +116,7 @@ class FileReader:
             contents.dropped.add(name)
 
     def _reader(self, row: PlainRow) -> VersionReader:
-        """Returns the reader of the version that the row names, else of the newest."""
+        """Returns the reader of the version named in the row, else of the newest."""
         version = self._cell(row, "version")
         if version and version not in self._readers:
             self._contents.strange.add(version[:_LONGEST_VERSION])
@@ -163,7 +163,7 @@ class FileReader:
         stratum = self._mapping.settings.strata.get(cell, cell)
         if stratum and stratum not in reader.questionnaire.strata:
             column = self._export.columns[self._others["stratum"]]
-            read.unread.append(CellRemark(row.number, column, "", stratum[:80], "is no stratum of the questionnaire"))
+            read.unread.append(CellRemark(row.number, column, "", stratum[:80], "is not a stratum of the questionnaire"))
             return ""
         return stratum
 
@@ -175,12 +175,12 @@ class FileReader:
             seconds = -1.0
         if 0 <= seconds < _LONGEST_TIME:
             return seconds
-        read.unread.append(CellRemark(row.number, column, "", cell[:40], "is no number of seconds"))
+        read.unread.append(CellRemark(row.number, column, "", cell[:40], "is not a number of seconds"))
         return 0.0
 
 
 def derived_id(*parts: str) -> str:
-    """Returns the id that the same row of the same file always gets; its order says nothing."""
+    """Returns a stable id for a row of a file; ids do not reveal the order."""
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
 
@@ -192,47 +192,47 @@ def _pages(questionnaire: Questionnaire, response: Response) -> Iterator[tuple[s
 
 
 @dataclass(frozen=True)
-class Imported:
-    """What an import did, and everything in the file that did not become an answer; rows by their numbers."""
+class AnswerImport:
+    """Result of an import, with everything in the file that did not become an answer; rows by their numbers."""
 
     file: str
     sha256: str
     version: int
     rows: int
-    """Below the header."""
+    """Rows below the header."""
     responses: int = 0
-    """New with this import."""
+    """Responses added by this import."""
     known: int = 0
     withdrawn: int = 0
-    """Left out, since their respondents have withdrawn them here."""
+    """Left out, because their respondents have withdrawn them here."""
     no_consent: tuple[int, ...] = ()
     empty: tuple[int, ...] = ()
     headers: tuple[int, ...] = ()
-    """Rows that are the header once more."""
+    """Rows that repeat the header."""
     unread: tuple[CellRemark, ...] = ()
     odd: tuple[CellRemark, ...] = ()
-    """Stored as they are, though the questionnaire would not have allowed them."""
+    """Stored unchanged, although the questionnaire would not have allowed them."""
     markers: tuple[CellRemark, ...] = ()
-    """Cells with no answer, or with something besides their answers; those of rows left out too."""
+    """Cells without a readable answer, or with additional text; also in rows left out."""
     unmapped_columns: tuple[str, ...] = ()
     display_columns: tuple[str, ...] = ()
-    """Columns with the order in which options were shown."""
+    """Columns with the display order of options."""
     unasked: tuple[str, ...] = ()
-    """Questions that no column of the file answers."""
+    """Questions without a column in the file."""
     repeated: tuple[int, ...] = ()
-    """Rows of a response that the file has before."""
+    """Rows of a response that already occurred in the file."""
     dropped: int = 0
-    """New ones that the lead had left out in the study that wrote the file: they are left out here too."""
+    """New responses that the lead excluded in the study that wrote the file; they are excluded here too."""
     strange_versions: tuple[str, ...] = ()
-    """Versions that the file names and the survey does not have; their responses are read as those to the newest."""
+    """Versions named in the file that the survey does not have; their responses are read as the newest version."""
 
 
 def import_answers(
     surveys: Surveys, name: str, path: Path, mapping_path: Path | None, actor: str | None = None, keep: bool = True
-) -> Imported:
-    """Imports a file of answers, whole or not at all; the same file twice gives its responses once.
+) -> AnswerImport:
+    """Imports a file of answers completely or not at all; importing a file twice adds its responses once.
 
-    Without a mapping the file is an export of Quaestor's own. With `keep` off nothing is stored.
+    Without a mapping the file must be an export of Quaestor. With `keep` off nothing is stored.
     """
     lead = require_lead(surveys.coding, actor, "import answers")
     sha256 = digest_of(path)
@@ -253,7 +253,7 @@ def import_answers(
     responses = [pair for pair in contents.responses if not surveys.answers.is_erased(pair[0].id)]
     new = _new(surveys, responses)
     dropped = [response.id for name_there, (response, _) in new.items() if name_there in contents.dropped]
-    done = Imported(
+    done = AnswerImport(
         file=path.name,
         sha256=sha256,
         version=newest,
@@ -280,16 +280,16 @@ def import_answers(
     )
     if keep:
         _keep_version(surveys, name)
-        # Nobody gets the codes: people who answered elsewhere cannot withdraw here, nor can anybody in their place.
+        # The codes are discarded: people who answered elsewhere cannot withdraw here, and nobody can in their place.
         surveys.answers.add([(new_code(), response, pages) for response, pages in new.values()])
         surveys.coding.act(lambda state: NewAct("survey.import", lead, _payload(name, mappings[newest], done)))
         for response in dropped:
-            decide(surveys, name, response, keep=False, why=f"left out where {path.name} was written", actor=actor)
+            decide(surveys, name, response, keep=False, why=f"excluded in the study that wrote {path.name}", actor=actor)
     return done
 
 
 def _versions(surveys: Surveys, name: str) -> dict[int, Questionnaire]:
-    """Returns every version that answers can be to; of a survey that was never opened, the file as it is now."""
+    """Returns every version that answers can refer to; for a survey never opened, the current file."""
     kept = surveys.answers.version(name)
     if kept is None:
         return {1: surveys.questionnaire(name)}
@@ -297,7 +297,7 @@ def _versions(surveys: Surveys, name: str) -> dict[int, Questionnaire]:
 
 
 def mapping_file(surveys: Surveys, name: str, path: Path) -> Path | None:
-    """Returns the mapping that goes with a survey by its name; an export of Quaestor's own needs none."""
+    """Returns the mapping file of a survey; an export of Quaestor needs none."""
     digest_of(path)
     with closing(plain_rows(path)) as rows:
         first = next(rows, PlainRow(1, ()))
@@ -306,12 +306,12 @@ def mapping_file(surveys: Surveys, name: str, path: Path) -> Path | None:
         return None
     mapping = survey_file(surveys.study, name).with_suffix(".mapping.toml")
     if not mapping.is_file():
-        raise InputError(f"say with --mapping which column of {path} answers which question, or write {mapping}")
+        raise InputError(f"{path} needs a mapping of columns to questions: name one with --mapping, or write {mapping}")
     return mapping
 
 
 def _new(surveys: Surveys, responses: list[ResponseWithPages]) -> dict[str, ResponseWithPages]:
-    """Returns the responses that are not stored yet, by their ids in the file; those that are stay as they are."""
+    """Returns the responses that are not stored yet, by their ids in the file."""
     new = {}
     for response, pages in responses:
         there = surveys.answers.response(response.id)
@@ -325,7 +325,7 @@ def _new(surveys: Surveys, responses: list[ResponseWithPages]) -> dict[str, Resp
 
 
 def _keep_version(surveys: Surveys, name: str) -> None:
-    """Stores the first version of a survey that was never opened; that does not open it."""
+    """Stores the first version of a survey that was never opened, without opening it."""
     if surveys.answers.version(name) is None:
         text = survey_file(surveys.study, name).read_text("utf-8-sig")
         surveys.answers.add_version(name, text, surveys.today())
@@ -335,9 +335,9 @@ def _check_columns(export: Export, mapping: ColumnMapping, path: Path) -> None:
     for column in (*mapping.parts, *mapping.others().values()):
         if column not in export.columns:
             options = join_with_or(sort_by_similarity(column, filter(None, export.columns))[:LISTED])
-            raise InputError(f"{path} has no column {column!r} as {mapping.name} says, its columns are: {options}")
+            raise InputError(f"{path} has no column {column!r}, which {mapping.name} maps; its columns: {options}")
         if export.columns.count(column) > 1:
-            raise InputError(f"{path} has the column {column!r} twice: rename one, so that it is clear which is meant")
+            raise InputError(f"{path} has the column {column!r} twice: rename one of them")
 
 
 def _check_consent(questionnaire: Questionnaire, mapping: ColumnMapping, path: Path) -> None:
@@ -345,8 +345,8 @@ def _check_consent(questionnaire: Questionnaire, mapping: ColumnMapping, path: P
     for question in questionnaire.questions():
         if kind_of(question).asks_consent and question.id not in mapped and not mapping.settings.consented:
             raise InputError(
-                f"{mapping.name} maps no column to {question.id!r}, so nobody can tell who of {path.name} consented: "
-                f"map one, or write consented = true where all have"
+                f"{mapping.name} maps no column to {question.id!r}, so consent in {path.name} is unknown: "
+                f"map one, or write consented = true if everybody consented"
             )
 
 
@@ -355,7 +355,7 @@ def _unmapped(export: Export, readers: Sequence[VersionReader]) -> tuple[str, ..
     return tuple(column for column in export.columns if column and column not in used and not is_display_order(column))
 
 
-def _payload(name: str, mapping: ColumnMapping, done: Imported) -> dict[str, Any]:
+def _payload(name: str, mapping: ColumnMapping, done: AnswerImport) -> dict[str, Any]:
     counted = {
         what: len(getattr(done, what))
         for what in ("no_consent", "empty", "headers", "repeated", "unread", "odd", "markers")

@@ -1,4 +1,4 @@
-"""The two tables of a survey export as CSV, XLSX or Parquet files; memory does not grow with their length."""
+"""Writes the two tables of a survey export as CSV, XLSX or Parquet, in constant memory."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from quaestor.base.errors import InputError
 from quaestor.base.table_files import Cell, ExportTable, replace_table_file, write_csv, write_workbook
 
 TEXT, WHOLE, NUMBER = "text", "whole", "number"
-"""What a column holds."""
+"""Type of a column."""
 FORMATS = (".csv", ".xlsx", ".parquet")
 GUARDED = "texts:guarded"
-"""The column by which a table says that an apostrophe was put before texts that begin like a formula."""
+"""The column that states whether texts that look like formulas have an apostrophe in front."""
 _BATCH = 20_000
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """A table: its columns with what they hold, and its rows, of which every cell is a text."""
+    """A table: its columns with their types, and its rows of texts."""
 
     name: str
     columns: Sequence[tuple[str, str]]
@@ -29,13 +29,13 @@ class Sheet:
 
 
 def write_sheets(path: Path, first: Sheet, second: Sheet, raw: bool = False) -> tuple[int, list[Path]]:
-    """Write two tables: into one workbook, or into two files; how many rows the first has, and the files.
+    """Writes two tables to one workbook or two files; returns the number of rows of the first, and the files.
 
-    What could be taken for a formula gets an apostrophe before it, unless `raw`; Parquet files need none.
+    Adds an apostrophe to texts that look like formulas, unless `raw`; Parquet files need none.
     """
     suffix = path.suffix.lower()
     if suffix not in FORMATS:
-        raise InputError(f"{path} is none of {', '.join(FORMATS)}: name a file of one of these")
+        raise InputError(f"{path} has no supported ending: use {', '.join(FORMATS)}")
     if suffix == ".xlsx":
         tables = [_table(sheet, raw, in_workbook=True) for sheet in (first, second)]
         return write_workbook(tables, path, escape_formulas=not raw, private=True)[0], [path]
@@ -50,12 +50,12 @@ def write_sheets(path: Path, first: Sheet, second: Sheet, raw: bool = False) -> 
 
 
 def is_guarded(path: Path, raw: bool) -> bool:
-    """Whether the texts of the first table get apostrophes."""
+    """Tells whether texts of the first table get apostrophes."""
     return not raw and path.suffix.lower() != ".parquet"
 
 
 def _table(sheet: Sheet, raw: bool, in_workbook: bool) -> ExportTable:
-    """The sheet for the writer of tables, which writes numbers as numbers into a workbook."""
+    """Converts a sheet for the table writer, which stores numbers as numbers in a workbook."""
     numbers = [place for place, (_, holds) in enumerate(sheet.columns) if holds in (WHOLE, NUMBER)]
 
     def with_numbers(row: Sequence[str]) -> Sequence[Cell]:

@@ -1,1 +1,1 @@
-"""Questionnaires and interview guides: definition, checking, answers."""
+"""Questionnaires: definition, checks, flow and answers."""

@@ -1,4 +1,4 @@
-"""Answers in the cells of a table: the columns of an export, and the parts of one answer in a row of a file."""
+"""Answers in table cells: the columns of an export, and the parts of one answer in a row of a file."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from quaestor.surveys.model.records import Answer, CellRemark, Question
 
 CODE, TICKED, PLACE, NUMBER, WORDS, TEXT, MISSING = "code", "ticked", "place", "number", "words", "text", "missing"
-"""What a column of a wide table holds."""
+"""Contents of a column of a wide table."""
 WHOLE_ANSWER = "answer"
-"""The part of an answer that a cell has where it has all of it."""
+"""The part for a cell that contains the whole answer."""
 LONGEST_CELL = 20_000
-"""Characters of a cell with choices; a longer one holds none."""
+"""Maximum characters of a cell with choices; a longer one is not parsed."""
 LONGEST_TEXT = 20_000
-"""Characters of one text; more is refused, not cut."""
+"""Maximum characters of a text; longer ones are rejected, not truncated."""
 _SHOWN = 80
 
 
@@ -26,14 +26,14 @@ class ExportColumn:
     question: Question
     holds: str
     code: str = ""
-    """The option or row that it is about."""
+    """The option or row it belongs to."""
     part: str = WHOLE_ANSWER
-    """The part of an answer that it is read back as."""
+    """The part of an answer it is imported as."""
 
 
 @dataclass(frozen=True)
-class Part:
-    """What one column holds: of which question, and which part of its answer."""
+class CellPart:
+    """The question of a column, and the part of its answer."""
 
     question: Question
     kind: str
@@ -43,39 +43,39 @@ class Part:
 
 @dataclass
 class RowAnswers:
-    """What was read from one row of a file."""
+    """Result of reading one row of a file."""
 
     answers: dict[str, Answer] = field(default_factory=dict)
-    """By question, where there is an answer."""
+    """By question, if answered."""
     reasons: dict[str, str] = field(default_factory=dict)
-    """By question, why there is none, where the file says so."""
+    """By question, the reason for a missing answer, if the file has one."""
     unread: list[CellRemark] = field(default_factory=list)
     odd: list[CellRemark] = field(default_factory=list)
-    """Kept as it stands, though the questionnaire would not have taken it."""
+    """Stored unchanged, although the questionnaire would not have accepted it."""
     markers: list[CellRemark] = field(default_factory=list)
     telling: Collection[str] = ()
-    """Questions of which the file says why they have no answer, as exports of our own do."""
+    """Questions with a column for the reason of a missing answer, as in exports of Quaestor."""
 
     def reason(self, question: str) -> str | None:
-        """Returns why there is no answer as the file says it; None where it cannot tell."""
+        """Returns the reason for a missing answer in the file; None if unknown."""
         return self.reasons.get(question, "" if question in self.telling else None)
 
 
 @dataclass(frozen=True)
 class CellLabels:
-    """What cells of a question can say, and the option that each text means."""
+    """Possible texts in the cells of a question, and the option each one means."""
 
     codes: Mapping[str, str]
-    """By text: what the mapping says, else labels, else codes."""
+    """By text: from the mapping, else labels, else codes."""
     option_names: Mapping[str, frozenset[str]]
-    """By option, the texts that name it, in small letters; none in exports of our own, which hold codes."""
+    """By option, its texts in lower case; empty for exports of Quaestor, which contain codes."""
     separator: str
     markers: Collection[str]
-    """Texts that stand for no answer."""
+    """Texts that mean no answer."""
 
 
 class AnswerCells:
-    """The parts of an answer to one question, as they are found in a row of a file."""
+    """The parts of an answer to one question in a row of a file."""
 
     def __init__(self, question: Question, row: int, outcome: RowAnswers, labels: CellLabels) -> None:
         self.question, self.row, self.outcome, self.labels = question, row, outcome, labels
@@ -90,11 +90,11 @@ class AnswerCells:
         """Column and cell of an answer that is typed."""
 
     def report(self, column: str, cell: str, why: str) -> None:
-        """Notes that a cell could not be read."""
+        """Reports a cell that could not be read."""
         self.outcome.unread.append(self._remark(column, cell, why))
 
     def report_odd(self, column: str, cell: str, why: str) -> None:
-        """Notes that a cell was read, though the questionnaire would not have taken it."""
+        """Reports a cell that was read, although the questionnaire would not have accepted it."""
         self.outcome.odd.append(self._remark(column, cell, why))
 
     def report_marker(self, column: str, cell: str, why: str) -> None:
@@ -119,15 +119,15 @@ class AnswerCells:
 
 
 def plain(text: str) -> str:
-    """Returns a label or cell with single blanks: files and people differ in these."""
+    """Normalises the spaces of a label or cell."""
     return " ".join(text.split())
 
 
 def split_known(cell: str, known: Iterable[str], separator: str = ",") -> tuple[list[str], list[str]]:
     """Returns the known texts that make up a cell, and the pieces that are unknown, both in their order.
 
-    Of all ways to cut the cell at separators, the one that leaves the fewest characters unknown; where two are equal,
-    the one with longer texts.
+    Of all ways to split the cell at separators, chooses the one with the fewest unknown characters, then the one with
+    longer known texts.
     """
     text, labels = plain(cell), {label: plain(label) for label in known}
     if len(text) > LONGEST_CELL:
@@ -151,7 +151,7 @@ def split_known(cell: str, known: Iterable[str], separator: str = ",") -> tuple[
 
 
 def _starts(text: str, separator: str) -> list[int]:
-    """Returns where a piece can begin: at the beginning, and behind each separator."""
+    """Returns the possible starts of a piece: the beginning, and after each separator."""
     starts, place = [0], text.find(separator)
     while place >= 0:
         starts.append(_after(text, place, separator))
@@ -164,7 +164,7 @@ def _ends(text: str, end: int, separator: str) -> bool:
 
 
 def _after(text: str, end: int, separator: str) -> int:
-    """Returns where the piece behind a separator begins; beyond the text where none follows."""
+    """Returns the start of the piece after a separator; beyond the text if there is none."""
     place = text.find(separator, end)
     if place < 0:
         return len(text) + 1

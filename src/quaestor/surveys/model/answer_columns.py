@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from quaestor.base.errors import InputError
 from quaestor.base.names import suggest
-from quaestor.surveys.model.records import Missing, Option, Question, Row
+from quaestor.surveys.model.records import Missing, Option, Question, MatrixRow
 
 Flags = NDArray[np.bool_]
 Small = NDArray[np.int16]
@@ -29,21 +29,21 @@ def _no_flags() -> Flags:
 
 
 @dataclass(frozen=True)
-class Column:
+class AnswerColumn:
     """All answers to one question, in the order of the responses."""
 
     question: Question
     missing: Small
-    """`ANSWERED`, or the place of the reason in `REASONS`."""
+    """`ANSWERED`, or the index of the reason in `REASONS`."""
     chosen: Flags
     """Choices: by option."""
     places: Small = field(default_factory=lambda: np.empty((0, 0), np.int16))
-    """Matrix: the step by row, −1 for none. Ranking: the place by option, 0 for none."""
+    """Matrix: the step by row, −1 for none. Ranking: the rank by option, 0 for none."""
     numbers: Floats = field(default_factory=lambda: np.empty(0))
     worded: Flags = field(default_factory=_no_flags)
-    """Whether an option or row has text of its own."""
+    """Whether an option or row has free text."""
     offered: Flags = field(default_factory=_no_flags)
-    """Whether the version has the option, of a matrix the row; empty where every version has all."""
+    """Whether the version has the option (of a matrix, the row); empty if every version has all."""
 
     @property
     def answered(self) -> Flags:
@@ -51,7 +51,7 @@ class Column:
         return answered
 
     def signs(self, here: NDArray[np.int64]) -> Iterator[NDArray[Any]]:
-        """Yields one array for each part that tells answers apart, free text excepted, for these responses."""
+        """Yields one array for each part that distinguishes answers, except free text, for these responses."""
         yield self.answered[here]
         if self.chosen.shape[1] <= _BITS:
             yield self.chosen[here] @ (1 << np.arange(self.chosen.shape[1], dtype=np.int64))
@@ -63,17 +63,17 @@ class Column:
             yield np.nan_to_num(self.numbers[here], nan=-np.inf)
 
 
-def column_of(question: Question, answered: ArrayLike, **arrays: Any) -> Column:
-    """Returns a column in which `missing` only says whether there is an answer, until the reasons are known."""
+def column_of(question: Question, answered: ArrayLike, **arrays: Any) -> AnswerColumn:
+    """Returns a column whose `missing` only states whether there is an answer, until reasons are computed."""
     missing = np.where(answered, ANSWERED, 0).astype(np.int16)
     nothing = np.zeros((len(missing), len(question.options)), np.bool_)
-    return Column(question, missing, **{"chosen": nothing, "worded": nothing[:, :0], **arrays})
+    return AnswerColumn(question, missing, **{"chosen": nothing, "worded": nothing[:, :0], **arrays})
 
 
-def reasons_of(column: Column, row: int | None = None) -> Small:
-    """Returns why each response has no answer; a row that was left out of an answered matrix is skipped.
+def reasons_of(column: AnswerColumn, row: int | None = None) -> Small:
+    """Returns why each response has no answer; an empty row of an answered matrix counts as skipped.
 
-    A row that the version of a response does not have was not shown.
+    A row that is not in the response's version counts as not shown.
     """
     if row is None:
         return column.missing
@@ -90,14 +90,14 @@ def count_reasons(reasons: Small) -> dict[Missing, int]:
 
 
 def place_of(code: str, known: Sequence[str], what: str) -> int:
-    """Returns where a code stands among those known; raises InputError with the nearest ones."""
+    """Returns the index of a code; raises InputError with the nearest known ones."""
     if code not in known:
-        raise InputError(f"{code!r} is no {what}, there are: {suggest(code, known)}")
+        raise InputError(f"{code!r} is not a {what}, available: {suggest(code, known)}")
     return list(known).index(code)
 
 
 def inside(answers: pa.StructArray, *names: str) -> pa.Array:
-    """Returns a field within a field; null wherever something around it is."""
+    """Returns a nested field; null if any outer field is null."""
     values: pa.Array = answers
     for name in names:
         values = pc.struct_field(values, name)
@@ -109,13 +109,13 @@ def valid(values: pa.Array) -> Flags:
 
 
 def option_places(texts: pa.Array, codes: Sequence[str]) -> NDArray[np.int64]:
-    """Returns the place of each text among the codes, −1 where it is none of them."""
+    """Returns the index of each text among the codes, −1 if unknown."""
     places = pc.index_in(texts, value_set=pa.array(list(codes), pa.string()))
     return np.asarray(pc.fill_null(places, -1), np.int64)
 
 
 def listed_options(lists: pa.ListArray, options: Sequence[Option]) -> tuple[NDArray[np.int64], ...]:
-    """Returns response, option and place in the list of everything that is listed."""
+    """Returns response, option and position of every list entry."""
     who = np.asarray(pc.list_parent_indices(lists), np.int64)
     what = option_places(pc.list_flatten(lists), [option.code for option in options])
     starts = np.searchsorted(who, who, side="left")
@@ -124,8 +124,8 @@ def listed_options(lists: pa.ListArray, options: Sequence[Option]) -> tuple[NDAr
     return who[known], what[known], place[known]
 
 
-def texts_written(answers: pa.StructArray, parts: Sequence[Option | Row], here: Flags) -> Flags:
-    """Returns by response and part whether there is text of one's own."""
+def texts_written(answers: pa.StructArray, parts: Sequence[Option | MatrixRow], here: Flags) -> Flags:
+    """Returns by response and part whether there is free text."""
     worded = np.zeros((len(here), len(parts)), np.bool_)
     for place, part in enumerate(parts):
         if part.text:

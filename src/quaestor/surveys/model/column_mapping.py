@@ -1,4 +1,4 @@
-"""Which column of a file answers which question, as a mapping file says it."""
+"""Reads the mapping file that assigns the columns of a file to questions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pydantic import Field, ValidationError, field_validator
 from quaestor.base.errors import InputError
 from quaestor.base.names import join_with_or, sort_by_similarity
 from quaestor.base.toml import Settings, describe_mistake, read_toml
-from quaestor.surveys.model.answer_cells import TEXT, WHOLE_ANSWER, Part
+from quaestor.surveys.model.answer_cells import TEXT, WHOLE_ANSWER, CellPart
 from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.records import Question, Questionnaire
 from quaestor.surveys.model.tidy_layout import TIDY, Layout
@@ -21,37 +21,37 @@ _OWN = (
     "response", "version", "stratum", "language", "day", "seconds", "seed", "source", "synthetic", "standing", "kept",
 )  # fmt: skip
 LISTED = 12
-"""The most names that a message lists."""
+"""Maximum number of names in a message."""
 
 
 class ColumnSettings(Settings):
-    """A column with a part of an answer."""
+    """A column with part of an answer."""
 
     question: str
     text: bool | str = False
-    """The text of an option or row: its code, or true where only one asks for text."""
+    """The free text of an option or row: its code, or true if only one has free text."""
     option: str = ""
     """Whether this option was chosen, in a file with a column for each."""
     row: str = ""
-    """The step of this line of a matrix."""
+    """The row of a matrix."""
     rank: str = ""
-    """The place that was given to this option."""
+    """The option whose rank the column contains."""
 
 
 class MappingSettings(Settings):
-    """The file."""
+    """The mapping file."""
 
     columns: Annotated[dict[str, str | ColumnSettings], Field(min_length=1)]
     values: dict[str, dict[str, str]] = Field(default_factory=dict)
-    """By question, the option that a cell means, where it does not have its label."""
+    """By question, the option that a cell means if it is not the label."""
     nothing: tuple[str, ...] = ()
-    """Cells that are no answer."""
+    """Cells that mean no answer."""
     separator: Annotated[str, Field(min_length=1)] = ","
     encoding: str = ""
-    """Of a text file that is neither UTF-8 nor marked as UTF-16."""
+    """Encoding of a text file that is neither UTF-8 nor marked as UTF-16."""
     header_rows: Annotated[int, Field(ge=1, le=3)] | None = None
     consented: bool = False
-    """Everybody in the file has consented, though no column says so."""
+    """States that everybody in the file has consented, if no column does."""
     stratum: str = ""
     strata: dict[str, str] = Field(default_factory=dict)
     """The stratum that a cell means."""
@@ -64,30 +64,30 @@ class MappingSettings(Settings):
         try:
             "a,\n".encode(value or "utf-8")
         except (LookupError, UnicodeError):
-            raise ValueError(f"{value!r} is no text encoding: use utf-8, utf-16, cp1252 …") from None
+            raise ValueError(f"{value!r} is not a text encoding: use utf-8, utf-16, cp1252 …") from None
         return value
 
 
 @dataclass(frozen=True)
 class ColumnMapping:
-    """A mapping that fits a questionnaire."""
+    """A mapping validated against a questionnaire."""
 
-    parts: Mapping[str, Part]
+    parts: Mapping[str, CellPart]
     """By column."""
     settings: MappingSettings
     name: str = ""
     own: tuple[str, ...] = ()
-    """Columns about the response itself, of a file that Quaestor wrote."""
+    """Columns about the response itself, in an export of Quaestor."""
 
     def others(self) -> dict[str, str]:
-        """Returns columns about the response itself, by what they hold."""
+        """Returns columns about the response itself, by their content."""
         settings = self.settings
         named = {"stratum": settings.stratum, "finished": settings.finished, "seconds": settings.seconds}
         return {**{column: column for column in self.own}, **{what: column for what, column in named.items() if column}}
 
 
 def read_mapping(path: Path, questionnaire: Questionnaire) -> ColumnMapping:
-    """Returns the mapping of a file; raises InputError where it does not fit the questionnaire."""
+    """Reads a mapping; raises InputError if it does not fit the questionnaire."""
     raw = read_toml(path, InputError)
     try:
         settings = MappingSettings.model_validate(raw)
@@ -106,53 +106,53 @@ def read_mapping(path: Path, questionnaire: Questionnaire) -> ColumnMapping:
 
 
 def is_own_wide(columns: Sequence[str]) -> bool:
-    """Returns whether a table is one of Quaestor's own, with a row for each response."""
+    """Tells whether a table is an export of Quaestor with a row for each response."""
     return columns[:1] == ("response",) and any(column.endswith(":missing") for column in columns)
 
 
 def is_own_tidy(columns: Sequence[str]) -> bool:
-    """Returns whether a table is one of Quaestor's own, with a line for each part of an answer."""
+    """Tells whether a table is an export of Quaestor with a line for each part of an answer."""
     return columns[:1] == ("response",) and tuple(columns[-len(TIDY) :]) == TIDY
 
 
 def own_mapping(layout: Layout, version: int, columns: Sequence[str]) -> ColumnMapping:
-    """Returns the mapping of responses to one version in a wide table that Quaestor wrote, with codes in its cells."""
-    parts: dict[str, Part] = {}
+    """Returns the mapping for one version in a wide export of Quaestor, whose cells contain codes."""
+    parts: dict[str, CellPart] = {}
     for column in layout.columns():
         question = layout.there[version].get(column.question.id)
         if question is not None and column.name in columns:
-            parts[column.name] = Part(question, column.part, column.code)
+            parts[column.name] = CellPart(question, column.part, column.code)
     questions = layout.versions[version].questions()
     codes = {question.id: {option.code: option.code for option in question.options} for question in questions}
     settings = MappingSettings(columns=dict.fromkeys(columns, ""), values=codes, header_rows=1)
     return ColumnMapping(parts, settings, "an export of Quaestor", tuple(name for name in _OWN if name in columns))
 
 
-def _part(settings: ColumnSettings, questionnaire: Questionnaire) -> Part:
+def _part(settings: ColumnSettings, questionnaire: Questionnaire) -> CellPart:
     question = _question(settings.question, questionnaire)
     kind = kind_of(question)
     named = {part: code for part in ("option", "row", "rank") if (code := getattr(settings, part))}
     if settings.text:
         named[TEXT] = _only_text(question) if settings.text is True else str(settings.text)
     if len(named) > 1:
-        raise InputError(f"it is {join_with_or(named)} at once: a column holds one of these")
+        raise InputError(f"it sets {join_with_or(named)}: a column can have only one of them")
     if not named:
         if not kind.reads_whole_cell:
-            raise InputError(f"{question.id!r} has a column for each part: add {kind.part} = the one it is about")
-        return Part(question, WHOLE_ANSWER)
+            raise InputError(f"{question.id!r} has a column for each part: add {kind.part} = its code")
+        return CellPart(question, WHOLE_ANSWER)
     ((part, code),) = named.items()
     allowed = kind.mapped_codes(question, part)
     if code not in allowed:
         options = join_with_or(sort_by_similarity(code, allowed)[:LISTED]) or "none"
-        raise InputError(f"{question.id!r} has no {part} {code!r}, there are: {options}")
-    return Part(question, part, code)
+        raise InputError(f"{question.id!r} has no {part} {code!r}, available: {options}")
+    return CellPart(question, part, code)
 
 
 def _question(name: str, questionnaire: Questionnaire) -> Question:
     question = questionnaire.question(name)
     if question is None:
         options = join_with_or(sort_by_similarity(name, [known.id for known in questionnaire.questions()])[:LISTED])
-        raise InputError(f"there is no question {name!r} in {questionnaire.id!r}, there are: {options}")
+        raise InputError(f"{questionnaire.id!r} has no question {name!r}, available: {options}")
     return question
 
 
@@ -160,12 +160,12 @@ def _only_text(question: Question) -> str:
     codes = kind_of(question).mapped_codes(question, TEXT)
     if len(codes) != 1:
         raise InputError(
-            f"{len(codes)} parts of {question.id!r} ask for words: say which as text = {' or '.join(codes) or '…'}"
+            f"{len(codes)} parts of {question.id!r} have free text: choose one with text = {' or '.join(codes) or '…'}"
         )
     return codes[0]
 
 
-def _check_twice(parts: Mapping[str, Part], path: Path) -> None:
+def _check_twice(parts: Mapping[str, CellPart], path: Path) -> None:
     by_part: dict[tuple[str, str, str], str] = {}
     for column, part in parts.items():
         key = (part.question.id, part.kind, part.code)
@@ -186,7 +186,7 @@ def _check_values(settings: MappingSettings, questionnaire: Questionnaire, path:
         for cell, code in values.items():
             if code not in known:
                 options = join_with_or(sort_by_similarity(code, known)[:LISTED]) or "none"
-                raise InputError(f"{path}, values.{name}: {cell!r} stands for {code!r}, allowed: {options}")
+                raise InputError(f"{path}, values.{name}: {cell!r} is mapped to {code!r}, allowed: {options}")
 
 
 def _explain(error: ValidationError) -> str:

@@ -1,6 +1,6 @@
-"""Conditions on earlier answers, as people write them: `onnx = yes and not (problems includes none)`.
+"""Parses and evaluates conditions on earlier answers: `onnx = yes and not (problems includes none)`.
 
-Words: `QUESTION = OPTION`, `QUESTION != OPTION`, `QUESTION includes OPTION`, `QUESTION >= 3` (and `>`, `<`, `<=`),
+Syntax: `QUESTION = OPTION`, `QUESTION != OPTION`, `QUESTION includes OPTION`, `QUESTION >= 3` (and `>`, `<`, `<=`),
 `QUESTION.ROW = STEP` in a matrix, `QUESTION answered`; joined by `and`, `or`, `not` and parentheses.
 """
 
@@ -21,7 +21,7 @@ Said = Mapping[str, Mapping[str, Any]]
 
 @dataclass(frozen=True)
 class Condition:
-    """A tree of tests; `words` is how its author wrote it."""
+    """A tree of tests; `words` is the text as written."""
 
     words: str
     kind: str
@@ -33,14 +33,14 @@ class Condition:
     value: str = ""
 
     def tests(self) -> Iterator[Condition]:
-        """The tests in it, in the order in which they were written."""
+        """Yields its tests, in the order written."""
         if self.kind == "test":
             yield self
         for part in self.parts:
             yield from part.tests()
 
     def holds(self, answers: Said) -> bool:
-        """Whether it holds for what was answered; of what was not answered, nothing holds but `not`."""
+        """Tells whether it holds for these answers; without an answer, only `not` holds."""
         if self.kind == "and":
             return all(part.holds(answers) for part in self.parts)
         if self.kind == "or":
@@ -68,16 +68,16 @@ class Condition:
 
 
 def read_condition(words: str) -> Condition:
-    """The condition that somebody wrote; what cannot be read is one sentence."""
+    """Parses a condition; raises InputError if it is malformed."""
     tokens = _tokens(words)
     condition, rest = _either(words, tokens, 0)
     if rest != len(tokens):
-        raise InputError(f"the condition {words!r} goes on after it ends, at {tokens[rest]!r}: join tests by and, or")
+        raise InputError(f"the condition {words!r} has unexpected text at {tokens[rest]!r}: join tests with and, or")
     return condition
 
 
 def settled(known: bool | Condition, question: str, answer: Mapping[str, Any]) -> bool | Condition:
-    """What is left of a condition when one more question is answered."""
+    """Simplifies a condition after one more question is answered."""
     if isinstance(known, bool):
         return known
     if known.kind == "test":
@@ -100,7 +100,7 @@ def _tokens(words: str) -> list[str]:
     while words[place:].strip():
         match = _TOKEN.match(words, place)
         if match is None:
-            raise InputError(f"the condition {words!r} cannot be read from {words[place:].strip()!r} on")
+            raise InputError(f"the condition {words!r} cannot be read at {words[place:].strip()!r}")
         parts_found.append(next(part for part in match.groups() if part is not None))
         place = match.end()
     if not parts_found:
@@ -110,7 +110,7 @@ def _tokens(words: str) -> list[str]:
 
 def _either(words: str, tokens: list[str], place: int, depth: int = 0) -> tuple[Condition, int]:
     if depth > _DEEPEST:
-        raise InputError(f"the condition {words[:60]!r}… is nested too deep")
+        raise InputError(f"the condition {words[:60]!r}… is nested too deeply")
     parts, place = _both(words, tokens, place, depth)
     alternatives = [parts]
     while place < len(tokens) and tokens[place] == "or":
@@ -134,16 +134,16 @@ def _joined(words: str, by: str, conditions: list[Condition]) -> Condition:
 
 def _one(words: str, tokens: list[str], place: int, depth: int) -> tuple[Condition, int]:
     if place >= len(tokens):
-        raise InputError(f"the condition {words!r} ends where a test should stand")
+        raise InputError(f"the condition {words!r} ends where a test is expected")
     if tokens[place] == "not":
         if depth > _DEEPEST:
-            raise InputError(f"the condition {words[:60]!r}… is nested too deep")
+            raise InputError(f"the condition {words[:60]!r}… is nested too deeply")
         inner, place = _one(words, tokens, place + 1, depth + 1)
         return Condition(words, "not", (inner,)), place
     if tokens[place] == "(":
         inner, place = _either(words, tokens, place + 1, depth + 1)
         if place >= len(tokens) or tokens[place] != ")":
-            raise InputError(f"a parenthesis of the condition {words!r} is not closed")
+            raise InputError(f"the condition {words!r} has an unclosed parenthesis")
         return inner, place + 1
     return _test(words, tokens, place)
 
@@ -159,7 +159,7 @@ def _test(words: str, tokens: list[str], place: int) -> tuple[Condition, int]:
         )
     value = tokens[place + 2]
     if compare in (">", ">=", "<", "<=") and not _is_number(value):
-        raise InputError(f"the condition {words!r} compares with {value!r}: a number is needed")
+        raise InputError(f"the condition {words!r} compares with {value!r}: use a number")
     return Condition(words, "test", question=question, row=row, compare=compare, value=value), place + 3
 
 

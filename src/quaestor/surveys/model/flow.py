@@ -30,22 +30,22 @@ Answers = Mapping[str, Answer]
 
 @dataclass(frozen=True)
 class ValidatedPage:
-    """The answers of a page that was sent, what is wrong with them, and what becomes of the response."""
+    """The answers of a submitted page, their problems, and the resulting status of the response."""
 
     answers: dict[str, Answer]
-    """Of every question that was shown, including empty ones."""
+    """Answers to every question shown, including empty ones."""
     problems: dict[str, str]
-    """By question, a sentence each; a page with problems is not stored."""
+    """By question, one sentence each; a page with problems is not stored."""
     standing: ResponseStatus = ResponseStatus.OPEN
     left: tuple[str, ...] = ()
-    """Questions answered before to which these answers do not lead: their answers are dropped, and asked for again if
-    the questions are shown."""
+    """Questions answered before that these answers no longer lead to: their answers are dropped, and asked for again
+    if the questions are shown."""
 
 
 def shown_pages(questionnaire: Questionnaire, answers: Answers) -> list[Page]:
-    """Returns the pages that these answers lead to, each with the questions that are shown on it.
+    """Returns the pages that these answers lead to, each with the questions shown on it.
 
-    An answer to a question that is not shown decides nothing: it was given before somebody went back and took another
+    An answer to a question that is not shown is ignored: it was given before the respondent went back and took another
     path.
     """
     pages = []
@@ -68,7 +68,7 @@ def is_shown(question: Question, answers: Answers) -> bool:
 
 
 def next_page(questionnaire: Questionnaire, response: Response) -> Page | None:
-    """Returns the first page that was not sent or shows a question that it did not before; None at the end."""
+    """Returns the first page that was not submitted or shows a new question; None at the end."""
     for page in shown_pages(questionnaire, response.answers):
         if page.id not in response.sent or any(question.id not in response.answers for question in page.questions):
             return page
@@ -76,7 +76,7 @@ def next_page(questionnaire: Questionnaire, response: Response) -> Page | None:
 
 
 def page_at(questionnaire: Questionnaire, response: Response, page: str) -> Page | None:
-    """Returns a page that can be shown: one that was sent, or the next."""
+    """Returns a page that can be shown: a submitted one, or the next."""
     following = next_page(questionnaire, response)
     if following is not None and following.id == page:
         return following
@@ -85,14 +85,14 @@ def page_at(questionnaire: Questionnaire, response: Response, page: str) -> Page
 
 
 def page_before(questionnaire: Questionnaire, response: Response, page: str) -> Page | None:
-    """Returns the page before another one, among those that are shown."""
+    """Returns the previous page among those shown."""
     shown = shown_pages(questionnaire, response.answers)
     place = next((number for number, shown_page in enumerate(shown) if shown_page.id == page), len(shown))
     return shown[place - 1] if place > 0 else None
 
 
 def progress(questionnaire: Questionnaire, response: Response, page: str) -> tuple[int, int]:
-    """Returns how many pages are before one, and how many there are as far as is known."""
+    """Returns the number of pages before one, and the total as far as known."""
     shown = shown_pages(questionnaire, response.answers)
     place = next((number for number, shown_page in enumerate(shown) if shown_page.id == page), len(shown))
     if next_page(questionnaire, response) is None:
@@ -101,7 +101,7 @@ def progress(questionnaire: Questionnaire, response: Response, page: str) -> tup
 
 
 def _may_come(questionnaire: Questionnaire, response: Response, page: str) -> list[Page]:
-    """Returns pages that are not shown so far, and are if open questions are answered so."""
+    """Returns pages that are not shown yet, but may be, depending on open questions."""
     shown = [shown_page.id for shown_page in shown_pages(questionnaire, response.answers)]
     unanswered = {
         question.id
@@ -113,7 +113,7 @@ def _may_come(questionnaire: Questionnaire, response: Response, page: str) -> li
 
 
 def _asks_about(page: Page) -> set[str]:
-    """Returns the questions that decide whether a page is shown, or anything on it."""
+    """Returns the questions that determine whether a page or anything on it is shown."""
     conditions = [page.show_if, *(question.show_if for question in page.questions)]
     return {test.question for condition in conditions if condition is not None for test in condition.tests()}
 
@@ -121,9 +121,9 @@ def _asks_about(page: Page) -> set[str]:
 def validate_page(
     questionnaire: Questionnaire, response: Response, page: Page, form: Form, *, going_back: bool = False
 ) -> ValidatedPage:
-    """Reads a page that was sent; conditions on questions of the same page look at the answers that were sent.
+    """Reads a submitted page; conditions on questions of the same page use the submitted answers.
 
-    A page that somebody goes back from needs no answer, and none decides anything until they go on.
+    Going back requires no answers, and answers take effect only when the respondent goes on.
     """
     listed = _listed(page, form)
     whole = next(other for other in questionnaire.pages if other.id == page.id)
@@ -132,7 +132,7 @@ def validate_page(
     known = _shown_answers(questionnaire, response.answers)
     for question in whole.questions:
         if not is_shown(question, known) or not (question.id in listed or _is_sent(question, form)):
-            continue  # a question that depends on an answer on this page is asked when the page comes again
+            continue  # a question that depends on this page is asked when the page is shown again
         kind = kind_of(question)
         try:
             answer = kind.read_form(question, form)
@@ -155,9 +155,9 @@ def validate_page(
 def _draft(
     questionnaire: Questionnaire, response: Response, typed: Mapping[str, Answer], problems: dict[str, str]
 ) -> ValidatedPage:
-    """Returns what is stored of a page that somebody goes back from: answers, and which ones were removed.
+    """Returns what to store when a respondent goes back: answers, and which ones were removed.
 
-    An empty answer is not skipped yet, so it is not stored.
+    An empty answer does not count as skipped yet, so it is not stored.
     """
     required = {question.id for question in questionnaire.questions() if question.required}
     emptied = [name for name, answer in typed.items() if not answer and response.answers.get(name)]
@@ -168,9 +168,9 @@ def _draft(
 
 
 def _listed(page: Page, form: Form) -> list[str]:
-    """Returns the questions that were on a page when it was sent; where the form does not say, those shown now.
+    """Returns the questions on a page when it was submitted; if the form does not list them, those shown now.
 
-    The answer to any other stays as it is: the page may have been opened before that question was shown.
+    Answers to other questions are kept: the page may have been opened before such a question was shown.
     """
     if "shown" in form:
         return " ".join(form["shown"]).split()
@@ -184,7 +184,7 @@ def _shown_answers(questionnaire: Questionnaire, answers: Answers) -> dict[str, 
 
 
 def _left_behind(questionnaire: Questionnaire, answers: Answers) -> tuple[str, ...]:
-    """Returns questions that were answered on a path that somebody left; the answers stay in the journal alone."""
+    """Returns questions answered on an abandoned path; their answers remain in the journal only."""
     shown = _shown_answers(questionnaire, answers)
     names = (question.id for question in questionnaire.questions())
     return tuple(name for name in names if name in answers and name not in shown)
@@ -198,7 +198,7 @@ def _is_sent(question: Question, form: Form) -> bool:
 def _standing(
     questionnaire: Questionnaire, response: Response, page: Page, answers: Answers, *, announced: bool
 ) -> ResponseStatus:
-    """Returns what becomes of a response; it ends with the last page of its path, if that was announced as the last."""
+    """Returns the new status; a response is finished with the last page of its path, if it was announced as the last."""
     for question in page.questions:
         end = kind_of(question).end(question, answers.get(question.id, {}))
         if end is not None:
@@ -212,14 +212,14 @@ def _standing(
 
 
 def in_order(question: Question, seed: int) -> Question:
-    """Returns a question as it is shown to the respondent with this seed."""
+    """Returns a question with its options or rows in the order for this seed."""
     if not question.shuffle:
         return question
     return kind_of(question).shuffle(question, random.Random(f"{seed} {question.id}"))
 
 
 def piped(text: str, questionnaire: Questionnaire, answers: Answers) -> str:
-    """Returns a text with each `{question}` replaced by its answer, or by three dots where it has none."""
+    """Replaces each `{question}` in a text by its answer, or by three dots if unanswered."""
 
     def fill(match: re.Match[str]) -> str:
         question = questionnaire.question(match[1])
@@ -232,15 +232,15 @@ def piped(text: str, questionnaire: Questionnaire, answers: Answers) -> str:
 
 
 def pipes(text: str) -> Iterator[str]:
-    """Returns the questions whose answers a text shows."""
+    """Yields the questions whose answers a text shows."""
     return (match[1] for match in _PIPE.finditer(text))
 
 
 def missing(questionnaire: Questionnaire, response: Response, question: Question) -> Missing | None:
-    """Returns why a response has no answer to a question; None where it has one.
+    """Returns why a response has no answer to a question; None if it has one.
 
-    A question is not shown if no further answer can make it appear; one that depends on a question that was not reached
-    was not reached either.
+    A question is "not shown" if no further answer can make it appear; one that depends on a question that was not
+    reached is "not reached" too.
     """
     if response.answers.get(question.id):
         return None

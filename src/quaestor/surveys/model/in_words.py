@@ -1,4 +1,4 @@
-"""Conditions in words that somebody reads who did not write the questionnaire."""
+"""Formats conditions for readers who did not write the questionnaire."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _COMPARED = {
 
 
 def condition_in_words(condition: Condition, questionnaire: Questionnaire) -> str:
-    """Returns a condition with texts in place of ids: `“Do you use it?” is “Yes”`; an unknown id stays as it is."""
+    """Formats a condition with texts instead of ids: `“Do you use it?” is “Yes”`; unknown ids stay."""
     if condition.kind == "not":
         return f"not ({condition_in_words(condition.parts[0], questionnaire)})"
     if condition.kind != "test":
@@ -38,7 +38,7 @@ def _test_in_words(test: Condition, question: Question | None) -> str:
 
 
 def quoted(text: str) -> str:
-    """Returns a text in quotation marks, cut at a word where it is long."""
+    """Returns a text in quotation marks, truncated at a word if it is long."""
     plain = " ".join(text.split())
     if len(plain) > _LONGEST:
         plain = plain[:_LONGEST].rpartition(" ")[0].rstrip(".,;:") + "…"

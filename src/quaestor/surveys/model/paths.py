@@ -1,7 +1,7 @@
-"""Every path through a questionnaire, found by branching over the answers that conditions look at.
+"""Finds every path through a questionnaire by branching on the answers that conditions depend on.
 
-Before each question the walk knows what is still open of every condition. Two respondents of whom the same is open have
-the same questions before them, so they are followed as one; that keeps the walk short where there are many answers.
+Before each question the walk knows the open part of every condition. Respondents with the same open conditions have
+the same questions ahead, so they are followed as one state; this keeps the walk short.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _WORDS_A_SECOND = 4.0
 
 
 def seconds_of(question: Question) -> float:
-    """Returns about how long it takes to read a question with its options and to answer it."""
+    """Estimates the seconds to read a question with its options and to answer it."""
     kind = kind_of(question)
     words = [question.text, question.hint, *(row.label for row in question.rows)]
     words += [f"{option.label} {option.description}" for option in question.options]
@@ -32,18 +32,18 @@ def seconds_to_read(text: str) -> float:
 
 _MOST_STATES = 20_000
 _Open = tuple[bool | Condition, ...]
-"""Of every condition, whether it holds, or what is left of it for later answers to decide."""
+"""For every condition, whether it holds, or the part that later answers decide."""
 
 
 @dataclass(frozen=True)
 class Path:
-    """The pages with the questions that are shown on one path, and answers that lead along it."""
+    """The pages and questions shown on one path, and answers that lead along it."""
 
     pages: tuple[tuple[str, tuple[str, ...]], ...]
     answers: Mapping[str, Answer]
     standing: ResponseStatus
     seconds: float
-    """About how long it takes."""
+    """Estimated duration."""
 
     @property
     def questions(self) -> tuple[str, ...]:
@@ -56,11 +56,11 @@ class Path:
 
 @dataclass(frozen=True)
 class Paths:
-    """The paths that were found; those to the end first, the long ones before the short."""
+    """The paths found; complete ones first, long ones before short ones."""
 
     paths: tuple[Path, ...]
     whole: bool
-    """Whether these are all there are."""
+    """Whether these are all paths."""
 
     def __iter__(self) -> Iterator[Path]:
         return iter(self.paths)
@@ -71,18 +71,18 @@ class Paths:
 
 @dataclass(frozen=True)
 class Reach:
-    """What somebody can be shown."""
+    """The pages and questions that can be shown to somebody."""
 
     arrived: frozenset[str]
     """Pages that are not behind an end for everybody."""
     pages: frozenset[str]
     questions: frozenset[str]
     whole: bool
-    """Whether what is not in it can be shown to nobody."""
+    """Whether everything not listed can be shown to nobody."""
 
 
 def paths(questionnaire: Questionnaire, most: int = 1_000) -> Paths:
-    """Returns every distinct path, at most so many."""
+    """Returns every distinct path, up to a maximum."""
     walk = _Walk(questionnaire, most, by_path=True)
     ordered = sorted(walk.paths(), key=lambda path: (path.ends_early, -len(path.questions)))
     return Paths(tuple(ordered[:most]), walk.whole and len(ordered) <= most)
@@ -97,7 +97,7 @@ def reach(questionnaire: Questionnaire) -> Reach:
 
 @dataclass(frozen=True, eq=False)
 class _Step:
-    """The last question of a path, and the step before it; shared by all paths that begin alike."""
+    """The last question of a path and the step before it; shared by all paths with the same beginning."""
 
     before: _Step | None
     page: Page
@@ -107,17 +107,17 @@ class _Step:
 
 @dataclass(frozen=True)
 class _State:
-    """What some respondents have in common: open conditions, and whether they are on the page or end with it."""
+    """The state of a group of respondents: open conditions, and whether they are on the page or end with it."""
 
     way: int
-    """The path so far; 0 where it does not matter."""
+    """The path so far; 0 if it does not matter."""
     open: _Open
     on_page: bool = False
     standing: ResponseStatus = ResponseStatus.OPEN
 
 
 class _Walk:
-    """All states after each question, each with one example of the steps that led there."""
+    """All states after each question, each with one example of the steps that lead there."""
 
     def __init__(self, questionnaire: Questionnaire, most: int, by_path: bool) -> None:
         self._questionnaire = questionnaire
@@ -193,7 +193,7 @@ class _Walk:
         return _State(state.way, self._forgotten(known, question), state.on_page, standing)
 
     def _is_shown(self, page: Page, question: Question, state: _State) -> bool:
-        """A question that depends on the same page is shown when the page comes again, which it does not at an end."""
+        """Tells whether a question is shown; one that depends on its own page is not if the survey ends there."""
         if state.standing is not ResponseStatus.OPEN and question.show_if is not None:
             here = {other.id for other in page.questions}
             if any(test.question in here for test in question.show_if.tests()):
@@ -207,7 +207,7 @@ class _Walk:
         return known if isinstance(known, bool) else known.holds({})
 
     def _forgotten(self, known: _Open, passed: Page | Question) -> _Open:
-        """Conditions that no later question has need not be told apart any more."""
+        """Drops conditions that no later question has, so that more states become equal."""
         return tuple(False if self._last[place] is passed else still for place, still in enumerate(known))
 
     def _last_uses(self) -> list[Page | Question | None]:

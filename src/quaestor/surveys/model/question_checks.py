@@ -1,4 +1,4 @@
-"""What is wrong with a question by itself, wherever it is asked."""
+"""Checks a question by itself, independent of its position."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from quaestor.surveys.model.records import Option, Question
 def question_problems(question: Question) -> Iterator[Problem]:
     where = f"question {question.id}"
     if not question.text.strip():
-        yield Problem(where, "it asks nothing: write its text")
+        yield Problem(where, "it has no text: write one")
     yield from kind_of(question).check_options(question)
     yield from _options(question, where)
     yield from _rows(question, where)
     yield from _scale(question, where)
     if question.low is not None and question.high is not None and question.low > question.high:
-        words = f"low is {question.low:g} and high is {question.high:g}, so no number will do: exchange them"
+        words = f"low is {question.low:g} and high is {question.high:g}, so no number is valid: swap them"
         yield Problem(where, words)
     yield from (Problem(where, words, grave=False) for words in _meaningless_keys(question))
 
@@ -27,9 +27,9 @@ def question_problems(question: Question) -> Iterator[Problem]:
 def _options(question: Question, where: str) -> Iterator[Problem]:
     what = f"{kind_of(question).option_word}s"
     for code in repeated(option.code for option in question.options):
-        yield Problem(where, f"two of its {what} have the code {code!r}, and only one can be chosen: give each its own")
+        yield Problem(where, f"two of its {what} have the code {code!r}, so only one can be chosen: give each its own code")
     for label in repeated(option.label for option in question.options if option.label.strip()):
-        yield Problem(where, f"two of its {what} read {label!r}: tell them apart", grave=False)
+        yield Problem(where, f"two of its {what} read {label!r}: make them different", grave=False)
     for option in question.options:
         if not option.label.strip():
             yield Problem(where, f"the option {option.code!r} has no label: write one")
@@ -39,11 +39,11 @@ def _options(question: Question, where: str) -> Iterator[Problem]:
 def _option(question: Question, option: Option, where: str) -> Iterator[Problem]:
     kind = kind_of(question)
     if option.alone and not kind.has_several_choices:
-        words = f"the option {option.code!r} is `alone`, which means nothing where one is chosen: take `alone` away"
+        words = f"the option {option.code!r} is `alone`, which has no effect in a single choice: remove `alone`"
         yield Problem(where, words, grave=False)
     for key in kind.meaningless_option_keys:
         if getattr(option, key):
-            words = f"`{key}` of {option.code!r} means nothing in a {question.kind}: take it away"
+            words = f"`{key}` of {option.code!r} has no effect in a {question.kind}: remove it"
             yield Problem(where, words, grave=False)
 
 
@@ -51,9 +51,9 @@ def _rows(question: Question, where: str) -> Iterator[Problem]:
     if "rows" not in kind_of(question).takes:
         return
     if not question.rows:
-        yield Problem(where, "it has no rows: give it some")
+        yield Problem(where, "it has no rows: add some")
     for code in repeated(row.code for row in question.rows):
-        yield Problem(where, f"two of its rows have the code {code!r}: give each its own")
+        yield Problem(where, f"two of its rows have the code {code!r}: give each its own code")
     for row in question.rows:
         if not row.label.strip():
             yield Problem(where, f"the row {row.code!r} has no label: write one")
@@ -63,7 +63,7 @@ def _scale(question: Question, where: str) -> Iterator[Problem]:
     for name, code in (("centre", question.centre), ("attention", question.attention)):
         if code and question.option(code) is None:
             codes = ", ".join(option.code for option in question.options) or "none"
-            yield Problem(where, f"{name} is {code!r}, which is none of its options: there are {codes}")
+            yield Problem(where, f"{name} is {code!r}, which is not one of its options: {codes}")
 
 
 def _meaningless_keys(question: Question) -> Iterator[str]:
@@ -77,7 +77,7 @@ def _meaningless_keys(question: Question) -> Iterator[str]:
     }
     for name, is_meaningless in meaningless.items():
         if is_meaningless:
-            yield f"{name} means nothing for a question of kind {question.kind!r}: take it away"
+            yield f"{name} has no effect in a question of kind {question.kind!r}: remove it"
 
 
 def repeated(names: Iterable[str]) -> list[str]:

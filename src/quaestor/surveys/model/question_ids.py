@@ -1,4 +1,4 @@
-"""What a question is called over all versions: answers of two shapes cannot be counted together."""
+"""Names of questions across all versions: answers of different shapes are not counted together."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.records import Questionnaire
 
 _AT = "@"
-"""Is in no id."""
+"""A character that no id contains."""
 
 
 def names_over(versions: Mapping[int, Questionnaire]) -> dict[int, dict[str, str]]:
     """Returns by version the name of each of its questions, newest version first.
 
-    It is the question's id, or `ID@N` where newer versions ask something of another shape under this id; older ones
-    that ask it the same way share a name, which tells the newest of them.
+    The name is the question's id, or `ID@N` if newer versions ask a question of another shape under this id; older
+    versions with the same shape share a name with the newest of them.
     """
     by_shape: dict[str, dict[str, str]] = {}
     names: dict[int, dict[str, str]] = {}
@@ -29,5 +29,5 @@ def names_over(versions: Mapping[int, Questionnaire]) -> dict[int, dict[str, str
 
 
 def id_of(name: str) -> str:
-    """Returns the id under which the answers to a question of this name are stored."""
+    """Returns the id under which the answers of a question with this name are stored."""
     return name.partition(_AT)[0]

@@ -1,4 +1,4 @@
-"""What is counted of a question, and its parts as JSON and as cells of a table."""
+"""Results of a question, and their formatting as JSON and table cells."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SHARE_COLUMNS = (Column("n", "n"), Column("share", "share"), INTERVAL)
 
 @dataclass(frozen=True)
 class Groups:
-    """Responses in groups by their answers to one question."""
+    """Responses grouped by their answers to one question."""
 
     name: str
     label: str
@@ -31,7 +31,7 @@ class Groups:
     members: Flags
     """By response and group."""
     overlapping: bool
-    """A response may be in several, so that they cannot be tested against each other."""
+    """Whether a response may be in several groups, so that they cannot be tested against each other."""
 
     def codes(self) -> Small:
         """Returns the group of each response, −1 for none."""
@@ -41,7 +41,7 @@ class Groups:
 
 @dataclass(frozen=True)
 class Counting:
-    """The responses that are counted, and the groups that they are compared by."""
+    """The responses that are counted, and the groups to compare."""
 
     used: Flags
     groups: Groups | None
@@ -49,7 +49,7 @@ class Counting:
 
     @cached_property
     def members(self) -> list[Flags]:
-        """Of each group, which of the counted responses are in it."""
+        """Returns for each group which of the counted responses are in it."""
         return list(self.groups.members[self.used].T) if self.groups else []
 
     @cached_property
@@ -66,18 +66,18 @@ class Counting:
 
 
 @dataclass(frozen=True)
-class Line:
-    """One option with the share of those who chose it."""
+class ResultLine:
+    """One option with the share that chose it."""
 
     key: str
     label: str
     share: Share
     worded: int = 0
-    """How many added text of their own."""
+    """Number of respondents who added text."""
     by: tuple[Share, ...] = ()
-    """The same in each group."""
+    """The share in each group."""
     crossed: GroupDifference | None = None
-    """Whether groups differ in it, where each option is a question of its own."""
+    """The test of groups, if each option is tested separately."""
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -92,22 +92,22 @@ class Line:
 
 @dataclass(frozen=True)
 class Distribution:
-    """The options of a choice, or the steps of one row of a matrix, on a base of their own."""
+    """The options of a choice, or the steps of one matrix row, with their own base."""
 
     key: str
     label: str
     base: int
     missing: Mapping[Missing, int]
-    lines: tuple[Line, ...]
+    lines: tuple[ResultLine, ...]
     worded: int = 0
     bases: tuple[int, ...] = ()
-    """Of each group."""
+    """The base of each group."""
     crossed: GroupDifference | None = None
 
 
 @dataclass(frozen=True)
 class Numbers:
-    """Numbers that were typed: mean and median with their intervals, and how they are spread."""
+    """Numeric answers: mean and median with intervals, and the distribution."""
 
     mean: Estimate
     summary: Summary
@@ -118,11 +118,11 @@ class Numbers:
     test: GroupTest | None = None
     effect: Effect | None = None
     groups: tuple[str, ...] = ()
-    """The label of each group, where they are tested against each other."""
+    """Labels of the groups that are tested against each other."""
     doubts: tuple[str, ...] = ()
-    """Why not to lean on that test."""
+    """Why the test is unreliable."""
     left_out: int = 0
-    """Answers too large or too small to count with; no other number here includes them."""
+    """Number of answers too large or too small to compute with; excluded from all other numbers here."""
 
 
 @dataclass(frozen=True)
@@ -133,33 +133,33 @@ class RankedLine:
     label: str
     ranked: OptionRank
     places: tuple[int, ...]
-    """How many gave it the first place, the second, and so on."""
+    """Number of respondents who ranked it first, second, and so on."""
 
 
 @dataclass(frozen=True)
 class QuestionResult:
-    """One question; its kind fills in distributions, numbers or places, or none of them."""
+    """Results of one question; its kind fills in distributions, numbers or ranks."""
 
     question: Question
     base: int
-    """How many answered it."""
+    """Number of respondents who answered."""
     missing: Mapping[Missing, int]
     rows: tuple[Distribution, ...] = ()
     numbers: Numbers | None = None
     ranked: tuple[RankedLine, ...] = ()
     bases: tuple[int, ...] = ()
-    """How many answered it in each group."""
+    """Number of answers in each group."""
     partly: tuple[tuple[str, int], ...] = ()
-    """Options or rows that not all of these could choose, since versions differ, and how many could."""
+    """Options or rows that only some versions offer, with the number of respondents who could choose them."""
 
     @property
     def asked(self) -> int:
-        """How many saw it."""
+        """Number of respondents who saw it."""
         return self.base + self.missing.get(Missing.SKIPPED, 0)
 
 
-def count_table(lines: Sequence[Line]) -> list[list[int]]:
-    """Returns counts by option and group, as a test takes them."""
+def count_table(lines: Sequence[ResultLine]) -> list[list[int]]:
+    """Returns counts by option and group, as input of a test."""
     return [[group.count for group in line.by] for line in lines]
 
 
@@ -195,7 +195,7 @@ def association_json(crossed: GroupDifference | None) -> dict[str, Any] | None:
 
 
 def selection_of(question: str, option: str = "", row: str = "", **more: str) -> Selection:
-    """Returns the responses behind a cell, in the words of `counting.Which`."""
+    """Returns the selection of the responses behind a cell, as the fields of `counting.Which`."""
     parts = {"question": question, "option": option, "row": row, **more}
     return Selection(tuple((name, (value,)) for name, value in parts.items() if value))
 
@@ -205,7 +205,7 @@ def base_cell(question: str, base: int, **which: str) -> Cell:
 
 
 def share_cells(share: Share, selection: Selection | None = None) -> Iterator[Cell]:
-    """Yields count, share and interval, a cell each."""
+    """Yields count, share and interval as separate cells."""
     yield Cell((whole(share.count),), (share.count,), selection)
     yield Cell((percent(share.value),), (share.value,))
     yield Cell((share_interval(share),), (share.low, share.high))
@@ -223,5 +223,5 @@ def share_interval(share: Share) -> str:
 
 
 def bounds(estimate: Estimate | Summary) -> str:
-    """`[1.2 to 3.4]`; empty where there is no interval."""
+    """Formats `[1.2 to 3.4]`; empty without an interval."""
     return f"[{interval(estimate.low, estimate.high)}]" if estimate.low is not None else ""

@@ -1,7 +1,7 @@
-"""What is wrong with a questionnaire, before anybody answers it.
+"""Checks a questionnaire before it is opened.
 
-Every problem is one sentence that says what is wrong and how to fix it. A questionnaire with a grave one cannot be
-opened: a question would be asked that nobody meant to ask, or an answer would be lost.
+Every problem is one sentence that says what is wrong and how to fix it. A questionnaire with a grave problem cannot be
+opened: a question would be asked by mistake, or an answer would be lost.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from quaestor.surveys.model.wording.catalogue import word_problems
 
 _MOST_NAMED = 6
 WHOLE = "survey"
-"""The place of a problem that concerns no page and no question."""
+"""Where a problem is that concerns no single page or question."""
 
 
 def problems_of(survey: Questionnaire) -> list[Problem]:
@@ -41,7 +41,7 @@ def problems_of(survey: Questionnaire) -> list[Problem]:
 
 
 def place_of(part: Page | Question) -> str:
-    """Returns how a page or question is named in a problem."""
+    """Formats the page or question that a problem concerns."""
     return f"{'page' if isinstance(part, Page) else 'question'} {part.id}"
 
 
@@ -55,22 +55,22 @@ def _whole(survey: Questionnaire) -> Iterator[Problem]:
         for name in repeated(ids):
             yield Problem(f"{what} {name}", f"there are two {what}s with this id: give each its own")
     for name in repeated(survey.languages):
-        yield Problem(WHOLE, f"the language {name!r} is named twice in survey.languages: name it once")
+        yield Problem(WHOLE, f"the language {name!r} is listed twice in survey.languages: remove one")
     for name in repeated(survey.strata):
-        yield Problem(WHOLE, f"the stratum {name!r} is named twice in survey.strata: name it once")
+        yield Problem(WHOLE, f"the stratum {name!r} is listed twice in survey.strata: remove one")
     if survey.closes and not _is_day(survey.closes):
-        yield Problem(WHOLE, f"survey.closes is {survey.closes!r}, which is no day: write it as 2027-03-31")
+        yield Problem(WHOLE, f"survey.closes is {survey.closes!r}, which is not a date: write it like 2027-03-31")
     if survey.minutes and survey.least_seconds > survey.minutes * 60:
         words = (
             f"survey.least_seconds is {survey.least_seconds:g}, more than the {survey.minutes} minutes it should take"
         )
-        yield Problem(WHOLE, f"{words}: make it less, or nearly everybody is flagged", grave=False)
+        yield Problem(WHOLE, f"{words}: lower it, or nearly everybody is flagged", grave=False)
     yield from _budget(survey)
     if survey.pay is not None and not survey.anonymous:
         words = (
-            "it pays and survey.anonymous is false: whoever keeps the links can tell whose answers an address goes with"
+            "it pays and survey.anonymous is false: anybody with the invitation links can connect payment addresses to answers"
         )
-        yield Problem(WHOLE, f"{words}, and respondents are told so; make it true if that must not be", grave=False)
+        yield Problem(WHOLE, f"{words}, and respondents are informed of this; set it to true to prevent it", grave=False)
     for quota in survey.quotas:
         yield from (Problem(f"quota {quota.condition.words}", words) for words in faults(quota.condition, survey))
     yield from (Problem(WHOLE, words, grave) for words, grave in word_problems(survey.own_words, survey.languages))
@@ -84,39 +84,39 @@ def _budget(survey: Questionnaire) -> Iterator[Problem]:
     if not pay.affordable:
         yield Problem(WHOLE, "pay.budget is less than pay.amount, so nobody can be paid: raise it", grave=False)
     elif survey.most is not None and survey.most > pay.affordable:
-        words = f"pay.budget pays for {pay.affordable:,} and survey.most takes {survey.most:,} finished responses"
-        yield Problem(WHOLE, f"{words}: raise the budget, or take fewer", grave=False)
+        words = f"pay.budget pays for {pay.affordable:,} responses, but survey.most is {survey.most:,}"
+        yield Problem(WHOLE, f"{words}: raise the budget, or lower survey.most", grave=False)
 
 
 def _research(survey: Questionnaire) -> Iterator[Problem]:
     touched = {name for question in survey.questions() for name in question.answers}
     for name, words in survey.research.items():
         if name not in touched:
-            remedy = f'add answers = ["{name}"] to a question that helps to answer it'
-            yield Problem(f"research {name}", f"no question touches this research question: {remedy}", grave=False)
+            remedy = f'add answers = ["{name}"] to a question that addresses it'
+            yield Problem(f"research {name}", f"no question addresses this research question: {remedy}", grave=False)
         if not words.strip():
-            yield Problem(f"research {name}", "this research question has no words: write them", grave=False)
+            yield Problem(f"research {name}", "this research question has no text: write it", grave=False)
 
 
 def _consent(survey: Questionnaire) -> Iterator[Problem]:
     order = list(survey.questions())
     first = next((place for place, question in enumerate(order) if kind_of(question).asks_consent), None)
     if first is None:
-        yield Problem(WHOLE, 'nobody is asked for consent: put a question of kind "consent" on the first page')
+        yield Problem(WHOLE, 'there is no consent question: add one of kind "consent" to the first page')
         return
     consent = order[first]
     page = survey.page_of(consent.id)
     for question in order[:first]:
-        yield Problem(place_of(question), f"this is asked before consent is given: move it after {consent.id!r}")
+        yield Problem(place_of(question), f"this is asked before consent: move it after {consent.id!r}")
     if consent.show_if is not None or (page is not None and page.show_if is not None):
-        yield Problem(place_of(consent), "not everybody is asked for consent: take the condition away")
+        yield Problem(place_of(consent), "not everybody is asked for consent: remove the condition")
     for question in () if page is None else page.questions:
         if not kind_of(question).asks_consent and question not in order[:first]:
-            words = f"this stands on the page of {consent.id!r}, so those who decline see it too"
+            words = f"this is on the same page as {consent.id!r}, so respondents who decline see it too"
             yield Problem(place_of(question), f"{words}: move it to the next page", grave=False)
     for code, what in ((AGREE, "agree"), (DECLINE, "decline")):
         if consent.option(code) is None:
-            yield Problem(place_of(consent), f"nobody can {what}: give it an option with code {code!r}")
+            yield Problem(place_of(consent), f"nobody can {what}: add an option with code {code!r}")
 
 
 def _page(survey: Questionnaire, page: Page, before: set[str], reached: Reach) -> Iterator[Problem]:
@@ -124,23 +124,23 @@ def _page(survey: Questionnaire, page: Page, before: set[str], reached: Reach) -
     wrong = [] if page.show_if is None else [*faults(page.show_if, survey), *too_late(page.show_if, before, survey)]
     yield from (Problem(where, words) for words in wrong)
     if not page.questions and not page.text.strip():
-        yield Problem(where, "there is nothing on this page: give it a text or a question, or take it out", grave=False)
+        yield Problem(where, "this page is empty: add a text or a question, or remove the page", grave=False)
     for name in dict.fromkeys([*pipes(page.title), *pipes(page.text)]):
         yield from _pipe(survey, where, name, before)
     if not reached.whole or page.id in reached.pages:
         return
     if page.id not in reached.arrived:
         if page.id == next(other.id for other in survey.pages if other.id not in reached.arrived):
-            words = "nobody gets to this page or any after it, because every way ends before it"
-            yield Problem(where, f"{words}: take `ends` away from an option")
+            words = "nobody reaches this page or any later one, because every path ends before it"
+            yield Problem(where, f"{words}: remove `ends` from an option")
     elif not wrong:
-        yield Problem(where, f"nobody gets to this page, {_why(survey, page.show_if, reached)}")
+        yield Problem(where, f"nobody reaches this page, {_why(survey, page.show_if, reached)}")
 
 
 def _in_place(
     survey: Questionnaire, question: Question, before: set[str], on_page: set[str], reached: Reach
 ) -> Iterator[Problem]:
-    """Yields what is wrong with a question at its place."""
+    """Yields the problems of a question at its position."""
     where = place_of(question)
     condition = question.show_if
     wrong = [] if condition is None else [*faults(condition, survey), *too_late(condition, before | on_page, survey)]
@@ -150,7 +150,7 @@ def _in_place(
     for name in question.answers:
         if name not in survey.research:
             names = suggest(name, survey.research) or "none: add it under [research]"
-            yield Problem(where, f"it answers {name!r}, which is no research question: there are {names}")
+            yield Problem(where, f"it answers {name!r}, which is not a research question, available: {names}")
     page = survey.page_of(question.id)
     seen = page is None or page.id in reached.pages
     if not wrong and seen and reached.whole and question.id not in reached.questions:
@@ -159,28 +159,28 @@ def _in_place(
 
 
 def _why(survey: Questionnaire, condition: Condition | None, reached: Reach) -> str:
-    """Returns why a condition never holds for anybody."""
+    """Returns why a condition never holds."""
     if condition is None:
-        return "because every way ends before it: take `ends` away from an option"
+        return "because every path ends before it: remove `ends` from an option"
     looked_at = dict.fromkeys(test.question for test in condition.tests())
     hidden = [name for name in looked_at if name not in reached.questions and survey.question(name) is not None]
     because = f"because its condition `{condition.words}`"
     if hidden:
-        return f"{because} looks at {hidden[0]!r}, which nobody is shown: mend that one"
+        return f"{because} depends on {hidden[0]!r}, which is never shown: fix that question first"
     return f"{because} can never hold: change it"
 
 
 def _pipe(survey: Questionnaire, where: str, name: str, before: set[str]) -> Iterator[Problem]:
     if survey.question(name) is None:
         names = join_with_or(sort_by_similarity(name, (question.id for question in survey.questions()))[:_MOST_NAMED])
-        yield Problem(where, f"its text asks for {{{name}}}, which is no question: write one that is, such as {names}")
+        yield Problem(where, f"its text contains {{{name}}}, which is not a question, nearest: {names}")
     elif name not in before:
-        words = f"its text asks for {{{name}}}, which is not answered on an earlier page"
-        yield Problem(where, f"{words}: move that question to a page before, or reword the text")
+        words = f"its text contains {{{name}}}, which is not answered on an earlier page"
+        yield Problem(where, f"{words}: move that question to an earlier page, or change the text")
 
 
 def faults(condition: Condition, survey: Questionnaire) -> Iterator[str]:
-    """Yields a sentence for every test that can never hold as it is meant, wherever the condition is used."""
+    """Yields a sentence for every test that can never hold, wherever the condition is used."""
     for test in dict.fromkeys(condition.tests()):
         question = survey.question(test.question)
         words = _unknown(test, survey) if question is None else kind_of(question).check_test(question, test)
@@ -189,18 +189,18 @@ def faults(condition: Condition, survey: Questionnaire) -> Iterator[str]:
 
 
 def too_late(condition: Condition, before: set[str], survey: Questionnaire) -> Iterator[str]:
-    """Yields a sentence for every question that a condition looks at and that is not asked before it."""
+    """Yields a sentence for every question that a condition depends on but that is asked later."""
     for name in dict.fromkeys(test.question for test in condition.tests()):
         if name not in before and survey.question(name) is not None:
             yield (
-                f"its condition `{condition.words}` looks at {name!r}, which has not been answered by then: "
-                "move that question to the front, or look at an earlier one"
+                f"its condition `{condition.words}` depends on {name!r}, which is asked later: "
+                "move that question before this one, or use an earlier one"
             )
 
 
 def _unknown(test: Condition, survey: Questionnaire) -> str:
     names = sort_by_similarity(test.question, (question.id for question in survey.questions()))[:_MOST_NAMED]
-    return f"looks at {test.question!r}, which is no question: write one that is, such as {join_with_or(names)}"
+    return f"depends on {test.question!r}, which is not a question, nearest: {join_with_or(names)}"
 
 
 def _is_day(text: str) -> bool:

@@ -15,7 +15,7 @@ from quaestor.base.names import suggest
 from quaestor.base.toml import Settings, describe_mistake, parse_toml, read_toml
 from quaestor.surveys.model.conditions import Condition, read_condition
 from quaestor.surveys.model.question_kinds import QUESTION_KINDS
-from quaestor.surveys.model.records import Option, Page, Pay, Question, Questionnaire, Quota, Row
+from quaestor.surveys.model.records import Option, Page, Pay, Question, Questionnaire, Quota, MatrixRow
 from quaestor.surveys.model.wording.catalogue import wording
 
 Words = str | dict[str, str]
@@ -241,9 +241,9 @@ class _Reader:
         label, description = self._words(settings.label), self._words(settings.description)
         return Option(code, label, description, settings.text, settings.alone, settings.ends)
 
-    def _row(self, settings: RowSettings) -> Row:
+    def _row(self, settings: RowSettings) -> MatrixRow:
         code = settings.code or code_of(self._first(settings.label))
-        return Row(code, self._words(settings.label), settings.text)
+        return MatrixRow(code, self._words(settings.label), settings.text)
 
     def _words(self, words: Words) -> str:
         """Returns words in the language of the questionnaire, else in its first."""

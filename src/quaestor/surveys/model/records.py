@@ -53,7 +53,7 @@ class Option:
 
 
 @dataclass(frozen=True)
-class Row:
+class MatrixRow:
     """One line of a matrix."""
 
     code: str
@@ -74,7 +74,7 @@ class Question:
     required: bool = False
     options: tuple[Option, ...] = ()
     """What can be chosen or ranked; of a matrix, the steps of its scale."""
-    rows: tuple[Row, ...] = ()
+    rows: tuple[MatrixRow, ...] = ()
     centre: str = ""
     """The step in the middle of a scale, where it has one."""
     shuffle: bool = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 
-from quaestor.surveys.model.answer_cells import MISSING, AnswerCells, CellLabels, Part, RowAnswers, plain
+from quaestor.surveys.model.answer_cells import MISSING, AnswerCells, CellLabels, CellPart, RowAnswers, plain
 from quaestor.surveys.model.column_mapping import ColumnMapping
 from quaestor.surveys.model.flow import is_shown
 from quaestor.surveys.model.question_kinds import kind_of
@@ -17,7 +17,7 @@ class RowReader:
     def __init__(self, mapping: ColumnMapping, columns: Sequence[str]) -> None:
         self._nothing = {plain(text) for text in mapping.settings.nothing}
         self._telling = {part.question.id for part in mapping.parts.values() if part.kind == MISSING}
-        self._asked: dict[str, tuple[Question, list[tuple[int, str, Part]]]] = {}
+        self._asked: dict[str, tuple[Question, list[tuple[int, str, CellPart]]]] = {}
         for place, column in enumerate(columns):
             part = mapping.parts.get(column)
             if part is not None:

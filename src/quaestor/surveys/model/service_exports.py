@@ -18,7 +18,7 @@ _KEY = re.compile(r'\s*\{\s*"ImportId"\s*:')
 _DISPLAY_ORDER = re.compile(r"_DO(_|$)")
 
 
-class Failed(str):
+class UnreadableCell(str):
     """A cell whose formula failed; the text is what a spreadsheet shows in its place, such as #N/A."""
 
     __slots__ = ()

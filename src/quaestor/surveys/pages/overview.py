@@ -123,7 +123,7 @@ class Period:
 
 
 @dataclass(frozen=True)
-class QuestionLine:
+class SurveyQuestionLine:
     """A question at a glance."""
 
     question: Question
@@ -137,7 +137,7 @@ class PageLines:
 
     page: Page
     shown_if: str
-    questions: tuple[QuestionLine, ...]
+    questions: tuple[SurveyQuestionLine, ...]
 
 
 @dataclass(frozen=True)
@@ -244,7 +244,7 @@ def _page(page: Page, questionnaire: Questionnaire) -> PageLines:
         page,
         condition_in_words(page.show_if, questionnaire) if page.show_if else "",
         tuple(
-            QuestionLine(
+            SurveyQuestionLine(
                 question,
                 condition_in_words(question.show_if, questionnaire) if question.show_if else "",
                 tuple(questionnaire.research.get(name, name) for name in question.answers),

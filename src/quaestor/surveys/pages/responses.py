@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from quaestor.base.errors import InputError
 from quaestor.surveys.flags import flags
-from quaestor.surveys.lifecycle import Decision, Surveys
+from quaestor.surveys.lifecycle import ResponseDecision, Surveys
 from quaestor.surveys.model.flow import in_order, missing, piped
 from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.records import Answer, Question, Questionnaire, Response, ResponseStatus
@@ -31,7 +31,7 @@ class ResponseLine:
 
     response: Listed
     reasons: tuple[str, ...]
-    decision: Decision | None
+    decision: ResponseDecision | None
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class ResponseSheet:
     """Titles of pages with their questions."""
     journal: tuple[SentPage, ...]
     reasons: tuple[str, ...]
-    decision: Decision | None
+    decision: ResponseDecision | None
 
 
 class FlagRoom:

@@ -12,8 +12,8 @@ from quaestor.surveys.lifecycle import Surveys
 from quaestor.surveys.model.flow import piped
 from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.question_results import QuestionResult
-from quaestor.surveys.results.compute import Consent, Results, response_rate, survey_results
-from quaestor.surveys.results.counting import STRATUM, Counted, CountingRoom, words_of
+from quaestor.surveys.results.compute import ConsentCounts, SurveyResults, response_rate, survey_results
+from quaestor.surveys.results.counting import STRATUM, CountedAnswers, CountingRoom, words_of
 from quaestor.surveys.results.sentences import MISSING, ComparisonInWords, doubts_of, remarks_of, tests_of
 
 _LONGEST, _SHORTEST = 60, 20
@@ -59,13 +59,13 @@ class Rate:
 class ResultsPage:
     """Everything that the page shows."""
 
-    results: Results
+    results: SurveyResults
     questions: tuple[ShownQuestion, ...]
     rates: tuple[tuple[str, tuple[Rate, ...]], ...]
     """Under a heading each; none where nobody was invited."""
     comparable: tuple[tuple[str, str], ...]
     """What responses can be compared by: name and words."""
-    consents: tuple[Consent, ...] = ()
+    consents: tuple[ConsentCounts, ...] = ()
 
 
 def results_page(surveys: Surveys, name: str, *, by: str, unfinished: bool, room: CountingRoom) -> ResultsPage:
@@ -76,7 +76,7 @@ def results_page(surveys: Surveys, name: str, *, by: str, unfinished: bool, room
     return ResultsPage(results, questions, rates, tuple(_comparable(results)), results.consents)
 
 
-def _shown(surveys: Surveys, results: Results, result: QuestionResult) -> ShownQuestion:
+def _shown(surveys: Surveys, results: SurveyResults, result: QuestionResult) -> ShownQuestion:
     kind, tests = kind_of(result.question), tests_of(result)
     missing = tuple((reason.value, MISSING[reason], count) for reason, count in result.missing.items())
     sizes = [kind.figure_size(result, results.groups, narrow=narrow) for narrow in (False, True) if result.base]
@@ -91,7 +91,7 @@ def _shown(surveys: Surveys, results: Results, result: QuestionResult) -> ShownQ
     )
 
 
-def _written(surveys: Surveys, counted: Counted, result: QuestionResult) -> Sequence[Written]:
+def _written(surveys: Surveys, counted: CountedAnswers, result: QuestionResult) -> Sequence[Written]:
     question = result.question
     if kind_of(question).is_free_text:
         texts = words_of(surveys, counted, question.id) if result.base else []
@@ -123,7 +123,7 @@ def _rate(name: str, rate: ResponseRate) -> Rate:
     return Rate(name, response_rate(rate.used, rate.sent), finished)
 
 
-def _comparable(results: Results) -> Iterator[tuple[str, str]]:
+def _comparable(results: SurveyResults) -> Iterator[tuple[str, str]]:
     """Yields name and label; a long question is shortened, a row never, and questions that begin alike stay whole."""
     parts = list(_parts(results))
     short = [_together(_shortened(text, _LONGEST - len(row) - 1), row) for _, text, row in parts]
@@ -132,7 +132,7 @@ def _comparable(results: Results) -> Iterator[tuple[str, str]]:
         yield name, label if often[label] == 1 else _together(text, row)
 
 
-def _parts(results: Results) -> Iterator[tuple[str, str, str]]:
+def _parts(results: SurveyResults) -> Iterator[tuple[str, str, str]]:
     """Yields name, question and row of each."""
     if (results.counted.columns.strata != "").any():
         yield STRATUM, "Stratum", ""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 
 from quaestor.surveys.model.conditions import Condition
 from quaestor.surveys.model.in_words import condition_in_words, quoted
-from quaestor.surveys.model.records import Option, Page, Question, Questionnaire, Row
+from quaestor.surveys.model.records import Option, Page, Question, Questionnaire, MatrixRow
 
 ADDED, REMOVED, CHANGED = "added", "removed", "changed"
 _PLAIN = {
@@ -70,7 +70,7 @@ def _question(old: Question, new: Question, before: Questionnaire, after: Questi
     yield from (f"{name} differs" for name in rest if getattr(old, name) != getattr(new, name))
 
 
-def _parts(word: str, old: Sequence[Option | Row], new: Sequence[Option | Row]) -> Iterator[str]:
+def _parts(word: str, old: Sequence[Option | MatrixRow], new: Sequence[Option | MatrixRow]) -> Iterator[str]:
     was, now = {option.code: option for option in old}, {option.code: option for option in new}
     yield from (f"{word} {quoted(option.label)} added" for code, option in now.items() if code not in was)
     yield from (f"{word} {quoted(option.label)} removed" for code, option in was.items() if code not in now)

@@ -19,12 +19,12 @@ import pyarrow as pa
 import pyarrow.json as pj
 from numpy.typing import NDArray
 
-from quaestor.surveys.model.answer_columns import ANSWERED, REASONS, Column, Flags, Small, valid
+from quaestor.surveys.model.answer_columns import ANSWERED, REASONS, AnswerColumn, Flags, Small, valid
 from quaestor.surveys.model.flow import missing
 from quaestor.surveys.model.question_ids import id_of, names_over
 from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.reachability import looked_at
-from quaestor.surveys.model.records import Missing, Option, Page, Question, Questionnaire, Response, ResponseStatus, Row
+from quaestor.surveys.model.records import Missing, Option, Page, Question, Questionnaire, Response, ResponseStatus, MatrixRow
 
 StoredResponse = tuple[str, int, str, str, str, str, int]
 """Id, version, standing, stratum, pages that were sent, answers, whether it is synthetic: as the file has them."""
@@ -55,7 +55,7 @@ class Columns:
     versions: NDArray[np.int64]
     strata: NDArray[np.str_]
     synthetic: Flags
-    questions: Mapping[str, Column]
+    questions: Mapping[str, AnswerColumn]
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -117,7 +117,7 @@ class Reasons:
 
     questionnaires: Mapping[int, Questionnaire]
     """By version."""
-    columns: Mapping[str, Column]
+    columns: Mapping[str, AnswerColumn]
     versions: NDArray[np.int64]
     standings: NDArray[np.str_]
     sent: Sequence[str]
@@ -243,16 +243,16 @@ def _joined(pieces: Sequence[Columns], questions: Mapping[str, QuestionVersions]
     )
 
 
-def _joined_column(columns: Sequence[Column]) -> Column:
+def _joined_column(columns: Sequence[AnswerColumn]) -> AnswerColumn:
     parts = ("missing", "chosen", "places", "numbers", "worded", "offered")
-    return Column(
+    return AnswerColumn(
         columns[0].question, *(np.concatenate([getattr(column, part) for column in columns]) for part in parts)
     )
 
 
 def _merged(newer: Question, older: Question) -> Question:
     options: dict[str, Option] = {option.code: option for option in (*older.options, *newer.options)}
-    rows: dict[str, Row] = {row.code: row for row in (*older.rows, *newer.rows)}
+    rows: dict[str, MatrixRow] = {row.code: row for row in (*older.rows, *newer.rows)}
     newest = [option.code for option in newer.options]
     newest_rows = [row.code for row in newer.rows]
     return replace(
@@ -278,7 +278,7 @@ def _piece(
     )
 
 
-def _column(question_versions: QuestionVersions, table: pa.Table, versions: NDArray[np.int64]) -> Column:
+def _column(question_versions: QuestionVersions, table: pa.Table, versions: NDArray[np.int64]) -> AnswerColumn:
     here = np.isin(versions, list(question_versions.pages))
     column = kind_of(question_versions.question).read_column(
         question_versions.question, _whole(table[question_versions.stored_as]), here

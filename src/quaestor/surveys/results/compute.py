@@ -8,16 +8,16 @@ from dataclasses import dataclass, field, replace
 from quaestor.measures.descriptive import share
 from quaestor.measures.records import Share
 from quaestor.surveys.lifecycle import Surveys
-from quaestor.surveys.model.answer_columns import Column, Flags, count_reasons
+from quaestor.surveys.model.answer_columns import AnswerColumn, Flags, count_reasons
 from quaestor.surveys.model.flow import piped
 from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.question_results import Counting, Groups, QuestionResult
 from quaestor.surveys.model.records import AGREE, DECLINE, Question, Questionnaire
-from quaestor.surveys.results.counting import Counted, CountingRoom, groups_by
+from quaestor.surveys.results.counting import CountedAnswers, CountingRoom, groups_by
 
 
 @dataclass(frozen=True)
-class Consent:
+class ConsentCounts:
     """How many agreed to take part, of all who came; it is shown on a line, not in a table."""
 
     question: Question
@@ -26,10 +26,10 @@ class Consent:
 
 
 @dataclass(frozen=True)
-class Results:
+class SurveyResults:
     """The counts of a survey."""
 
-    counted: Counted = field(repr=False)
+    counted: CountedAnswers = field(repr=False)
     questions: tuple[QuestionResult, ...]
     groups: Groups | None = field(default=None, repr=False)
     sizes: tuple[int, ...] = ()
@@ -57,7 +57,7 @@ class Results:
         return tuple(result for result in self.questions if not kind_of(result.question).asks_consent)
 
     @property
-    def consents(self) -> tuple[Consent, ...]:
+    def consents(self) -> tuple[ConsentCounts, ...]:
         columns = self.counted.columns.questions.values()
         return tuple(_consent(column) for column in columns if kind_of(column.question).asks_consent)
 
@@ -73,7 +73,7 @@ def survey_results(
     unfinished: bool = False,
     only: str = "",
     room: CountingRoom | None = None,
-) -> Results:
+) -> SurveyResults:
     """Counts every question of a survey, or `only` one, compared by the answers to a question where `by` names it."""
     counted = (room or CountingRoom()).counted(surveys, name, unfinished)
     groups = groups_by(counted, by) if by else None
@@ -82,7 +82,7 @@ def survey_results(
     results = tuple(
         _count(column, counting, counted.questionnaire) for key, column in columns if key != by and only in ("", key)
     )
-    return Results(counted, results, groups, tuple(int(member.sum()) for member in counting.members))
+    return SurveyResults(counted, results, groups, tuple(int(member.sum()) for member in counting.members))
 
 
 def response_rate(used: int, invited: int) -> Share:
@@ -90,7 +90,7 @@ def response_rate(used: int, invited: int) -> Share:
     return share(used, invited)
 
 
-def _count(column: Column, counting: Counting, questionnaire: Questionnaire) -> QuestionResult:
+def _count(column: AnswerColumn, counting: Counting, questionnaire: Questionnaire) -> QuestionResult:
     question = replace(column.question, text=piped(column.question.text, questionnaire, {}))
     answered = column.answered[counting.used]
     result = QuestionResult(
@@ -103,7 +103,7 @@ def _count(column: Column, counting: Counting, questionnaire: Questionnaire) -> 
     return kind_of(question).count(column, counting, result)
 
 
-def _partly_offered(column: Column, used: Flags, answered: Flags) -> Iterator[tuple[str, int]]:
+def _partly_offered(column: AnswerColumn, used: Flags, answered: Flags) -> Iterator[tuple[str, int]]:
     """Yields options or rows that not everybody who answered could choose, and how many could."""
     if column.offered.size:
         could = column.offered[used][answered].sum(axis=0).tolist()
@@ -112,7 +112,7 @@ def _partly_offered(column: Column, used: Flags, answered: Flags) -> Iterator[tu
                 yield part.label, count
 
 
-def _consent(column: Column) -> Consent:
+def _consent(column: AnswerColumn) -> ConsentCounts:
     codes = [option.code for option in column.question.options]
     counts = dict(zip(codes, column.chosen.sum(axis=0).tolist(), strict=True))
-    return Consent(column.question, counts.get(AGREE, 0), counts.get(DECLINE, 0))
+    return ConsentCounts(column.question, counts.get(AGREE, 0), counts.get(DECLINE, 0))

@@ -11,7 +11,7 @@ import numpy as np
 from quaestor.base.errors import InputError
 from quaestor.base.names import suggest
 from quaestor.surveys.lifecycle import Surveys
-from quaestor.surveys.model.answer_columns import REASONS, Column, Flags, place_of, reasons_of
+from quaestor.surveys.model.answer_columns import REASONS, AnswerColumn, Flags, place_of, reasons_of
 from quaestor.surveys.model.flow import piped
 from quaestor.surveys.model.question_ids import id_of
 from quaestor.surveys.model.question_kinds import kind_of
@@ -25,7 +25,7 @@ DROPPED = "left out by the lead"
 
 
 @dataclass(frozen=True)
-class Counted:
+class CountedAnswers:
     """The responses of a survey, and those that are counted."""
 
     survey: str
@@ -41,7 +41,7 @@ class Counted:
     def base(self) -> int:
         return int(self.used.sum())
 
-    def column(self, question: str) -> Column:
+    def column(self, question: str) -> AnswerColumn:
         column = self.columns.questions.get(question)
         if column is None:
             known = suggest(question, self.columns.questions)
@@ -62,14 +62,14 @@ class Which:
     by: str = ""
     group: str = ""
 
-    def mask(self, counted: Counted) -> Flags:
+    def mask(self, counted: CountedAnswers) -> Flags:
         mask = counted.used & self._select(counted.column(self.question))
         if self.by:
             groups = groups_by(counted, self.by)
             mask = mask & groups.members[:, place_of(self.group, groups.keys, "group")]
         return mask
 
-    def _select(self, column: Column) -> Flags:
+    def _select(self, column: AnswerColumn) -> Flags:
         question = column.question
         if self.missing:
             reason = place_of(self.missing, [reason.value for reason in REASONS], "reason for a missing answer")
@@ -87,7 +87,7 @@ class CountingRoom:
         self._kept: dict[str, tuple[object, Columns]] = {}
         self._pieces: dict[str, tuple[int, Pieces]] = {}
 
-    def counted(self, surveys: Surveys, name: str, unfinished: bool = False) -> Counted:
+    def counted(self, surveys: Surveys, name: str, unfinished: bool = False) -> CountedAnswers:
         """Returns finished responses that the lead did not leave out, and open ones if `unfinished`."""
         questionnaire = surveys.questionnaire(name)
         columns = self.columns(surveys, name)
@@ -99,7 +99,7 @@ class CountingRoom:
         unused = [status.value for status in ResponseStatus if status not in used]
         left_out = {status: int((columns.standings == status).sum()) for status in unused}
         left_out[DROPPED] = int((standing & ~kept).sum())
-        return Counted(
+        return CountedAnswers(
             name, questionnaire, columns, standing & kept,
             {why: count for why, count in left_out.items() if count}, surveys.answers.erased(name),
         )  # fmt: skip
@@ -128,7 +128,7 @@ class CountingRoom:
             return columns
 
 
-def groups_by(counted: Counted, by: str) -> Groups:
+def groups_by(counted: CountedAnswers, by: str) -> Groups:
     """Returns groups by a question with options, by the row of a matrix as `QUESTION.ROW`, or by `stratum`."""
     if by == STRATUM:
         strata = sorted({*counted.columns.strata.tolist()} - {""})
@@ -156,7 +156,7 @@ class AnswerShown:
 
 
 @dataclass(frozen=True)
-class Behind:
+class AnswersBehind:
     """The responses behind a number, a page of them."""
 
     question: Question
@@ -166,16 +166,16 @@ class Behind:
     said: tuple[AnswerShown, ...]
 
 
-def answers_behind(surveys: Surveys, counted: Counted, which: Which, page: int = 1) -> Behind:
+def answers_behind(surveys: Surveys, counted: CountedAnswers, which: Which, page: int = 1) -> AnswersBehind:
     """Returns exactly the responses that the number counts, in the order of their random ids."""
     question = counted.column(which.question).question
     places = np.flatnonzero(which.mask(counted))
     here = places[(page - 1) * PAGE : page * PAGE]
     shown = [_show(surveys, response, question) for response in _responses(surveys, counted, here.tolist())]
-    return Behind(question, len(places), page, max(1, -(-len(places) // PAGE)), tuple(shown))
+    return AnswersBehind(question, len(places), page, max(1, -(-len(places) // PAGE)), tuple(shown))
 
 
-def words_of(surveys: Surveys, counted: Counted, question: str, part: str = "", most: int = 5) -> list[str]:
+def words_of(surveys: Surveys, counted: CountedAnswers, question: str, part: str = "", most: int = 5) -> list[str]:
     """Returns the first few texts to an open question, or those of an option or a row."""
     column = counted.column(question)
     kind, name = kind_of(column.question), id_of(column.question.id)
@@ -188,7 +188,7 @@ def words_of(surveys: Surveys, counted: Counted, question: str, part: str = "", 
     return [kind.in_words(column.question, answer) for answer in answers]
 
 
-def _responses(surveys: Surveys, counted: Counted, places: Sequence[int]) -> list[Response]:
+def _responses(surveys: Surveys, counted: CountedAnswers, places: Sequence[int]) -> list[Response]:
     """Returns responses at some places, without those that were withdrawn meanwhile."""
     responses = [surveys.answers.response(counted.columns.ids[place]) for place in places]
     return [response for response in responses if response is not None]

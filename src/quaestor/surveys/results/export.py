@@ -13,11 +13,11 @@ from quaestor.surveys.invitations import response_rates
 from quaestor.surveys.lifecycle import Surveys
 from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.question_results import Groups, QuestionResult
-from quaestor.surveys.results.compute import Results
+from quaestor.surveys.results.compute import SurveyResults
 from quaestor.surveys.results.tables import demographics, rates_table, tables_of
 
 
-def results_json(results: Results) -> dict[str, Any]:
+def results_json(results: SurveyResults) -> dict[str, Any]:
     """Returns everything that is computed, unrounded."""
     return {
         "survey": results.survey,
@@ -63,14 +63,14 @@ def _question(result: QuestionResult) -> dict[str, Any]:
     }
 
 
-def svg_of_question(results: Results, name: str, *, narrow: bool = False) -> str | None:
+def svg_of_question(results: SurveyResults, name: str, *, narrow: bool = False) -> str | None:
     """Returns the figure of a question as SVG; None where it has none."""
     result = results.question(name)
     figure = kind_of(result.question).draw(result, results.groups, narrow=narrow) if result is not None else None
     return render_svg(figure) if figure is not None else None
 
 
-def write_results(surveys: Surveys, results: Results, folder: Path) -> list[Path]:
+def write_results(surveys: Surveys, results: SurveyResults, folder: Path) -> list[Path]:
     """Writes tables, figures and `results.json` into a folder; the same answers give the same bytes."""
     folder.mkdir(parents=True, exist_ok=True)
     tables = tables_of(results)
@@ -89,7 +89,7 @@ def write_results(surveys: Surveys, results: Results, folder: Path) -> list[Path
     return [*written, whole]
 
 
-def demographic_questions(results: Results) -> list[str]:
+def demographic_questions(results: SurveyResults) -> list[str]:
     """Returns the choices that answer no research question, in a questionnaire that says which ones do."""
     choices = [result.question for result in results.tabled if kind_of(result.question).is_choice]
     about = [question.id for question in choices if not question.answers and not question.attention]

@@ -12,8 +12,8 @@ from quaestor.surveys.model.flow import piped
 from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.question_results import Distribution, Numbers, QuestionResult
 from quaestor.surveys.model.records import Missing
-from quaestor.surveys.results.compute import Results
-from quaestor.surveys.results.counting import Counted, Which, groups_by
+from quaestor.surveys.results.compute import SurveyResults
+from quaestor.surveys.results.counting import CountedAnswers, Which, groups_by
 
 NO_TEST = "no test, since everybody answered the same or all are in one group"
 SEVERAL = "Several could be chosen, so shares can add up to more than 100%."
@@ -133,7 +133,7 @@ def _capital(words: str) -> str:
     return words[:1].upper() + words[1:] if words[:1].isascii() else words
 
 
-def counted_in_words(results: Results) -> list[str]:
+def counted_in_words(results: SurveyResults) -> list[str]:
     """Returns how many responses are counted, which are not, and why."""
     sentences = ["1 response is counted." if results.base == 1 else f"{results.base:,} responses are counted."]
     left = [f"{count:,} {_STANDINGS.get(why, why)}" for why, count in results.counted.left_out.items()]
@@ -145,7 +145,7 @@ def counted_in_words(results: Results) -> list[str]:
     return sentences
 
 
-def consents_in_words(results: Results) -> list[str]:
+def consents_in_words(results: SurveyResults) -> list[str]:
     """Returns a line for each consent, of all who came."""
     return [
         f"{consent.question.text} {consent.agreed:,} agreed, {consent.declined:,} did not, of all who came."
@@ -153,7 +153,7 @@ def consents_in_words(results: Results) -> list[str]:
     ]
 
 
-def which_in_words(counted: Counted, which: Which) -> list[tuple[str, str]]:
+def which_in_words(counted: CountedAnswers, which: Which) -> list[tuple[str, str]]:
     """Returns what the responses behind a number have in common, as pairs of a question and an answer."""
     question = counted.column(which.question).question
     text = piped(question.text, counted.questionnaire, {})

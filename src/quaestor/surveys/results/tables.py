@@ -14,28 +14,28 @@ from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.question_results import (
     INTERVAL,
     SHARE_COLUMNS,
-    Line,
+    ResultLine,
     QuestionResult,
     selection_of,
     share_cells,
 )
-from quaestor.surveys.results.compute import Results, response_rate
+from quaestor.surveys.results.compute import SurveyResults, response_rate
 from quaestor.surveys.results.sentences import notes_of
 
 
-def tables_of(results: Results) -> list[Table]:
+def tables_of(results: SurveyResults) -> list[Table]:
     """Returns a table for every question but consent, in the order of the questionnaire."""
     return [table_of(results, result) for result in results.tabled]
 
 
-def table_of(results: Results, result: QuestionResult) -> Table:
+def table_of(results: SurveyResults, result: QuestionResult) -> Table:
     """Returns the table of one question, with the id of the question."""
     question, kind = result.question, kind_of(result.question)
     columns, groups = kind.table(result, results.groups)
     return Table(question.id, question.text, kind.stub, columns, groups, notes=notes_of(result))
 
 
-def demographics(results: Results, questions: Sequence[str]) -> Table:
+def demographics(results: SurveyResults, questions: Sequence[str]) -> Table:
     """Returns who answered, as papers print it: a group for each question, each option with its number and share."""
     groups = []
     for name in questions:
@@ -63,7 +63,7 @@ def rates_table(rates: ResponseRates) -> Table:
     return Table("response-rate", "Response rate", "", columns, tuple(groups))
 
 
-def _demographic(question: str, line: Line) -> Row:
+def _demographic(question: str, line: ResultLine) -> Row:
     count, share, _ = share_cells(line.share, selection_of(question, option=line.key))
     return Row(f"{question}.{line.key}", line.label, (count, share))
 

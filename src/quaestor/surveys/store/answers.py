@@ -23,7 +23,7 @@ from quaestor.surveys.model.records import Answer, Response, ResponseStatus
 from quaestor.surveys.store.page_submission import PageSubmission, add_save, recorded
 from quaestor.surveys.store.quotas import Places, mark_of
 from quaestor.surveys.store.responses import (
-    Withdrawal,
+    ResponseWithdrawal,
     WithdrawnList,
     find_response,
     hashed,
@@ -68,7 +68,7 @@ ANSWERS = PrivateFileSchema(
 
 
 @dataclass(frozen=True)
-class Version:
+class SurveyVersion:
     """A questionnaire as it was at some time; answers keep theirs."""
 
     survey: str
@@ -115,18 +115,18 @@ class AnswerFile:
 
     # Versions
 
-    def add_version(self, survey: str, text: str, day: str) -> Version:
+    def add_version(self, survey: str, text: str, day: str) -> SurveyVersion:
         """Keep a questionnaire; one that is the newest already stays what it is."""
         sha256 = hashlib.sha256(text.encode()).hexdigest()
         with self._file.writing() as writing:
             newest = _newest(writing, survey)
             if newest is not None and newest.sha256 == sha256:
                 return newest
-            version = Version(survey, newest.number + 1 if newest else 1, text, sha256, day)
+            version = SurveyVersion(survey, newest.number + 1 if newest else 1, text, sha256, day)
             writing.execute("INSERT INTO versions VALUES (?, ?, ?, ?, ?)", (survey, version.number, text, sha256, day))
             return version
 
-    def version(self, survey: str, number: int | None = None) -> Version | None:
+    def version(self, survey: str, number: int | None = None) -> SurveyVersion | None:
         """A version of a questionnaire, else the newest; None where it was never opened."""
         with self._file.reading() as reading:
             if number is None:
@@ -135,7 +135,7 @@ class AnswerFile:
                 "SELECT survey, version, text, sha256, day FROM versions WHERE survey = ? AND version = ?",
                 (survey, number),
             ).fetchone()
-        return Version(*row) if row else None
+        return SurveyVersion(*row) if row else None
 
     def surveys(self) -> list[str]:
         """Those that have been opened."""
@@ -346,7 +346,7 @@ class AnswerFile:
                 (response.survey, day, by, hashed(response.id)),
             )
             # In a list of its own too, which outlives the file: a backup that is brought back later must not know more.
-            self._withdrawn.add([Withdrawal(hashed(response.id), response.survey, day)])
+            self._withdrawn.add([ResponseWithdrawal(hashed(response.id), response.survey, day)])
         return True
 
     @property
@@ -376,9 +376,9 @@ def _begun(survey: str, version: int, day: str, more: Mapping[str, Any]) -> Resp
     return Response(new_id(), survey, version, ResponseStatus.OPEN, {}, day=day, **settings)
 
 
-def _newest(connection: sqlite3.Connection, survey: str) -> Version | None:
+def _newest(connection: sqlite3.Connection, survey: str) -> SurveyVersion | None:
     row = connection.execute(
         "SELECT survey, version, text, sha256, day FROM versions WHERE survey = ? ORDER BY version DESC LIMIT 1",
         (survey,),
     ).fetchone()
-    return Version(*row) if row else None
+    return SurveyVersion(*row) if row else None

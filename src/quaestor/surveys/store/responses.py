@@ -61,7 +61,7 @@ _LINE = re.compile(r"([0-9a-f]{64})\t([^\t]*)\t([^\t]*)")
 
 
 @dataclass(frozen=True, order=True)
-class Withdrawal:
+class ResponseWithdrawal:
     """That a response is gone: the hash by which it is known should it come again."""
 
     response: str
@@ -79,17 +79,17 @@ class WithdrawnList:
     def beside(cls, answers: Path) -> WithdrawnList:
         return cls(answers.with_name(WITHDRAWN_LIST))
 
-    def read(self) -> set[Withdrawal]:
+    def read(self) -> set[ResponseWithdrawal]:
         """All of them; a line that is none is refused, since it may have been one."""
         withdrawals = set()
         for number, line in enumerate(self._lines(), start=1):
             read = _LINE.fullmatch(line)
             if read is None:
                 raise InputError(f"{self.path}, line {number} is no withdrawal: bring back a copy of it, or remove it")
-            withdrawals.add(Withdrawal(*read.groups()))
+            withdrawals.add(ResponseWithdrawal(*read.groups()))
         return withdrawals
 
-    def add(self, new: Iterable[Withdrawal]) -> None:
+    def add(self, new: Iterable[ResponseWithdrawal]) -> None:
         """On the disk when this returns; whatever else stands there stays, so that nobody is hindered by it."""
         known = set(self._lines())
         together = known | {
@@ -130,9 +130,9 @@ def erasures_in(answers: sqlite3.Connection) -> list[Erasure]:
     return answers.execute(_ERASURES).fetchall()
 
 
-def withdrawals_in(answers: sqlite3.Connection) -> set[Withdrawal]:
+def withdrawals_in(answers: sqlite3.Connection) -> set[ResponseWithdrawal]:
     """Those of them by which a response can be known."""
-    return {Withdrawal(response, survey, day) for survey, day, _, response in erasures_in(answers) if response}
+    return {ResponseWithdrawal(response, survey, day) for survey, day, _, response in erasures_in(answers) if response}
 
 
 def leave_out(copy: sqlite3.Connection, known: Sequence[Erasure]) -> int:

@@ -99,7 +99,7 @@ NEW: Typed = {"blind": ["yes"], "overlap": ["100"], "kind": ["main"]}
 """What the form shows before anything is typed."""
 
 
-class Shown:
+class RoundsShown:
     """What the fields of the form hold."""
 
     def __init__(self, typed: Typed) -> None:
@@ -210,7 +210,7 @@ class RoundPages(Pages):
 
     async def _form(self, request: Request, typed: Typed, changed: str, status: int = 200, **more: Any) -> Response:
         choices = await self.work(lambda: list_round_choices(self.opened.study, changed))
-        context = {"choices": choices, "form": Shown(typed), "change": changed, "preview": None, **more}
+        context = {"choices": choices, "form": RoundsShown(typed), "change": changed, "preview": None, **more}
         return self.page(request, "round_new.html", context, status)
 
     def _wanted(self, typed: Typed, changed: str) -> dict[str, Any]:

@@ -21,7 +21,7 @@ _NARROW = 30
 """Characters that fit a line on the narrowest screen; longer code scrolls, and must be reachable by keyboard."""
 
 
-class Piece(NamedTuple):
+class PostPiece(NamedTuple):
     """A tag or a text of HTML that a sanitiser wrote."""
 
     end: bool
@@ -43,14 +43,14 @@ class Open(NamedTuple):
 
 def shaped(html: str, colour: Colour, below: int | None) -> str:
     """Clean HTML rewritten; headings come below a level of the page, or are none where they would be in the way."""
-    pieces = [Piece(match[1] == "/", match[2] or "", match[3] or "", match[4] or "") for match in _PIECE.finditer(html)]
+    pieces = [PostPiece(match[1] == "/", match[2] or "", match[3] or "", match[4] or "") for match in _PIECE.finditer(html)]
     return "".join(Shaping(pieces, colour, below).parts())
 
 
 class Shaping:
     """One walk over a post."""
 
-    def __init__(self, pieces: list[Piece], colour: Colour, below: int | None) -> None:
+    def __init__(self, pieces: list[PostPiece], colour: Colour, below: int | None) -> None:
         self._pieces = pieces
         self._colour = colour
         self._below = below
@@ -77,7 +77,7 @@ class Shaping:
         while self._open:
             yield self._open.pop().close
 
-    def _start(self, piece: Piece, place: int) -> str:
+    def _start(self, piece: PostPiece, place: int) -> str:
         name = piece.name
         if name == "img":
             return self._image(piece)
@@ -87,7 +87,7 @@ class Shaping:
         self._open.append(Open(name, closing))
         return opening
 
-    def _tags(self, piece: Piece, place: int) -> tuple[str, str]:
+    def _tags(self, piece: PostPiece, place: int) -> tuple[str, str]:
         """What an element begins and ends with on the page."""
         name = piece.name
         if name == "a":
@@ -115,7 +115,7 @@ class Shaping:
         shown = min(6, self._below + len(self._levels))
         return f"<h{shown}>", f"</h{shown}>"
 
-    def _image(self, piece: Piece) -> str:
+    def _image(self, piece: PostPiece) -> str:
         """Where an image is, and what it shows: a page that loaded it would tell its host who reads."""
         words = " ".join(piece.attribute("alt").split())
         text = "image" if not _visible(words) or words.casefold() in _NO_WORDS else f"image: {words}"
@@ -124,7 +124,7 @@ class Shaping:
             return f'<span class="image">{escape(text)}</span>'
         return f'<a class="image" href="{address}">{escape(text)}</a>'
 
-    def _imply_list_item(self, piece: Piece) -> Iterator[str]:
+    def _imply_list_item(self, piece: PostPiece) -> Iterator[str]:
         """What stands in a list without being an item of it becomes one."""
         if piece.name == "li":
             if self._open and self._open[-1].implied:

@@ -20,7 +20,7 @@ from quaestor.surveys.lifecycle import Surveys, survey_file
 from quaestor.surveys.model.question_results import share_interval
 from quaestor.surveys.pages.results import results_page
 from quaestor.surveys.results.compute import survey_results
-from quaestor.surveys.results.counting import Behind, CountingRoom, Which, answers_behind
+from quaestor.surveys.results.counting import AnswersBehind, CountingRoom, Which, answers_behind
 from quaestor.surveys.results.export import svg_of_question
 from quaestor.surveys.results.sentences import counted_in_words, which_in_words
 from quaestor.web.page import Pages, page_asked, visitor
@@ -103,7 +103,7 @@ class SurveyResultPages(Pages):
 
     def _behind(
         self, name: str, which: Which, page: int, unfinished: bool
-    ) -> tuple[Behind, Sequence[tuple[str, str]], str]:
+    ) -> tuple[AnswersBehind, Sequence[tuple[str, str]], str]:
         surveys = self._surveys(name)
         counted = self._room.counted(surveys, name, unfinished)
         return (

@@ -1,4 +1,4 @@
-"""One change of a codebook at a time: what each act does, and when it is refused."""
+"""Applies one change at a time to a codebook; raises StateError if the change is not allowed."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _NO_LETTERS = re.compile(r"[^\w]+")
 
 
 def apply_change(book: Codebook, kind: str, payload: Payload, *, undone: bool = False) -> Codebook:
-    """The next version of a codebook.
+    """Returns the next version of a codebook.
 
-    A change that was undone leaves behind what ratings may refer to: an added code is withdrawn, not gone.
+    An undone change keeps what ratings may refer to: an added code becomes withdrawn and is not deleted.
     """
     book = replace(book, version=book.version + 1)
     if undone:
@@ -29,7 +29,7 @@ def apply_change(book: Codebook, kind: str, payload: Payload, *, undone: bool = 
 
 
 def build_code_id(name: str, parent: str, book: Codebook) -> str:
-    """An id for a new code, in the manner of model-training/loss, that no code has or had."""
+    """Returns an unused id for a new code, such as model-training/loss."""
     word = _NO_LETTERS.sub("-", name.casefold()).strip("-")
     candidate = f"{parent}/{word}" if parent else word
     numbered = (f"{candidate}-{number}" for number in range(2, len(book.codes) + 3))
@@ -37,7 +37,7 @@ def build_code_id(name: str, parent: str, book: Codebook) -> str:
 
 
 def build_code(payload: Payload, *, since: int, facet: str = "", parent: str = "", **more: Any) -> Code:
-    """A code as an act describes it."""
+    """Builds a code from the payload of an act."""
     return Code(
         id=str(payload["id"]),
         facet=str(payload.get("facet", facet)),
@@ -57,13 +57,13 @@ def build_code(payload: Payload, *, since: int, facet: str = "", parent: str = "
 
 def _import(book: Codebook, payload: Payload) -> Codebook:
     if book.version > 1:
-        raise StateError("the study has a codebook already: change it with the acts of `quaestor codebook`")
+        raise StateError("the study already has a codebook: change it with the commands of `quaestor codebook`")
     book = replace(book, name=str(payload.get("name", "")))
     for facet in payload["facets"]:
         book = _add_facet(book, facet)
     across = []
     for entry in payload["codes"]:
-        # A code may point across the tree at one that comes later in the file.
+        # A code may refer to a code of another tree that comes later in the file, so references are checked at the end.
         code = build_code(entry, since=book.version)
         across.append(code)
         book = _add_codes(book, _check_new_code(book, replace(code, across={})))
@@ -75,11 +75,11 @@ def _import(book: Codebook, payload: Payload) -> Codebook:
 def _add_facet(book: Codebook, payload: Payload) -> Codebook:
     facet = CodeFacet(str(payload["id"]), str(payload.get("title", "")), tuple(payload.get("levels") or ("code",)))
     if facet.id in book.facets:
-        raise StateError(f"there is a facet {facet.id!r} already: choose another id")
+        raise StateError(f"the facet {facet.id!r} already exists: choose another id")
     if not facet.id.strip() or not all(level.strip() for level in facet.levels):
-        raise StateError("a facet needs an id, and each of its levels a name")
+        raise StateError("a facet needs an id and a name for each level")
     if len(set(facet.levels)) < len(facet.levels):
-        raise StateError(f"two levels of the facet {facet.id!r} share a name: give each its own")
+        raise StateError(f"two levels of the facet {facet.id!r} have the same name: give each its own name")
     return replace(book, facets={**book.facets, facet.id: facet})
 
 
@@ -119,14 +119,14 @@ def _merge(book: Codebook, payload: Payload) -> Codebook:
         if code.id == into.id:
             raise StateError(f"{code.id!r} cannot be merged into itself: name another code")
         if code.facet != into.facet or book.depth(code.id) != book.depth(into.id):
-            raise StateError(f"{code.id!r} and {into.id!r} stand at different levels: merge codes of one level")
+            raise StateError(f"{code.id!r} and {into.id!r} are at different levels: merge codes of the same level")
         book = _add_codes(book, replace(code, status=MERGED, into=into.id))
         book = _adopt(book, code.id, into.id)
     return book
 
 
 def _adopt(book: Codebook, old: str, new: str) -> Codebook:
-    """The children of one code go to another."""
+    """Moves the children of one code to another."""
     for child in [code for code in book.codes.values() if code.parent == old]:
         moved = replace(child, parent=new)
         if moved.active:
@@ -146,7 +146,7 @@ def _split(book: Codebook, payload: Payload) -> Codebook:
     named = {*rule.items.values(), *(part for _, _, part in rule.rules), rule.otherwise}
     for name in named - {part.id for part in parts}:
         options = suggest(name, [part.id for part in parts])
-        raise StateError(f"{name!r} is no part of the split of {code.id!r}, allowed: {options}")
+        raise StateError(f"{name!r} is not a part of the split of {code.id!r}, allowed: {options}")
     book = _add_codes(book, replace(code, status=SPLIT, split=rule))
     for part in parts:
         book = _add_codes(book, _check_new_code(book, part))
@@ -230,11 +230,11 @@ def _require_active(book: Codebook, name: str) -> Code:
 
 
 def _check_new_code(book: Codebook, code: Code) -> Code:
-    """A new code that fits the book."""
+    """Returns a new code after checking that it fits the codebook."""
     if code.id in book.codes:
-        raise StateError(f"the id {code.id!r} is or was a code: choose another id")
+        raise StateError(f"the id {code.id!r} is or was used by a code: choose another id")
     if not code.id or code.id.strip() != code.id:
-        raise StateError(f"{code.id!r} is no id for a code: use lower-case words, as in model-training/loss")
+        raise StateError(f"{code.id!r} is not a valid id for a code: use lower-case words, as in model-training/loss")
     if code.facet not in book.facets:
         options = suggest(code.facet, book.facets) or "none yet"
         raise StateError(f"the code {code.id!r} belongs to the facet {code.facet!r}, allowed: {options}")
@@ -251,21 +251,21 @@ def _check_new_code(book: Codebook, code: Code) -> Code:
 def _check_depth(book: Codebook, code: str) -> None:
     levels = book.facets[book.codes[code].facet].levels
     if book.depth(code) > len(levels):
-        raise StateError(f"{code!r} would stand below the last level ({' → '.join(levels)}): choose a higher parent")
+        raise StateError(f"{code!r} would be below the last level ({' → '.join(levels)}): choose a higher parent")
 
 
 def _check_names(book: Codebook, code: Code) -> None:
     if code.colour and not _COLOUR.fullmatch(code.colour):
         raise StateError(f"the colour of {code.id!r} is {code.colour!r}: write it as #4269d0")
     if len(code.key) > 1:
-        raise StateError(f"the key of {code.id!r} is {code.key!r}: one key of the keyboard is allowed")
+        raise StateError(f"the key of {code.id!r} is {code.key!r}: give a single character")
     if not code.name.strip():
         raise StateError(f"the code {code.id!r} has no name: give it one")
     for other in (child for child in book.children(code.parent, code.facet) if child.id != code.id):
         if other.name.casefold() == code.name.casefold():
-            raise StateError(f"{other.id!r} is called {other.name!r} already: choose another name, or merge the two")
+            raise StateError(f"{other.id!r} already has the name {other.name!r}: choose another name, or merge the two")
         if code.key and other.key == code.key:
-            raise StateError(f"the key {code.key!r} is taken by {other.id!r}: choose another")
+            raise StateError(f"the key {code.key!r} is already used by {other.id!r}: choose another")
 
 
 def _check_across(book: Codebook, code: Code) -> None:
@@ -273,4 +273,4 @@ def _check_across(book: Codebook, code: Code) -> None:
         target = book.codes.get(other)
         if facet == code.facet or facet not in book.facets or target is None or target.facet != facet:
             options = join_with_or(sort_by_similarity(other, [entry.id for entry in book.active(facet)])[:5]) or "none"
-            raise StateError(f"{code.id!r} points across at {other!r} of {facet!r}, allowed: {options}")
+            raise StateError(f"{code.id!r} refers to {other!r} of the facet {facet!r}, allowed: {options}")

@@ -1,4 +1,4 @@
-"""A codebook as a TOML file a person can read and write."""
+"""Reads and writes a codebook as a TOML file."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class FacetEntry(Settings):
 
 
 class CodeEntry(Settings):
-    """A code as the file tells it."""
+    """A code of the file."""
 
     id: str = Field(min_length=1)
     facet: str
@@ -48,7 +48,7 @@ class CodebookFile(Settings):
 
 
 def read_codebook(path: Path) -> dict[str, Any]:
-    """The payload of the act that imports a file; a mistake is one sentence with the entry it is in."""
+    """Returns the payload of the act that imports a file; raises InputError naming the entry with a mistake."""
     raw = read_toml(path, InputError)
     try:
         file = CodebookFile.model_validate(raw)
@@ -78,7 +78,7 @@ def _explain(error: ValidationError, raw: dict[str, Any]) -> str:
 
 
 def write_codebook(book: Codebook) -> str:
-    """The active codes of a version, in an order in which parents come first."""
+    """Returns the active codes of a version as TOML, parents before children."""
     document = tomlkit.document()
     document["name"] = book.name
     facets = tomlkit.aot()
@@ -118,7 +118,7 @@ def _build_entry(book: Codebook, code: Code) -> dict[str, Any]:
 
 
 def _follow_merges(book: Codebook, code: str) -> str:
-    """The code that a pointer across the tree leads to today; nothing where it is no longer offered."""
+    """Returns the code that a reference to another tree leads to after merges; empty if it is no longer active."""
     while book.codes[code].into:
         code = book.codes[code].into
     return code if book.codes[code].active else ""

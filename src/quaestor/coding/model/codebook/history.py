@@ -1,4 +1,4 @@
-"""All versions of a codebook, and what a rating is under each of them."""
+"""All versions of a codebook; finds the code of a rating under any of them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ UNDO = "codebook.undo"
 
 @dataclass
 class History:
-    """Every change in order; change number n leads to version n. An undo is a change too, and can be undone."""
+    """All changes in order; change n produces version n. An undo is also a change and can be undone."""
 
     changes: list[tuple[str, Payload]] = field(default_factory=list)
     versions: list[Codebook] = field(default_factory=lambda: [Codebook()])
@@ -36,11 +36,11 @@ class History:
 
     def at(self, version: int) -> Codebook:
         if not 0 <= version < len(self.versions):
-            raise StateError(f"the codebook has the versions 0 to {len(self.versions) - 1}: there is no {version}")
+            raise StateError(f"the codebook has no version {version}, allowed: 0 to {len(self.versions) - 1}")
         return self.versions[version]
 
     def preview_change(self, kind: str, payload: Payload) -> Codebook:
-        """The version a change would lead to; raises StateError where the change is refused."""
+        """Returns the version that a change would produce; raises StateError if it is not allowed."""
         if kind != UNDO:
             return apply_change(self.latest, kind, payload)
         target = int(payload["version"])
@@ -48,11 +48,11 @@ class History:
         if not 1 <= target <= len(self.changes) or target in undone:
             raise StateError(f"there is no change {target} to undo: `quaestor codebook log` lists them")
         if self.changes[target - 1][0] not in CAN_BE_UNDONE | {UNDO}:
-            raise StateError(f"change {target} began the codebook and cannot be undone: retire what is not wanted")
+            raise StateError(f"change {target} imported the codebook or added a facet and cannot be undone: retire the codes instead")
         return _replay([*self.changes, (kind, payload)], target)
 
     def record(self, kind: str, payload: Payload) -> None:
-        """Go on to the next version."""
+        """Appends a change and the version it produces."""
         book = self.preview_change(kind, payload)
         self.changes.append((kind, payload))
         self.versions.append(book)
@@ -60,10 +60,10 @@ class History:
     def find_code(
         self, code: str, version: int, item: str = "", answers: Mapping[str, Any] | None = None
     ) -> CodeInVersion:
-        """What a rating with a code is under a version.
+        """Returns the code of a rating under a version.
 
-        Forwards, merged codes lead to what took their place and split codes to the part the split's rule names;
-        backwards, the parts of a code lead to that code.
+        In later versions, a merged code becomes the code it was merged into, and a split code the part that its rule
+        selects. In earlier versions, a part becomes the code that was split.
         """
         book = self.at(version)
         latest = self.latest.codes
@@ -87,7 +87,7 @@ class History:
 
 
 def list_undone(changes: Sequence[tuple[str, Payload]]) -> set[int]:
-    """The numbers of the changes that do not count, because an undo that counts names them."""
+    """Returns the numbers of the changes that are undone; an undo that is itself undone does not count."""
     undone: set[int] = set()
     for number in range(len(changes), 0, -1):
         kind, payload = changes[number - 1]
@@ -107,7 +107,7 @@ def _replay(changes: Sequence[tuple[str, Payload]], target: int) -> Codebook:
                 book = apply_change(book, kind, payload, undone=number in undone)
         except StateError:
             raise StateError(
-                f"change {target} cannot be undone while change {number}, which builds on it, stands: undo that first"
+                f"change {target} cannot be undone because change {number} builds on it: undo change {number} first"
             ) from None
     return book
 
@@ -117,7 +117,7 @@ _DEFINED_BY = ("definition", "use", "not_", "examples", "colour", "key", "across
 
 
 def list_differences(before: Codebook, after: Codebook) -> list[Difference]:
-    """In the order of the later version; a code that differs in several ways is named once for each."""
+    """Returns the differences in the order of the later version; a code can have several."""
     differences = [
         Difference(facet.id, "facet added", after=" → ".join(facet.levels))
         for facet in after.facets.values()

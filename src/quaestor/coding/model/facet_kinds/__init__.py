@@ -1,4 +1,4 @@
-"""The kinds of facets, one class each; a new kind is one more module and one more line here."""
+"""The facet kinds, one class each; a new kind needs a module and an entry here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every facet kind can do with an answer; a kind overrides what is different about it."""
+"""The interface of facet kinds with its defaults; a kind overrides what differs."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from quaestor.coding.model.records import Code, Codebook, Facet
 
 Label = str | frozenset[str]
 Words = Mapping[str, Mapping[str, str]]
-"""By part of a phrase: which word was replaced by which."""
+"""By part of a phrase, which word replaces which."""
 ReplaceText = Callable[[str, bool], str]
-"""Gets a free text and whether it is a label; returns what takes its place."""
+"""Gets a free text and whether it is a label; returns the replacement."""
 
 
 class FacetKeys(Protocol):
-    """The keys of a facet in study.toml that a kind may take or refuse."""
+    """The keys of a facet in study.toml that a kind checks."""
 
     @property
     def codes(self) -> str | None: ...
@@ -29,7 +29,7 @@ class FacetKeys(Protocol):
 
 @dataclass(frozen=True)
 class AnswerChoice:
-    """One answer that can be chosen, and the key that chooses it."""
+    """An answer that a rater can choose, and its keyboard key."""
 
     value: str
     label: str
@@ -41,11 +41,11 @@ class AnswerChoice:
 class FacetKind:
     """Reads, compares, shows, exports and imports the answers to facets of one kind.
 
-    Every kind also allows the answer that one cannot judge, which only `chosen_values` is asked about.
+    Callers handle the answer "cannot judge" themselves; only `chosen_values` receives it.
     """
 
     name: ClassVar[str]
-    """In study.toml, in the journal, and of the templates in `facets/` and `settling/`."""
+    """The name in study.toml, in the journal and of the templates."""
     takes: ClassVar[frozenset[str]] = frozenset()
     """Keys of study.toml that not every kind takes: codes, fields, scale, reasons."""
     is_compared: ClassVar[bool] = True
@@ -59,7 +59,7 @@ class FacetKind:
     is_free_text: ClassVar[bool] = False
     """Whether every character of an imported cell counts, spaces included."""
     has_fields: ClassVar[bool] = False
-    """Whether raters describe their codes in words, which can differ where the codes agree."""
+    """Whether codes have fields, which can differ even if the codes agree."""
     form_fields: ClassVar[tuple[str, ...]] = ()
     """Fields of the rating form next to `answer`, each called `field.facet`."""
 
@@ -79,15 +79,15 @@ class FacetKind:
         return self.label(facet, answer)
 
     def unify(self, answer: Any, words: Words) -> Any:
-        """Returns an answer with its words replaced by those that were unified."""
+        """Returns an answer with unified words."""
         return answer
 
     def combine(self, answers: Sequence[Any], words: Words) -> Any:
-        """Returns the one answer to record where all answers agree."""
+        """Returns the answer to record if all answers agree."""
         return self.unify(answers[0], words)
 
     def list_differing_fields(self, answers: Sequence[Any]) -> Sequence[str]:
-        """Returns the fields that answers with equal codes describe in different words, or one answer still does."""
+        """Returns the names of the fields that differ between answers with equal codes."""
         return ()
 
     def codes(self, answer: Any) -> list[str]:
@@ -110,7 +110,7 @@ class FacetKind:
         return "; ".join(names) or "nothing coded"
 
     def choices(self, facet: Facet, book: Codebook) -> tuple[AnswerChoice, ...]:
-        """Returns what a rater can choose from; nothing where words are asked for."""
+        """Returns what a rater can choose from; nothing for free text."""
         return ()
 
     def alternatives(self, facet: Facet, book: Codebook, answers: Sequence[Any]) -> tuple[AnswerChoice, ...]:
@@ -118,21 +118,21 @@ class FacetKind:
         return self.choices(facet, book)
 
     def build_decision(self, answers: Sequence[Any], others: Sequence[str], instead: str) -> Any:
-        """Returns the answer that a form means in which alternatives were chosen or typed."""
+        """Returns the answer of a decision form in which alternatives were chosen or typed."""
         return others[0]
 
     def hint(self, facet: Facet, book: Codebook) -> str:
-        """Returns what is allowed, for a rater at a terminal."""
+        """Returns the allowed answers for a rater in the terminal."""
         return " | ".join(allowed_choices(facet, book))
 
     def chosen_values(self, answer: Any) -> tuple[str, ...]:
-        """Returns the choices of the rating form that an answer ticks; it may be one that `read` refused."""
+        """Returns the choices to tick in the rating form; the answer may be one that `read` refused."""
         if isinstance(answer, Mapping):
             return (str(answer.get("answer", "")),)
         return tuple(map(str, answer)) if isinstance(answer, list | tuple) else (str(answer),)
 
     def read_form(self, answer: Any, fields: Mapping[str, str]) -> Any:
-        """Returns the answer of a rating form from what was chosen (None: nothing) and its further fields."""
+        """Returns the answer of a rating form from the choice (None if nothing was chosen) and its other fields."""
         return answer
 
     def replace_free_text(self, facet: Facet, answer: Any, replace: ReplaceText) -> Any:
@@ -148,7 +148,7 @@ def allowed_choices(facet: Facet, book: Codebook) -> dict[str, str]:
 
 
 def read_choice(facet: Facet, book: Codebook, answer: Any) -> str:
-    """Returns the code that is meant by an id or a name; raises InputError with the nearest ones."""
+    """Returns the code with an id or a name; raises InputError with the nearest ones."""
     allowed = allowed_choices(facet, book)
     if isinstance(answer, str) and answer in allowed:
         return answer
@@ -162,7 +162,7 @@ def read_choice(facet: Facet, book: Codebook, answer: Any) -> str:
 
 
 def code_choices(facet: Facet, book: Codebook) -> tuple[AnswerChoice, ...]:
-    """Returns the codes or options of a facet with what the codebook says of them."""
+    """Returns the codes or options of a facet with their definitions."""
     return tuple(
         code_choice(book, book.codes[value]) if value in book.codes else AnswerChoice(value, label)
         for value, label in allowed_choices(facet, book).items()
@@ -175,7 +175,7 @@ def code_choice(book: Codebook, code: Code) -> AnswerChoice:
 
 
 def read_word_and_text(answer: Any, name: str) -> tuple[str, str]:
-    """Reads `word: more`, or a table with the two apart."""
+    """Reads `word: text`, or a mapping with both parts."""
     if isinstance(answer, Mapping):
         word, more = str(answer.get("answer", "")), str(answer.get(name, ""))
     else:
@@ -184,13 +184,13 @@ def read_word_and_text(answer: Any, name: str) -> tuple[str, str]:
 
 
 def combine_word_and_text(answers: Sequence[Mapping[str, str]], name: str) -> dict[str, str]:
-    """Returns the word that all gave with every explanation that one of them gave."""
+    """Returns the common word with all explanations joined."""
     explanations = dict.fromkeys(answer[name] for answer in answers if answer.get(name))
     return {"answer": answers[0]["answer"]} | ({name: "; ".join(explanations)} if explanations else {})
 
 
 def write_answer(answer: Any) -> str:
-    """Returns an answer of any kind as one cell of a table, by its form alone."""
+    """Returns an answer of any kind as one cell of a table, without knowing its facet."""
     if isinstance(answer, Mapping):
         if "verb" in answer:
             return f"{answer['verb']}, {answer['object']}"
@@ -199,7 +199,7 @@ def write_answer(answer: Any) -> str:
         more = answer.get("reason") or answer.get("instead")
         return f"{answer['answer']}: {more}" if more else str(answer["answer"])
     if isinstance(answer, list | tuple) and all(isinstance(part, Mapping) for part in answer):
-        return json.dumps(list(answer), ensure_ascii=False, sort_keys=True)  # passages, of which there may be none
+        return json.dumps(list(answer), ensure_ascii=False, sort_keys=True)  # a list of passages, possibly empty
     if isinstance(answer, list | tuple | frozenset):
         return "; ".join(sorted(answer))
     return "" if answer is None else str(answer)

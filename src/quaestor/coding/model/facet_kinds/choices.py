@@ -1,4 +1,4 @@
-"""Facets answered with one or several of the codes or options that are listed."""
+"""Facets answered with one or several codes or options."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class SingleChoiceKind(FacetKind):
 
     def check_settings(self, settings: FacetKeys) -> None:
         if bool(settings.codes) == bool(settings.options):
-            raise ValueError(f"a {self.name} facet takes its choices from codes or from options: give one of the two")
+            raise ValueError(f"a {self.name} facet needs either codes or options: give one of the two")
 
     def read(self, facet: Facet, book: Codebook, answer: Any) -> Any:
         return read_choice(facet, book, answer)
@@ -45,7 +45,7 @@ class MultipleChoiceKind(SingleChoiceKind):
         values = answer if isinstance(answer, list | tuple) else [part.strip() for part in str(answer).split(";")]
         chosen = sorted({read_choice(facet, book, value) for value in values if value})
         if not chosen:
-            raise InputError(f"{facet.id} names nothing: choose at least one, or say {CANNOT_JUDGE!r}")
+            raise InputError(f"{facet.id} is empty: choose at least one code, or answer {CANNOT_JUDGE!r}")
         return chosen
 
     def label(self, facet: Facet, answer: Any) -> Label | None:

@@ -21,7 +21,7 @@ YES, NO = "yes", "no"
 
 
 class ConfirmKind(FacetKind):
-    """`yes`, or `no` with what it should be instead."""
+    """`yes`, or `no` with a correction."""
 
     name = "confirm"
     confirms_proposal = True

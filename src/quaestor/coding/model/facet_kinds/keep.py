@@ -20,7 +20,7 @@ from quaestor.coding.model.records import EXCLUDE, KEEP, Codebook, Facet
 
 
 class KeepKind(FacetKind):
-    """`keep`, `exclude`, or `exclude: the reason`, stored as a table with the two apart."""
+    """`keep`, `exclude`, or `exclude: the reason`, stored as a mapping with both parts."""
 
     name = "keep"
     takes = frozenset({"reasons"})
@@ -30,7 +30,7 @@ class KeepKind(FacetKind):
         if word not in (KEEP, EXCLUDE):
             raise InputError(f"{facet.id} is {answer!r}, allowed: keep, or exclude: and the reason")
         if word == KEEP and reason:
-            raise InputError(f"{facet.id} says keep and gives the reason {reason!r}: a reason is for exclude")
+            raise InputError(f"{facet.id} is keep with the reason {reason!r}: only exclude takes a reason")
         if word == EXCLUDE and facet.reasons and reason not in facet.reasons:
             excludes = f"for {reason!r}" if reason else "without a reason"
             raise InputError(f"{facet.id} excludes {excludes}, allowed: {suggest(reason, facet.reasons)}")

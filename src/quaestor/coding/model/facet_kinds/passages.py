@@ -24,36 +24,36 @@ from quaestor.coding.model.records import CANNOT_JUDGE, Codebook, Facet, Passage
 
 KIND = "stretches"
 MOST = 400
-"""Stretches of one item; a page could not show more."""
+"""Passages of one item; a page could not show more."""
 LONGEST_MEMO, LONGEST_FIELD, LONGEST_ITEM = 4_000, 1_000, 10_000_000
 _SEPARATOR = "‖"
 SEPARATOR = f" {_SEPARATOR} "
-"""Stands between the words for a field where raters gave one code and say different things of it."""
+"""Separates the texts of several raters in one field of a merged passage."""
 _LONGEST_LINK = 64
 _LONGEST_LINKS = (_LONGEST_LINK + 1) * MOST
 NOTHING = "[]"
-"""The answer that there is nothing to code, as a cell of a table has it."""
+"""The cell of a table for the answer that there is nothing to code."""
 _PARTS = ("start", "end", "code", "memo", "fields", "link")
 
 
 def find_passage_facet(plan: RoundPlan) -> Facet | None:
-    """Returns the facet of a round that codes passages; None where the round rates items as a whole."""
+    """Returns the facet of a round that codes passages; None if the round rates whole items."""
     return next((facet for facet in plan.facets if facet.kind == KIND), None)
 
 
 def require_passage_facet(plan: RoundPlan) -> Facet:
-    """Returns the facet of a round that codes passages; raises StateError where there is none."""
+    """Returns the facet of a round that codes passages; raises StateError if there is none."""
     facet = find_passage_facet(plan)
     if facet is None:
-        raise StateError(f"the round {plan.round!r} codes no passages of transcripts: rate its items")
+        raise StateError(f"the round {plan.round!r} does not code passages of transcripts: rate its items instead")
     return facet
 
 
 def check_passages(facet: Facet, book: Codebook, answer: Any) -> list[dict[str, Any]]:
-    """Stretches in their order, each once; an empty list says that there is nothing to code."""
+    """Returns the passages in order, without duplicates; an empty list means that there is nothing to code."""
     values = _parse_list(facet, answer)
     if len(values) > MOST:
-        raise InputError(f"{facet.id} codes {len(values)} stretches of one item: at most {MOST} can be kept")
+        raise InputError(f"{facet.id} has {len(values)} passages in one item: at most {MOST} are allowed")
     by_place: dict[tuple[int, int, str], Passage] = {}
     for passage in (_check_passage(facet, book, value) for value in values):
         before = by_place.get(_sort_key(passage))
@@ -69,19 +69,19 @@ def _parse_list(facet: Facet, answer: Any) -> Sequence[Any]:
             answer = None
     if not isinstance(answer, list | tuple):
         example = '[{"start": 0, "end": 12, "code": "…"}]'
-        raise InputError(f"{facet.id} is no list of stretches: give one as in {example}, or [] for nothing to code")
+        raise InputError(f"{facet.id} is not a list of passages: give one like {example}, or [] for nothing to code")
     return answer
 
 
 def _check_passage(facet: Facet, book: Codebook, value: Any) -> Passage:
     if not isinstance(value, Mapping):
-        raise InputError(f"{facet.id} holds {value!r}: a stretch says start, end and code")
+        raise InputError(f"{facet.id} contains {value!r}: a passage needs start, end and code")
     for part in value:
         if part not in _PARTS:
-            raise InputError(f"a stretch of {facet.id} says {part!r}, allowed: {suggest(part, _PARTS)}")
+            raise InputError(f"a passage of {facet.id} has the key {part!r}, allowed: {suggest(part, _PARTS)}")
     start, end = (value.get(name) for name in ("start", "end"))
     if not isinstance(start, int) or not isinstance(end, int) or not _is_valid_span(start, end):
-        raise InputError(f"a stretch of {facet.id} goes from {start!r} to {end!r}: give places, the first one smaller")
+        raise InputError(f"a passage of {facet.id} goes from {start!r} to {end!r}: give two offsets, the smaller one first")
     code = _check_text(facet, value, "code", LONGEST_FIELD)
     if code:
         code = _check_code(facet, book, code)
@@ -90,7 +90,7 @@ def _check_passage(facet: Facet, book: Codebook, value: Any) -> Passage:
         split_links(_check_text(facet, value, "link", _LONGEST_LINKS)),
     )
     if longer := next((link for link in links if len(link) > _LONGEST_LINK), ""):
-        raise InputError(f"a link of a stretch of {facet.id} has {len(longer):,} characters, at most {_LONGEST_LINK}")
+        raise InputError(f"a link of a passage of {facet.id} has {len(longer):,} characters, at most {_LONGEST_LINK}")
     return Passage(
         start, end, code, memo.strip(), _check_fields(facet, code, value.get("fields") or {}), " ".join(links)
     )
@@ -103,9 +103,9 @@ def _is_valid_span(start: int, end: int) -> bool:
 def _check_text(facet: Facet, values: Mapping[str, Any], name: str, longest: int) -> str:
     text = values.get(name) or ""
     if not isinstance(text, str) or text.encode("utf-8", "replace").decode() != text:
-        raise InputError(f"the {name} of a stretch of {facet.id} is no text that can be kept: write it again")
+        raise InputError(f"the {name} of a passage of {facet.id} is not valid text: type it again")
     if len(text) > longest:
-        raise InputError(f"the {name} of a stretch of {facet.id} has {len(text):,} characters, at most {longest:,}")
+        raise InputError(f"the {name} of a passage of {facet.id} has {len(text):,} characters, at most {longest:,}")
     return text
 
 
@@ -114,14 +114,14 @@ def _check_code(facet: Facet, book: Codebook, code: str) -> str:
     if code not in allowed:
         options = sort_by_similarity(code, allowed)
         more = " …" if len(options) > 5 else ""
-        raise InputError(f"{facet.id} codes with {code!r}, allowed: {join_with_or(options[:5])}{more}")
+        raise InputError(f"{facet.id} uses the code {code!r}, allowed: {join_with_or(options[:5])}{more}")
     return code
 
 
 def _check_fields(facet: Facet, code: str, values: Any) -> dict[str, str]:
     allowed = facet.list_fields(code)
     if not isinstance(values, Mapping):
-        raise InputError(f"the fields of a stretch of {facet.id} are {values!r}: name each with its words")
+        raise InputError(f"the fields of a passage of {facet.id} are {values!r}: give a name and a text for each")
     for name in values:
         if name not in allowed:
             options = suggest(str(name), allowed) or "none"
@@ -131,39 +131,39 @@ def _check_fields(facet: Facet, code: str, values: Any) -> dict[str, str]:
 
 
 def _sort_key(passage: Passage) -> tuple[int, int, str]:
-    """Two stretches with the same code at the same place are one; words in vivo likewise."""
+    """Returns what identifies a passage: two passages with equal offsets and code are the same."""
     return passage.start, passage.end, passage.code
 
 
 def split_links(link: str) -> tuple[str, ...]:
-    """The links that a stretch has: one for each passage over several turns that it is part of."""
+    """Returns the links of a passage, one for each coding over several turns that it is part of."""
     return tuple(dict.fromkeys(link.split()))
 
 
 def _merge_links(*passages: Passage) -> str:
-    """All links of stretches that became one, so that each passage still holds together."""
+    """Returns all links of merged passages, so that codings over several turns stay connected."""
     return " ".join(dict.fromkeys(link for passage in passages for link in split_links(passage.link)))
 
 
 def is_passages(answer: Any) -> bool:
-    """Whether an answer holds stretches; only such an answer can be an empty list."""
+    """Returns whether an answer is a list of passages; only such an answer can be an empty list."""
     return isinstance(answer, list | tuple) and all(isinstance(part, Mapping) for part in answer)
 
 
 def list_codes(answer: Any) -> list[str]:
-    """The codes that an answer names, each once; stretches whose words are their own name have none."""
+    """Returns the codes of an answer, each once; in-vivo passages have none."""
     if is_passages(answer):
         return sorted({passage.code for passage in read_passages(answer) if passage.code})
     return [str(code) for code in answer] if isinstance(answer, list | tuple) else [str(answer)]
 
 
 def list_in_vivo(answer: Any) -> list[Passage]:
-    """The stretches of an answer whose words are their own name."""
+    """Returns the in-vivo passages of an answer: their own words are the code."""
     return [passage for passage in read_passages(answer) if passage.in_vivo] if is_passages(answer) else []
 
 
 def replace_separator(answer: Any) -> Any:
-    """What one rater said: in their words the sign that stands between those of several is a plain bar."""
+    """Returns one rater's answer with the separator in its fields replaced, since it marks texts of several raters."""
     if not is_passages(answer) or not any(_SEPARATOR in words for passage in answer for words in _fields_of(passage)):
         return answer
     return [
@@ -182,7 +182,7 @@ def _fields_of(passage: Mapping[str, Any]) -> Iterable[str]:
 
 @dataclass(frozen=True)
 class _PassageGroup:
-    """Stretches of one code that are one, each with the number of the answer that it is from."""
+    """Passages with one code that belong together, each with the number of its answer."""
 
     members: tuple[tuple[int, Passage], ...]
 
@@ -199,9 +199,10 @@ class _PassageGroup:
 
 
 def merge_passages(answers: Iterable[Any], codes: Iterable[str] | None = None) -> list[dict[str, Any]]:
-    """What several raters coded, together; of some codes only, if named.
+    """Returns the passages of several raters merged; only those with the given codes, if any are given.
 
-    A stretch is one with that of another rater which has the same code and overlaps it most; two of one rater stay two.
+    A passage is merged with the one of another rater that has the same code and the largest overlap. Two passages of
+    the same rater are never merged.
     """
     allowed = None if codes is None else set(codes)
     groups = [
@@ -220,7 +221,7 @@ def merge_passages(answers: Iterable[Any], codes: Iterable[str] | None = None) -
 
 
 def _find_pairs(groups: list[_PassageGroup]) -> list[tuple[int, int]]:
-    """Pairs that can be one, by their places in a list that is put in order; those that share most words come first."""
+    """Sorts the groups and returns the index pairs that can be merged, the largest overlap first."""
     groups.sort(key=lambda group: (group.whole.code, *_sort_key(group.whole)))
     pairs = []
     for first, group in enumerate(groups):
@@ -236,7 +237,7 @@ def _find_pairs(groups: list[_PassageGroup]) -> list[tuple[int, int]]:
 
 
 def _merge_pairs(groups: list[_PassageGroup], pairs: Iterable[tuple[int, int]]) -> list[_PassageGroup]:
-    """Each with the first that it meets."""
+    """Merges each group with its first partner."""
     joined: list[_PassageGroup] = []
     merged: set[int] = set()
     for first, second in pairs:
@@ -247,7 +248,7 @@ def _merge_pairs(groups: list[_PassageGroup], pairs: Iterable[tuple[int, int]]) 
 
 
 def _can_merge(passage: Passage, other: Passage) -> bool:
-    """Whether stretches of one code that overlap are one; words in vivo only at the same place."""
+    """Returns whether overlapping passages can be merged; in-vivo passages only if their offsets are equal."""
     return bool(passage.code) or (passage.start, passage.end) == (other.start, other.end)
 
 
@@ -260,7 +261,7 @@ def _merge_group(passages: Sequence[Passage]) -> Passage:
 
 
 def _merge_texts(texts: Iterable[str]) -> str:
-    """Words for a field, each once; those that differ in case and spaces alone are as the first rater spells them."""
+    """Joins the texts of a field without duplicates; case and spaces are ignored and the first spelling stays."""
     spelled: dict[str, str] = {}
     for words in (words for text in texts for words in text.split(SEPARATOR) if words):
         spelled.setdefault(" ".join(words.split()).casefold(), words)
@@ -268,13 +269,13 @@ def _merge_texts(texts: Iterable[str]) -> str:
 
 
 def differing_fields(answer: Any) -> list[str]:
-    """The fields for which an answer still holds what each of several raters said."""
+    """Returns the fields that still contain the texts of several raters."""
     all_fields = [passage.fields for passage in read_passages(answer)]
     return list(dict.fromkeys(name for fields in all_fields for name, words in fields.items() if SEPARATOR in words))
 
 
 class PassagesKind(FacetKind):
-    """A list of coded passages, each with its place, its code, a memo and the fields that the code asks for."""
+    """A list of coded passages, each with its offsets, its code, a memo and the fields of the code."""
 
     name = KIND
     takes = frozenset({"codes", "fields"})
@@ -283,7 +284,7 @@ class PassagesKind(FacetKind):
 
     def check_settings(self, settings: FacetKeys) -> None:
         if not settings.codes or settings.options:
-            raise ValueError("a stretches facet takes its choices from codes: name the facet of the codebook")
+            raise ValueError("a stretches facet takes its codes from the codebook: name the facet with codes and leave out options")
 
     def read(self, facet: Facet, book: Codebook, answer: Any) -> list[dict[str, Any]]:
         return check_passages(facet, book, answer)
@@ -314,14 +315,14 @@ class PassagesKind(FacetKind):
         return code_choices(facet, book)
 
     def alternatives(self, facet: Facet, book: Codebook, answers: Sequence[Any]) -> tuple[AnswerChoice, ...]:
-        """The codes that somebody gave, since only these have a place."""
+        """Returns the codes that raters gave, since only these have passages."""
         used = sorted({code for answer in answers for code in list_codes(answer) if answer != CANNOT_JUDGE})
         codes = [code_choice(book, book.codes[code]) for code in used if code in book.codes]
         return (*codes, AnswerChoice(NOTHING, "nothing is coded here"))
 
     def build_decision(self, answers: Sequence[Any], others: Sequence[str], instead: str) -> Any:
         if NOTHING in others and len(others) > 1:
-            raise InputError("Codes were chosen, and that nothing is coded: clear one of them and send again.")
+            raise InputError("You chose codes and also “nothing is coded here”: clear one of them and save again.")
         if list(others) == [NOTHING]:
             return []
         return merge_passages([answer for answer in answers if answer != CANNOT_JUDGE], others)

@@ -13,7 +13,7 @@ PARTS = ("verb", "object")
 
 
 class PhraseKind(FacetKind):
-    """`rotate, image`, stored as a table with verb and object."""
+    """`rotate, image`, stored as a mapping with verb and object."""
 
     name = "phrase"
     unifies_words = True
@@ -51,7 +51,7 @@ class PhraseKind(FacetKind):
 
 
 def unify_words(phrase: Mapping[str, str], words: Words) -> tuple[str, str]:
-    """Returns verb and object with the words that were agreed on."""
+    """Returns verb and object after unification."""
     return (
         words["verb"].get(phrase["verb"], phrase["verb"]),
         words["object"].get(phrase["object"], phrase["object"]),

@@ -1,4 +1,4 @@
-"""The words a proposal is made with, read once from words.toml, and simple rules of English spelling."""
+"""The lexicon for phrase proposals, read from words.toml, and simple rules of English spelling."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ UNCHANGED = frozenset({"bias", "canvas", "pandas", "alias", "series", "keras", "
 
 @dataclass(frozen=True)
 class Lexicon:
-    """Every list and table of words.toml, ready to look up."""
+    """The lists and tables of words.toml."""
 
     cues: frozenset[tuple[str, ...]]
     verbs: Mapping[str, str]
@@ -43,13 +43,13 @@ class Lexicon:
     whole_things: frozenset[str]
 
     def verb(self, word: str) -> str | None:
-        """The base form of a known verb, from its base form or its gerund."""
+        """Returns the base form of a known verb or gerund."""
         return self.verbs.get(word) or self.gerunds.get(word)
 
 
 @cache
 def read_words() -> Lexicon:
-    """The words of the package; the file is read once."""
+    """Reads words.toml; cached."""
     text = resources.files("quaestor.coding.model.phrase_proposals").joinpath("words.toml").read_text("utf-8")
     tables = tomllib.loads(text)
     bases = tables["verbs"].split()
@@ -74,7 +74,7 @@ def read_words() -> Lexicon:
 
 
 def singular(noun: str) -> str:
-    """The noun in the singular, as far as plain rules go."""
+    """Returns the singular of a noun by simple rules."""
     if noun in IRREGULAR_PLURALS:
         return IRREGULAR_PLURALS[noun]
     if len(noun) < 4 or noun in UNCHANGED or not noun.endswith("s") or noun.endswith(("ss", "us", "is")):
@@ -103,7 +103,7 @@ def _gerund(verb: str) -> str:
 
 
 def _doubles_last_letter(verb: str) -> bool:
-    """Whether the last letter is written twice: one short syllable that ends consonant, vowel, consonant."""
+    """Returns whether the gerund doubles the last letter: short syllable, ending consonant, vowel, consonant."""
     if len(verb) < 3 or verb[-1] in "aeiouwxy" or verb[-2] not in VOWELS or verb[-3] in VOWELS:
         return False
     return sum(letter in VOWELS for letter in verb) == 1 or verb.endswith(("set", "get", "put", "fit", "mit"))
@@ -118,7 +118,7 @@ def _split_sets(table: Mapping[str, str | list[str]]) -> dict[str, frozenset[str
 
 
 def read_title(title: str, known: Lexicon) -> tuple[str, ...]:
-    """The words and marks of a title; of a text longer than any title, the beginning."""
+    """Returns the words and punctuation of a title; overlong text is cut off."""
     text = ASIDE.sub(" ", html.unescape(title[:LONGEST_TITLE]))
     text = TENSOR_FLOW.sub("tensorflow", text.replace("::", "."))
     title_words: list[str] = []

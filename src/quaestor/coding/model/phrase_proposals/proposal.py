@@ -1,4 +1,4 @@
-"""What a question wants done, and to what: the verb and the object that its title proposes."""
+"""Proposes a phrase, verb and object, from the title of a question."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MODIFIER_ENDINGS = ("able", "ed", "based")
 
 @dataclass(frozen=True)
 class PhraseProposal:
-    """A phrase for a rater to accept or mend; `guess` says that more than the plain reading was needed."""
+    """A proposed phrase; its certainty is `guess` if the title does not state it directly."""
 
     verb: str
     object: str
@@ -27,7 +27,7 @@ class PhraseProposal:
 
 @dataclass(frozen=True)
 class Clause:
-    """A verb that was found, and where its object may start."""
+    """A verb of the title and the position where its object may start."""
 
     verb: str
     start: int
@@ -35,7 +35,7 @@ class Clause:
 
 
 def propose(title: str) -> PhraseProposal | None:
-    """The phrase of a question, or nothing where the title does not show one."""
+    """Returns the phrase of a title, or None if it has none."""
     known = read_words()
     title_words = read_title(title, known)
     clause = _first_clause(title_words, known)
@@ -64,7 +64,7 @@ def _first_clause(title: Sequence[str], known: Lexicon) -> Clause | None:
 
 
 def _clause_at(start: int, title: Sequence[str], known: Lexicon) -> Clause | None:
-    """The verb where one must stand; a word that is no known verb is taken for one there, as a guess."""
+    """Returns the verb at a position that requires one; an unknown word is accepted as a guess."""
     start = _skip_adverbs(start, title, known)
     for length in (3, 2):
         idiom = known.idioms.get(tuple(title[start : start + length]))
@@ -91,14 +91,14 @@ def _is_adverb(word: str, known: Lexicon) -> bool:
 
 
 def _find_meant_clause(clause: Clause, title: Sequence[str], known: Lexicon) -> Clause:
-    """The clause that is meant where the first verb only leads to it."""
+    """Returns the clause that the first verb only introduces, or the clause itself."""
     if clause.verb in known.roles["means"]:
         return _find_aim(clause, title, known) or clause
     return _find_second_verb(clause, title, known) or _find_pair(clause, title, known) or clause
 
 
 def _find_second_verb(clause: Clause, title: Sequence[str], known: Lexicon) -> Clause | None:
-    """The second verb of `keep adding rows` and, where a determiner shows that it is one, of `do retrain a model`."""
+    """Finds the second verb in `keep adding rows` and, before a determiner, in `do retrain a model`."""
     if clause.start + 1 >= len(title):
         return None
     after, next_word = title[clause.start], title[clause.start + 1]
@@ -111,7 +111,7 @@ def _find_second_verb(clause: Clause, title: Sequence[str], known: Lexicon) -> C
 
 
 def _find_aim(clause: Clause, title: Sequence[str], known: Lexicon) -> Clause | None:
-    """The verb after `use … to` or `use … for`."""
+    """Finds the verb after `use … to` or `use … for`."""
     for position in range(clause.start, len(title) - 1):
         if title[position] in {"?", "-", ";", "."}:
             break
@@ -125,7 +125,7 @@ def _find_aim(clause: Clause, title: Sequence[str], known: Lexicon) -> Clause | 
 
 
 def _find_pair(clause: Clause, title: Sequence[str], known: Lexicon) -> Clause | None:
-    """Of `load and predict` the second verb; of `slice and sum` the first, with the object they share."""
+    """Returns the second verb of `load and predict`, but the first of `slice and sum`, with the shared object."""
     if clause.start + 2 >= len(title) or title[clause.start] not in COORDINATORS:
         return None
     second = _skip_adverbs(clause.start + 1, title, known)
@@ -136,7 +136,7 @@ def _find_pair(clause: Clause, title: Sequence[str], known: Lexicon) -> Clause |
 
 
 def _propose_action(clause: Clause, title: Sequence[str], known: Lexicon) -> PhraseProposal | None:
-    """`do gradient clipping` is clip, gradient; `add padding to an image` is pad, image: the noun says what is done."""
+    """Proposes a phrase from a noun of action: `do gradient clipping` is clip, gradient."""
     group = read_noun_group(clause.start, title, known)
     if not group.nouns or " " in build_name(group.nouns, known):
         return None
@@ -176,7 +176,7 @@ def _propose_plain(clause: Clause, title: Sequence[str], known: Lexicon) -> Phra
 
 
 def _find_receiver(verb: str, object_found: TitleObject, title: Sequence[str], known: Lexicon) -> str | None:
-    """What something is fed into, where that takes input, or what something is put on."""
+    """Finds the object that receives something: what data is fed into, or what something is attached to."""
     if verb in known.roles["attaching"]:
         receiver = find_known_object(object_found.end, frozenset({"to"}), title, known)
         return receiver.name if receiver else None
@@ -189,7 +189,7 @@ def _find_receiver(verb: str, object_found: TitleObject, title: Sequence[str], k
 
 @dataclass(frozen=True)
 class TitleObject:
-    """An object, where its words end, and whether it stood right after the verb."""
+    """An object of the title, the position after it, and whether it directly follows the verb."""
 
     name: str
     end: int
@@ -198,14 +198,14 @@ class TitleObject:
 
 @dataclass(frozen=True)
 class NounGroup:
-    """Nouns and modifiers that stand together, in the singular, and the place after them."""
+    """Adjacent nouns and modifiers in the singular, and the position after them."""
 
     nouns: tuple[str, ...]
     end: int
 
 
 def read_object(start: int, title: Sequence[str], known: Lexicon, depth: int = 0) -> TitleObject | None:
-    """The object whose words start here, or after a preposition."""
+    """Reads the object that starts at a position, or after a preposition there."""
     group = _join_coordinated(read_noun_group(start, title, known), title, known)
     if group.nouns:
         return _resolve_object(group, title, known, depth)
@@ -218,7 +218,7 @@ def read_object(start: int, title: Sequence[str], known: Lexicon, depth: int = 0
 def find_known_object(
     start: int, prepositions: frozenset[str], title: Sequence[str], known: Lexicon
 ) -> TitleObject | None:
-    """The first known thing that one of the prepositions leads to."""
+    """Finds the first known object after one of the prepositions."""
     for position in range(start, len(title) - 1):
         if title[position] in prepositions:
             candidate = read_object(position + 1, title, known, DEEPEST)
@@ -228,12 +228,12 @@ def find_known_object(
 
 
 def is_known_object(name: str, known: Lexicon) -> bool:
-    """Whether a name is that of a known thing, not of a part or of something unheard of."""
+    """Returns whether a name is a known object and not only a part of one."""
     return " " in name or name in known.whole_things
 
 
 def read_noun_group(start: int, title: Sequence[str], known: Lexicon) -> NounGroup:
-    """The nouns from here to the next word that cannot be part of them."""
+    """Reads the nouns from a position to the next word that cannot belong to them."""
     grammar = known.grammar
     end = start
     nouns: list[str] = []
@@ -251,7 +251,7 @@ def read_noun_group(start: int, title: Sequence[str], known: Lexicon) -> NounGro
 
 
 def build_name(nouns: tuple[str, ...], known: Lexicon) -> str:
-    """The head noun, with the modifiers that name the thing, and without a noun that says nothing more."""
+    """Returns the head noun with the modifiers that belong to its name; skips nouns that add nothing."""
     head = nouns[-1]
     if len(nouns) > 1 and head in known.nouns["wrappers"] and nouns[-2] in known.nouns["wrapped"]:
         return build_name(nouns[:-1], known)
@@ -272,7 +272,7 @@ def _word(title: Sequence[str], position: int) -> str:
 
 
 def _join_coordinated(group: NounGroup, title: Sequence[str], known: Lexicon) -> NounGroup:
-    """Of `trained and untrained models` the second part: the first has no noun of its own."""
+    """Joins `trained and untrained models`, whose first part has no noun of its own."""
     if not group.nouns or _word(title, group.end) not in COORDINATORS:
         return group
     head = group.nouns[-1]
@@ -284,7 +284,7 @@ def _join_coordinated(group: NounGroup, title: Sequence[str], known: Lexicon) ->
 
 
 def _ends_group(position: int, title: Sequence[str], known: Lexicon) -> bool:
-    """Whether a participle here says something about the nouns before it (`tensor returned by`)."""
+    """Returns whether a participle here describes the nouns before it (`tensor returned by`)."""
     return title[position].endswith("ed") and (_word(title, position + 1) or "?") in known.grammar["boundaries"]
 
 
@@ -300,7 +300,7 @@ def _resolve_object(group: NounGroup, title: Sequence[str], known: Lexicon, dept
 
 
 def _find_whole(group: NounGroup, title: Sequence[str], known: Lexicon, depth: int) -> TitleObject | None:
-    """The thing that a part belongs to, or that a container holds."""
+    """Finds the object that a part belongs to or a container contains."""
     head, after = group.nouns[-1], _word(title, group.end)
     is_part = head in known.nouns["parts"]
     if is_part:
@@ -315,7 +315,7 @@ def _find_whole(group: NounGroup, title: Sequence[str], known: Lexicon, depth: i
 
 
 def _find_left_object(nouns: tuple[str, ...], known: Lexicon) -> str | None:
-    """Of `saved model input shape` the saved model: the last thing that is not itself a part."""
+    """Finds the last known object that is not a part: in `saved model input shape`, the saved model."""
     for allowed in (known.whole_things, known.nouns["things"]):
         for position in range(len(nouns) - 2, -1, -1):
             if nouns[position] in allowed:

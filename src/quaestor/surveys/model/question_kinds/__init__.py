@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from quaestor.surveys.model.question_kinds.base import QuestionKind
-from quaestor.surveys.model.question_kinds.choices import Consent, MultipleChoice, SingleChoice, YesNo
+from quaestor.surveys.model.question_kinds.choices import ConsentQuestion, MultipleChoice, SingleChoice, YesNo
 from quaestor.surveys.model.question_kinds.matrix import Matrix
 from quaestor.surveys.model.question_kinds.number import Number
-from quaestor.surveys.model.question_kinds.ranking import Ranking
+from quaestor.surveys.model.question_kinds.ranking import RankingQuestion
 from quaestor.surveys.model.question_kinds.text import LongText, Text
 from quaestor.surveys.model.records import Question
 
@@ -18,8 +18,8 @@ QUESTION_KINDS: dict[str, QuestionKind] = {
     Matrix.name: Matrix(),
     Text.name: Text(),
     LongText.name: LongText(),
-    Ranking.name: Ranking(),
-    Consent.name: Consent(),
+    RankingQuestion.name: RankingQuestion(),
+    ConsentQuestion.name: ConsentQuestion(),
 }
 
 

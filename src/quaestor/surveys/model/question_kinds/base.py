@@ -30,12 +30,12 @@ from quaestor.surveys.model.answer_cells import (
     WORDS,
     AnswerCells,
     ExportColumn,
-    Part,
+    CellPart,
 )
-from quaestor.surveys.model.answer_columns import Column, Flags, column_of, inside, place_of, valid
+from quaestor.surveys.model.answer_columns import AnswerColumn, Flags, column_of, inside, place_of, valid
 from quaestor.surveys.model.conditions import Condition
 from quaestor.surveys.model.question_results import Counting, Groups, QuestionResult, base_cell
-from quaestor.surveys.model.records import Answer, Option, Question, ResponseStatus, Row
+from quaestor.surveys.model.records import Answer, Option, Question, ResponseStatus, MatrixRow
 from quaestor.surveys.model.wording.records import Wording
 from quaestor.surveys.model.wording.refusals import NotTaken
 
@@ -184,11 +184,11 @@ class QuestionKind:
         """Returns the parts of an answer that get a line each; a question without parts has one, without a name."""
         return ("",)
 
-    def counted_parts(self, question: Question) -> Sequence[Option | Row]:
+    def counted_parts(self, question: Question) -> Sequence[Option | MatrixRow]:
         """Returns what shares are counted of."""
         return question.options
 
-    def worded_parts(self, question: Question) -> list[Option | Row]:
+    def worded_parts(self, question: Question) -> list[Option | MatrixRow]:
         """Returns the options or rows that ask for text of one's own."""
         return []
 
@@ -224,7 +224,7 @@ class QuestionKind:
             return [worded_part.code for worded_part in self.worded_parts(question)]
         return self.parts(question) if part == self.part else ()
 
-    def read_cell(self, cells: AnswerCells, column: str, part: Part, cell: str) -> None:
+    def read_cell(self, cells: AnswerCells, column: str, part: CellPart, cell: str) -> None:
         """Adds what one cell of a row says to the parts of an answer."""
         if part.kind == TEXT:
             cells.add_text(column, part.code, cell)
@@ -241,12 +241,12 @@ class QuestionKind:
         """Returns the fields of its answers in Arrow."""
         return {self.field: pa.string()}
 
-    def read_column(self, question: Question, answers: pa.StructArray, here: Flags) -> Column:
+    def read_column(self, question: Question, answers: pa.StructArray, here: Flags) -> AnswerColumn:
         """Returns the stored answers as arrays; of responses that are not `here`, none is to this question."""
         answered = valid(inside(answers, self.field)) & here
         return column_of(question, answered)
 
-    def select(self, column: Column, option: str, row: str, place: int) -> Flags:
+    def select(self, column: AnswerColumn, option: str, row: str, place: int) -> Flags:
         """Returns the responses that a number counts: who chose an option, or answered at all."""
         if not option:
             return column.answered
@@ -256,11 +256,11 @@ class QuestionKind:
         """Yields code and label of each row to compare responses by; both are empty for a whole question."""
         yield from ()
 
-    def group(self, column: Column, by: str, row: str, label: str) -> Groups:
+    def group(self, column: AnswerColumn, by: str, row: str, label: str) -> Groups:
         """Returns responses in groups by their answers."""
         raise InputError(f"{by!r} has no options to compare by: name a question of choices, QUESTION.ROW or stratum")
 
-    def count(self, column: Column, counting: Counting, result: QuestionResult) -> QuestionResult:
+    def count(self, column: AnswerColumn, counting: Counting, result: QuestionResult) -> QuestionResult:
         """Returns a result, which has its base, with what is counted of the answers."""
         return result
 
@@ -268,13 +268,13 @@ class QuestionKind:
         """Returns what is counted, unrounded."""
         return {}
 
-    def is_attentive(self, column: Column, code: str) -> Flags:
+    def is_attentive(self, column: AnswerColumn, code: str) -> Flags:
         """Returns who answered an attention check as it asks."""
         right = [option.code for option in column.question.options].index(code)
         attentive: Flags = column.chosen[:, right] & (column.chosen.sum(axis=1) == 1)
         return attentive
 
-    def straight_lines(self, column: Column, here: NDArray[np.int64]) -> Iterator[tuple[int, str]]:
+    def straight_lines(self, column: AnswerColumn, here: NDArray[np.int64]) -> Iterator[tuple[int, str]]:
         """Yields the place of each response that gives every part the same answer, and a sentence that says so."""
         yield from ()
 
@@ -314,7 +314,7 @@ def clean_text(words: str) -> str:
     return whole.encode("utf-8", "replace").decode().strip()
 
 
-def clean_texts(parts: Iterable[Option | Row], texts: Mapping[str, str]) -> dict[str, dict[str, str]]:
+def clean_texts(parts: Iterable[Option | MatrixRow], texts: Mapping[str, str]) -> dict[str, dict[str, str]]:
     """Returns the part of an answer that holds text of one's own; empty where there is none."""
     cleaned = {part.code: clean_text(texts.get(part.code, "")) for part in parts if part.text}
     written = {code: text for code, text in cleaned.items() if text}

@@ -18,8 +18,8 @@ from quaestor.render.figures.records import Figure
 from quaestor.render.table_model import Column as TableColumn
 from quaestor.render.table_model import Group
 from quaestor.render.table_model import Row as TableRow
-from quaestor.surveys.model.answer_cells import CODE, TEXT, TICKED, AnswerCells, Part, plain, split_known
-from quaestor.surveys.model.answer_columns import Column, Flags, column_of, inside, listed_options, texts_written
+from quaestor.surveys.model.answer_cells import CODE, TEXT, TICKED, AnswerCells, CellPart, plain, split_known
+from quaestor.surveys.model.answer_columns import AnswerColumn, Flags, column_of, inside, listed_options, texts_written
 from quaestor.surveys.model.conditions import Condition
 from quaestor.surveys.model.question_kinds.base import (
     Form,
@@ -39,7 +39,7 @@ from quaestor.surveys.model.question_results import (
     Counting,
     Distribution,
     Groups,
-    Line,
+    ResultLine,
     QuestionResult,
     association_json,
     count_table,
@@ -56,7 +56,7 @@ from quaestor.surveys.model.records import (
     Option,
     Question,
     ResponseStatus,
-    Row,
+    MatrixRow,
 )
 from quaestor.surveys.model.wording.refusals import NotTaken
 
@@ -132,7 +132,7 @@ class SingleChoice(QuestionKind):
     def countable_codes(self, question: Question) -> list[str]:
         return [option.code for option in question.options]
 
-    def worded_parts(self, question: Question) -> list[Option | Row]:
+    def worded_parts(self, question: Question) -> list[Option | MatrixRow]:
         return [option for option in question.options if option.text]
 
     def cell(self, answer: Answer, code: str) -> str:
@@ -145,7 +145,7 @@ class SingleChoice(QuestionKind):
     def codes(self, question: Question, code: str) -> Iterator[tuple[str, str, str]]:
         return ordered_codes(question)
 
-    def read_cell(self, cells: AnswerCells, column: str, part: Part, cell: str) -> None:
+    def read_cell(self, cells: AnswerCells, column: str, part: CellPart, cell: str) -> None:
         if part.kind == TEXT:
             super().read_cell(cells, column, part, cell)
             return
@@ -187,7 +187,7 @@ class SingleChoice(QuestionKind):
         texts = [(part.code, pa.string()) for part in self.worded_parts(question)]
         return {"choices": pa.list_(pa.string()), **({"texts": pa.struct(texts)} if texts else {})}
 
-    def read_column(self, question: Question, answers: pa.StructArray, here: Flags) -> Column:
+    def read_column(self, question: Question, answers: pa.StructArray, here: Flags) -> AnswerColumn:
         chosen = np.zeros((len(here), len(question.options)), np.bool_)
         chosen[listed_options(inside(answers, "choices"), question.options)[:2]] = True
         chosen[~here] = False
@@ -197,20 +197,20 @@ class SingleChoice(QuestionKind):
     def comparable_rows(self, question: Question) -> Iterator[tuple[str, str]]:
         yield "", ""
 
-    def group(self, column: Column, by: str, row: str, label: str) -> Groups:
+    def group(self, column: AnswerColumn, by: str, row: str, label: str) -> Groups:
         if row:
             return super().group(column, by, row, label)
         options = column.question.options
         keys, labels = tuple(option.code for option in options), tuple(option.label for option in options)
         return Groups(by, label, keys, labels, column.chosen, overlapping=self.has_several_choices)
 
-    def count(self, column: Column, counting: Counting, result: QuestionResult) -> QuestionResult:
+    def count(self, column: AnswerColumn, counting: Counting, result: QuestionResult) -> QuestionResult:
         answered = column.answered[counting.used]
         worded = column.worded[counting.used].sum(axis=0).tolist()
         shares = _option_shares(column, counting, answered)
         by = [_option_shares(column, counting, answered & member) for member in counting.members]
         lines = tuple(
-            Line(option.code, option.label, shares[place], worded[place], tuple(group[place] for group in by))
+            ResultLine(option.code, option.label, shares[place], worded[place], tuple(group[place] for group in by))
             for place, option in enumerate(column.question.options)
         )
         whole = Distribution("", "", result.base, result.missing, lines, sum(worded), result.bases)
@@ -284,7 +284,7 @@ class MultipleChoice(SingleChoice):
     def codes(self, question: Question, code: str) -> Iterator[tuple[str, str, str]]:
         return (option for option in ordered_codes(question) if option[0] == code)
 
-    def read_cell(self, cells: AnswerCells, column: str, part: Part, cell: str) -> None:
+    def read_cell(self, cells: AnswerCells, column: str, part: CellPart, cell: str) -> None:
         if part.kind != self.part:
             super().read_cell(cells, column, part, cell)
         elif cell.casefold() not in _NOT_CHOSEN or plain(cell).casefold() in cells.labels.option_names.get(
@@ -317,7 +317,7 @@ class YesNo(SingleChoice):
             yield problem_of(question, words)
 
 
-class Consent(SingleChoice):
+class ConsentQuestion(SingleChoice):
     """Whether somebody agrees to take part; everybody is asked first, and a response without it is not stored."""
 
     name = "consent"
@@ -348,7 +348,7 @@ def _refuse_several(question: Question, codes: Sequence[str]) -> NotTaken:
     return NotTaken("only-one-beside", label=label) if label else NotTaken("only-one")
 
 
-def _option_shares(column: Column, counting: Counting, among: Flags) -> list[Share]:
+def _option_shares(column: AnswerColumn, counting: Counting, among: Flags) -> list[Share]:
     """Returns the share of each option, of those whose version has it."""
     chosen = column.chosen[counting.used]
     if not column.offered.size:

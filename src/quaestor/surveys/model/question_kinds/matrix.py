@@ -20,9 +20,9 @@ from quaestor.render.figures.records import Figure
 from quaestor.render.table_model import Column as TableColumn
 from quaestor.render.table_model import Group
 from quaestor.render.table_model import Row as TableRow
-from quaestor.surveys.model.answer_cells import CODE, AnswerCells, Part, plain
+from quaestor.surveys.model.answer_cells import CODE, AnswerCells, CellPart, plain
 from quaestor.surveys.model.answer_columns import (
-    Column,
+    AnswerColumn,
     Flags,
     column_of,
     count_reasons,
@@ -49,7 +49,7 @@ from quaestor.surveys.model.question_results import (
     Counting,
     Distribution,
     Groups,
-    Line,
+    ResultLine,
     QuestionResult,
     association_json,
     base_cell,
@@ -57,7 +57,7 @@ from quaestor.surveys.model.question_results import (
     selection_of,
     share_cell,
 )
-from quaestor.surveys.model.records import Answer, Missing, Option, Question, Row
+from quaestor.surveys.model.records import Answer, Missing, Option, Question, MatrixRow
 from quaestor.surveys.model.wording.records import Wording
 
 LEAST_ROWS = 4
@@ -165,10 +165,10 @@ class Matrix(QuestionKind):
     def parts(self, question: Question) -> tuple[str, ...]:
         return tuple(row.code for row in question.rows)
 
-    def counted_parts(self, question: Question) -> Sequence[Option | Row]:
+    def counted_parts(self, question: Question) -> Sequence[Option | MatrixRow]:
         return question.rows
 
-    def worded_parts(self, question: Question) -> list[Option | Row]:
+    def worded_parts(self, question: Question) -> list[Option | MatrixRow]:
         return [row for row in question.rows if row.text]
 
     def cell(self, answer: Answer, code: str) -> str:
@@ -182,7 +182,7 @@ class Matrix(QuestionKind):
     def codes(self, question: Question, code: str) -> Iterator[tuple[str, str, str]]:
         return ordered_codes(question)
 
-    def read_cell(self, cells: AnswerCells, column: str, part: Part, cell: str) -> None:
+    def read_cell(self, cells: AnswerCells, column: str, part: CellPart, cell: str) -> None:
         if part.kind != self.part:
             super().read_cell(cells, column, part, cell)
         elif step := cells.labels.codes.get(plain(cell)):
@@ -198,7 +198,7 @@ class Matrix(QuestionKind):
         texts = [(row.code, pa.string()) for row in question.rows if row.text]
         return {**({"rows": steps} if question.rows else {}), **({"texts": pa.struct(texts)} if texts else {})}
 
-    def read_column(self, question: Question, answers: pa.StructArray, here: Flags) -> Column:
+    def read_column(self, question: Question, answers: pa.StructArray, here: Flags) -> AnswerColumn:
         codes = [option.code for option in question.options]
         steps = [option_places(inside(answers, "rows", row.code), codes) for row in question.rows]
         places = np.stack([np.where(here, places, -1).astype(np.int16) for places in steps], axis=1)
@@ -206,7 +206,7 @@ class Matrix(QuestionKind):
         answered = (places >= 0).any(axis=1) | worded.any(axis=1)
         return column_of(question, answered, places=places, worded=worded)
 
-    def select(self, column: Column, option: str, row: str, place: int) -> Flags:
+    def select(self, column: AnswerColumn, option: str, row: str, place: int) -> Flags:
         if not row:
             return super().select(column, option, row, place)
         question = column.question
@@ -218,7 +218,7 @@ class Matrix(QuestionKind):
     def comparable_rows(self, question: Question) -> Iterator[tuple[str, str]]:
         yield from ((row.code, row.label) for row in question.rows if not row.text)
 
-    def group(self, column: Column, by: str, row: str, label: str) -> Groups:
+    def group(self, column: AnswerColumn, by: str, row: str, label: str) -> Groups:
         question = column.question
         name = by.partition(".")[0]
         place = place_of(row, self.parts(question), f"row of {name!r}: write {name}.ROW, where ROW")
@@ -226,7 +226,7 @@ class Matrix(QuestionKind):
         members = column.places[:, place, None] == np.arange(len(keys))
         return Groups(by, question.rows[place].label, keys, labels, members, overlapping=False)
 
-    def count(self, column: Column, counting: Counting, result: QuestionResult) -> QuestionResult:
+    def count(self, column: AnswerColumn, counting: Counting, result: QuestionResult) -> QuestionResult:
         rows = [_count_row(column, place, counting) for place in range(len(column.question.rows))]
         if counting.is_tested:
             tests = adjust_p_values([compare_groups(count_table(row.lines), counting.seed) for row in rows])
@@ -236,12 +236,12 @@ class Matrix(QuestionKind):
     def as_json(self, result: QuestionResult) -> dict[str, Any]:
         return {"rows": [_row_json(row) for row in result.rows]}
 
-    def is_attentive(self, column: Column, code: str) -> Flags:
+    def is_attentive(self, column: AnswerColumn, code: str) -> Flags:
         right = [step.code for step in column.question.options].index(code)
         attentive: Flags = (column.places == right).any(axis=1) & np.isin(column.places, (right, -1)).all(axis=1)
         return attentive
 
-    def straight_lines(self, column: Column, here: NDArray[np.int64]) -> Iterator[tuple[int, str]]:
+    def straight_lines(self, column: AnswerColumn, here: NDArray[np.int64]) -> Iterator[tuple[int, str]]:
         places = column.places[here]
         answered = (places >= 0).sum(axis=1)
         step = places.max(axis=1)
@@ -284,13 +284,13 @@ def _with_texts(question: Question, rows: Mapping[str, str]) -> Answer:
     return {"rows": rows, "texts": {row.code: "…" for row in question.rows if row.text and rows.get(row.code)}}
 
 
-def _count_row(column: Column, place: int, counting: Counting) -> Distribution:
+def _count_row(column: AnswerColumn, place: int, counting: Counting) -> Distribution:
     options, row = column.question.options, column.question.rows[place]
     steps = column.places[counting.used, place]
     shares = single_shares(steps, len(options))
     by = [single_shares(steps[member], len(options)) for member in counting.members]
     lines = tuple(
-        Line(option.code, option.label, shares[step], by=tuple(group[step] for group in by))
+        ResultLine(option.code, option.label, shares[step], by=tuple(group[step] for group in by))
         for step, option in enumerate(options)
     )
     answered = steps >= 0

@@ -23,7 +23,7 @@ from quaestor.render.table_model import Cell, Group
 from quaestor.render.table_model import Column as TableColumn
 from quaestor.render.table_model import Row as TableRow
 from quaestor.surveys.model.answer_cells import NUMBER
-from quaestor.surveys.model.answer_columns import Column, Flags, Floats, column_of, inside, valid
+from quaestor.surveys.model.answer_columns import AnswerColumn, Flags, Floats, column_of, inside, valid
 from quaestor.surveys.model.conditions import Condition
 from quaestor.surveys.model.question_kinds.base import OptionPlaces, QuestionKind
 from quaestor.surveys.model.question_results import (
@@ -100,14 +100,14 @@ class Number(QuestionKind):
         number = str(answer.get(self.field, ""))
         return "", "", "", number, number, reason
 
-    def read_column(self, question: Question, answers: pa.StructArray, here: Flags) -> Column:
+    def read_column(self, question: Question, answers: pa.StructArray, here: Flags) -> AnswerColumn:
         texts = inside(answers, self.field)
         answered = valid(texts) & here
         numbers = np.full(len(here), np.nan)
         numbers[answered] = [_stored_number(text) for text in texts.filter(pa.array(answered)).to_pylist()]
         return column_of(question, answered, numbers=numbers)
 
-    def count(self, column: Column, counting: Counting, result: QuestionResult) -> QuestionResult:
+    def count(self, column: AnswerColumn, counting: Counting, result: QuestionResult) -> QuestionResult:
         return replace(result, numbers=_count_numbers(column.numbers[counting.used], counting))
 
     def as_json(self, result: QuestionResult) -> dict[str, Any]:

@@ -17,8 +17,8 @@ from quaestor.render.number_format import decimal, percent, whole
 from quaestor.render.table_model import Cell, Group
 from quaestor.render.table_model import Column as TableColumn
 from quaestor.render.table_model import Row as TableRow
-from quaestor.surveys.model.answer_cells import PLACE, AnswerCells, Part
-from quaestor.surveys.model.answer_columns import Column, Flags, column_of, inside, listed_options, place_of
+from quaestor.surveys.model.answer_cells import PLACE, AnswerCells, CellPart
+from quaestor.surveys.model.answer_columns import AnswerColumn, Flags, column_of, inside, listed_options, place_of
 from quaestor.surveys.model.conditions import Condition
 from quaestor.surveys.model.question_kinds.base import (
     Form,
@@ -53,7 +53,7 @@ _COLUMNS = (
 )  # fmt: skip
 
 
-class Ranking(QuestionKind):
+class RankingQuestion(QuestionKind):
     """A place for each option; places are not left out."""
 
     name = "ranking"
@@ -136,7 +136,7 @@ class Ranking(QuestionKind):
     def codes(self, question: Question, code: str) -> Iterator[tuple[str, str, str]]:
         return (option for option in ordered_codes(question) if option[0] == code)
 
-    def read_cell(self, cells: AnswerCells, column: str, part: Part, cell: str) -> None:
+    def read_cell(self, cells: AnswerCells, column: str, part: CellPart, cell: str) -> None:
         cells.ranks.append((column, part.code, cell))
 
     def answer_in_cells(self, cells: AnswerCells) -> Answer:
@@ -161,21 +161,21 @@ class Ranking(QuestionKind):
     def stored_fields(self, question: Question) -> dict[str, pa.DataType]:
         return {"ranks": pa.list_(pa.string())}
 
-    def read_column(self, question: Question, answers: pa.StructArray, here: Flags) -> Column:
+    def read_column(self, question: Question, answers: pa.StructArray, here: Flags) -> AnswerColumn:
         places = np.zeros((len(here), len(question.options)), np.int16)
         who, what, rank = listed_options(inside(answers, "ranks"), question.options)
         places[who, what] = rank + 1
         places[~here] = 0
         return column_of(question, places.any(axis=1), places=places)
 
-    def select(self, column: Column, option: str, row: str, place: int) -> Flags:
+    def select(self, column: AnswerColumn, option: str, row: str, place: int) -> Flags:
         if not option:
             return column.answered
         places = column.places[:, place_of(option, self.parts(column.question), "option")]
         placed: Flags = places == place if place else places > 0
         return placed
 
-    def count(self, column: Column, counting: Counting, result: QuestionResult) -> QuestionResult:
+    def count(self, column: AnswerColumn, counting: Counting, result: QuestionResult) -> QuestionResult:
         places, options = column.places[counting.used], column.question.options
         lines = []
         for place, (option, ranked) in enumerate(zip(options, rankings(places, counting.seed), strict=True)):
