@@ -1,1 +1,1 @@
-"""Finds and replaces names in text; pure."""
+"""Finds and replaces names in text, without side effects."""

@@ -1,4 +1,4 @@
-"""What tells who somebody is by its shape alone: e-mail and web addresses, telephone numbers, names of accounts."""
+"""Finds identifying data by its form: e-mail and web addresses, telephone numbers, account names."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 PLAIN = frozenset(re.findall(r"\w+", "com org net edu gov mil"))
-"""Endings that nothing in code has."""
+"""Endings that do not occur in code."""
 GENERIC = frozenset(
     re.findall(
         r"\w+",
@@ -28,7 +28,7 @@ COUNTRIES = frozenset(
     pk pl pr qa ro ru rw sa se sg si sk sn su sv sy th tn tr tv tw tz ua ug uk us uy uz ve vn za zm zw""",
     )
 )
-"""Without those that are types of files, or what programs call their parts: md, pt, py, rs, sh; al, id, lb, me, to."""
+"""Without file extensions (md, pt, py, rs, sh) and common identifiers (al, id, lb, me, to)."""
 ENDS = PLAIN | GENERIC | COUNTRIES
 _FILES = frozenset(
     re.findall(
@@ -53,7 +53,7 @@ _ROOTS = frozenset(
     v val w weights window x y z""",
     )
 )
-"""What parts of programs are called by: what follows them is a part, and no address."""
+"""Common objects in code: a word after such a name and a full stop is an attribute, not an address."""
 _PARTS = frozenset(
     re.findall(
         r"\w+",
@@ -68,7 +68,7 @@ _PARTS = frozenset(
 
 
 def is_code(address: str) -> bool:
-    """Whether words with full stops between them are a file, part of a program, or two sentences without a space."""
+    """Returns whether words joined by full stops are a file, an attribute in code, or two sentences without a space."""
     *labels, ending = address.split(".")
     if ending.lower() in PLAIN:
         return False
@@ -89,7 +89,7 @@ REPLACEMENTS = {
 }
 _ENDS = "|".join(sorted(ENDS, key=lambda ending: (-len(ending), ending)))
 _SPOKEN_ENDS = "com|org|net|edu|gov|io|dev|ai|info|eu|de|ch|uk|fr"
-"""Those that are no ordinary words after `dot`."""
+"""Endings that are not ordinary words after `dot`."""
 _LABEL = r"[^\W_](?:[\w-]{0,61}[^\W_])?"
 _DOMAIN = rf"(?:{_LABEL}\.){{1,8}}"
 _EMAIL = re.compile(rf"[\w.!#$%&'*+/=?^`{{|}}~-]{{1,64}}\s?@\s?{_DOMAIN}(?:{_LABEL})", re.IGNORECASE)
@@ -116,7 +116,7 @@ _BEFORE_AT = frozenset(
     also that this it he she they we you me us him her them one ones here there up in on for to of""",
     )
 )
-"""What stands before `at` and is no name of an account."""
+"""Words before `at` that are not account names."""
 _SPOKEN_WEB = re.compile(rf"(?<!\w){_SPOKEN_DOMAIN}", re.IGNORECASE)
 _DOT = re.compile(r"\b(?:dot|punkt)\b", re.IGNORECASE)
 _SCHEME = re.compile(r"(?:(?:https?|ftp)://|www\.)[^\s<>\"“”«»]{2,2000}", re.IGNORECASE)
@@ -133,11 +133,11 @@ _ME = re.compile(
     rf"(?<![\w@./-])(?:(?:t|wa|m)\.me/[\w+-]{{2,64}}|({_LABEL}\.me)(?![\w(\[-])(?:/[^\s<>\"“”«»]{{0,2000}})?)",
     re.IGNORECASE,
 )
-"""Where people have pages of their own; code has parts of that name, and sentences without a space end so."""
+"""Personal pages under .me; code has attributes of that name, and sentences without a space end like this."""
 _SAID_TO_ME = frozenset(re.findall(r"\w+", "ask call give help let send show tell to trust with for of by about"))
 _ACCOUNT = re.compile(r"(?<![\w@./])@[^\W\d_][\w.-]{1,60}\w")
 _BEGINS = r"(?:(?<![\w.,:/-])|(?<=[^\W\d][:/])|(?<=[.)][:/]))"
-"""Where a number may begin; behind a colon or a slash after a word or a bracket, not after a digit."""
+"""Where a number may begin: also after a colon or slash that follows a word or a bracket, not a digit."""
 _NUMBER = re.compile(
     rf"{_BEGINS}(?:\+|\(\+?)?\d(?:[ \u00a0\u202f./()\u2010-\u2013-]{{0,3}}\d){{6,17}}(?![\w]|[.,:/-]\d)"
 )
@@ -151,7 +151,7 @@ _PHONE = re.compile(
     r"(?:\W{1,3}(?:number|nummer|is|ist)){0,2}\W{0,3}\Z",
     re.IGNORECASE,
 )
-"""What is said before a telephone number."""
+"""Words before a telephone number."""
 _CUE, _FEW, _ADDRESS, _EIGHT = 40, 3, 4, 8
 _IN_BRACKETS = re.compile(r"\(\+?\d{1,5}\)")
 _PIECE = re.compile(r"[\d.]*\d")
@@ -161,13 +161,13 @@ _RANGES = re.compile(r"\d+\s?[-\u2010-\u2013]\s?\d+(?:\s+\d+\s?[-\u2010-\u2013]\
 _SERIES = re.compile(r"[1-9]\d*(?:[\s/]+[1-9]\d*){2,}")
 _PERCENT = re.compile(r"\s?(?:%|‰|per\s?cent|prozent)", re.IGNORECASE)
 _SHORT_VALUE, _PRODUCT = 3, 5
-"""How many signs a short value has at most, and two matrices that are multiplied: Wq@Wk."""
+"""The longest short value, and the longest product of two matrices, such as Wq@Wk."""
 _TRAILING = ".,;:!?)]}'\"”’…"
 
 
 @dataclass(frozen=True)
 class PatternMatch:
-    """A stretch of a text that has such a shape."""
+    """A range of a text that matches one of the patterns."""
 
     start: int
     end: int
@@ -176,15 +176,15 @@ class PatternMatch:
 
 
 def find_patterns(text: str) -> Iterator[PatternMatch]:
-    """Everything of such a shape, in no order; what may be something else is not sure."""
+    """Yields all matches in no particular order; those that may be something else are not sure."""
     if "@" in text or "\uff20" in text:
-        yield from _with_sign(text.replace("\uff20", "@"))
+        yield from _find_with_at_sign(text.replace("\uff20", "@"))
     if "[" in text or "(" in text:
         yield from (PatternMatch(*match.span(), EMAIL) for match in _SAID_EMAIL.finditer(text))
     for match in _SCHEME.finditer(text):
-        yield PatternMatch(match.start(), _end(match), WEB)
+        yield PatternMatch(match.start(), _find_end(match), WEB)
     if "." in text:
-        yield from _bare(text)
+        yield from _find_bare_addresses(text)
     if _DOT.search(text):
         yield from (PatternMatch(*match.span(), EMAIL, sure=False) for match in _SPOKEN_EMAIL.finditer(text))
         yield from (PatternMatch(*match.span(), WEB, sure=False) for match in _SPOKEN_WEB.finditer(text))
@@ -202,8 +202,8 @@ def find_patterns(text: str) -> Iterator[PatternMatch]:
             yield PatternMatch(*match.span(), TELEPHONE, sure or cued)
 
 
-def _with_sign(text: str) -> Iterator[PatternMatch]:
-    """E-mail addresses, whole or without their ending, and names of accounts."""
+def _find_with_at_sign(text: str) -> Iterator[PatternMatch]:
+    """Yields e-mail addresses, with or without their ending, and account names."""
     for match in _EMAIL.finditer(text):
         machine = match[0].rpartition("@")[2].split(".")
         if not machine[-1].isdecimal() or len(machine) == _ADDRESS:  # torch@2.1 is a version
@@ -214,26 +214,26 @@ def _with_sign(text: str) -> Iterator[PatternMatch]:
             yield PatternMatch(*match.span(), EMAIL, sure=False)
 
 
-def _bare(text: str) -> Iterator[PatternMatch]:
-    """Web addresses without a scheme: by what they end in, by what stands before or behind them; code is none."""
+def _find_bare_addresses(text: str) -> Iterator[PatternMatch]:
+    """Yields web addresses without a scheme, recognised by their ending or the words around them; code is excluded."""
     for match in (*_BARE.finditer(text), *_WITH_PATH.finditer(text)):
         if not is_code(match[1]):
-            yield PatternMatch(match.start(), _end(match), WEB, sure=False)
+            yield PatternMatch(match.start(), _find_end(match), WEB, sure=False)
     for match in _ME.finditer(text):
         if match[1] is None or (not is_code(match[1]) and match[1].partition(".")[0].lower() not in _SAID_TO_ME):
-            yield PatternMatch(match.start(), _end(match), WEB, sure=False)
+            yield PatternMatch(match.start(), _find_end(match), WEB, sure=False)
     for match in _AFTER_A_CUE.finditer(text):
         if (match[1] or "").lower() not in _LOOKED and not is_code(match[2]):
             yield PatternMatch(*match.span(2), WEB, sure=False)
 
 
-def _end(match: re.Match[str]) -> int:
-    """Where an address ends: the full stop of the sentence is not part of it."""
+def _find_end(match: re.Match[str]) -> int:
+    """Returns the end of an address without the punctuation of the sentence."""
     return match.start() + len(match[0].rstrip(_TRAILING))
 
 
 def _is_telephone(text: str) -> bool | None:
-    """Whether digits are a telephone number; None where they are something else, such as a date or thresholds."""
+    """Returns whether digits are surely a telephone number; None if they are something else, such as a date."""
     sizes = _are_sizes(text)
     if not sizes and (_NORTH_AMERICAN.fullmatch(text) or _IN_BRACKETS.match(text)):
         return True
@@ -251,12 +251,12 @@ def _is_telephone(text: str) -> bool | None:
         return False
     if len(groups) == 1 or all(len(group) == 1 for group in groups):
         return False
-    # What is measured never begins with a nought; without one, only the shape that North America writes is sure.
+    # Measurements never begin with a zero; without one, only the North American form is sure.
     return any(group.startswith("0") and len(group) > 1 for group in groups) or _THREES.fullmatch(bare) is not None
 
 
 def _are_sizes(text: str) -> bool:
-    """Whether numbers may be the sizes of layers, tensors or images: most of them in eights, none with a nought."""
+    """Returns whether numbers may be sizes of layers or images: mostly multiples of eight, none starts with 0."""
     groups = _APART.split(text)
     if len(groups) < _FEW or not all(group.isdecimal() and not group.startswith("0") for group in groups):
         return False
@@ -264,7 +264,7 @@ def _are_sizes(text: str) -> bool:
 
 
 def _are_values(text: str) -> bool:
-    """Whether digits are what people measure and set: decimals, versions, years, ranges."""
+    """Returns whether digits are values: decimals, versions, years, ranges."""
     pieces = _PIECE.findall(text)
     if not all(_VALUE.fullmatch(piece) for piece in pieces):
         return False
@@ -277,7 +277,7 @@ def _are_values(text: str) -> bool:
 
 
 def _are_ranges(text: str, pieces: list[str]) -> bool:
-    """Whether numbers are ranges from less to more, and none looks like the end of a telephone number."""
+    """Returns whether numbers are ascending ranges, none of which looks like the end of a telephone number."""
     if not _RANGES.fullmatch(text) or any(int(a) >= int(b) for a, b in zip(pieces[::2], pieces[1::2], strict=True)):
         return False
     several = len(pieces) > 2

@@ -1,7 +1,7 @@
-"""Where known names stand in a text, however they are written: cases, possessives, parts, initials, a letter wrong.
+"""Finds known names in a text in all their forms: cases, possessives, parts, initials, with a wrong letter.
 
-All names are looked for at once: a pattern finds where any of them may begin in the folded text, and only there it is
-asked which it is. A place is sure, or a weaker proposal that only a person can judge.
+All names are searched at once: a pattern finds where any of them may begin in the folded text, and only there the name
+is determined. A match is sure, or a proposal that a person must judge.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from quaestor.deidentify.match_confidence import AS_IT_IS, IN_PART, MISSPELT, SH
 from quaestor.deidentify.name_forms import DOUBTFUL, INITIALS, KnownName, NameForm, build_forms, split_words
 from quaestor.deidentify.ordinary_words import ORDINARY
 
-__all__ = ["Finder", "NameMatch", "join_alternatives", "group_overlapping", "resolve_overlaps"]
+__all__ = ["Finder", "NameMatch", "group_overlapping", "join_alternatives", "resolve_overlaps"]
 
 _AT_A_WORD, _AT_A_SIGN, _IN_A_WORD = r"(?<![^\W\d_])", r"(?=[\W_])", r"(?<=[^\W\d_])"
 _CAPITALS = re.compile(r"(?<!\w)[A-ZÀ-ÖØ-ÞА-ЯΑ-Ω](?:\.? ?[A-ZÀ-ÖØ-ÞА-ЯΑ-Ω]){1,4}\b")
@@ -27,7 +27,7 @@ _LONG_WORDS = re.compile(rf"(?<![^\W_])[^\W_]{{{_EDITED - 1},60}}(?![^\W_])")
 
 @dataclass
 class _Node:
-    """What a name may go on with: letter by letter, and by what is between two words."""
+    """A node of the trie of name forms: the next letters, the next joints, and the names that end here."""
 
     after: dict[str, _Node] = field(default_factory=dict)
     joints: dict[Joint, _Node] = field(default_factory=dict)
@@ -37,12 +37,12 @@ class _Node:
         ways = [re.escape(letter) + node.pattern() for letter, node in sorted(self.after.items())]
         ways += [joint.pattern + node.pattern() for joint, node in self.joints.items()]
         if self.ends or not ways:
-            return ""  # that a name may end here is enough to look closer
+            return ""  # if a name may end here, the position is examined
         return ways[0] if len(ways) == 1 else f"(?:{'|'.join(ways)})"
 
 
 class Finder:
-    """A search for many names at once; safe for many threads."""
+    """Searches for many names at once; thread-safe."""
 
     def __init__(self, names: Iterable[KnownName]) -> None:
         self.names = tuple(names)
@@ -50,167 +50,174 @@ class Finder:
         self._acronyms: dict[str, list[KnownName]] = {}
         self._near: dict[str, list[tuple[str, KnownName]]] = {}
         self._keys: set[str] = set()
-        self._judged: dict[str, tuple[KnownName, ...]] = {}
+        self._near_cache: dict[str, tuple[KnownName, ...]] = {}
         for rank, name in enumerate(self.names):
             for form_text in name.forms:
                 for form in build_forms(name.kind, form_text):
-                    self._take(rank, name, form)
+                    self._add(rank, name, form)
         begins = f"(?:{_AT_A_WORD}|{_AT_A_SIGN})" if self._root.joints else _AT_A_WORD
-        self._searched = [
+        self._searches = [
             (re.compile(f"{where}(?={root.pattern()})"), root)
             for where, root in ((begins, self._root), (_IN_A_WORD, self._inner))
             if root.after or root.joints
         ]
 
-    def _take(self, rank: int, name: KnownName, form: NameForm) -> None:
+    def _add(self, rank: int, name: KnownName, form: NameForm) -> None:
         if form.extent == DOUBTFUL and len(form.words) > 1:
             self._acronyms.setdefault(form.key, []).append(name)
             return
-        _put(self._root, rank, name, form)
+        _insert(self._root, rank, name, form)
         if form.extent >= INITIALS:
             return
         begins_with_sign = bool(form.joints) and form.joints[0] is not None
         if (len(form.key) > SHORT or not form.key.isascii()) and not begins_with_sign:
-            _put(self._inner, rank, name, form)
+            _insert(self._inner, rank, name, form)
         self._keys.add(form.key)
         if len(form.key) >= _EDITED:
-            for shortened in _without_one(form.key):
+            for shortened in _drop_one_letter(form.key):
                 self._near.setdefault(shortened, []).append((form.key, name))
 
     def find(self, text: str) -> list[NameMatch]:
-        """Names and what is shaped like an address in a text, in their order; no two overlap."""
+        """Returns names and contact data in a text, in order and without overlaps."""
         return resolve_overlaps(self.find_candidates(text))
 
     def find_sure_names(self, text: str) -> list[NameMatch]:
-        """Names alone that are surely there."""
-        named = self._named(text)
-        return [match for match in resolve_overlaps([*named, *_unions(named, text)]) if match.sure]
+        """Returns the names that are certain, without contact data."""
+        named = self._find_names(text)
+        return [match for match in resolve_overlaps([*named, *_merge_overlapping(named, text)]) if match.sure]
 
     def find_sure(self, text: str) -> list[NameMatch]:
-        """The same with what is surely an address by its shape."""
+        """Returns the names and contact data that are certain."""
         return [match for match in self.find(text) if match.sure]
 
     def find_candidates(self, text: str) -> list[NameMatch]:
-        """The same with all that overlaps, for whoever knows that some of it is none."""
-        named = self._named(text)
+        """Returns all matches including overlapping ones, for callers that rule some of them out."""
+        named = self._find_names(text)
         matches = list(named)
         for shape in find_patterns(text):
             matches += [
-                replace(known, start=shape.start, end=shape.end) for known in named if _fills(known, shape, text)
+                replace(known, start=shape.start, end=shape.end)
+                for known in named
+                if _fills_pattern(known, shape, text)
             ]
             matches.append(
                 NameMatch(shape.start, shape.end, shape.kind, REPLACEMENTS[shape.kind], shape.sure, "by its shape")
             )
-        return [*matches, *_unions(matches, text)]
+        return [*matches, *_merge_overlapping(matches, text)]
 
-    def _named(self, text: str) -> list[NameMatch]:
-        if not self._searched:
+    def _find_names(self, text: str) -> list[NameMatch]:
+        if not self._searches:
             return []
         seen = fold_with_positions(text)
-        matches = [*self._known(seen), *self._misspelt(seen), *self._initials(text)]
+        matches = [*self._find_known(seen), *self._find_misspelt(seen), *self._find_initials(text)]
         if not text.isascii() and (apart := fold_with_positions(text, unseen=" ")).text != seen.text:
-            matches += self._known(apart)
+            matches += self._find_known(apart)
         whole = fold_rejoined(text)
         if whole is not None:
-            matches += [match for match in self._known(whole) if "\n" in text[match.start : match.end] or "\r" in text]
+            matches += [
+                match for match in self._find_known(whole) if "\n" in text[match.start : match.end] or "\r" in text
+            ]
         return matches
 
-    def _known(self, seen: FoldedText) -> Iterator[NameMatch]:
-        for begins, root in self._searched:
+    def _find_known(self, seen: FoldedText) -> Iterator[NameMatch]:
+        for begins, root in self._searches:
             for begin in begins.finditer(seen.text):
                 start = begin.start()
                 if start and seen.positions[start] == seen.positions[start - 1]:
-                    continue  # in the middle of a letter that stands for several
-                for end, name, form in _ends(root, seen.text, start):
+                    continue  # in the middle of a letter that was folded to several
+                for end, name, form in _find_ends(root, seen.text, start):
                     match = judge_match(seen, start, end, name, form)
                     if match is not None:
                         yield match
 
-    def _initials(self, text: str) -> Iterator[NameMatch]:
+    def _find_initials(self, text: str) -> Iterator[NameMatch]:
         for match in _CAPITALS.finditer(text) if self._acronyms else ():
-            for name in _distinct(self._acronyms.get("".join(split_words(match[0])), ())):
+            for name in _unique(self._acronyms.get("".join(split_words(match[0])), ())):
                 yield NameMatch(*match.span(), name.id, name.shown, False, IN_PART)
 
-    def _misspelt(self, seen: FoldedText) -> Iterator[NameMatch]:
+    def _find_misspelt(self, seen: FoldedText) -> Iterator[NameMatch]:
         if not self._near:
             return
         words = set(_LONG_WORDS.findall(seen.text))
-        if not any(map(self._nearly, words)):
+        if not any(map(self._find_near, words)):
             return
         for word in _LONG_WORDS.finditer(seen.text):
-            for name in self._nearly(word[0]):
+            for name in self._find_near(word[0]):
                 low, high = seen.span(*word.span())
                 yield NameMatch(low, high, name.id, name.shown, False, MISSPELT)
 
-    def _nearly(self, word: str) -> tuple[KnownName, ...]:
-        """The names that a word is but for one letter."""
-        if word in self._judged:
-            return self._judged[word]
+    def _find_near(self, word: str) -> tuple[KnownName, ...]:
+        """Returns the names that differ from a word in one letter."""
+        if word in self._near_cache:
+            return self._near_cache[word]
         known_names: tuple[KnownName, ...] = ()
         if word not in self._keys and word not in ORDINARY:
-            shorter = _without_one(word)
+            shorter = _drop_one_letter(word)
             near = [pair for word in shorter for pair in self._near.get(word, ())]
-            ids = {name.id for key, name in near if _one_edit(key, word)}
-            known_names = tuple(_distinct(name for name in self.names if name.id in ids))
-        self._judged[word] = known_names
+            ids = {name.id for key, name in near if _is_one_edit(key, word)}
+            known_names = tuple(_unique(name for name in self.names if name.id in ids))
+        self._near_cache[word] = known_names
         return known_names
 
 
 def resolve_overlaps(candidates: Iterable[NameMatch]) -> list[NameMatch]:
-    """Those that stay where several overlap, in their order; a name that several have is shown as either."""
+    """Returns the best of overlapping matches in order; a name of several people is replaced by alternatives."""
     return [
-        replace(match, shown=join_alternatives(each.shown for each in (match, *more)))
+        replace(match, shown=join_alternatives(same.shown for same in (match, *more)))
         for match, *more in group_overlapping(candidates)
     ]
 
 
 def group_overlapping(candidates: Iterable[NameMatch]) -> list[list[NameMatch]]:
-    """The same, each with all that fit its place as well; sure ones come first, then the longest, then known forms."""
+    """Groups the best matches with others at the same position; sure ones first, then the longest, then exact forms."""
     kept: dict[tuple[int, int], list[NameMatch]] = {}
     covered: set[int] = set()
-    for candidate in sorted(candidates, key=_standing):
-        places = range(candidate.start, candidate.end)
+    for candidate in sorted(candidates, key=_sort_key):
+        positions = range(candidate.start, candidate.end)
         group = kept.get((candidate.start, candidate.end), [])
-        if group and _standing(group[0]) == _standing(candidate):
-            group += [candidate] if candidate.shown not in [group_match.shown for group_match in group] else []
-        elif not covered.intersection(places):
+        if group and _sort_key(group[0]) == _sort_key(candidate):
+            group += [candidate] if candidate.shown not in [match.shown for match in group] else []
+        elif not covered.intersection(positions):
             kept[candidate.start, candidate.end] = [candidate]
-            covered.update(places)
-    return sorted(kept.values(), key=lambda group_match: group_match[0].start)
+            covered.update(positions)
+    return sorted(kept.values(), key=lambda group: group[0].start)
 
 
-def _unions(founds: Sequence[NameMatch], text: str) -> Iterator[NameMatch]:
-    """Where sure places overlap in part, so that the shorter one would leave letters of a name behind: both as one."""
+def _merge_overlapping(matches: Sequence[NameMatch], text: str) -> Iterator[NameMatch]:
+    """Yields unions of sure matches that overlap partly, since the shorter one would leave letters of a name behind."""
     kept = {
-        place: match for match, *_ in group_overlapping(founds) if match.sure for place in range(match.start, match.end)
+        position: match
+        for match, *_ in group_overlapping(matches)
+        if match.sure
+        for position in range(match.start, match.end)
     }
-    for match in founds:
-        places = range(match.start, match.end)
-        if match.sure and any(text[place].isalnum() and place not in kept for place in places):
-            overlapping = [match, *(kept[place] for place in places if place in kept)]
-            longest = max(overlapping, key=lambda each: each.end - each.start)
-            first, last = min(each.start for each in overlapping), max(each.end for each in overlapping)
+    for match in matches:
+        positions = range(match.start, match.end)
+        if match.sure and any(text[position].isalnum() and position not in kept for position in positions):
+            overlapping = [match, *(kept[position] for position in positions if position in kept)]
+            longest = max(overlapping, key=lambda match: match.end - match.start)
+            first, last = min(match.start for match in overlapping), max(match.end for match in overlapping)
             yield replace(longest, start=first, end=last)
 
 
 def join_alternatives(shown: Iterable[str]) -> str:
-    """What is shown for a name that several have, as long as nobody has said whose it is."""
+    """Returns the replacement for a name that several people have, until somebody decides whose it is."""
     return " or ".join(dict.fromkeys(shown))
 
 
-def _standing(match: NameMatch) -> tuple[bool, int, int, bool]:
+def _sort_key(match: NameMatch) -> tuple[bool, int, int, bool]:
     return not match.sure, match.start - match.end, match.start, match.why != AS_IT_IS
 
 
-def _fills(known: NameMatch, shape: PatternMatch, text: str) -> bool:
-    """Whether a known number or address is all that has a shape, but for signs around it such as a plus."""
+def _fills_pattern(known: NameMatch, shape: PatternMatch, text: str) -> bool:
+    """Returns whether a known number or address fills a pattern match except for signs around it, such as a plus."""
     if not (known.sure and shape.start <= known.start and known.end <= shape.end):
         return False
     around = text[shape.start : known.start] + text[known.end : shape.end]
     return bool(around) and not any(sign.isalnum() for sign in around)
 
 
-def _put(node: _Node, rank: int, name: KnownName, form: NameForm) -> None:
+def _insert(node: _Node, rank: int, name: KnownName, form: NameForm) -> None:
     for step in form.steps():
         if isinstance(step, Joint):
             node = node.joints.setdefault(step, _Node())
@@ -221,8 +228,8 @@ def _put(node: _Node, rank: int, name: KnownName, form: NameForm) -> None:
     node.ends.sort(key=lambda end: end[:2])
 
 
-def _ends(node: _Node, text: str, start: int) -> Iterator[tuple[int, KnownName, NameForm]]:
-    """Every name that begins at a place, with where it ends; all of those who share it."""
+def _find_ends(node: _Node, text: str, start: int) -> Iterator[tuple[int, KnownName, NameForm]]:
+    """Yields every name that begins at a position, with its end; a shared name is yielded for each of its owners."""
     waiting: list[tuple[_Node, int]] = [(node, start)]
     while waiting:
         here, at = waiting.pop()
@@ -237,21 +244,21 @@ def _ends(node: _Node, text: str, start: int) -> Iterator[tuple[int, KnownName, 
             waiting.append((following, at + 1))
 
 
-def _distinct(names: Iterable[KnownName]) -> Iterable[KnownName]:
-    """The first of each id."""
+def _unique(names: Iterable[KnownName]) -> Iterable[KnownName]:
+    """Returns the first name of each id."""
     names_by_id: dict[str, KnownName] = {}
     for name in names:
         names_by_id.setdefault(name.id, name)
     return names_by_id.values()
 
 
-def _without_one(word: str) -> set[str]:
-    """A word, and all that it is without one letter."""
-    return {word, *(word[:place] + word[place + 1 :] for place in range(len(word)))}
+def _drop_one_letter(word: str) -> set[str]:
+    """Returns a word and all its variants with one letter removed."""
+    return {word, *(word[:index] + word[index + 1 :] for index in range(len(word)))}
 
 
-def _one_edit(word: str, other: str) -> bool:
-    """Whether one letter is wrong, missing, too many, or two are in each other's place."""
+def _is_one_edit(word: str, other: str) -> bool:
+    """Returns whether one letter is wrong, missing or added, or two neighbours are swapped."""
     if word == other or abs(len(word) - len(other)) > 1:
         return False
     begin = 0

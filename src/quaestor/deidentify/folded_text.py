@@ -1,4 +1,4 @@
-"""Text as a search for names reads it: no case, no marks above letters, nothing that is not seen, each place known."""
+"""Folds text for the search of names: without case, accents and invisible characters, with original positions."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from functools import lru_cache
 _OWN = str.maketrans(
     {"ø": "o", "ł": "l", "đ": "d", "æ": "ae", "œ": "oe", "þ": "th", "ð": "d", "ı": "i", "ħ": "h", "’": "'", "ʼ": "'"}
 )
-"""Letters and signs that Unicode does not take apart."""
+"""Letters and signs that Unicode does not decompose."""
 _UNSEEN = ("Mn", "Mc", "Me", "Cf")
 _BROKEN = re.compile(r"[-\u2010\u2011\u00ad][ \t]*(?:\r\n|\r|\n)[ \t]*(?=[^\W\d_])")
-"""A word divided at the end of a line."""
+"""A word hyphenated at the end of a line."""
 
 
 @dataclass(frozen=True)
 class FoldedText:
-    """A text folded, and where in the text each of its characters comes from."""
+    """A folded text, and the position in the original of each of its characters."""
 
     text: str
     positions: Sequence[int]
     raw: str
 
     def span(self, start: int, end: int) -> tuple[int, int]:
-        """The stretch of the text itself, whole characters with the marks that belong to the last."""
+        """Returns the range in the original text, including combining marks after the last character."""
         low, high = self.positions[start], self.positions[end - 1] + 1
         while high < len(self.raw) and unicodedata.category(self.raw[high]).startswith("M"):
             high += 1
@@ -35,24 +35,24 @@ class FoldedText:
 
 @lru_cache(maxsize=8_192)
 def fold_letter(letter: str) -> str:
-    """One character folded; empty for one that is not seen, several where it stands for them."""
+    """Folds one character; an invisible one becomes empty, a ligature several characters."""
     if unicodedata.category(letter) in _UNSEEN:
         return ""
     apart = unicodedata.normalize("NFKD", letter).casefold().translate(_OWN)
     again = unicodedata.normalize("NFKD", apart)
     seen = "".join(letter for letter in again if unicodedata.category(letter) not in _UNSEEN)
     if not letter.isalnum() and any(map(str.isalnum, seen)):
-        return letter  # a sign such as ™ is no part of the word before it
+        return letter  # a sign such as ™ does not belong to the word before it
     return seen
 
 
 def fold(text: str) -> str:
-    """A text folded, where places do not matter."""
+    """Folds a text without positions."""
     return text.lower() if text.isascii() else "".join(map(fold_letter, text))
 
 
 def fold_with_positions(text: str, unseen: str = "") -> FoldedText:
-    """A text as it is searched; `unseen` is put for each invisible character, such as a zero-width space."""
+    """Folds a text with positions; `unseen` replaces each invisible character, such as a zero-width space."""
     if text.isascii():
         return FoldedText(text.lower(), range(len(text)), text)
     letters: list[str] = []
@@ -65,7 +65,7 @@ def fold_with_positions(text: str, unseen: str = "") -> FoldedText:
 
 
 def fold_rejoined(text: str) -> FoldedText | None:
-    """The same with words whole that were divided at the ends of lines; None where there is none."""
+    """Folds a text and rejoins words hyphenated at line ends; None if there are none."""
     if _BROKEN.search(text) is None:
         return None
     letters: list[str] = []

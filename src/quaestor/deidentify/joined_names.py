@@ -1,7 +1,7 @@
-"""The words of a name as it was given, and what may be written between, before and after them.
+"""Parses a name into its words and the joints between, before and after them.
 
-Between two words anything that usually separates words is accepted. A sign that is part of the name (`C#`, `A*B`) is
-accepted as it is or as HTML writes it. `&` is accepted in all the ways in which people write it: `+`, `and`, `und`.
+Between two words any usual separator matches. A sign that is part of the name (`C#`, `A*B`) matches itself and its HTML
+form. `&` also matches its other spellings: `+`, `and`, `und`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _AND_WORD = rf"[\s_\-]{{}}+(?:{'|'.join(_AND_WORDS)})[\s_\-]{{}}+"
 
 @dataclass(frozen=True)
 class Joint:
-    """What may stand at one place between the words of a name: one of several regular expressions."""
+    """What may be written at one position between the words of a name: alternative regular expressions."""
 
     patterns: tuple[str, ...]
 
@@ -36,26 +36,26 @@ class Joint:
         return f"(?:{'|'.join(self.patterns)})"
 
     def find_ends(self, text: str, start: int) -> Iterator[int]:
-        """Where it can end in a folded text if it starts at this place."""
+        """Yields the positions where it can end in a folded text if it starts at this one."""
         for pattern in self.patterns:
-            match = _compiled(pattern).match(text, start)
+            match = _compile(pattern).match(text, start)
             if match is not None:
                 yield match.end()
 
 
 GAP = Joint((_GAP,))
-"""A full stop before a space ends a sentence."""
+"""Any usual separator; not a full stop before a space, which ends a sentence."""
 AFTER_INITIAL = Joint((rf"(?:{_APART}|\.){{0,4}}+",))
-"""After a single letter it does not."""
+"""After a single letter a full stop does not end a sentence."""
 AND = Joint((_AND_SIGN, _AND_WORD.format("+", "+")))
 AND_IN_LONG_NAME = Joint((_AND_SIGN, _AND_WORD.format("*", "*"), _GAP))
-"""In a long name it may also be left out or joined to the words: HollerithAndDaughters. In a short one that would be
-an ordinary word: `Hm` is not H&M, and `Randy` is not R&Y."""
+"""In a long name `and` may also be omitted or joined to the words: HollerithAndDaughters. In a short one that would
+match ordinary words: `Hm` is not H&M, and `Randy` is not R&Y."""
 
 
 @dataclass(frozen=True)
 class WrittenName:
-    """A name taken apart: its folded words, and one joint more than words, of which the outer ones may be empty."""
+    """A parsed name: its folded words, and one more joint than words, of which the outer ones may be None."""
 
     words: tuple[str, ...]
     joints: tuple[Joint | None, ...]
@@ -65,7 +65,7 @@ class WrittenName:
         return "".join(self.words)
 
     def without(self, removed: Collection[str]) -> WrittenName:
-        """The same without some words, such as titles; all of it where nothing else would be left."""
+        """Returns the name without some words, such as titles; unchanged if nothing would be left."""
         kept = [index for index, word in enumerate(self.words) if word not in removed]
         if not kept:
             return self
@@ -75,18 +75,18 @@ class WrittenName:
         return WrittenName(tuple(self.words[index] for index in kept), (first, *between, last))
 
     def without_signs(self) -> WrittenName:
-        """The same where signs of its own may be left out, but not `&`."""
+        """Returns the name with its own signs replaced by gaps, except `&`."""
         inner = (joint if joint in (AND, AND_IN_LONG_NAME) else GAP for joint in self.joints[1:-1])
         return WrittenName(self.words, (None, *inner, None))
 
 
 def fold_name(name: str) -> str:
-    """A name folded; it may have been copied from a page that writes `&` as `&amp;`."""
+    """Folds a name, which may be copied from HTML with `&amp;`."""
     return fold(name.replace("&amp;", "&"))
 
 
 def parse_name(name: str, long_from: int) -> WrittenName | None:
-    """A name as it is searched for; None where it has no word. It is long from so many letters on."""
+    """Parses a name; None if it has no word. From `long_from` letters on it counts as long."""
     text = fold_name(name)
     matches = list(WORDS.finditer(text))
     if not matches:
@@ -105,24 +105,26 @@ def parse_name(name: str, long_from: int) -> WrittenName | None:
             words.append(word[0])
     signs.append(text[matches[-1].end() :])
     and_joint = AND_IN_LONG_NAME if len("".join(words)) >= long_from else AND
-    inner = [_between(sign, and_joint) for sign in signs[1:-1]]
-    first = Joint((rf"{_literal(signs[0])}\s*+",)) if signs[0].strip() else None
-    last = Joint((rf"\s*+{_literal(signs[-1])}",)) if signs[-1].strip() else None
+    inner = [_build_joint(sign, and_joint) for sign in signs[1:-1]]
+    first = Joint((rf"{_build_literal(signs[0])}\s*+",)) if signs[0].strip() else None
+    last = Joint((rf"\s*+{_build_literal(signs[-1])}",)) if signs[-1].strip() else None
     return WrittenName(tuple(words), (first, *inner, last))
 
 
-def _between(sign: str, meant_by_and: Joint) -> Joint:
+def _build_joint(sign: str, meant_by_and: Joint) -> Joint:
     if sign.strip() in _AND_SIGNS:
         return meant_by_and
-    return GAP if re.fullmatch(_GAP, sign) else Joint((rf"\s*+{_literal(sign)}\s*+",))
+    return GAP if re.fullmatch(_GAP, sign) else Joint((rf"\s*+{_build_literal(sign)}\s*+",))
 
 
-def _literal(sign: str) -> str:
-    """A regular expression for signs as they are or as HTML writes them, however far apart."""
-    alternatives = (f"(?:{'|'.join(map(re.escape, dict.fromkeys((part, html.escape(part)))))})" for part in sign.split())
+def _build_literal(sign: str) -> str:
+    """Returns a regular expression for signs, also in HTML form and with spaces between them."""
+    alternatives = (
+        f"(?:{'|'.join(map(re.escape, dict.fromkeys((part, html.escape(part)))))})" for part in sign.split()
+    )
     return r"\s*+".join(alternatives)
 
 
 @lru_cache(maxsize=4_096)
-def _compiled(pattern: str) -> re.Pattern[str]:
+def _compile(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)

@@ -1,4 +1,4 @@
-"""Whether what stands at a place of a text is a name: surely, perhaps, or not at all."""
+"""Judges whether a match in a text is a name: surely, possibly, or not."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _PLURAL = "s"
 _UNSPACED = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL", "THAI", "LAO", "KHMER", "MYANMAR")
 _BEFORE_ACCOUNT, _AFTER_ACCOUNT = re.compile(r"(?:^|[^\w@])@$"), re.compile(r"@[^\W\d_][\w-]*[^\W_]")
 _PREFIXED = frozenset("בהוכלמשوبلفك")
-"""Hebrew and Arabic letters that stand before a name as part of the same word."""
+"""Hebrew and Arabic letters that are prefixed to a name in the same word."""
 
 
 @dataclass(frozen=True)
 class NameMatch:
-    """A stretch of a text that is a name, or may be one."""
+    """A range of a text that is a name, or may be one."""
 
     start: int
     end: int
@@ -44,9 +44,9 @@ class NameMatch:
 
 
 def judge_match(seen: FoldedText, start: int, end: int, name: KnownName, form: NameForm) -> NameMatch | None:
-    """What a form of a name that stands at a place comes to."""
+    """Judges a match of a name form in a folded text; None if it is not a name."""
     text, raw = seen.text, seen.raw
-    rest = _rest(text, end)
+    rest = _read_rest(text, end)
     low, high = seen.span(start, end)
     capital = _is_capital(raw[low])
     joined = not _begins_word(seen, start)
@@ -54,9 +54,9 @@ def judge_match(seen: FoldedText, start: int, end: int, name: KnownName, form: N
     size = len(form.key)
     if joined and not unspaced and _is_prefixed(seen, start):
         joined = False
-    if rest and _camel(seen, end):
+    if rest and _begins_camel_word(seen, end):
         rest = ""
-    if form.extent == INITIALS and not _initials_fit(seen, start, end, form):
+    if form.extent == INITIALS and not _are_initials(seen, start, end, form):
         return None
 
     def build_match(match_end: int, sure: bool, why: str) -> NameMatch:
@@ -81,19 +81,19 @@ def judge_match(seen: FoldedText, start: int, end: int, name: KnownName, form: N
         return build_match(end, False, AS_A_WORD)
     why = WITH_AN_ENDING if rest else AS_IT_IS
     ordinary = (form.key in ORDINARY or size <= SHORT) and not capital
-    if ordinary and not _has_own_sign(text[start:end], form) and not _is_as_given(raw[low:high], name, form):
+    if ordinary and not _has_own_sign(text[start:end], form) and not _is_original(raw[low:high], name, form):
         return build_match(end + len(rest), False, AS_A_WORD)
     return build_match(end + len(rest), form.sure, why if form.sure else AS_A_WORD)
 
 
 def _has_own_sign(words: str, form: NameForm) -> bool:
-    """Whether a name that has a sign, such as at&t, is written with one: no ordinary word is."""
+    """Returns whether a name with a sign, such as at&t, is written with it, unlike any ordinary word."""
     own = any(joint not in (None, GAP) for joint in form.joints)
     return own and not all(letter.isalnum() or letter.isspace() for letter in words)
 
 
-def _is_as_given(words: str, name: KnownName, form: NameForm) -> bool:
-    """Whether words have the very letters that somebody gave as a name; a part of an address may be any word."""
+def _is_original(words: str, name: KnownName, form: NameForm) -> bool:
+    """Returns whether the text has exactly the letters of a name as entered; not for a name derived from an address."""
     if not form.original or name.derived:
         return False
     written, original = (
@@ -104,7 +104,7 @@ def _is_as_given(words: str, name: KnownName, form: NameForm) -> bool:
 
 
 def _is_ending(rest: str, name: KnownName, form: NameForm) -> bool:
-    """Whether the rest of a word is how a name may end; not where a short name with it is another word."""
+    """Returns whether the rest of a word is an ending of the name, and does not make a short name an ordinary word."""
     if rest in name.endings:
         return True
     size = len(form.key)
@@ -117,8 +117,8 @@ def _is_ending(rest: str, name: KnownName, form: NameForm) -> bool:
     return rest in ENDINGS
 
 
-def _rest(text: str, end: int) -> str:
-    """The letters of the same word after a place."""
+def _read_rest(text: str, end: int) -> str:
+    """Returns the letters of the same word after a position."""
     if end >= len(text) or not text[end].isalpha() or not text[end - 1].isalnum():
         return ""
     stop = end
@@ -129,20 +129,20 @@ def _rest(text: str, end: int) -> str:
 
 
 def _begins_word(seen: FoldedText, start: int) -> bool:
-    """Whether a word begins here: after what is no letter, or with a capital after a small letter."""
+    """Returns whether a word begins here: after a non-letter, or with a capital after a lower-case letter."""
     if start == 0 or not seen.text[start - 1].isalpha() or not seen.text[start].isalnum():
         return True
-    return _camel(seen, start) or seen.text[start - 1].isascii() != seen.text[start].isascii()
+    return _begins_camel_word(seen, start) or seen.text[start - 1].isascii() != seen.text[start].isascii()
 
 
-def _camel(seen: FoldedText, end: int) -> bool:
-    """Whether another word begins here with a capital, without a space."""
+def _begins_camel_word(seen: FoldedText, end: int) -> bool:
+    """Returns whether another word begins here with a capital and without a space."""
     before, here = seen.raw[seen.positions[end - 1]], seen.raw[seen.positions[end]]
     return before.islower() and here.isupper()
 
 
 def _is_prefixed(seen: FoldedText, start: int) -> bool:
-    """Whether all that stands before it in the word are letters that Hebrew and Arabic put there."""
+    """Returns whether only Hebrew or Arabic prefixes precede the match in its word."""
     first = start
     while first and seen.text[first - 1] in _PREFIXED and start - first < TINY:
         first -= 1
@@ -150,19 +150,19 @@ def _is_prefixed(seen: FoldedText, start: int) -> bool:
 
 
 def _is_capital(letter: str) -> bool:
-    """Whether a letter is a capital; those of scripts without capitals count as such."""
+    """Returns whether a letter is not lower-case; letters of scripts without case count as capitals."""
     return not letter.islower()
 
 
 def _is_unspaced(letter: str) -> bool:
-    """Whether a letter is of a script that puts no space between words."""
+    """Returns whether a letter belongs to a script without spaces between words."""
     return not letter.isascii() and unicodedata.name(letter, "").startswith(_UNSPACED)
 
 
-def _initials_fit(seen: FoldedText, start: int, end: int, form: NameForm) -> bool:
-    """Whether initials are written as such: in capitals where they stand apart, or joined to the name."""
+def _are_initials(seen: FoldedText, start: int, end: int, form: NameForm) -> bool:
+    """Returns whether initials are written as such: as separate capitals, or joined to the name."""
     if end - start == len(form.key):
-        return len(form.key) > SHORT and not _rest(seen.text, end)
+        return len(form.key) > SHORT and not _read_rest(seen.text, end)
     place = start
     for word in form.words:
         place = seen.text.index(word, place)
@@ -170,11 +170,11 @@ def _initials_fit(seen: FoldedText, start: int, end: int, form: NameForm) -> boo
             return False
         place += len(word)
     last = form.words[-1]
-    return len(last) > 1 or not _rest(seen.text, end)
+    return len(last) > 1 or not _read_rest(seen.text, end)
 
 
 def _is_account(seen: FoldedText, start: int, end: int, form: NameForm) -> bool:
-    """Whether initials joined to a name are written as no word is: SPark, @spark, spark@example."""
+    """Returns whether initials joined to a name are written unlike any word: SPark, @spark, spark@example."""
     low, high = seen.span(start, end)
     if _BEFORE_ACCOUNT.search(seen.raw[max(low - 2, 0) : low]) or _AFTER_ACCOUNT.match(seen.raw, high):
         return True

@@ -1,6 +1,6 @@
-"""The ways in which a known name may be written: whole, a part alone, with initials, turned round, joined.
+"""Builds the forms in which a known name may be written: whole, a part, with initials, reversed, joined.
 
-Also what remains of a name before endings that replace letters: Ann-y, Pavl-em, Kowalsk-ich, Virtas-elta.
+Includes the stems of names before endings that replace letters: Ann-y, Pavl-em, Kowalsk-ich, Virtas-elta.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ _FLEETING = re.compile(r"[^\W\d_]{2,40}(?:e[klc]|е[клц])")
 _ADJECTIVE = re.compile(r"[^\W\d_]{2,40}[sc]k[aiy]")
 _HARDENED = ("kk", "pp", "tt")
 _GRADED = (("hti", "hde"), ("nki", "nge"), ("ki", "e"), ("ti", "de"), ("i", "e"))
-"""How Finnish names in -i go on before an ending."""
+"""How Finnish names in -i change before an ending."""
 _TINY, _STEM, _LONG_STEM = 3, 4, 5
 Stem = tuple[str, frozenset[str], bool]
-"""What stays, the endings that follow it (none for the usual ones), and whether it is a name for sure."""
+"""The stem, the endings that follow it (empty: the usual ones), and whether a match is surely a name."""
 
 
 def build_person_stems(word: str) -> Iterator[Stem]:
-    """Those of a first name or a surname; what may well be another word is not sure."""
+    """Yields the stems of a first name or a surname; a stem that may be another word is not sure."""
     if len(word) == _TINY and word[-1] in "aа":
         yield word[:-1], _CASES | {"ie"}, False
     if len(word) < _STEM:
@@ -63,7 +63,7 @@ def build_person_stems(word: str) -> Iterator[Stem]:
 
 
 def build_thing_stems(word: str) -> Iterator[Stem]:
-    """Those of an organisation, a product or a place: in Slavic languages they have cases too."""
+    """Yields the stems of an organisation, a product or a place, which have cases in Slavic languages too."""
     if len(word) >= _STEM and word[-1] in "aа":
         yield word[:-1], _CASES, False
 
@@ -71,7 +71,7 @@ def build_thing_stems(word: str) -> Iterator[Stem]:
 PERSON, ORGANISATION, PRODUCT, PLACE, OTHER = "person", "organisation", "product", "place", "other"
 KINDS = (PERSON, ORGANISATION, PRODUCT, PLACE, OTHER)
 WHOLE, PART, INITIALS, STEM, DOUBTFUL = range(5)
-"""How much of a name a form is; the smaller, the surer."""
+"""How much of a name a form contains; the smaller, the surer."""
 ENDINGS = frozenset(
     fold(ending)
     for ending in re.findall(
@@ -81,7 +81,7 @@ ENDINGS = frozenset(
     а у ю я ом ем ой ей ы и е ов ев ам ами ах ым ого ому""",
     )
 )
-"""What a name may end in beside itself, folded: English, German, and the cases of Slavic languages."""
+"""Endings of names, folded: English, German, and the cases of Slavic languages."""
 _LEGAL = frozenset(
     re.findall(
         r"\w+",
@@ -99,7 +99,7 @@ _COMMON = frozenset(
 )
 _ALONE, _ACRONYM, _DISTINCT = 2, 3, 4
 _LONG_NAME = 4
-"""From so many letters on a name is no ordinary word when its words are joined."""
+"""From this many letters on, the joined words of a name do not form an ordinary word."""
 
 
 @dataclass(frozen=True)
@@ -120,25 +120,25 @@ class KnownName:
 
 @dataclass(frozen=True)
 class NameForm:
-    """One way to write a name: folded words that may stand apart or joined."""
+    """One way to write a name: folded words, separate or joined."""
 
     words: tuple[str, ...]
     extent: int = WHOLE
     endings: frozenset[str] = frozenset()
-    """What follows it, where that is something other than the usual endings."""
+    """Endings in place of the usual ones."""
     sure: bool = True
-    """Whether it is a name wherever it is written so; else only a person can tell."""
+    """Whether every match is a name; otherwise a person must decide."""
     joints: tuple[Joint | None, ...] = ()
-    """What stands before, between and after the words, where that is not just a gap between any two."""
+    """The joints before, between and after the words; empty means a gap between any two."""
     original: str = ""
-    """The name as somebody gave it: written exactly so it is no ordinary word, whatever its case."""
+    """The name as entered; written exactly like this it is a name even if it is also an ordinary word."""
 
     @property
     def key(self) -> str:
         return "".join(self.words)
 
     def steps(self) -> Iterator[str | Joint]:
-        """Its words and joints in the order in which they are written."""
+        """Yields its words and joints in the order of writing."""
         joints = self.joints or (None, *[GAP] * (len(self.words) - 1), None)
         for index, word in enumerate(self.words):
             joint = joints[index]
@@ -150,40 +150,40 @@ class NameForm:
 
 
 def split_words(text: str) -> tuple[str, ...]:
-    """The words of a name, folded."""
+    """Returns the words of a name, folded."""
     return tuple(WORDS.findall(fold_name(text)))
 
 
 def is_searchable(text: str) -> bool:
-    """Whether a name can be searched for: it has a letter or a digit, and at least one more visible character."""
+    """Returns whether a name can be searched for: it needs a letter or digit and one more visible character."""
     visible = "".join(fold_name(text).split())
     return len(visible) >= _ALONE and any(map(str.isalnum, visible))
 
 
 def build_identity(text: str) -> tuple[str, ...]:
-    """What two ways to write the same name have in common: their words, or all signs where there is but one letter."""
+    """Returns a key that is the same for all spellings of a name: its words, or all signs if it has only one letter."""
     words = split_words(text)
     return words if sum(map(len, words)) >= _ALONE else (fold_name(text),)
 
 
 def build_forms(kind: str, name: str) -> Iterator[NameForm]:
-    """All the ways in which a name may be written, the whole one first."""
-    for text in dict.fromkeys((name, *_spellings(name))):
+    """Yields all forms of a name, the whole one first."""
+    for text in dict.fromkeys((name, *_list_spellings(name))):
         written = parse_name(text, _LONG_NAME)
         if written is None:
             continue
-        yield from _whole(written, name if text == name else "")
+        yield from _build_whole_forms(written, name if text == name else "")
         if kind == PERSON:
-            yield from _of_person(split_words(text), written)
+            yield from _build_person_forms(split_words(text), written)
             yield from (NameForm(match.groups(), PART) for match in _APOSTROPHE.finditer(fold(text)))
         else:
-            yield from _of_thing(split_words(text), written, kind)
+            yield from _build_thing_forms(split_words(text), written, kind)
     if len(split_words(name)) == 1 and len(parts := tuple(map(fold, _CAMEL.findall(name)))) > 1:
         yield NameForm(parts, PART, sure=False)
 
 
-def _whole(written: WrittenName, original: str = "") -> Iterator[NameForm]:
-    """A name as it is given, then with signs of its own left out; a single letter is no name without them."""
+def _build_whole_forms(written: WrittenName, original: str = "") -> Iterator[NameForm]:
+    """Yields a name as entered, then without its own signs; a single letter needs them."""
     bare = written.without_signs()
     if bare != written:
         yield NameForm(written.words, joints=written.joints, original=original)
@@ -193,8 +193,8 @@ def _whole(written: WrittenName, original: str = "") -> Iterator[NameForm]:
             yield NameForm(bare.words, PART, sure=False)
 
 
-def _spellings(text: str) -> Iterator[str]:
-    """With German vowels written as two letters, and as one where they were two."""
+def _list_spellings(text: str) -> Iterator[str]:
+    """Yields the name with umlauts written as two letters, and with two letters written as an umlaut."""
     lower = text.lower()
     apart = together = lower
     for letter, letters in _SPELT_OUT:
@@ -204,10 +204,10 @@ def _spellings(text: str) -> Iterator[str]:
     yield together
 
 
-def _of_person(words: tuple[str, ...], written: WrittenName) -> Iterator[NameForm]:
+def _build_person_forms(words: tuple[str, ...], written: WrittenName) -> Iterator[NameForm]:
     named = tuple(word for word in words if word not in _TITLES) or words
     if named != words:
-        yield from _whole(written.without(_TITLES))
+        yield from _build_whole_forms(written.without(_TITLES))
     bearing = [word for word in named if word not in _PARTICLES and len(word) >= _ALONE]
     for word in bearing:
         yield NameForm((word,), PART)
@@ -225,17 +225,17 @@ def _of_person(words: tuple[str, ...], written: WrittenName) -> Iterator[NameFor
     yield NameForm(tuple(word[0] for word in bearing), DOUBTFUL)
 
 
-def _of_thing(words: tuple[str, ...], written: WrittenName, kind: str) -> Iterator[NameForm]:
+def _build_thing_forms(words: tuple[str, ...], written: WrittenName, kind: str) -> Iterator[NameForm]:
     if len(words) == 1 and kind != OTHER:
         yield from (NameForm((stem,), STEM, endings, sure) for stem, endings, sure in build_thing_stems(words[0]))
     if kind == ORGANISATION:
-        yield from _of_organisation(words, written)
+        yield from _build_organisation_forms(words, written)
 
 
-def _of_organisation(words: tuple[str, ...], written: WrittenName) -> Iterator[NameForm]:
+def _build_organisation_forms(words: tuple[str, ...], written: WrittenName) -> Iterator[NameForm]:
     bare = tuple(word for word in words if word not in _LEGAL)
     if bare and bare != words:
-        yield from _whole(written.without(_LEGAL))
+        yield from _build_whole_forms(written.without(_LEGAL))
     if len(bare) >= _ALONE and len(bare[0]) >= _DISTINCT and bare[0] not in ORDINARY | _COMMON:
         yield NameForm((bare[0],), DOUBTFUL)
     if len(bare) >= _ACRONYM:

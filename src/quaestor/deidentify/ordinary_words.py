@@ -1,4 +1,4 @@
-"""Words that are no names though they look like one: names that are words too, and words that begin like a name."""
+"""Ordinary words that look like names: names that are also words, and words that begin like a name."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ORDINARY = frozenset(
     richter sommer engel stein berg busch baum blum vogel hahn fink haas roth linde mai ernst""",
     )
 )
-"""Names that are words too: only a capital tells them apart."""
+"""Names that are also ordinary words; only a capital letter distinguishes them."""
 ORDINARY_WITH_ENDING = frozenset(
     re.findall(
         r"\w+",
@@ -60,4 +60,4 @@ ORDINARY_WITH_ENDING = frozenset(
     wore worn wove zero zone zones""",
     )
 )
-"""Words made of three letters and what names may end in: no names, though they begin a sentence with a capital."""
+"""Ordinary words that consist of a short name and an ending, and are not names even with a capital letter."""

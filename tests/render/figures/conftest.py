@@ -26,7 +26,7 @@ from quaestor.render.figures.records import (
     TaxonomyPoint,
     TrendLine,
     YearSeries,
-    YearShare,
+    YearPoint,
 )
 from quaestor.render.figures.treemap import draw_treemap
 from quaestor.render.figures.trend import draw_trend
@@ -50,7 +50,7 @@ def draw_all() -> dict[str, Figure]:
         ),
         ProcessStage("Measure", (ProcessStep("Check the findings", 10, "findings"),)),
     ]
-    shares = tuple(YearShare(year, 0.3 + year % 3 / 50, 0.25, 0.4, 120) for year in range(2015, 2022))
+    shares = tuple(YearPoint(year, 0.3 + year % 3 / 50, 0.25, 0.4, 120) for year in range(2015, 2022))
     figures = [
         draw_process(stages),
         draw_funnel(

@@ -29,7 +29,7 @@ from quaestor.render.figures.records import (
     TaxonomyPoint,
     TrendLine,
     YearSeries,
-    YearShare,
+    YearPoint,
 )
 from quaestor.render.figures.treemap import draw_treemap
 from quaestor.render.figures.trend import draw_trend
@@ -145,12 +145,12 @@ ODD: dict[str, Callable[[], Figure]] = {
     "nothing defined": lambda: draw_forest([ForestEstimate(LONG, None, None, None, 0, reason=LONG * 2)]),
     "below chance": lambda: draw_forest([ForestEstimate("x", -0.9, -1.0, -0.5, 10**9, LONG)], threshold=1.0),
     "without an interval": lambda: draw_forest([ForestEstimate(HOSTILE, 1.0, None, None, 1)], statistic=LONG[:60]),
-    "one year of a trend": lambda: draw_trend([TrendLine(LONG, (YearShare(2020, 1.0, 0.2, 1.0, 1),), LONG)]),
+    "one year of a trend": lambda: draw_trend([TrendLine(LONG, (YearPoint(2020, 1.0, 0.2, 1.0, 1),), LONG)]),
     "twelve trends": lambda: draw_trend(
-        [TrendLine("t", (YearShare(2020, 0, 0, 0, 1), YearShare(2024, 0, 0, 0.1, 1)))] * 12
+        [TrendLine("t", (YearPoint(2020, 0, 0, 0, 1), YearPoint(2024, 0, 0, 0.1, 1)))] * 12
     ),
     "a trend without posts": lambda: draw_trend(
-        [TrendLine("none", ()), TrendLine("some", (YearShare(2020, 0.5, 0.4, 0.6, 9),))]
+        [TrendLine("none", ()), TrendLine("some", (YearPoint(2020, 0.5, 0.4, 0.6, 9),))]
     ),
 }
 

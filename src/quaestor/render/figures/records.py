@@ -115,7 +115,7 @@ class SetCurve:
 
 
 @dataclass(frozen=True)
-class YearShare:
+class YearPoint:
     """A share in one year with its confidence interval."""
 
     year: int
@@ -130,7 +130,7 @@ class TrendLine:
     """Shares of one category over the years, with a note on their direction."""
 
     name: str
-    shares: tuple[YearShare, ...]
+    shares: tuple[YearPoint, ...]
     note: str = ""
 
 

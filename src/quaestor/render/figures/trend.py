@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from quaestor.render.figures.canvas import Canvas, Frame, draw_empty
-from quaestor.render.figures.records import Figure, TrendLine, YearShare
+from quaestor.render.figures.records import Figure, TrendLine, YearPoint
 from quaestor.render.figures.style import ACCENT, GRID, LINE, MUTED, SMALL, percent, round_steps, shorten
 
 _ACROSS, _HEIGHT, _GAP, _BETWEEN = 3, 110, 58, 76
@@ -79,7 +79,7 @@ class _Panel:
         end = shares[-1]
         canvas.text(self.x(end.year) + 7, self.y(end.share), percent(end.share), size=SMALL, bold=True, halo=True)
 
-    def _band(self, canvas: Canvas, shares: Sequence[YearShare]) -> None:
+    def _band(self, canvas: Canvas, shares: Sequence[YearPoint]) -> None:
         if len(shares) == 1:
             x = self.x(shares[0].year)
             canvas.lines([[(x, self.y(shares[0].low)), (x, self.y(shares[0].high))]], _BAND, width=7)
@@ -106,5 +106,5 @@ def _describe(trends: Sequence[TrendLine], years: Sequence[int]) -> str:
     return f"Small panels of shares by year, {span}, with 95% intervals as bands. " + "; ".join(sentences) + "."
 
 
-def _year(share: YearShare) -> int:
+def _year(share: YearPoint) -> int:
     return share.year
