@@ -134,7 +134,7 @@ def take_interviews(study: Path, path: str) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--study", type=Path, help="a demo study that is there already; default: a new one")
+    parser.add_argument("--study", type=Path, help="a demo study that already exists; default: a new one")
     chosen: Path | None = parser.parse_args().study
     if chosen is not None:
         take(chosen)

@@ -46,7 +46,7 @@ def head(folder: Path) -> int:
         return journal.head()
 
 
-def test_a_backup_goes_into_a_file_of_its_own_and_comes_back(study: Path) -> None:
+def test_a_backup_is_written_to_a_new_file_and_restored(study: Path) -> None:
     report = json.loads(quaestor("backup", "--json", cwd=study).stdout)
     assert set(report) == {"file", "acts", "sha256", "made", "parts", "keys"}
     assert (report["acts"], report["parts"], report["keys"]) == (3, {}, [])
@@ -64,7 +64,7 @@ def test_backup_and_restore_print_what_they_did(study: Path) -> None:
     output = quaestor("backup", "one.backup", cwd=study)
     assert "3 acts written to one.backup and verified" in output.stdout
     write(study, 2)
-    assert "holds 5 acts, and from act 4 on not those of one.backup: restore with --replace" in refusal(
+    assert "has 5 acts, which from act 4 on are not those of one.backup: restore with --replace" in refusal(
         "restore", "one.backup", cwd=study
     )
     output = quaestor("restore", "one.backup", "--replace", cwd=study)
@@ -76,11 +76,11 @@ def test_backup_and_restore_print_what_they_did(study: Path) -> None:
 
 def test_a_wrong_call_is_one_sentence(study: Path, tmp_path: Path) -> None:
     assert "there is no study.toml" in refusal("backup", cwd=tmp_path)
-    assert "nowhere.backup is no file" in refusal("restore", "nowhere.backup", cwd=study)
-    assert "study.toml is damaged or no backup" in refusal("restore", "study.toml", cwd=study)
-    assert "study.toml is already there" in refusal("backup", "study.toml", cwd=study)
+    assert "nowhere.backup is not a file" in refusal("restore", "nowhere.backup", cwd=study)
+    assert "study.toml is damaged or not a backup" in refusal("restore", "study.toml", cwd=study)
+    assert "study.toml already exists" in refusal("backup", "study.toml", cwd=study)
     (study / "study.db").write_bytes(b"x" * 5000)
-    assert "study.db is damaged or no store of Quaestor" in refusal("backup", cwd=study)
+    assert "study.db is damaged or not a store of Quaestor" in refusal("backup", cwd=study)
 
 
 @pytest.fixture
@@ -94,7 +94,7 @@ def survey_study(tmp_path: Path) -> Path:
     return tmp_path / "asked"
 
 
-def test_answers_and_invitations_go_with_the_acts(survey_study: Path, tmp_path: Path) -> None:
+def test_responses_and_invitations_are_part_of_the_backup(survey_study: Path, tmp_path: Path) -> None:
     output = quaestor("backup", "one.backup", cwd=survey_study).stdout
     assert "2 acts, 2 responses and 3 invitations written to one.backup and verified" in output
     assert "Payment claims are not included: back them up with `quaestor backup --claims FILE`" in output
@@ -123,7 +123,7 @@ def interview_study(tmp_path: Path) -> Path:
 
 
 @pytest.mark.slow
-def test_interviews_go_with_the_acts_and_their_keys_do_not(interview_study: Path, tmp_path: Path) -> None:
+def test_interviews_are_part_of_the_backup_and_their_keys_are_not(interview_study: Path, tmp_path: Path) -> None:
     output = quaestor("backup", "one.backup", cwd=interview_study).stdout
     assert "1 acts, 12 interview entries and 1 identity entries written to one.backup and verified" in output
     keys = [interview_study / "interviews.key", interview_study / "identities.key"]
@@ -152,7 +152,7 @@ def test_a_restore_names_the_participants_it_left_out(interview_study: Path) -> 
     assert restored["participants_withdrawn"] == ["P1"]
 
 
-def test_claims_have_a_backup_of_their_own(survey_study: Path, tmp_path: Path) -> None:
+def test_claims_have_a_separate_backup(survey_study: Path, tmp_path: Path) -> None:
     output = quaestor("backup", "--claims", "claims.backup", cwd=survey_study).stdout
     assert "1 claim and the key to decrypt them written to claims.backup and verified" in output
     assert "Store it separately from backups of responses, and keep only the newest" in output
@@ -184,7 +184,7 @@ def store_at(study: Path, address: str) -> None:
         file.write(f"[store]\naddress = {json.dumps(address)}\n")
 
 
-def test_a_store_in_another_file_counts_from_the_study(study: Path, tmp_path: Path) -> None:
+def test_a_relative_store_address_is_resolved_from_the_study_folder(study: Path, tmp_path: Path) -> None:
     store_at(study, "sqlite:///acts.db")
     (study / "inner").mkdir()
     assert json.loads(quaestor("backup", "--json", cwd=study / "inner").stdout)["acts"] == 0

@@ -93,7 +93,7 @@ def test_a_synthetic_dump_is_ingested_and_goes_through_the_funnel(tmp_path: Path
         (["new", "x", "--template", "dl-implementation-issue"], "allowed: dl-implementation-issues"),
         (["synth", "stackexchange", "x", "--posts", "10", "--like", "dl-implementation-issues"], "95"),
         (["synth", "stackexchange", "x", "--tag-syntax", "odd"], "allowed: old or new"),
-        (["synth", "stackexchange", "x", "--like", "blank"], "does not say what to plant"),
+        (["synth", "stackexchange", "x", "--like", "blank"], "has no plan for synthetic data"),
         (["kinds", "--labelled", "nowhere.csv"], "nowhere.csv"),
         (["nonsense"], "No such command"),
         (["funel"], "Did you mean 'funnel'"),

@@ -23,7 +23,7 @@ def test_without_a_topic_all_of_them_are_listed() -> None:
     assert {"tutorial", "reference/agreement", "decisions/0006-journal"} <= topics
 
 
-def test_a_topic_is_printed_as_its_file_has_it_where_the_output_is_no_terminal() -> None:
+def test_a_topic_is_printed_unchanged_if_the_output_is_not_a_terminal() -> None:
     assert docs("agreement").stdout == (DOCS / "reference" / "agreement.md").read_text("utf-8")
 
 

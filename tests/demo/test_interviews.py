@@ -44,7 +44,7 @@ def truth(study: Study) -> InterviewTruth:
     return read_truth(study.root / TRANSCRIPTS)
 
 
-def test_the_planted_themes_come_out(coded: tuple[Study, InterviewsCoded], truth: InterviewTruth) -> None:
+def test_the_planted_themes_are_recovered(coded: tuple[Study, InterviewsCoded], truth: InterviewTruth) -> None:
     study, outcome = coded
     assert (outcome.planted, outcome.recovered, outcome.more) == (36, 36, 0)
     assert outcome.new_recovered == outcome.new_planted == (20, 8, 5, 3, 0, 0)

@@ -38,7 +38,7 @@ def bars(study: Study) -> dict[str, tuple[int, list[int]]]:
     return {question.id: (question.base, [bar.count for bar in question.bars]) for question in so_far.questions}
 
 
-def test_what_was_planted_is_found(study: Study) -> None:
+def test_the_planted_counts_are_found(study: Study) -> None:
     assert bars(study) == {"uses-onnx": (92, [39, 53]), "problems": (54, [22, 19, 19, 6])}
     so_far = count_survey_responses(study)
     assert so_far is not None

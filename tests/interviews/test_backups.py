@@ -156,7 +156,7 @@ def test_a_key_that_is_missing_or_another_one_is_one_sentence_and_nothing_is_tou
     (other.root / name).unlink()
     refused_and_unchanged(other, backup, rf"{name} is not there, and without it nobody can read the {whose} of")
     (other.root / name).write_text("00" * 32)
-    refused_and_unchanged(other, backup, rf"{name} does not open the {whose} of .*one\.backup: keep that key elsewhere")
+    refused_and_unchanged(other, backup, rf"{name} cannot decrypt the {whose} of .*one\.backup: move that key away")
     (other.root / name).write_text("no key")
     refused_and_unchanged(other, backup, rf"{name} cannot be read as the key of {whose}")
 

@@ -1,4 +1,4 @@
-"""The same promises on both databases."""
+"""Fixtures that run a test on both databases."""
 
 from __future__ import annotations
 

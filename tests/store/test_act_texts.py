@@ -1,4 +1,4 @@
-"""Texts of acts: kept under the people they are about, found by their act, changed and erased for good."""
+"""Texts of acts: stored by owner, found by act, replaced and erased."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def everything(folder: Path) -> bytes:
     return b"".join(path.read_bytes() for path in folder.iterdir())
 
 
-def test_they_are_found_by_their_act_in_their_places_and_no_file_shows_them(file: SealedFile, tmp_path: Path) -> None:
+def test_texts_are_found_by_their_act_and_are_not_readable_in_the_file(file: SealedFile, tmp_path: Path) -> None:
     keep(file, "act-1", [("P1", "a zygomorphic memo"), ("P2", "another")])
     assert file.words.read_texts("act-1") == {0: "a zygomorphic memo", 1: "another"}
     assert file.words.read_texts("act-2") == {}
     assert b"zygomorphic" not in everything(tmp_path)
 
 
-def test_who_withdraws_takes_their_words_along_and_nobody_elses(file: SealedFile, tmp_path: Path) -> None:
+def test_a_withdrawal_erases_only_the_texts_of_that_person(file: SealedFile, tmp_path: Path) -> None:
     keep(file, "act-1", [("P1", "mine"), ("P2", "yours")])
     with file._file.reading() as reading:
         (sealed,) = reading.execute("SELECT said FROM words WHERE owner = 'P1'").fetchone()
@@ -48,13 +48,13 @@ def test_who_withdraws_takes_their_words_along_and_nobody_elses(file: SealedFile
     assert file.words.read_texts("act-2") == {0: "theirs"}
 
 
-def test_what_a_failed_attempt_left_is_replaced(file: SealedFile) -> None:
+def test_texts_of_a_failed_attempt_are_replaced(file: SealedFile) -> None:
     keep(file, "act-1", [("P1", "first"), ("P1", "second")])
     keep(file, "act-1", [("P1", "other words")])
     assert file.words.read_texts("act-1") == {0: "other words"}
 
 
-def test_words_that_are_changed_leave_nothing_of_what_they_were(file: SealedFile, tmp_path: Path) -> None:
+def test_a_replaced_text_leaves_no_trace(file: SealedFile, tmp_path: Path) -> None:
     keep(file, "act-1", [("P1", "asks Xanthe"), ("P2", "asks nobody")])
     with file._file.reading() as reading:
         (sealed,) = reading.execute("SELECT said FROM words WHERE owner = 'P1'").fetchone()
@@ -63,15 +63,15 @@ def test_words_that_are_changed_leave_nothing_of_what_they_were(file: SealedFile
     assert bytes(sealed) not in everything(tmp_path)
 
 
-def test_they_belong_to_their_act_alone(file: SealedFile) -> None:
+def test_a_text_cannot_be_moved_to_another_act(file: SealedFile) -> None:
     keep(file, "act-1", [("P1", "here")])
     with file._file.writing() as writing:
         writing.execute("UPDATE words SET act = 'act-2'")
-    with pytest.raises(Exception, match=r"does not open what was written"):
+    with pytest.raises(Exception, match=r"cannot decrypt the stored texts"):
         file.words.read_texts("act-2")
 
 
-def test_a_file_from_before_there_were_words_takes_them(tmp_path: Path) -> None:
+def test_a_file_from_before_act_texts_is_upgraded(tmp_path: Path) -> None:
     form = sealed_file_schema("talks", KIND)
     PrivateFile(tmp_path / "talks.db", KIND, form.upgrades[:1], form.lost).close()
     with SealedFile(tmp_path / "talks.db", tmp_path / "talks.key", KIND, "talks") as file:
@@ -80,7 +80,7 @@ def test_a_file_from_before_there_were_words_takes_them(tmp_path: Path) -> None:
         assert file.words.read_texts("act-1") == {0: "here"}
 
 
-def test_a_file_from_when_each_text_had_one_owner_is_read_as_before(tmp_path: Path) -> None:
+def test_a_file_with_one_owner_per_text_is_upgraded(tmp_path: Path) -> None:
     form = sealed_file_schema("talks", KIND)
     key = tmp_path / "talks.key"
     with PrivateFile(tmp_path / "talks.db", KIND, form.upgrades[:2], form.lost) as older, older.writing() as writing:
@@ -92,7 +92,7 @@ def test_a_file_from_when_each_text_had_one_owner_is_read_as_before(tmp_path: Pa
         assert file.words.read_texts("act-1") == {}
 
 
-def test_a_text_about_several_goes_with_the_first_of_them_and_a_label_with_the_last(file: SealedFile) -> None:
+def test_a_text_is_erased_with_its_first_owner_and_a_label_with_its_last(file: SealedFile) -> None:
     token = new_token()
     file.words.store([NewText("act-1", 0, ("P1", "P2"), "about both")], [NewLabel(token, ("P1", "P2"), "rotate")])
     assert (file.words.read_texts("act-1"), file.words.find_label(token), file.words.find_token("rotate")) == (
@@ -106,7 +106,7 @@ def test_a_text_about_several_goes_with_the_first_of_them_and_a_label_with_the_l
     assert (file.words.find_label(token), file.words.find_token("rotate")) == (None, None)
 
 
-def test_a_label_that_is_changed_is_found_by_its_new_word(file: SealedFile) -> None:
+def test_a_replaced_label_is_found_by_its_new_word(file: SealedFile) -> None:
     file.words.store([], [NewLabel("0123456789ab", ("P1",), "ask xanthe")])
     assert file.words.replace_texts(lambda word: word.replace("xanthe", "[a name]")) == 1
     assert (file.words.find_label("0123456789ab"), file.words.find_token("ask xanthe")) == ("ask [a name]", None)

@@ -1,4 +1,4 @@
-"""A backup is proved by restoring it, from either database into either; a damaged one restores nothing."""
+"""Backups restore all acts into both databases; a damaged one restores nothing."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def backup(journal: Journal, tmp_path: Path) -> Path:
     return back_up(journal, tmp_path / "one.backup").file
 
 
-def test_a_restored_backup_has_every_act_just_as_it_was(journal: Journal, backup: Path, other: str | Path) -> None:
+def test_a_restored_backup_has_every_act_unchanged(journal: Journal, backup: Path, other: str | Path) -> None:
     report = restore(backup, other)
     assert (report.acts, report.added, report.kept) == (2100, 2100, None)
     assert acts_of(other) == list(journal.acts())
@@ -54,7 +54,7 @@ def test_a_restored_backup_has_every_act_just_as_it_was(journal: Journal, backup
         assert restored.append([NewAct("note", "r1", {})])[0].number == 2101
 
 
-def test_the_same_acts_give_the_same_hash_whatever_the_database(
+def test_the_same_acts_have_the_same_hash_in_both_databases(
     journal: Journal, backup: Path, other: str | Path, tmp_path: Path
 ) -> None:
     restore(backup, other)
@@ -64,24 +64,24 @@ def test_the_same_acts_give_the_same_hash_whatever_the_database(
     assert (first.sha256, first.acts) == (second.sha256, second.acts)
 
 
-def test_a_backup_is_one_file_and_leaves_nothing_beside_it(backup: Path) -> None:
+def test_a_backup_is_one_file_without_leftover_files(backup: Path) -> None:
     restore(backup, backup.with_name("new.db"))
     assert [path.name for path in backup.parent.iterdir() if "backup" in path.name] == ["one.backup"]
 
 
-def test_an_empty_journal_has_a_backup_too(journal: Journal, other: str | Path, tmp_path: Path) -> None:
+def test_an_empty_journal_can_be_backed_up(journal: Journal, other: str | Path, tmp_path: Path) -> None:
     assert back_up(journal, tmp_path / "backups" / "empty.backup").acts == 0
     assert restore(tmp_path / "backups" / "empty.backup", other).acts == 0
 
 
 def test_a_backup_never_overwrites(journal: Journal, backup: Path) -> None:
     before = backup.read_bytes()
-    with pytest.raises(InputError, match="is already there: name another file"):
+    with pytest.raises(InputError, match="already exists: name another file"):
         back_up(journal, backup)
     assert backup.read_bytes() == before
 
 
-def test_a_backup_is_of_one_moment_while_others_write(journal: Journal, tmp_path: Path) -> None:
+def test_a_backup_is_consistent_while_others_write(journal: Journal, tmp_path: Path) -> None:
     journal.append(notes(500))
     ended = threading.Event()
 
@@ -123,7 +123,9 @@ def test_a_store_with_other_acts_is_refused_or_kept_and_replaced(
     with Journal.open(other) as store:
         store.append(notes(7, "other"))
     there = acts_of(other)
-    with pytest.raises(StateError, match=f"from act {also + 1:,} on not those of .*restore with --replace") as refused:
+    with pytest.raises(
+        StateError, match=f"from act {also + 1:,} on are not those of .*restore with --replace"
+    ) as refused:
         restore(backup, other)
     assert "\n" not in str(refused.value)
     assert acts_of(other) == there
@@ -137,7 +139,7 @@ def test_a_store_with_other_acts_is_refused_or_kept_and_replaced(
     assert acts_of(tmp_path / "again.db") == there
 
 
-def test_acts_are_guarded_again_after_they_were_replaced(backup: Path, other: str | Path, tmp_path: Path) -> None:
+def test_acts_are_protected_again_after_a_restore(backup: Path, other: str | Path, tmp_path: Path) -> None:
     with Journal.open(other) as store:
         store.append(notes(1, "other"))
     restore(backup, other, replace=True, backups=tmp_path / "kept")
@@ -150,9 +152,7 @@ def test_acts_are_guarded_again_after_they_were_replaced(backup: Path, other: st
             connection.exec_driver_sql(statement)
 
 
-def test_whoever_has_the_store_open_sees_and_continues_what_was_restored(
-    backup: Path, other: str | Path, tmp_path: Path
-) -> None:
+def test_an_open_journal_sees_and_continues_a_restored_store(backup: Path, other: str | Path, tmp_path: Path) -> None:
     with Journal.open(other) as open_before:
         open_before.append(notes(1, "other"))
         restore(backup, other, replace=True, backups=tmp_path / "kept")
@@ -179,7 +179,7 @@ DAMAGE: dict[str, Callable[[bytearray, random.Random], bytes]] = {
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
-def test_a_damaged_backup_is_refused_and_nothing_is_lost(tmp_path: Path, damage: str) -> None:
+def test_a_damaged_backup_is_refused_and_the_store_is_unchanged(tmp_path: Path, damage: str) -> None:
     with Journal.open(tmp_path / "study.db") as journal:
         journal.append(notes(2100))
         backup = back_up(journal, tmp_path / "one.backup").file
@@ -188,14 +188,14 @@ def test_a_damaged_backup_is_refused_and_nothing_is_lost(tmp_path: Path, damage:
         store.append(notes(2, "other"))
     there = acts_of(tmp_path / "other.db")
     for replace in (False, True):
-        with pytest.raises(InputError, match=r"damaged|no backup") as refused:
+        with pytest.raises(InputError, match=r"damaged|not a backup") as refused:
             restore(backup, tmp_path / "other.db", replace=replace)
         assert "\n" not in str(refused.value)
     assert acts_of(tmp_path / "other.db") == there
     assert not list(tmp_path.glob("other.db.*"))
 
 
-def test_bytes_changed_anywhere_never_restore_other_acts(tmp_path: Path) -> None:
+def test_a_backup_with_changed_bytes_never_restores_other_acts(tmp_path: Path) -> None:
     with Journal.open(tmp_path / "study.db") as journal:
         journal.append(notes(200))
         backup = back_up(journal, tmp_path / "one.backup").file
@@ -221,12 +221,12 @@ def test_bytes_changed_anywhere_never_restore_other_acts(tmp_path: Path) -> None
         ("DELETE FROM acts WHERE number = 10", "its SHA-256 differs"),
         ("UPDATE acts SET actor = 'r4' WHERE number = 3", "its SHA-256 differs"),
         ("DELETE FROM backup", "its SHA-256 differs"),
-        ("DROP TABLE acts", "is no backup of Quaestor"),
+        ("DROP TABLE acts", "is not a backup of Quaestor"),
         ("PRAGMA user_version = 3", "written by a newer Quaestor"),
-        ("PRAGMA application_id = 7", "is no backup of Quaestor"),
+        ("PRAGMA application_id = 7", "is not a backup of Quaestor"),
     ],
 )
-def test_a_backup_that_was_meddled_with_is_refused(tmp_path: Path, statement: str, expected: str) -> None:
+def test_a_manipulated_backup_is_refused(tmp_path: Path, statement: str, expected: str) -> None:
     with Journal.open(tmp_path / "study.db") as journal:
         journal.append(notes(10))
         backup = back_up(journal, tmp_path / "one.backup").file
@@ -237,9 +237,9 @@ def test_a_backup_that_was_meddled_with_is_refused(tmp_path: Path, statement: st
     assert not (tmp_path / "other.db").exists()
 
 
-def test_a_backup_that_is_not_there_is_refused(tmp_path: Path) -> None:
+def test_a_missing_backup_is_refused(tmp_path: Path) -> None:
     for file in (tmp_path, tmp_path / "none"):
-        with pytest.raises(InputError, match="is no file: name a backup"):
+        with pytest.raises(InputError, match="is not a file: name a backup"):
             restore(file, tmp_path / "other.db")
 
 
@@ -261,7 +261,7 @@ def test_a_damaged_store_is_set_aside_and_restored(tmp_path: Path) -> None:
         assert acts_of(file) == recorded
 
 
-def test_a_restore_that_fails_half_way_has_not_happened(
+def test_a_failed_restore_changes_nothing(
     backup: Path, other: str | Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with Journal.open(other) as store:
@@ -277,11 +277,11 @@ def test_a_restore_that_fails_half_way_has_not_happened(
     assert acts_of(other) == there
 
 
-def test_a_backup_that_does_not_read_back_is_not_kept(
+def test_a_backup_that_cannot_be_verified_is_removed(
     journal: Journal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     journal.append(notes(3))
     monkeypatch.setattr("quaestor.store.backup_file.fsync", lambda path: path.write_bytes(path.read_bytes()[:5000]))
-    with pytest.raises(QuaestorError, match=r"damaged|read back"):
+    with pytest.raises(QuaestorError, match=r"damaged|could not be verified"):
         back_up(journal, tmp_path / "one.backup")
     assert not [path for path in tmp_path.iterdir() if "backup" in path.name]

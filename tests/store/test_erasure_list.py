@@ -1,4 +1,4 @@
-"""The list of those who withdrew: added to whatever stands there, refused where it cannot be trusted."""
+"""The list of withdrawn participants: additions keep invalid lines, reading refuses them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def listed(tmp_path: Path) -> ErasedList:
     return ErasedList.for_file(tmp_path / "interviews.db")
 
 
-def test_who_is_on_it_stays_with_the_first_day(listed: ErasedList) -> None:
+def test_a_participant_keeps_the_first_day(listed: ErasedList) -> None:
     assert (listed.read(), listed.list_names()) == ({}, set())
     listed.add({"P2": "2026-01-02"})
     listed.add({"P2": "2026-05-05", "P10": "2026-01-03"})
@@ -24,9 +24,9 @@ def test_who_is_on_it_stays_with_the_first_day(listed: ErasedList) -> None:
 
 
 @pytest.mark.parametrize("line", ["P1", "P1\ttoday", "somebody\t2026-01-02", "P1\t2026-01-02\tmore", ""])
-def test_a_line_that_is_none_is_refused_by_who_reads_and_kept_by_who_adds(listed: ErasedList, line: str) -> None:
+def test_an_invalid_line_is_refused_when_reading_and_kept_when_adding(listed: ErasedList, line: str) -> None:
     listed.path.write_text(f"{line}\n")
-    with pytest.raises(InputError, match="line 1 is no withdrawal: bring back a copy of it, or remove it"):
+    with pytest.raises(InputError, match="line 1 is not a withdrawal: restore a copy of the list, or remove the line"):
         listed.read()
     listed.add({"P7": "2026-01-02"})
     assert listed.path.read_text() == f"{line}\nP7\t2026-01-02\n"

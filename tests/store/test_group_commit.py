@@ -1,4 +1,4 @@
-"""Writes that arrive while the disk is busy share a commit, and each has its own outcome."""
+"""Group commit: writes that arrive while the disk is busy share a commit, and each has its own outcome."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ async def in_thread(call: Callable[[], None]) -> None:
     await asyncio.to_thread(call)
 
 
-def test_all_that_is_queued_is_recorded_in_one_batch_in_its_order() -> None:
+def test_queued_writes_are_recorded_in_one_batch_in_order() -> None:
     store = Store()
     commits = GroupCommit[Note](store.record)
     notes = [Note(str(number)) for number in range(5)]
@@ -50,7 +50,7 @@ def test_all_that_is_queued_is_recorded_in_one_batch_in_its_order() -> None:
     assert [note.result() for note in notes] == ["0", "1", "2", "3", "4"]
 
 
-def test_a_refusal_is_nobody_elses() -> None:
+def test_a_refused_write_does_not_affect_others() -> None:
     commits = GroupCommit[Note](Store().record)
     good, refused = Note("good"), Note("refused")
     commits.add(good)
@@ -61,7 +61,7 @@ def test_a_refusal_is_nobody_elses() -> None:
         refused.result()
 
 
-def test_where_a_batch_fails_each_write_is_tried_alone() -> None:
+def test_after_a_failed_batch_each_write_is_tried_alone() -> None:
     store = Store()
     commits = GroupCommit[Note](store.record)
     notes = [Note("first"), Note("broken"), Note("last")]
@@ -87,12 +87,12 @@ def test_an_interruption_ends_the_whole_batch() -> None:
     assert calls == [2]
 
 
-def test_a_write_that_nobody_recorded_has_no_result() -> None:
-    with pytest.raises(RuntimeError, match="nobody has recorded"):
+def test_an_unrecorded_write_has_no_result() -> None:
+    with pytest.raises(RuntimeError, match="has not been recorded"):
         Note("never").result()
 
 
-def test_threads_that_record_at_once_all_have_their_outcome() -> None:
+def test_concurrent_threads_all_get_their_outcome() -> None:
     commits = GroupCommit[Note](Store().record)
 
     def save(number: int) -> str:
@@ -129,7 +129,7 @@ def test_coroutines_share_the_wait_for_a_busy_disk() -> None:
     assert [len(batch) for batch in store.batches] == [1, 20]
 
 
-def test_whoever_stops_waiting_cancels_nobody_elses_commit() -> None:
+def test_a_cancelled_wait_does_not_cancel_the_commit_of_others() -> None:
     store = Store()
     commits = GroupCommit[Note](store.record)
 

@@ -1,4 +1,4 @@
-"""What a journal promises, on both databases: order, one act for one key, nothing changed, nothing half done."""
+"""The journal on both databases: ordered, idempotent by key, append-only, and atomic."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sqlalchemy.exc import DBAPIError
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.store.journal import Journal
-from quaestor.store.records import Act, NewAct, parse_acts, build_row
+from quaestor.store.records import Act, NewAct, build_row, parse_acts
 from quaestor.store.schema import PAGE
 
 
@@ -46,7 +46,7 @@ def test_an_act_is_read_back_as_it_was_acknowledged(address: str | Path) -> None
         max_size=8,
     )
 )
-def test_many_payloads_are_read_as_each_of_them_is_read(payloads: list[dict[str, Any]]) -> None:
+def test_payloads_parsed_together_equal_those_parsed_alone(payloads: list[dict[str, Any]]) -> None:
     rows = [build_row(NewAct("rating", "r1", payload), "2026-01-01", number) for number, payload in enumerate(payloads)]
     assert parse_acts(rows) == [row.act() for row in rows]
 
@@ -58,7 +58,7 @@ def test_the_default_clock_is_utc_with_microseconds(journal: Journal) -> None:
     assert len(act.time) == len("2026-01-31T11:00:00.000123+00:00")
 
 
-def test_numbers_have_no_gaps_and_acts_come_in_their_order(journal: Journal) -> None:
+def test_act_numbers_have_no_gaps_and_follow_the_order(journal: Journal) -> None:
     journal.append([rating(), rating()])
     with pytest.raises(ZeroDivisionError), journal.writing() as writing:
         writing.append([rating()])
@@ -90,14 +90,14 @@ def test_an_exception_undoes_the_whole_transaction(journal: Journal) -> None:
     assert journal.head() == 1
 
 
-def test_the_same_key_twice_is_one_act(journal: Journal) -> None:
+def test_an_act_with_a_repeated_key_is_recorded_once(journal: Journal) -> None:
     first = journal.append([rating(key="k")])
     assert journal.append([rating(key="k")]) == first
     assert journal.append([rating(key="k"), rating(key="k"), rating(key="l")])[:2] == first * 2
     assert journal.head() == 2
 
 
-def test_the_same_key_twice_in_one_call_is_one_act(journal: Journal) -> None:
+def test_an_act_with_a_repeated_key_in_one_call_is_recorded_once(journal: Journal) -> None:
     act = rating(key="k")
     first, second = journal.append([act, act])
     assert first == second
@@ -116,14 +116,14 @@ def test_the_same_key_twice_in_one_call_is_one_act(journal: Journal) -> None:
 )
 def test_the_same_key_with_another_content_is_refused(journal: Journal, other: NewAct) -> None:
     journal.append([NewAct("rating", "r1", {"a": 1}, 1, "k")])
-    with pytest.raises(StateError, match=r"the key 'k' already stands for act 1 \(rating by r1\).*use a new key") as no:
+    with pytest.raises(StateError, match=r"the key 'k' is already used by act 1 \(rating by r1\).*use a new key") as no:
         journal.append([rating(), other])
     assert "\n" not in str(no.value)
     assert journal.head() == 1
 
 
 @pytest.mark.parametrize("key", ["a\0b", "\0", "\ud800"])
-def test_a_key_that_no_database_can_hold_is_not_on_record(journal: Journal, key: str) -> None:
+def test_a_key_that_cannot_be_stored_is_not_found(journal: Journal, key: str) -> None:
     with journal.writing() as writing:
         assert writing.find(key) is None
         assert writing.find(key) is None
@@ -136,8 +136,8 @@ def test_a_key_that_no_database_can_hold_is_not_on_record(journal: Journal, key:
         (NewAct("rating", "r1", {"a": float("inf")}), "not JSON"),
         (NewAct("rating", "r1", {"a": {1}}), "not JSON: Object of type set"),
         (NewAct("rating", "r1", {"a": b"x"}), "not JSON: Object of type bytes"),
-        (NewAct("rating", "r1", {"a": [{1: 2}]}), "not JSON: the key 1 is no text"),
-        (NewAct("rating", "r1", ["a"]), "is a list: an object with keys is needed"),  # type: ignore[arg-type]
+        (NewAct("rating", "r1", {"a": [{1: 2}]}), "not JSON: the key 1 is not a text"),
+        (NewAct("rating", "r1", ["a"]), "is a list: expected an object with keys"),  # type: ignore[arg-type]
         (NewAct("", "r1", {}), "the kind of an act is ''"),
         (NewAct("rating", "a\0b", {}), r"the actor of an act is 'a\x00b'"),
         (NewAct("rating", "a\ud800", {}), r"the actor of an act is 'a\ud800'"),
@@ -146,10 +146,10 @@ def test_a_key_that_no_database_can_hold_is_not_on_record(journal: Journal, key:
         (NewAct("rating", "r1", {}, key="\ud800"), r"the key of an act is '\ud800'"),
         (NewAct("rating", "r1", {}, key=7), "the key of an act is 7"),  # type: ignore[arg-type]
         (NewAct("rating", "r1", {}, codebook=-1), "the codebook version of a rating act is -1"),
-        (NewAct("rating", "r1", {}, codebook=2**63), "a whole number is needed"),
+        (NewAct("rating", "r1", {}, codebook=2**63), "expected a whole number"),
     ],
 )
-def test_what_could_not_be_read_back_is_refused(journal: Journal, act: NewAct, expected: str) -> None:
+def test_an_act_that_could_not_be_read_back_is_refused(journal: Journal, act: NewAct, expected: str) -> None:
     with pytest.raises(InputError) as refused:
         journal.append([rating(), act])
     assert expected in str(refused.value)
@@ -175,7 +175,7 @@ _JSON = st.recursive(
 
 @given(payload=st.dictionaries(_TEXTS, _JSON, max_size=5))
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_any_json_with_odd_unicode_comes_back(journal: Journal, payload: dict[str, Any]) -> None:
+def test_any_json_with_unusual_unicode_is_read_back_unchanged(journal: Journal, payload: dict[str, Any]) -> None:
     (act,) = journal.append([NewAct("note", "r1", payload)])
     # Two halves of a character side by side are that character, once they were JSON.
     assert act.payload == json.loads(json.dumps(payload))
@@ -184,13 +184,13 @@ def test_any_json_with_odd_unicode_comes_back(journal: Journal, payload: dict[st
 
 
 @pytest.mark.parametrize("character", ["\0", "\ud800", "\udfff\ud800", "😀", "\u2028", "\ufeff", "\x7f"])
-def test_odd_characters_come_back(journal: Journal, character: str) -> None:
+def test_unusual_characters_are_read_back_unchanged(journal: Journal, character: str) -> None:
     (act,) = journal.append([NewAct("note", "änn 😀", {character: character})])
     assert [one.payload for one in journal.acts()] == [act.payload] == [{character: character}]
     assert act.actor == "änn 😀"
 
 
-def test_two_halves_of_a_character_are_that_character(journal: Journal) -> None:
+def test_adjacent_surrogates_become_one_character(journal: Journal) -> None:
     halves = chr(0xD83D) + chr(0xDE00)
     # The halves sort before the second key, the character after it.
     (act,) = journal.append([NewAct("note", "r1", {halves: halves, "\uffff": 1}, key="k")])
@@ -235,7 +235,7 @@ def test_a_server_refuses_to_empty_the_journal(postgresql: str) -> None:
         assert list(journal.acts()) == recorded
 
 
-def test_commits_are_durable_even_where_the_server_would_not_wait(postgresql: str) -> None:
+def test_commits_are_durable_even_if_the_server_is_configured_otherwise(postgresql: str) -> None:
     with Journal.open(f"{postgresql}&options=-c%20synchronous_commit%3Doff") as journal:
         for transaction in (journal.database.reading(), journal.database.writing()):
             with transaction as connection:
@@ -248,7 +248,7 @@ def test_commits_in_a_file_are_durable(tmp_path: Path) -> None:
         assert connection.exec_driver_sql("PRAGMA journal_mode").scalar_one() == "wal"
 
 
-def test_a_thread_cannot_wait_for_itself(journal: Journal) -> None:
+def test_a_second_transaction_in_the_same_thread_is_refused(journal: Journal) -> None:
     with journal.writing() as writing:
         with pytest.raises(RuntimeError, match="use the Writing it has"):
             journal.append([rating()])
@@ -256,7 +256,7 @@ def test_a_thread_cannot_wait_for_itself(journal: Journal) -> None:
     assert journal.head() == 1
 
 
-def test_a_reader_that_stops_half_way_blocks_nobody(journal: Journal) -> None:
+def test_an_abandoned_reader_blocks_nobody(journal: Journal) -> None:
     journal.append([rating() for _ in range(3)])
     reader = journal.acts()
     assert next(reader).number == 1

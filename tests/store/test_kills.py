@@ -1,4 +1,4 @@
-"""An act that was acknowledged survives `kill -9`; an act that was not is there whole or not at all."""
+"""An acknowledged act survives `kill -9`; another one is recorded completely or not at all."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_thirty_killed_writers_lose_nothing_on_a_server(postgresql: str) -> None
     assert tally.acknowledged > 20
 
 
-def test_a_store_whose_maker_was_killed_is_made_again(tmp_path: Path) -> None:
+def test_a_store_whose_creation_was_killed_is_created_again(tmp_path: Path) -> None:
     chance = random.Random(7)
     with Journal.open(tmp_path / "warm.db"):  # so that a child does not spend its life with imports
         pass

@@ -1,4 +1,4 @@
-"""Twenty writers at once: no lock error, no gap, and a reader who follows misses nothing."""
+"""Twenty concurrent writers cause no lock errors or gaps, and a reader misses nothing."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def expect_all(journal: Journal) -> None:
         assert mine == list(range(ACTS))
 
 
-def test_twenty_threads_write_at_once_and_a_reader_misses_nothing(journal: Journal) -> None:
+def test_twenty_threads_write_at_the_same_time_and_a_reader_misses_nothing(journal: Journal) -> None:
     seen: list[int] = []
     ended = threading.Event()
 
@@ -79,7 +79,7 @@ def in_processes(number: int, work: Callable[[int], None]) -> list[int]:
 
 
 @pytest.mark.slow
-def test_twenty_processes_make_the_store_and_write_at_once(address: str | Path) -> None:
+def test_twenty_processes_create_the_store_and_write_at_the_same_time(address: str | Path) -> None:
     def work(writer: int) -> None:
         with Journal.open(address) as journal:
             write(journal, writer)
@@ -89,7 +89,7 @@ def test_twenty_processes_make_the_store_and_write_at_once(address: str | Path) 
         expect_all(journal)
 
 
-def test_twenty_processes_with_one_key_put_one_act_on_record(address: str | Path) -> None:
+def test_twenty_processes_with_one_key_record_one_act(address: str | Path) -> None:
     def work(writer: int) -> None:
         with Journal.open(address) as journal:
             journal.append([NewAct("rating", "r1", {"value": 1}, key="once")])

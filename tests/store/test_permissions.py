@@ -1,4 +1,4 @@
-"""The journal is for its owner alone, from its first moment and whatever was there before."""
+"""Only its owner can read the journal, from its creation."""
 
 from __future__ import annotations
 
@@ -57,19 +57,19 @@ def modes(folder: Path) -> dict[str, int]:
     return {path.name: stat.S_IMODE(path.stat().st_mode) for path in folder.rglob("*") if path.is_file()}
 
 
-def test_a_new_journal_is_its_owners_alone_with_its_companions(tmp_path: Path) -> None:
+def test_only_its_owner_can_read_a_new_journal_and_its_log_files(tmp_path: Path) -> None:
     with written(tmp_path / "study.db"):
         assert modes(tmp_path) == {"study.db": 0o600, "study.db-wal": 0o600, "study.db-shm": 0o600}
 
 
-def test_there_is_no_moment_in_which_others_could_open_a_new_journal(tmp_path: Path) -> None:
+def test_a_new_journal_is_never_readable_by_others(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", CREATED, str(tmp_path / "study.db")], capture_output=True, text=True, check=True
     )
     assert set(done.stdout.split()) == {"0o600"}
 
 
-def test_a_journal_that_others_could_read_is_closed_to_them(tmp_path: Path) -> None:
+def test_opening_makes_a_readable_journal_private(tmp_path: Path) -> None:
     with written(tmp_path / "study.db"):
         for path in tmp_path.iterdir():
             path.chmod(0o644)
@@ -89,7 +89,7 @@ def test_the_file_of_another_program_keeps_its_mode(tmp_path: Path) -> None:
     assert modes(tmp_path) == {"study.db": 0o644}
 
 
-def test_what_is_made_of_a_journal_is_its_owners_alone(tmp_path: Path) -> None:
+def test_backups_and_copies_of_a_journal_are_private(tmp_path: Path) -> None:
     old = parse_database_url(tmp_path / "old.db")
     old.prepare()
     upgrade_store(old, exact_now, None, target="0001")

@@ -1,4 +1,4 @@
-"""A private file that forgets: nothing erased is left in any of its bytes, and until that is so, it says so."""
+"""A private file keeps no byte of erased content, and reports an erasure as pending until then."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from tests.support.reading_elsewhere import files_with, read_elsewhere
 
-from quaestor.store.erasure import list_pending_erasures, finish_erasures
+from quaestor.store.erasure import finish_erasures, list_pending_erasures
 from quaestor.store.private_file import PrivateFile
 
 pytestmark = pytest.mark.usefixtures("little_patience")
@@ -56,7 +56,7 @@ def erase(file: PrivateFile) -> None:
         writing.execute("DELETE FROM notes")
 
 
-def test_nothing_erased_is_left_in_any_byte(file: PrivateFile, path: Path) -> None:
+def test_no_byte_of_erased_content_is_left(file: PrivateFile, path: Path) -> None:
     assert files_with(path.parent, WORDS)
     erase(file)
     assert files_with(path.parent, WORDS) == []
@@ -64,7 +64,7 @@ def test_nothing_erased_is_left_in_any_byte(file: PrivateFile, path: Path) -> No
     assert list_pending_erasures(path.parent) == []
 
 
-def test_rows_that_once_moved_between_pages_leave_no_copy_behind(path: Path) -> None:
+def test_rows_that_moved_between_pages_leave_no_copy(path: Path) -> None:
     """SQLite overwrites a row where it lies, and not where it lay before its page was split."""
     chosen = random.Random(4)
     names = [f"{chosen.getrandbits(64):016x}" for _ in range(1_500)]
@@ -79,7 +79,7 @@ def test_rows_that_once_moved_between_pages_leave_no_copy_behind(path: Path) -> 
     assert [name for name in gone if f"<{name}>".encode() in left] == []
 
 
-def test_while_another_process_reads_the_erasure_is_pending_and_the_next_write_finishes_it(
+def test_an_erasure_is_pending_while_another_process_reads_and_the_next_write_finishes_it(
     file: PrivateFile, path: Path
 ) -> None:
     with read_elsewhere(path):
@@ -102,16 +102,14 @@ def test_the_next_opening_finishes_an_erasure(file: PrivateFile, path: Path) -> 
         assert files_with(path.parent, WORDS) == []
 
 
-def test_an_erasure_is_finished_without_anybody_opening_the_file(file: PrivateFile, path: Path) -> None:
+def test_finish_erasures_finishes_an_erasure_without_opening_the_file(file: PrivateFile, path: Path) -> None:
     with read_elsewhere(path):
         erase(file)
     assert finish_erasures(path.parent) == []
     assert files_with(path.parent, WORDS) == []
 
 
-def test_a_process_killed_between_erasing_and_overwriting_leaves_a_note_for_the_next(
-    file: PrivateFile, path: Path
-) -> None:
+def test_a_process_killed_before_overwriting_leaves_a_pending_erasure(file: PrivateFile, path: Path) -> None:
     killed = subprocess.run([sys.executable, "-c", KILLED, str(path), str(KIND), TABLE], check=False)
     assert killed.returncode == -9
     assert list_pending_erasures(path.parent) == ["notes.db"]
@@ -120,7 +118,7 @@ def test_a_process_killed_between_erasing_and_overwriting_leaves_a_note_for_the_
         assert list_pending_erasures(path.parent) == []
 
 
-def test_a_pending_erasure_rewrites_the_file_once_however_often_it_is_tried(file: PrivateFile, path: Path) -> None:
+def test_a_pending_erasure_rewrites_the_file_only_once(file: PrivateFile, path: Path) -> None:
     with file.writing() as writing:
         writing.executemany("INSERT INTO notes VALUES (?, ?)", [(str(n), "x" * 900) for n in range(500)])
     with read_elsewhere(path):
@@ -134,14 +132,14 @@ def test_a_pending_erasure_rewrites_the_file_once_however_often_it_is_tried(file
         assert log.stat().st_size == size
 
 
-def test_an_erasure_that_removes_nothing_is_not_pending(file: PrivateFile, path: Path) -> None:
+def test_an_erasure_without_changes_is_not_pending(file: PrivateFile, path: Path) -> None:
     with read_elsewhere(path):
         with file.erasing() as writing:
             writing.execute("DELETE FROM notes WHERE name = 'nobody'")
         assert not file.erasure_pending
 
 
-def test_an_erasure_that_fails_leaves_everything_as_it_was(file: PrivateFile, path: Path) -> None:
+def test_a_failed_erasure_changes_nothing(file: PrivateFile, path: Path) -> None:
     with pytest.raises(RuntimeError), file.erasing() as writing:
         writing.execute("DELETE FROM notes")
         raise RuntimeError
@@ -150,7 +148,7 @@ def test_an_erasure_that_fails_leaves_everything_as_it_was(file: PrivateFile, pa
     assert not file.erasure_pending
 
 
-def test_the_note_of_an_erasure_is_its_owners_alone(file: PrivateFile, path: Path) -> None:
+def test_only_its_owner_can_read_the_note_of_an_erasure(file: PrivateFile, path: Path) -> None:
     before = os.umask(0)
     try:
         with read_elsewhere(path):
@@ -160,13 +158,13 @@ def test_the_note_of_an_erasure_is_its_owners_alone(file: PrivateFile, path: Pat
         os.umask(before)
 
 
-def test_a_note_whose_file_is_gone_is_removed_and_makes_no_file(tmp_path: Path) -> None:
+def test_a_note_without_its_file_is_removed_and_creates_no_file(tmp_path: Path) -> None:
     (tmp_path / "notes.db-erasing").write_text("0123 rows")
     assert finish_erasures(tmp_path) == []
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_log_that_an_earlier_program_left_is_emptied_at_opening(file: PrivateFile, path: Path) -> None:
+def test_opening_empties_a_log_left_by_an_earlier_version(file: PrivateFile, path: Path) -> None:
     with file.writing() as writing:
         writing.execute("DELETE FROM notes")
     assert files_with(path.parent, WORDS), "written to the log, and not emptied"
@@ -174,7 +172,7 @@ def test_a_log_that_an_earlier_program_left_is_emptied_at_opening(file: PrivateF
         assert files_with(path.parent, WORDS) == []
 
 
-def test_emptying_the_log_while_another_process_reads_is_made_up_for(file: PrivateFile, path: Path) -> None:
+def test_emptying_the_log_is_deferred_while_another_process_reads(file: PrivateFile, path: Path) -> None:
     with read_elsewhere(path):
         with file.writing() as writing:
             writing.execute("UPDATE notes SET words = 'plain'")
@@ -184,7 +182,7 @@ def test_emptying_the_log_while_another_process_reads_is_made_up_for(file: Priva
     assert files_with(path.parent, WORDS) == []
 
 
-def test_a_file_that_another_program_writes_to_is_rewritten_later(file: PrivateFile, path: Path) -> None:
+def test_a_file_in_use_by_another_program_is_rewritten_later(file: PrivateFile, path: Path) -> None:
     with file.writing() as writing:
         writing.execute("DELETE FROM notes")
     path.with_name("notes.db-erasing").write_text("0123 rows")

@@ -1,4 +1,4 @@
-"""What is no store, or cannot be reached, is refused in one sentence that shows no password."""
+"""An invalid or unreachable store is refused with a message that shows no password."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def refusal(address: str | Path, kind: type[QuaestorError] = InputError) -> str:
     return str(refused.value)
 
 
-def test_a_file_that_is_no_database_is_refused_and_left_alone(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_database_is_refused_and_unchanged(tmp_path: Path) -> None:
     file = tmp_path / "study.db"
     file.write_text("no database at all, but long enough to be looked at" * 100)
     before = file.read_bytes()
@@ -31,7 +31,7 @@ def test_a_file_that_is_no_database_is_refused_and_left_alone(tmp_path: Path) ->
     assert file.read_bytes() == before
 
 
-def test_a_database_of_another_program_is_refused_and_left_alone(tmp_path: Path) -> None:
+def test_a_database_of_another_program_is_refused_and_unchanged(tmp_path: Path) -> None:
     file = tmp_path / "study.db"
     with closing(sqlite3.connect(file)) as other:
         other.execute("CREATE TABLE acts (number)")
@@ -48,7 +48,7 @@ def test_a_table_of_another_program_on_a_server_is_refused(postgresql: str) -> N
     assert "has a table `acts` of another program" in refusal(postgresql)
 
 
-def test_a_database_that_cannot_hold_every_name_is_refused(postgresql: str) -> None:
+def test_a_database_without_utf8_is_refused(postgresql: str) -> None:
     import psycopg
 
     with psycopg.connect(postgresql, autocommit=True) as connection:
@@ -64,7 +64,7 @@ def test_a_backup_is_not_opened_as_a_store(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("place", [lambda size: size // 3, lambda size: size // 2, lambda size: size - 5000])
-def test_a_damaged_store_is_refused_where_the_damage_is_met(tmp_path: Path, place: Callable[[int], int]) -> None:
+def test_a_damaged_store_is_refused_when_the_damage_is_found(tmp_path: Path, place: Callable[[int], int]) -> None:
     file = tmp_path / "study.db"
     with Journal.open(file) as journal:
         journal.append([NewAct("rating", "r1", {"text": "x" * 500}, key=f"{number:03}") for number in range(500)])
@@ -73,7 +73,7 @@ def test_a_damaged_store_is_refused_where_the_damage_is_met(tmp_path: Path, plac
     content[start : start + 4096] = b"\xff" * 4096
     file.write_bytes(content)
     with (
-        pytest.raises(TemporarilyUnavailable, match="is damaged or no store") as refused,
+        pytest.raises(TemporarilyUnavailable, match="is damaged or not a store") as refused,
         Journal.open(file) as journal,
     ):
         list(journal.acts())
@@ -98,7 +98,7 @@ def test_a_folder_or_a_missing_folder_is_refused(tmp_path: Path) -> None:
         "sqlite:///study.db?password=geheim",
     ],
 )
-def test_an_address_that_cannot_be_read_is_refused_without_showing_it(address: str) -> None:
+def test_an_invalid_address_is_refused_without_showing_it(address: str) -> None:
     message = refusal(address)
     assert "write sqlite:///FILE or postgresql://USER@HOST/DATABASE" in message
     assert "heim" not in message
@@ -107,7 +107,7 @@ def test_an_address_that_cannot_be_read_is_refused_without_showing_it(address: s
 @pytest.mark.parametrize(
     "address", ["postgresql://r1:geheim@127.0.0.1:1/study?password=geheim", "postgres:///study?host=/nowhere"]
 )
-def test_a_server_that_cannot_be_reached_is_one_sentence_without_a_password(address: str) -> None:
+def test_an_unreachable_server_is_reported_without_the_password(address: str) -> None:
     pytest.importorskip("psycopg")
     message = refusal(address, StateError)
     assert "cannot be reached" in message
@@ -126,7 +126,7 @@ def end_connections(postgresql: str) -> None:
         )
 
 
-def test_a_server_that_went_away_is_one_sentence_and_comes_back(postgresql: str) -> None:
+def test_a_stopped_server_is_reported_and_works_again_after_a_start(postgresql: str) -> None:
     with Journal.open(postgresql) as journal:
         with pytest.raises(StateError, match=r"cannot be (reached|used)") as refused, journal.writing() as writing:
             end_connections(postgresql)
@@ -135,19 +135,19 @@ def test_a_server_that_went_away_is_one_sentence_and_comes_back(postgresql: str)
         assert [act.number for act in journal.append([NewAct("rating", "r1", {})])] == [1]
 
 
-def test_a_server_that_was_restarted_between_two_acts_is_no_failure(postgresql: str) -> None:
+def test_a_server_restart_between_two_acts_does_not_fail(postgresql: str) -> None:
     with Journal.open(postgresql) as journal:
         journal.append([NewAct("rating", "r1", {})])
         end_connections(postgresql)
         assert journal.append([NewAct("rating", "r1", {})])[0].number == 2
 
 
-def test_without_psycopg_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_psycopg_is_reported_with_the_extra_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "psycopg", None)
     assert "pip install 'quaestor[postgres]'" in refusal("postgresql://host/study", MissingDependency)
 
 
-def test_a_full_disk_is_one_sentence_and_loses_nothing(tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_and_loses_nothing(tmp_path: Path) -> None:
     with Journal.open(tmp_path / "study.db") as journal:
         journal.append([NewAct("rating", "r1", {})])
         with pytest.raises(StateError, match="the disk is full: free some space"), journal.writing() as writing:

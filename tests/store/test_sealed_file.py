@@ -1,4 +1,4 @@
-"""A journal that can forget: sealed, added to once by each key, erased for good."""
+"""A sealed file: encrypted, idempotent by key, erasable."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def bytes_of(folder: Path) -> bytes:
     return b"".join(path.read_bytes() for path in sorted(folder.iterdir()))
 
 
-def test_entries_come_back_in_their_order(tmp_path: Path) -> None:
+def test_entries_are_read_back_in_order(tmp_path: Path) -> None:
     with opened(tmp_path) as file:
         file.add(note("first"), note("second", about="P1-2"), note("third"))
     with opened(tmp_path) as file:
@@ -38,7 +38,7 @@ def test_entries_come_back_in_their_order(tmp_path: Path) -> None:
         assert (file.read_head(), file.read_head("P1-2"), file.read_head("P9")) == (3, 2, 0)
 
 
-def test_the_version_changes_with_every_change_and_with_nothing_else(tmp_path: Path) -> None:
+def test_the_change_counter_changes_exactly_with_every_change(tmp_path: Path) -> None:
     with opened(tmp_path) as file, opened(tmp_path) as elsewhere:
         changes = [
             lambda: file.add(note("first", key="k")),
@@ -57,7 +57,7 @@ def test_the_version_changes_with_every_change_and_with_nothing_else(tmp_path: P
         assert len(set(seen)) == len(seen)
 
 
-def test_nothing_that_was_said_can_be_read_in_the_file(tmp_path: Path) -> None:
+def test_no_content_is_readable_in_the_file(tmp_path: Path) -> None:
     with opened(tmp_path) as file:
         file.add(note("the gradients exploded"))
         file.put_pieces("P1", "P1", [{"text": "nobody could say why"}])
@@ -65,16 +65,14 @@ def test_nothing_that_was_said_can_be_read_in_the_file(tmp_path: Path) -> None:
         assert b"nobody could" not in bytes_of(tmp_path)
 
 
-def test_file_and_key_are_for_their_owner_alone(tmp_path: Path) -> None:
+def test_only_their_owner_can_read_file_and_key(tmp_path: Path) -> None:
     with opened(tmp_path) as file:
         file.add(note("said"))
         assert all(stat.S_IMODE(path.stat().st_mode) == 0o600 for path in tmp_path.iterdir())
 
 
 @pytest.mark.skipif(os.name != "posix", reason="modes say nothing here")
-def test_a_key_that_others_can_read_is_closed_to_them_or_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_key_readable_by_others_is_made_private_or_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     opened(tmp_path).close()
     key = tmp_path / "sealed.key"
     tmp_path.chmod(0o755)
@@ -91,7 +89,7 @@ def test_a_key_that_others_can_read_is_closed_to_them_or_refused(
         opened(tmp_path)
 
 
-def test_the_same_key_is_the_same_entry(tmp_path: Path) -> None:
+def test_an_entry_with_a_repeated_key_is_stored_once(tmp_path: Path) -> None:
     with opened(tmp_path) as file:
         first = file.add(note("once", key="k"))
         assert file.add(note("once", key="k")) == first
@@ -100,7 +98,7 @@ def test_the_same_key_is_the_same_entry(tmp_path: Path) -> None:
             file.add(note("twice", key="k"))
 
 
-def test_entries_are_kept_all_or_none(tmp_path: Path) -> None:
+def test_entries_are_stored_all_or_none(tmp_path: Path) -> None:
     with opened(tmp_path) as file:
         file.add(note("there", key="k"))
         with pytest.raises(StateError):
@@ -108,7 +106,7 @@ def test_entries_are_kept_all_or_none(tmp_path: Path) -> None:
         assert [one.content["text"] for one in file.read_entries()] == ["there"]
 
 
-def test_erasing_leaves_nothing_but_the_fact(tmp_path: Path) -> None:
+def test_erasing_leaves_only_the_record_of_the_erasure(tmp_path: Path) -> None:
     with opened(tmp_path) as file:
         file.add(note("of the first"), note("of the second", "P2", "P2"))
         file.put_pieces("P1", "P1", [{"text": "words"}] * 50)
@@ -122,7 +120,7 @@ def test_erasing_leaves_nothing_but_the_fact(tmp_path: Path) -> None:
         assert not any(one[:32] in left for one in sealed)
 
 
-def test_nothing_is_kept_about_somebody_who_withdrew(tmp_path: Path) -> None:
+def test_nothing_is_stored_about_a_withdrawn_participant(tmp_path: Path) -> None:
     with opened(tmp_path) as file:
         file.erase("P1", "2026-01-02")
         with pytest.raises(StateError, match="P1 has withdrawn"):
@@ -133,7 +131,7 @@ def test_nothing_is_kept_about_somebody_who_withdrew(tmp_path: Path) -> None:
         assert file.list_erased() == {"P1": "2026-01-02"}
 
 
-def test_pieces_are_replaced_whole_together_with_what_tells_of_them(tmp_path: Path) -> None:
+def test_pieces_are_replaced_together_with_their_entries(tmp_path: Path) -> None:
     with opened(tmp_path) as file:
         file.put_pieces("P1", "P1", [{"text": "a"}, {"text": "b"}])
         file.put_pieces("P1", "P1", [{"text": "c"}], NewEntry("transcript", "lead", {"turns": 1}, "P1", "P1"))
@@ -141,7 +139,7 @@ def test_pieces_are_replaced_whole_together_with_what_tells_of_them(tmp_path: Pa
         assert [one.kind for one in file.read_entries()] == ["transcript"]
 
 
-def test_a_text_gets_a_version_when_it_changes(tmp_path: Path) -> None:
+def test_a_changed_text_gets_a_new_version(tmp_path: Path) -> None:
     with opened(tmp_path) as file:
         first = file.texts.add("guide/a", "one", "2026-01-01")
         assert file.texts.add("guide/a", "one", "2026-01-05") == first
@@ -153,27 +151,27 @@ def test_a_text_gets_a_version_when_it_changes(tmp_path: Path) -> None:
         assert file.texts.list_versions("guide/a") == [first, second]
 
 
-def test_a_key_that_is_not_the_one_is_told(tmp_path: Path) -> None:
+def test_a_wrong_key_is_reported(tmp_path: Path) -> None:
     with opened(tmp_path) as file:
         file.add(note("said"))
     (tmp_path / "sealed.key").write_text("00" * 32)
-    with opened(tmp_path) as file, pytest.raises(InputError, match=r"sealed\.key does not open"):
+    with opened(tmp_path) as file, pytest.raises(InputError, match=r"sealed\.key cannot decrypt"):
         file.read_entries()
     (tmp_path / "sealed.key").write_text("no key")
     with pytest.raises(InputError, match="key of tests"):
         opened(tmp_path)
 
 
-def test_an_entry_cannot_be_moved_to_somebody_else(tmp_path: Path) -> None:
+def test_an_entry_cannot_be_moved_to_another_participant(tmp_path: Path) -> None:
     with opened(tmp_path) as file:
         file.add(note("said"))
     with sqlite3.connect(tmp_path / "sealed.db") as writing:
         writing.execute("UPDATE entries SET participant = 'P2'")
-    with opened(tmp_path) as file, pytest.raises(InputError, match="does not open"):
+    with opened(tmp_path) as file, pytest.raises(InputError, match="cannot decrypt"):
         file.read_entries()
 
 
-def test_two_people_write_at_once_and_nothing_is_lost(tmp_path: Path) -> None:
+def test_two_concurrent_writers_lose_nothing(tmp_path: Path) -> None:
     def write(who: str) -> None:
         with opened(tmp_path) as file:
             for number in range(40):
@@ -190,11 +188,13 @@ def test_two_people_write_at_once_and_nothing_is_lost(tmp_path: Path) -> None:
     assert all([one for one in said if one[0] == who] == [f"{who} {number}" for number in range(40)] for who in "abc")
 
 
-def test_what_is_decided_sees_the_newest_entries(tmp_path: Path) -> None:
+def test_computed_entries_see_the_newest_entries(tmp_path: Path) -> None:
     with opened(tmp_path) as file:
 
         def count(_: int) -> None:
-            file.add_computed(lambda known: [NewEntry("count", "a", {"number": len(known) + 1}, about="all")], about="all")
+            file.add_computed(
+                lambda known: [NewEntry("count", "a", {"number": len(known) + 1}, about="all")], about="all"
+            )
 
         threads = [threading.Thread(target=count, args=(one,)) for one in range(20)]
         for thread in threads:
@@ -204,7 +204,7 @@ def test_what_is_decided_sees_the_newest_entries(tmp_path: Path) -> None:
         assert [one.content["number"] for one in file.read_entries(about="all")] == list(range(1, 21))
 
 
-def test_a_lost_key_is_not_made_anew_over_what_it_sealed(tmp_path: Path) -> None:
+def test_a_lost_key_is_not_created_again_over_encrypted_content(tmp_path: Path) -> None:
     with opened(tmp_path):
         pass
     (tmp_path / "sealed.key").unlink()
@@ -212,7 +212,7 @@ def test_a_lost_key_is_not_made_anew_over_what_it_sealed(tmp_path: Path) -> None
         file.add(note("there"))
     kept = (tmp_path / "sealed.key").read_text()
     (tmp_path / "sealed.key").unlink()
-    with pytest.raises(InputError, match="bring back the key"):
+    with pytest.raises(InputError, match="restore the original key"):
         opened(tmp_path)
     assert not (tmp_path / "sealed.key").exists()
     (tmp_path / "sealed.key").write_text(kept)
@@ -220,7 +220,7 @@ def test_a_lost_key_is_not_made_anew_over_what_it_sealed(tmp_path: Path) -> None
         assert [one.content["text"] for one in file.read_entries()] == ["there"]
 
 
-def test_what_is_rewritten_changes_at_once_or_not_at_all(tmp_path: Path) -> None:
+def test_changes_of_content_happen_all_or_none(tmp_path: Path) -> None:
     with opened(tmp_path) as file:
         piece = {"speaker": "Guest", "text": "I asked Xanthe."}
         file.put_pieces(
@@ -232,7 +232,9 @@ def test_what_is_rewritten_changes_at_once_or_not_at_all(tmp_path: Path) -> None
         with pytest.raises(StateError, match="used for something else"):
             file.change_content("P1", lambda: SealedChanges({}, {0: erased}, [wrong]))
         assert file.read_pieces("P1") == [piece, piece]
-        assert file.change_content("P1", lambda: SealedChanges({entry.number: {"left_out": []}}, {0: erased}, [])) is True
+        assert (
+            file.change_content("P1", lambda: SealedChanges({entry.number: {"left_out": []}}, {0: erased}, [])) is True
+        )
         assert file.read_pieces("P1") == [erased, piece]
         assert [one.content for one in file.read_entries(about="P1")] == [{"left_out": []}]
         assert file.change_content("P1", lambda: SealedChanges({}, {}, [])) is False

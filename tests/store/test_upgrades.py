@@ -1,4 +1,4 @@
-"""A store of another revision: an older one is upgraded after a verified backup, a newer one refused."""
+"""An older store is upgraded after a verified backup; a newer one is refused."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ import quaestor.store
 from quaestor.base.clock import exact_now
 from quaestor.base.errors import StateError
 from quaestor.store.journal import Journal, parse_database_url
-from quaestor.store.records import NewAct, ActRow, build_row
+from quaestor.store.records import ActRow, NewAct, build_row
 from quaestor.store.schema import LATEST, REVISIONS, VERSIONS, acts, add_rows, upgrade_store
 from quaestor.store.sqlite import SQLite, verify_copy
 
@@ -41,13 +41,13 @@ def old(address: str | Path) -> str | Path:
     return address
 
 
-def test_the_migrations_lead_to_the_table_the_code_knows(journal: Journal) -> None:
+def test_the_migrations_create_the_table_of_the_code(journal: Journal) -> None:
     with journal.database.reading() as connection:
         context = MigrationContext.configure(connection, opts={"version_table": VERSIONS})
         assert compare_metadata(context, acts.metadata) == []
 
 
-def test_every_migration_is_known_by_its_number() -> None:
+def test_the_list_of_revisions_is_complete() -> None:
     versions = Path(quaestor.store.__path__[0]) / "migrations" / "versions"
     assert sorted(path.name[:4] for path in versions.glob("0*.py")) == list(REVISIONS)
 
@@ -72,7 +72,7 @@ def test_an_up_to_date_store_needs_no_backup(old: str | Path, tmp_path: Path) ->
     assert len(list((tmp_path / "backups").iterdir())) == 1
 
 
-def test_a_file_is_kept_beside_the_store_by_default(tmp_path: Path) -> None:
+def test_the_backup_is_next_to_the_store_by_default(tmp_path: Path) -> None:
     make_old(tmp_path / "study.db", OLD)
     with Journal.open(tmp_path / "study.db"):
         pass
@@ -82,7 +82,7 @@ def test_a_file_is_kept_beside_the_store_by_default(tmp_path: Path) -> None:
         assert copy.execute("SELECT version_num FROM quaestor_revision").fetchone() == ("0001",)
 
 
-def test_without_a_good_backup_nothing_is_upgraded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_upgrade_without_a_verified_backup_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make_old(tmp_path / "study.db", OLD)
 
     def refuse(*given: object) -> None:
@@ -98,7 +98,7 @@ def test_without_a_good_backup_nothing_is_upgraded(tmp_path: Path, monkeypatch: 
     assert [path.name for path in tmp_path.iterdir()] == ["study.db"]
 
 
-def test_a_copy_that_lacks_an_act_is_no_backup(tmp_path: Path) -> None:
+def test_a_copy_without_an_act_is_refused_as_a_backup(tmp_path: Path) -> None:
     make_old(tmp_path / "study.db", OLD)
     make_old(tmp_path / "other.db", OLD[:6])
     database = SQLite(tmp_path / "study.db")
@@ -121,7 +121,7 @@ def test_a_newer_store_is_refused(address: str | Path) -> None:
     assert "\n" not in str(no.value)
 
 
-def test_opening_a_store_that_is_up_to_date_does_not_wait_for_alembic(tmp_path: Path) -> None:
+def test_opening_an_up_to_date_store_does_not_import_alembic(tmp_path: Path) -> None:
     with Journal.open(tmp_path / "study.db"):
         pass
     program = (

@@ -269,7 +269,7 @@ def test_other_answers_are_refused_or_kept_and_replaced(study: Study, backup: Pa
     with fielded(other.root) as surveys:
         answered(surveys)
     before = everything(other.root)
-    with pytest.raises(StateError, match=r"restore with --replace, which keeps what is there in a file") as refused:
+    with pytest.raises(StateError, match=r"restore with --replace, which backs up this data first") as refused:
         restore_study(other, backup)
     assert "\n" not in str(refused.value)
     assert everything(other.root) == before

@@ -72,9 +72,9 @@ def test_claims_come_back_with_the_key_that_opens_them(surveys: Surveys, backup:
 
 def test_the_two_backups_are_not_taken_for_each_other(surveys: Surveys, backup: Path, other: Study) -> None:
     whole = backup.with_name("study.backup")
-    with pytest.raises(InputError, match=r"holds claims, which are apart from all else: `quaestor restore --claims"):
+    with pytest.raises(InputError, match=r"contains claims, which are kept separately: run `quaestor restore --claims"):
         restore_study(other, backup)
-    with pytest.raises(InputError, match=r"holds no claims: `quaestor restore "):
+    with pytest.raises(InputError, match=r"contains no claims: run `quaestor restore "):
         restore_claims(other, whole)
     assert not (other.root / "claims.db").exists()
     assert b"example.org" not in whole.read_bytes()

@@ -45,7 +45,7 @@ def truth(folder: Path) -> InterviewTruth:
     return read_truth(folder)
 
 
-def test_every_program_writes_one_of_them_and_each_is_read_back_word_by_word(
+def test_each_format_is_written_and_read_back_word_by_word(
     folder: Path, truth: InterviewTruth
 ) -> None:
     assert [one.format for one in truth.interviews] == list(FORMATS)
@@ -55,7 +55,7 @@ def test_every_program_writes_one_of_them_and_each_is_read_back_word_by_word(
         assert len(read.speakers) == 2
 
 
-def test_they_are_conversations_of_some_length_that_say_that_nobody_said_them(truth: InterviewTruth) -> None:
+def test_interviews_have_some_length_and_say_that_they_are_synthetic(truth: InterviewTruth) -> None:
     for one in truth.interviews:
         turns = one.interview.turns
         assert 60 <= len(turns) <= 120
@@ -68,7 +68,7 @@ def test_they_are_conversations_of_some_length_that_say_that_nobody_said_them(tr
         assert not any(re.search(r"[{}]|  ", turn.text) for turn in turns)
 
 
-def test_what_is_planted_stands_where_the_truth_says(truth: InterviewTruth, plan: InterviewPlan) -> None:
+def test_passages_and_names_are_where_the_truth_says(truth: InterviewTruth, plan: InterviewPlan) -> None:
     for one in truth.interviews:
         for turn in one.interview.turns:
             for stretch in turn.passages:
@@ -105,7 +105,7 @@ def test_the_codes_are_those_of_the_bundled_codebook(plan: InterviewPlan) -> Non
         assert not set(asked) & set(talk.codes) - set(talk.details), "a code that asks for more is told more of"
 
 
-def test_the_questions_of_the_guide_are_found_in_them(guide: Guide, truth: InterviewTruth) -> None:
+def test_the_questions_of_the_guide_are_found_in_the_interviews(guide: Guide, truth: InterviewTruth) -> None:
     for one in truth.interviews:
         asking = [
             (place, turn.text) for place, turn in enumerate(one.interview.turns) if turn.voice is Voice.INTERVIEWER
@@ -116,7 +116,7 @@ def test_the_questions_of_the_guide_are_found_in_them(guide: Guide, truth: Inter
         assert not set(asked.values()) & set(one.interview.skipped)
 
 
-def test_the_same_seed_gives_the_same_bytes_and_another_one_others(
+def test_the_same_seed_gives_the_same_files_and_another_seed_different_ones(
     folder: Path, tmp_path: Path, guide: Guide, plan: InterviewPlan
 ) -> None:
     write_interviews(tmp_path / "again", generate_interviews(guide, plan, seed=SEED), SEED, guide.id)
@@ -126,7 +126,7 @@ def test_the_same_seed_gives_the_same_bytes_and_another_one_others(
         assert (tmp_path / "other" / path.name).read_bytes() != path.read_bytes(), path.name
 
 
-def test_any_number_of_any_length_and_later_ones_say_nothing_new(guide: Guide, plan: InterviewPlan) -> None:
+def test_interviews_beyond_the_plan_add_no_new_codes(guide: Guide, plan: InterviewPlan) -> None:
     talks = list(generate_interviews(guide, plan, seed=SEED, interviews=9, words=6_000))
     assert all(6_000 <= talk.words < 7_500 for talk in talks)
     seen = frozenset().union(*(talk.codes for talk in talks[:6]))
@@ -134,20 +134,20 @@ def test_any_number_of_any_length_and_later_ones_say_nothing_new(guide: Guide, p
     assert len({talk.plan.name for talk in talks}) == 9
 
 
-def test_a_truth_that_is_none_is_refused(tmp_path: Path, folder: Path) -> None:
+def test_a_wrong_truth_file_is_refused(tmp_path: Path, folder: Path) -> None:
     with pytest.raises(InputError, match=r"does not exist: name the folder"):
         read_truth(tmp_path)
     (tmp_path / "truth.json").write_text('{"seed": 1}', "utf-8")
-    with pytest.raises(InputError, match="make it anew"):
+    with pytest.raises(InputError, match="create it again"):
         read_truth(tmp_path)
     assert json.loads((folder / "truth.json").read_text("utf-8"))["synthetic"] is True
 
 
-def test_a_plan_that_cannot_be_kept_is_refused(guide: Guide, plan: InterviewPlan) -> None:
+def test_an_impossible_interview_plan_is_refused(guide: Guide, plan: InterviewPlan) -> None:
     said = tomllib.loads((template_folder(STUDY) / "synthetic.toml").read_text("utf-8"))["interviews"]
     with pytest.raises(InputError, match="without a sentence or a question"):
         parse_plan({**said, "sentences": {"dataset": ["what decides is the data"]}}, "here")
-    with pytest.raises(InputError, match="does not say 'note'"):
+    with pytest.raises(InputError, match="lacks 'note'"):
         parse_plan({key: value for key, value in said.items() if key != "note"}, "here")
     strange = parse_plan({**said, "plain": {"weather": ["It rains."]}}, "here")
     with pytest.raises(InputError, match="answers 'weather', which the guide 'guide' does not ask"):

@@ -22,7 +22,7 @@ def answers(finding: float = 1.0, shifting: float = 0.0, mistaking: float = 0.0)
     return [rater.answer(f"P1/{place:05d}", TEXT, PLANTED, SIBLINGS, FIELDS) for place in range(500)]
 
 
-def test_who_never_errs_finds_all_with_all_that_is_said_of_it() -> None:
+def test_a_perfect_rater_finds_every_passage_with_its_fields() -> None:
     [one] = {str(each) for each in answers()}
     assert one == str(
         [
@@ -32,27 +32,27 @@ def test_who_never_errs_finds_all_with_all_that_is_said_of_it() -> None:
     )
 
 
-def test_as_much_is_missed_as_was_asked_for() -> None:
+def test_the_share_of_missed_passages_follows_the_detection_rate() -> None:
     found = sum(map(len, answers(finding=0.8)))
     assert 0.76 < found / 1_000 < 0.84
     assert sum(map(len, answers(finding=0.0))) == 0
 
 
-def test_ends_are_a_word_off_and_never_within_one() -> None:
+def test_shifted_ends_are_a_word_off_and_never_inside_a_word() -> None:
     moved = [one for each in answers(shifting=1.0) for one in each]
     places = {(one["start"], one["end"]) for one in moved if one["code"] == "training-time"}
     assert places == {(0, 28), (8, 28), (6, 23), (6, 34)}
     assert all(TEXT[one["start"]].strip() and TEXT[one["end"] - 1].strip() for one in moved)  # type: ignore[index, operator]
 
 
-def test_a_sibling_is_taken_now_and_then_without_what_it_does_not_ask_for() -> None:
+def test_a_confused_code_is_a_sibling_without_fields_it_does_not_have() -> None:
     taken = [one for each in answers(mistaking=0.5) for one in each]
     other = [one for one in taken if one["code"] in ("dataset", "other")]
     assert 0.44 < len(other) / len(taken) < 0.56
     assert not any("fields" in one for one in other)
 
 
-def test_two_raters_err_apart_and_the_same_one_always_alike() -> None:
+def test_two_raters_err_independently_and_each_is_reproducible() -> None:
     def coded(name: str) -> list[int]:
         rater = SimulatedCoder(name, 0.7, 0.0, 0.0, 7)
         return [len(rater.answer(f"P1/{place}", TEXT, PLANTED, SIBLINGS, FIELDS)) for place in range(100)]
@@ -61,6 +61,6 @@ def test_two_raters_err_apart_and_the_same_one_always_alike() -> None:
     assert coded("rater-1") != coded("rater-2")
 
 
-def test_a_share_beyond_one_is_refused() -> None:
-    with pytest.raises(InputError, match=r"--finding is 1\.2"):
+def test_a_share_above_1_is_refused() -> None:
+    with pytest.raises(InputError, match=r"detection of a simulated rater is 1\.2"):
         SimulatedCoder("rater-1", 1.2, 0.0, 0.0, 1)

@@ -39,7 +39,7 @@ def test_the_median_of_every_object_is_exact(drawn: tuple[list[int], list[float]
 
 
 @given(sized_medians(), st.integers(0, 2**32), st.integers(0, 3_000))
-def test_settling_a_phase_leaves_the_objects_as_they_were(
+def test_fixing_a_phase_median_keeps_the_object_medians(
     drawn: tuple[list[int], list[float]], seed: int, wanted: int
 ) -> None:
     sizes, medians = drawn
@@ -53,7 +53,7 @@ def test_settling_a_phase_leaves_the_objects_as_they_were(
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_a_phase_whose_objects_lie_on_both_sides_meets_its_median(seed: int) -> None:
+def test_a_phase_with_objects_on_both_sides_gets_its_exact_median(seed: int) -> None:
     rng = np.random.default_rng(seed)
     groups = groups_of([21, 30, 11, 50], [0, 0, 1, 1])
     medians = np.array([300.0, 700.0, 90.0, 40.5])
@@ -63,7 +63,7 @@ def test_a_phase_whose_objects_lie_on_both_sides_meets_its_median(seed: int) -> 
 
 
 @given(st.lists(st.integers(1, 200), min_size=1, max_size=30), st.integers(0, 3_000))
-def test_parts_sum_to_the_total_and_nobody_goes_empty_where_it_suffices(weights: list[int], total: int) -> None:
+def test_apportioned_parts_sum_to_the_total_and_are_at_least_1_if_possible(weights: list[int], total: int) -> None:
     parts = apportion(weights, total).tolist()
     assert sum(parts) == total
     assert min(parts) >= (1 if total >= len(weights) else 0)

@@ -55,13 +55,13 @@ def planned(responses: int, **questions: PlantedAnswers) -> SurveyPlan:
     return SurveyPlan(responses, questions)
 
 
-def test_the_same_seed_draws_the_same_and_another_seed_another(small: Questionnaire) -> None:
+def test_the_same_seed_draws_the_same_respondents_and_another_seed_others(small: Questionnaire) -> None:
     drawn = draw_respondents(small, 40, seed=3)
     assert drawn == draw_respondents(small, 40, seed=3)
     assert drawn != draw_respondents(small, 40, seed=4)
 
 
-def test_every_answer_is_one_that_its_question_takes(small: Questionnaire) -> None:
+def test_every_simulated_answer_is_valid_for_its_question(small: Questionnaire) -> None:
     for respondent in draw_respondents(small, 60, seed=1):
         for name, answer in respondent.answers.items():
             question = small.question(name)
@@ -70,7 +70,7 @@ def test_every_answer_is_one_that_its_question_takes(small: Questionnaire) -> No
         assert respondent.seconds["consent"] > 0
 
 
-def test_nobody_answers_what_is_not_shown_or_goes_on_after_the_end(small: Questionnaire) -> None:
+def test_hidden_questions_and_pages_after_the_end_are_not_answered(small: Questionnaire) -> None:
     ended = PlantedAnswers(counts={"yes": 15, "no": 5})
     drawn = draw_respondents(small, 20, seed=2, plan=planned(20, converted=ended))
     out = [one for one in drawn if one.answers["converted"]["choices"] == ["no"]]
@@ -95,7 +95,7 @@ def plans(draw: st.DrawFn) -> SurveyPlan:
 
 
 @given(plans(), st.integers(0, 1_000))
-def test_what_is_planned_is_met_exactly(plan: SurveyPlan, seed: int) -> None:
+def test_planned_counts_are_met_exactly(plan: SurveyPlan, seed: int) -> None:
     choices = questionnaire_from(CHOICES, "choices")
     drawn = draw_respondents(choices, plan.responses, seed, plan)
     truth = count_planted_answers(choices, drawn)
@@ -108,7 +108,7 @@ def test_what_is_planned_is_met_exactly(plan: SurveyPlan, seed: int) -> None:
         assert ("other" in said.get("choices", [])) == ("other" in said.get("texts", {}))
 
 
-def test_who_is_named_first_answers_before_others(choices: Questionnaire) -> None:
+def test_respondents_named_first_in_the_plan_answer_first(choices: Questionnaire) -> None:
     plan = planned(
         20,
         one=PlantedAnswers(counts={"a": 8, "b": 12}),
@@ -149,7 +149,7 @@ def test_planned_rows_and_texts_are_met(small: Questionnaire) -> None:
         ({"then": PlantedAnswers(counts={"a": 1})}, "counts 'a' of 'then'"),
     ],
 )
-def test_a_plan_that_nobody_can_fulfil_is_refused(
+def test_an_impossible_survey_plan_is_refused(
     choices: Questionnaire, questions: dict[str, PlantedAnswers], words: str
 ) -> None:
     with pytest.raises(InputError) as refused:
@@ -157,6 +157,6 @@ def test_a_plan_that_nobody_can_fulfil_is_refused(
     assert words in str(refused.value)
 
 
-def test_nobody_is_no_respondent(choices: Questionnaire) -> None:
-    with pytest.raises(InputError, match="ask for at least one"):
+def test_zero_responses_are_refused(choices: Questionnaire) -> None:
+    with pytest.raises(InputError, match="use at least 1"):
         draw_respondents(choices, 0, 1)

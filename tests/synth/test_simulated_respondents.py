@@ -27,7 +27,7 @@ def counts_in(surveys: Surveys, name: str, question: str) -> tuple[int, Counter[
     return sum(1 for one in said if one), Counter(code for one in said for code in one.get("choices", ()))
 
 
-def test_the_bundled_study_is_answered_as_it_was_printed(tmp_path: Path) -> None:
+def test_simulated_responses_match_the_published_counts(tmp_path: Path) -> None:
     with open_surveys(open_study(new_study(tmp_path / "study", STUDY))) as surveys:
         open_survey(surveys, SURVEY)
         made = simulate_responses(surveys, SURVEY, seed=7, plan=read_bundled_plan(STUDY, SURVEY))
@@ -44,7 +44,7 @@ def test_the_bundled_study_is_answered_as_it_was_printed(tmp_path: Path) -> None
             assert counts_in(surveys, SURVEY, question) == (said.answered, found), question
 
 
-def test_every_kind_of_question_goes_through_the_pages(tmp_path: Path) -> None:
+def test_every_kind_of_question_can_be_simulated(tmp_path: Path) -> None:
     with fielded(tmp_path) as surveys:
         made = simulate_responses(surveys, NAME, seed=2, responses=30)
         assert surveys.answers.counts(NAME)[ResponseStatus.FINISHED] == 30
@@ -55,28 +55,28 @@ def test_every_kind_of_question_goes_through_the_pages(tmp_path: Path) -> None:
         assert all(surveys.answers.journal(one.id) for one in found)
 
 
-def test_simulated_answers_stay_away_from_those_of_people(tmp_path: Path) -> None:
+def test_a_survey_answered_by_people_is_not_simulated(tmp_path: Path) -> None:
     with fielded(tmp_path) as surveys:
         simulate_responses(surveys, NAME, seed=2, responses=3)
         simulate_responses(surveys, NAME, seed=3, responses=2)
         answered(surveys)
-        with pytest.raises(StateError, match=r"people have answered 'tools' already \(1\)"):
+        with pytest.raises(StateError, match=r"people have already answered 'tools' \(1\)"):
             simulate_responses(surveys, NAME, seed=4, responses=2)
         assert len(list(surveys.answers.responses(NAME))) == 6
 
 
-def test_somebody_who_begins_is_a_person(tmp_path: Path) -> None:
+def test_a_response_is_not_synthetic_by_default(tmp_path: Path) -> None:
     with fielded(tmp_path) as surveys:
         assert not begin(surveys, NAME)[1].synthetic
 
 
-def test_a_study_that_plants_nothing_says_so() -> None:
-    with pytest.raises(InputError, match="does not say what to plant in a survey: leave --like out"):
+def test_a_study_without_a_survey_plan_is_refused() -> None:
+    with pytest.raises(InputError, match="has no plan for a synthetic survey: leave --like out"):
         read_bundled_plan("dl-implementation-issues", "onnx")
     assert read_bundled_plan(STUDY, "a name of one's own") == read_bundled_plan(STUDY, SURVEY)
 
 
-def test_on_the_command_line(tmp_path: Path) -> None:
+def test_a_survey_is_simulated_on_the_command_line(tmp_path: Path) -> None:
     with fielded(tmp_path):
         pass
     said = quaestor("synth", "survey", NAME, "--responses", "4", "--seed", "9", "--study", tmp_path, "--json")

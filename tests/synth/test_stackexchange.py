@@ -166,7 +166,7 @@ def test_refined_questions_have_a_phase_a_verb_and_an_object_and_others_have_non
             assert (item["phase"], item["verb"], item["object"]) == ("", "", "")
 
 
-def test_frameworks_are_asked_about_only_while_they_live(tmp_path: Path) -> None:
+def test_questions_about_a_framework_fall_within_its_lifetime(tmp_path: Path) -> None:
     write_dump(tmp_path / "dump", posts=3_000, seed=4, plan=SMALL, tables=())
     first: dict[str, str] = {}
     for row in rows_of(tmp_path / "dump" / "Posts.xml"):
@@ -259,7 +259,7 @@ def test_other_tables_point_to_posts_and_users_that_exist(dump: tuple[Path, Trut
     assert truth.rows["comments"] == sum(int(row["CommentCount"]) for row in posts)
 
 
-def test_tags_are_counted_as_the_questions_carry_them(dump: tuple[Path, Truth], posts: list[Row]) -> None:
+def test_tag_counts_match_the_questions(dump: tuple[Path, Truth], posts: list[Row]) -> None:
     carried = Counter(tag for row in posts if "Tags" in row for tag in tags_of(row))
     kinds = {row["Id"]: row["PostTypeId"] for row in posts}
     listed = list(rows_of(dump[0] / "Tags.xml"))
@@ -304,14 +304,14 @@ def test_progress_ends_at_the_number_of_rows(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("total", [1, 2, 3, 10])
-def test_even_the_smallest_dumps_are_whole(tmp_path: Path, total: int) -> None:
+def test_the_smallest_dumps_are_complete(tmp_path: Path, total: int) -> None:
     truth = write_dump(tmp_path / "dump", posts=total, seed=1)
     found = list(rows_of(tmp_path / "dump" / "Posts.xml"))
     assert len(found) == truth.posts == total
     assert found[0]["PostTypeId"] == "1"
 
 
-def test_truth_stands_beside_the_dump(dump: tuple[Path, Truth]) -> None:
+def test_the_truth_is_written_with_the_dump(dump: tuple[Path, Truth]) -> None:
     folder, truth = dump
     written = json.loads((folder / "truth.json").read_text(encoding="utf-8"))
     assert written == truth.as_json()
@@ -319,7 +319,7 @@ def test_truth_stands_beside_the_dump(dump: tuple[Path, Truth]) -> None:
     assert written["funnel"][0] == {"step": "tagged", "in": truth.questions, "out": truth.funnel[0].leaving}
 
 
-def test_an_earlier_synthetic_dump_is_replaced_whole(tmp_path: Path) -> None:
+def test_an_earlier_synthetic_dump_is_replaced_completely(tmp_path: Path) -> None:
     write_dump(tmp_path / "dump", posts=100, seed=1)
     write_dump(tmp_path / "dump", posts=50, seed=2, tables=())
     assert sorted(digests(tmp_path / "dump")) == ["Posts.xml", "truth-items.csv", "truth.json"]
@@ -335,7 +335,7 @@ def test_a_folder_with_other_files_is_refused_and_left_as_it_was(tmp_path: Path,
     assert (tmp_path / "dump" / name).read_text(encoding="utf-8") == "mine"
 
 
-def test_notes_beside_an_earlier_synthetic_dump_are_not_removed(tmp_path: Path) -> None:
+def test_other_files_in_a_synthetic_dump_are_not_removed(tmp_path: Path) -> None:
     write_dump(tmp_path / "dump", posts=50, seed=1, tables=())
     (tmp_path / "dump" / "notes.txt").write_text("mine", encoding="utf-8")
     with pytest.raises(InputError, match="not a synthetic dump"):

@@ -144,7 +144,7 @@ def test_every_object_has_the_printed_posts_of_every_framework(posts: list[Post]
     assert sum(found.values()) == len(posts) == 2_401
 
 
-def test_years_stay_those_of_the_plan(posts: list[Post]) -> None:
+def test_the_years_match_the_plan(posts: list[Post]) -> None:
     found = Counter((post.item["framework"], int(post.asked[:4])) for post in posts)
     assert found == Counter({place: count for place, count in LIKE.yearly.items() if count})
 
@@ -162,13 +162,13 @@ def test_the_medians_of_every_object_and_phase_are_the_printed_ones(posts: list[
     assert compared == 191
 
 
-def test_a_median_that_is_not_legible_lies_where_the_study_says(posts: list[Post]) -> None:
+def test_an_illegible_median_is_taken_from_the_study(posts: list[Post]) -> None:
     found = medians_of(posts, "object")
     assert found["Model prediction/Threshold"] == (568, 1, 128.43)
     assert found["Data processing/Placeholder"] == (475, 1, 0.08)
 
 
-def test_phases_stand_in_the_printed_order(posts: list[Post]) -> None:
+def test_phases_have_the_published_order(posts: list[Post]) -> None:
     found = medians_of(posts, "phase")
     popular = sorted(found, key=lambda phase: -found[phase][0])
     difficult = sorted(found, key=lambda phase: -found[phase][2])
@@ -177,7 +177,7 @@ def test_phases_stand_in_the_printed_order(posts: list[Post]) -> None:
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2, 3])
-def test_views_go_strongly_with_the_score_and_weakly_with_the_response(tmp_path: Path, seed: int) -> None:
+def test_views_correlate_strongly_with_score_and_weakly_with_response_time(tmp_path: Path, seed: int) -> None:
     write_dump(tmp_path / "dump", posts=7_500, seed=seed, plan=LIKE, tables=())
     posts = refined_posts(tmp_path / "dump")
     views = [post.viewcount for post in posts]
@@ -202,7 +202,7 @@ def test_accepted_answers_come_inside_the_dump_and_not_always_first(posts: list[
     assert sum(min(post.answers) < post.accepted for post in posts) > 100
 
 
-def test_truth_says_what_the_dump_holds(folder: Path, posts: list[Post]) -> None:
+def test_the_truth_matches_the_dump(folder: Path, posts: list[Post]) -> None:
     for post in posts:
         told = (int(post.item["viewcount"]), int(post.item["score"]), float(post.item["response_days"]))
         assert told == (post.viewcount, post.score, post.response_days)
@@ -315,7 +315,7 @@ def test_the_same_seed_gives_the_same_bytes_also_after_a_run_that_failed(tmp_pat
         (replace(SMALL, taxonomy=None), "87ddc930896f2edf98ed56880d81100bf102189a0253b80b8beac56057c86551"),
     ],
 )
-def test_dumps_without_a_taxonomy_are_what_they_were_before_there_was_one(
+def test_dumps_without_a_taxonomy_are_unchanged(
     tmp_path: Path, plan: SynthPlan | None, expected: str
 ) -> None:
     write_dump(tmp_path / "dump", posts=8_000, seed=5, plan=plan, tables=())
@@ -323,7 +323,7 @@ def test_dumps_without_a_taxonomy_are_what_they_were_before_there_was_one(
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_a_long_wait_falls_to_a_question_that_was_asked_early_enough(tmp_path: Path, seed: int) -> None:
+def test_a_long_response_time_goes_to_an_early_question(tmp_path: Path, seed: int) -> None:
     write_dump(tmp_path / "dump", posts=200, seed=seed, plan=SMALL, tables=())
     posts = refined_posts(tmp_path / "dump")
     waits = {post.item["framework"]: post.response_days for post in posts if post.item["object"] == "Derivative"}
@@ -331,7 +331,7 @@ def test_a_long_wait_falls_to_a_question_that_was_asked_early_enough(tmp_path: P
     assert all(post.accepted < "2021-09-05" for post in posts)
 
 
-def test_a_wait_for_which_nobody_asked_early_enough_still_ends_inside_the_dump(tmp_path: Path) -> None:
+def test_a_response_time_that_fits_no_question_is_cut_at_the_end_of_the_dump(tmp_path: Path) -> None:
     assert SMALL.taxonomy is not None
     hard = tuple(replace(planned, medians=Medians(500, 1, 2_000)) for planned in SMALL_OBJECTS)
     plan = replace(SMALL, taxonomy=replace(SMALL.taxonomy, objects=hard))
@@ -381,11 +381,11 @@ def test_a_study_without_one_of_the_printed_files_plants_no_taxonomy(tmp_path: P
     assert read_taxonomy(tmp_path, FRAMEWORKS, {}) is not None
 
 
-def test_printed_files_that_leave_a_figure_open_are_refused(tmp_path: Path) -> None:
+def test_published_files_with_a_missing_figure_are_refused(tmp_path: Path) -> None:
     copied(tmp_path, *names_of_taxonomy())
     table = tmp_path / "table14-popularity-difficulty.csv"
     table.write_text(table.read_text().replace("V,Overall,1047.00", "V,Overall,"))
-    with pytest.raises(InputError, match="leaves V open"):
+    with pytest.raises(InputError, match="has no median for V"):
         read_taxonomy(tmp_path, FRAMEWORKS, {})
     copied(tmp_path, table.name)
     (tmp_path / "other.csv").write_text("figure,value,where\n")

@@ -80,7 +80,7 @@ class Person:
         self.enter()
 
     def rate_all(self, rater: str, name: str) -> None:
-        """From the start page to the last item, each with the key that it is to get."""
+        """Start over page to the last item, each with the key that it is to get."""
         self.go("")
         self.press("link", "Begin")
         expect(self.page.locator("#saved")).to_have_text("All saved")

@@ -129,7 +129,7 @@ def survey(
     with open_surveys(chosen_study(study)) as surveys, progress_bar(in_bytes=False) as progress:
         done = simulate_responses(
             surveys, name, seed=seed, responses=responses, plan=plan,
-            tell=lambda at, total: progress("responses", at, total),
+            report=lambda done, total: progress("responses", done, total),
         )  # fmt: skip
     if json:
         print_json(done.as_json(name))

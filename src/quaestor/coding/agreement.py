@@ -1,4 +1,4 @@
-"""How far raters agree, from a table of their ratings; the numbers come from `measures`, whoever asks."""
+"""Computes interrater agreement of rounds and of rating files; `measures` has the statistics."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ __all__ = [
 
 @dataclass(frozen=True)
 class RatingsFile:
-    """A CSV, TSV or XLSX of one row for each item and rater, and how its columns are called."""
+    """A CSV, TSV or XLSX file with one row for each item and rater, and the names of its columns."""
 
     path: Path
     item: str = "item"
     rater: str = "rater"
     separator: str | None = None
-    """Parts the codes in a cell, where an item may have several."""
+    """Separates the codes in a cell if an item may have several."""
 
 
 @dataclass(frozen=True)
@@ -62,13 +62,13 @@ def compute_round_agreement(
     against: str = "",
     seed: int = 0,
 ) -> Agreement:
-    """The agreement of a round on one facet, from its ratings alone, read under any version of the codebook.
+    """Computes the agreement of a round on one facet from its ratings, under any version of the codebook.
 
-    Against an earlier round it is the agreement of each rater with what they said then.
+    With `against`, it is the agreement of each rater with their own ratings in that earlier round.
     """
     scale = find_facet_scale(state, name, facet, version=version, level=level)
     if against and facet not in [other.id for other in state.round(against).plan.facets]:
-        raise InputError(f"the round {against!r} asks no {facet!r}: it cannot be compared with {name!r}")
+        raise InputError(f"the round {against!r} has no facet {facet!r}: it cannot be compared with {name!r}")
     labels = (
         list_drift_labels(state, name, against, facet) if against else list_labels(state, name, facet, version, level)
     )
@@ -77,7 +77,7 @@ def compute_round_agreement(
 
 @dataclass(frozen=True)
 class FacetScale:
-    """A facet whose agreement can be worked out: all that this needs beside the labels."""
+    """What computing agreement on a facet needs in addition to the labels."""
 
     facet: str
     several: bool
@@ -85,15 +85,15 @@ class FacetScale:
     scale: Scale
     order: tuple[str, ...]
     first_used_first: bool = False
-    """Whether labels are words that a withdrawal can erase: no statistic may depend on their alphabetical order."""
+    """Whether labels are words that a withdrawal can erase, so that no statistic may depend on their order."""
 
 
 def find_facet_scale(state: State, name: str, facet: str, *, version: int | None = None, level: str = "") -> FacetScale:
-    """Refuses a facet, a version or a level that the round does not have."""
+    """Returns the scale of a facet; raises InputError if the round lacks the facet, the version or the level."""
     round_state = state.round(name)
     names = [facet_plan.id for facet_plan in round_state.plan.facets]
     if facet not in names:
-        raise InputError(f"the round {name!r} asks no {facet!r}, allowed: {suggest(facet, names)}")
+        raise InputError(f"the round {name!r} has no facet {facet!r}, allowed: {suggest(facet, names)}")
     facet_plan = round_state.plan.facet(facet)
     kind = find_kind(facet_plan)
     if not kind.is_compared:
@@ -108,7 +108,7 @@ def find_facet_scale(state: State, name: str, facet: str, *, version: int | None
 
 
 def build_table(scale: FacetScale, labels: Sequence[tuple[str, str, Label | None]]) -> RatingTable:
-    """Labels of a round as the table that agreement is computed from."""
+    """Builds the table that agreement is computed from."""
     if scale.several:
         sets = [(item, rater, label if isinstance(label, frozenset) else None) for item, rater, label in labels]
         return build_set_table(sets, cannot_judge=[CANNOT_JUDGE])
@@ -128,7 +128,7 @@ def _parse_scale(name: str) -> Scale:
 
 
 def find_estimate(agreement: Agreement, name: str) -> Estimate:
-    """The statistic a round reports, by its name."""
+    """Returns the estimate of a statistic by its name."""
     return agreement.estimates[name]
 
 
@@ -141,11 +141,11 @@ def compute_file_agreement(
     cannot_judge: Sequence[str] = (),
     seed: int = 0,
 ) -> list[Agreement]:
-    """The agreement on each facet, in the order asked for; an empty cell is a missing rating."""
+    """Computes the agreement on each facet in the given order; an empty cell is a missing rating."""
     names = list(dict.fromkeys(facets))
     rows = list(_read_ratings(file, names))
     if not rows:
-        raise InputError(f"{file.path} has a header and no ratings: give one row for each item and rater")
+        raise InputError(f"{file.path} has a header but no ratings: add one row for each item and rater")
     agreements = []
     for number, facet in enumerate(names):
         triples = [(row.item, row.rater, row.labels[number]) for row in rows]
@@ -182,7 +182,7 @@ def _read_ratings(file: RatingsFile, facets: Sequence[str]) -> Iterator[_Row]:
     )
     if not facets:
         others = [name for name in header if name not in (item, rater)]
-        raise InputError(f"name what was rated with --facet, one of the columns of {path}: {join_with_or(others)}")
+        raise InputError(f"no facet is given: name a column of {path} with --facet, allowed: {join_with_or(others)}")
     columns = [_require_column(file, header, facet, "--facet") for facet in facets]
     for number, cells in read_rows(path):
         if not cells[item] or not cells[rater]:

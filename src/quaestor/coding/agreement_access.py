@@ -1,6 +1,6 @@
-"""Looking at the agreement of a round: who may, who is asked first, and what is on record of it.
+"""Access to the agreement of a round: who may see it, who must consent first, and what is recorded.
 
-What may be seen is decided in `coding.views`; looking at a blind round is an act, so a page never does it by itself.
+`coding.model.views` decides what may be seen. Seeing a blind round is an act, so a page never does it by itself.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from quaestor.measures.records import Agreement
 
 @dataclass(frozen=True)
 class RoundAgreement:
-    """The agreement of one round on one facet, and what was to be reached."""
+    """The agreement of a round on one facet and its threshold."""
 
     round: str
     kind: str
     open: bool
     simulated: bool
     blindness: str
-    """Empty where the raters were blind."""
+    """Empty if the raters were blind."""
     statistic: str
     threshold: float | None
     passed: bool | None
@@ -75,7 +75,7 @@ def compute_rounds_agreement(
     against: str = "",
     actor: str | None = None,
 ) -> list[RoundAgreement]:
-    """The agreement of one closed round, or of all of them."""
+    """Computes the agreement of one round, or of all closed rounds, and records the view."""
     with open_coding(study) as coding:
         state = coding.state
         chosen = (
@@ -84,7 +84,7 @@ def compute_rounds_agreement(
             else [round_state for round_state in state.rounds.values() if round_state.status == CLOSED]
         )
         if not chosen:
-            raise StateError("no round has been closed yet: agreement can be seen when one is")
+            raise StateError("no round has been closed yet: close one to see its agreement")
         agreements = []
         if against:
             require_lead_view(state, against, actor or coding.lead, coding.lead)
@@ -92,7 +92,7 @@ def compute_rounds_agreement(
             require_lead_view(state, round_state.plan.round, actor or coding.lead, coding.lead)
             names = list(facets) or list_comparable_facets(round_state, level)
             agreements += [_compute_one(coding, round_state, facet, version, level, against) for facet in names]
-        # Agreement comes from others' ratings: once it has been worked out, it is on record who saw it.
+        # Agreement reveals others' ratings, so seeing it is recorded.
         for name_seen in {round_state.plan.round for round_state in chosen} | ({against} if against else set()):
             record_view(coding, name_seen, actor or coding.lead)
         return agreements
@@ -108,7 +108,7 @@ def _compute_one(
 
 
 def compare_to_threshold(round_state: RoundState, agreement: Agreement, *, as_fixed: bool) -> RoundAgreement:
-    """An agreement with what the round had to reach, where it is the one that was fixed beforehand."""
+    """Adds the threshold of the round if this is the agreement that its plan names."""
     plan = round_state.plan
     measured = (
         as_fixed and agreement.facet == plan.measured and plan.threshold is not None and round_state.status == CLOSED
@@ -129,14 +129,14 @@ def compare_to_threshold(round_state: RoundState, agreement: Agreement, *, as_fi
 
 @dataclass(frozen=True)
 class AgreementAccess:
-    """Whether somebody sees the agreement of a round: now, once they say that they look, or not yet."""
+    """Whether somebody may see the agreement of a round: now, after consent, or not yet."""
 
     may: Literal["now", "ask", "not yet"]
     message: str = ""
 
 
 def find_access(state: State, name: str, actor: str, lead: str) -> AgreementAccess:
-    """How somebody stands to a round; asking this opens nobody's eyes."""
+    """Returns somebody's access to the agreement of a round; records nothing."""
     try:
         round_state = require_lead_view(state, name, actor, lead)
     except StateError as refusal:
@@ -144,39 +144,39 @@ def find_access(state: State, name: str, actor: str, lead: str) -> AgreementAcce
     if not needs_consent(state, name, actor):
         return AgreementAccess("now")
     if round_state.status == CLOSED:
-        return AgreementAccess("ask", "Your look goes on record. The round can then be reopened only as not blind.")
+        return AgreementAccess("ask", "Your view is recorded. The round can then be reopened only as not blind.")
     return AgreementAccess(
-        "ask", "This round is open and blind. Who looks is on record and can take no seat in it any more."
+        "ask", "This round is open and blind. Your view is recorded, and you can no longer rate in it."
     )
 
 
 def _why_not(round_state: RoundState, actor: str, refusal: str) -> str:
     if round_state.slot_of(actor):
-        return "You rate in this round: agreement can be seen when it is closed."
+        return "You rate in this round: agreement is shown once it is closed."
     if actor == round_state.plan.tie_breaker:
-        return "You break the ties of this round: agreement can be seen when all of them are settled."
+        return "You are the tie-breaker of this round: agreement is shown once all disagreements are settled."
     return refusal
 
 
 def record_agreement_view(coding: CodingSession, name: str, actor: str) -> None:
-    """Put on record that somebody now sees the agreement of a round; refuses those who may not."""
+    """Records that somebody sees the agreement of a round; raises StateError if they may not."""
     with coding.locked_state() as state:
         require_lead_view(state, name, actor, coding.lead)
     record_view(coding, name, actor)
 
 
 def require_agreement_access(coding: CodingSession, name: str, actor: str) -> RoundState:
-    """The round, for those who may see its agreement, and who are on record from now on."""
+    """Returns the round and records the view; raises StateError without access or before consent."""
     with coding.locked_state() as state:
         round_state = require_lead_view(state, name, actor, coding.lead)
         if needs_consent(state, name, actor):
-            raise StateError(f"the agreement of {name!r} is seen by those who say so: open its page and look")
+            raise StateError(f"seeing the agreement of {name!r} is recorded: confirm that on its page first")
     record_view(coding, name, actor)
     return round_state
 
 
 def list_comparable_facets(round_state: RoundState, level: str = "") -> list[str]:
-    """The facets of a round that raters can agree on."""
+    """Returns the facets of a round that raters can agree on."""
     return [
         facet.id for facet in round_state.plan.facets if find_kind(facet).is_compared and (facet.codes or not level)
     ]
@@ -192,7 +192,7 @@ def find_visible_agreement(
     level: str = "",
     wait: bool = True,
 ) -> tuple[RoundAgreement, CachedAgreement] | None:
-    """The agreement on one facet beside its threshold; None where it is still being worked out."""
+    """Returns the agreement on one facet with its threshold; None while it is being computed."""
     require_agreement_access(coding, name, actor)
     cached = find_agreement(coding, name, facet, version=version, level=level, wait=wait)
     if cached is None:
@@ -211,7 +211,7 @@ def list_visible_agreements(
     version: int | None = None,
     level: str = "",
 ) -> list[RoundAgreement]:
-    """What `quaestor agreement --round` says, for those who have looked already."""
+    """Returns the agreement on several facets, by default all, for a viewer with access."""
     names = list(facets) or list_comparable_facets(require_agreement_access(coding, name, actor), level)
     results = (find_visible_agreement(coding, name, actor, facet, version=version, level=level) for facet in names)
     return [result[0] for result in results if result is not None]

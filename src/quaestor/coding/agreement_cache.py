@@ -1,4 +1,4 @@
-"""Agreement of rounds that pages ask for again and again: worked out beside those who rate, and kept."""
+"""Caches the agreement of rounds; computes large rounds in the background without blocking raters."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from quaestor.coding.session import CodingSession
 LARGE = 40_000
 """Ratings of a round above which a page does not wait for its agreement."""
 _AT_ONCE = 4_000
-"""Ratings that are read while nobody else can act."""
+"""Ratings read per batch while holding the lock."""
 _SHARE = 0.02
-"""By how much a large open round has to grow before its agreement is worked out again."""
+"""By which share a large open round must grow before its agreement is computed again."""
 
 
 @dataclass(frozen=True)
 class CachedAgreement:
-    """The agreement on a facet, the table it comes from, and how many ratings the round had then."""
+    """The agreement on a facet, its table, and the number of ratings it was computed from."""
 
     agreement: Agreement
     table: RatingTable
@@ -39,7 +39,7 @@ class CachedAgreement:
 
 @dataclass(frozen=True)
 class _AgreementRequest:
-    """What is to be worked out, and of which moment of the round."""
+    """Which agreement to compute, and as of which act."""
 
     round: str
     facet: str
@@ -57,9 +57,9 @@ class _AgreementRequest:
 def find_agreement(
     coding: CodingSession, name: str, facet: str, *, version: int | None = None, level: str = "", wait: bool = True
 ) -> CachedAgreement | None:
-    """The agreement of a round as it stands.
+    """Returns the current agreement of a round.
 
-    Who does not wait gets what was worked out last of a large round, or None, and it is worked out meanwhile.
+    Without `wait`, a large round returns the last computed agreement, or None, and is computed in the background.
     """
     with coding.locked_state() as state:
         round_state = state.round(name)
@@ -80,7 +80,7 @@ def find_agreement(
 
 
 def _build_stamp(round_state: RoundState) -> tuple[Any, ...]:
-    """All that can change what was worked out; a rating that is on record never does."""
+    """Returns a change stamp: everything that can change the agreement. A recorded rating never changes."""
     slots = tuple((len(slot.raters), len(slot.items[0])) for slot in round_state.slots)
     return round_state.rating_count, len(round_state.unifications), slots, round_state.status
 
@@ -104,7 +104,7 @@ def _compute_in_background(coding: CodingSession, scale: FacetScale, request: _A
 
 
 def _compute(coding: CodingSession, scale: FacetScale, request: _AgreementRequest) -> CachedAgreement | QuaestorError:
-    """Read under the lock, a piece at a time; compute without it."""
+    """Reads the labels in batches under the lock and computes without it, so that others can go on rating."""
     result: CachedAgreement | QuaestorError
     try:
         table = build_table(scale, _read_labels(coding, request))

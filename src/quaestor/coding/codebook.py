@@ -1,4 +1,4 @@
-"""The codebook of a study: its file, its changes, its versions."""
+"""Imports, changes, exports and compares the codebook of a study."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ _BETWEEN_WORDS = re.compile(r"[-_/]+")
 
 
 def require_no_names(names: KnownNames, before: Codebook, after: Codebook) -> None:
-    """Refuse a change by which a codebook would say a known name; what it says already can be mended."""
+    """Raises StateError if a change adds a known name to the codebook; names already in it can be corrected."""
     for description, field, text in _iterate_new_texts(names, before, after):
         if names_found := names.find(text):
             raise StateError(
-                f"the {field} of {description} holds a known name, that of {names_found[0]}, and would keep it for good: "
+                f"the {field} of {description} contains the known name of {names_found[0]}, and the journal would keep it forever: "
                 "choose other words"
             )
 
 
 def iterate_code_texts(code: Code) -> Iterator[tuple[str, str]]:
-    """(what it is, the words) of all that a code says."""
+    """Yields (field, text) for all texts of a code."""
     yield "name", code.name
     yield "definition", code.definition
     yield "use", f"{code.use}\n{code.not_}"
@@ -44,7 +44,7 @@ def iterate_code_texts(code: Code) -> Iterator[tuple[str, str]]:
 
 
 def describe_code(names: KnownNames, code: Code) -> str:
-    """A code by its id; by its facet alone where the id holds a name."""
+    """Returns a description of a code by its id, or by its facet alone if the id contains a known name."""
     return f"a code of the facet {code.facet!r}" if names.find(_split_id(code.id)) else f"the code {code.id!r}"
 
 
@@ -71,12 +71,12 @@ def _iterate_facet_texts(facet: CodeFacet) -> Iterator[tuple[str, str]]:
 
 
 def _split_id(name: str) -> str:
-    """An id as words."""
+    """Returns the words of an id."""
     return _BETWEEN_WORDS.sub(" ", name)
 
 
 def require_usable_rules(state: State, kind: str, payload: Mapping[str, Any]) -> None:
-    """Refuse a split of a code that transcripts are coded with by a rule that no rating of any round can fit."""
+    """Raises StateError for a split with a rule that no rating of a transcript can match."""
     book = state.history.latest
     if kind != "codebook.split" or payload["code"] not in book.codes:
         return
@@ -90,13 +90,13 @@ def require_usable_rules(state: State, kind: str, payload: Mapping[str, Any]) ->
     for rule in payload.get("rules", ()) if spoken else ():
         if not any(_can_fit(plan, book, rule["facet"], rule["answer"]) for plan in plans):
             raise StateError(
-                f"the rule {rule['facet']}={rule['answer']} fits no turn of a transcript: name {spoken[0]} and one of "
-                "its codes, which another stretch of the same turn may have"
+                f"the rule {rule['facet']}={rule['answer']} matches no turn of a transcript: name {spoken[0]} and one of "
+                "its codes, which another passage of the same turn may have"
             )
 
 
 def _can_fit(plan: RoundPlan, book: Codebook, name: str, answer: str) -> bool:
-    """Whether an answer to a facet may stand in a rating of a round; to stretches it is one of their codes."""
+    """Returns whether a rating of a round can have this answer; for passages, whether it is one of their codes."""
     facet_plan = next((facet for facet in plan.facets if facet.id == name), None)
     if facet_plan is None or facet_plan.kind != KIND:
         return facet_plan is not None
@@ -107,11 +107,11 @@ CODEBOOK_FILE = "codebook.toml"
 
 
 class CodebookChanged(StateError):
-    """Somebody changed the codebook between the look at what an act would move and the act."""
+    """The codebook changed between the preview of a change and the change."""
 
 
 def import_codebook(study: Where, file: Path | None = None, actor: str | None = None) -> Codebook:
-    """Begin the codebook with a file; afterwards the journal is the truth."""
+    """Imports the codebook from a file; afterwards only the journal counts."""
     payload = read_codebook(file or find_study(study).root / CODEBOOK_FILE)
     change_codebook(study, "codebook.import", payload, actor)
     return read_codebook_version(study, None)
@@ -120,7 +120,7 @@ def import_codebook(study: Where, file: Path | None = None, actor: str | None = 
 def change_codebook(
     study: Where, kind: str, payload: dict[str, Any], actor: str | None = None, at: int | None = None
 ) -> int:
-    """One act on the codebook; the version it led to. Refused where `at`, the version it was meant for, is gone."""
+    """Changes the codebook and returns the new version; refused if `at` is no longer the current version."""
     with open_coding(study) as coding, open_known_names(coding) as names:
         who = require_lead(coding, actor, "change the codebook")
 
@@ -128,8 +128,8 @@ def change_codebook(
             version = state.history.latest.version
             if at is not None and at != version:
                 raise CodebookChanged(
-                    f"the codebook has changed since you looked (version {at} then, {version} now), and nothing was "
-                    "done: look at what this would move now, and confirm it again"
+                    f"the codebook has changed since the preview (version {at} then, {version} now), and nothing was "
+                    "saved: check the new preview and confirm it again"
                 )
             book = state.history.preview_change(kind, payload)
             require_usable_rules(state, kind, payload)
@@ -157,7 +157,7 @@ def save_codebook(book: Codebook, path: Path) -> None:
 
 
 def codebook_to_json(book: Codebook) -> dict[str, Any]:
-    """A version as plain values."""
+    """Returns a version of the codebook for JSON."""
     return {
         "version": book.version,
         "name": book.name,
@@ -187,7 +187,7 @@ def codebook_to_json(book: Codebook) -> dict[str, Any]:
 
 
 def list_changes(study: Where) -> list[dict[str, Any]]:
-    """Every change with its number, in words."""
+    """Returns every change with its number and a description."""
     with open_coding(study) as coding:
         acts = [act for act in coding.journal.acts() if act.kind.startswith("codebook.")]
         undone = list_undone(coding.state.history.changes)
@@ -218,10 +218,10 @@ def _describe_change(kind: str, payload: dict[str, Any]) -> str:
 
 
 def read_split_items(path: Path) -> dict[str, str]:
-    """item → part, from a table with these two columns."""
+    """Reads item → part from a table with these two columns."""
     parts = {}
     for number, row in read_rows(path):
         if not row.get("item") or not row.get("part"):
-            raise InputError(f"{path}, row {number}: item and part are both needed")
+            raise InputError(f"{path}, row {number}: fill in both item and part")
         parts[row["item"]] = row["part"]
     return parts

@@ -1,4 +1,4 @@
-"""Which codes two raters take for one another: the table of both, and the items behind each of its numbers."""
+"""The confusion matrix of two raters, and the items behind each of its cells."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from quaestor.measures.records import Confusion
 from quaestor.study.contributions import NoNames, TextMask
 
 MOST_CODES = 12
-"""Codes of a table on a page; of more, those that are confused most."""
+"""Codes shown in a matrix on a page; if there are more, the most confused ones."""
 _HEATS = 5
 
 
 @dataclass(frozen=True)
 class CodeLabel:
-    """A label of a facet as people read it."""
+    """A label of a facet with the name and definition of its code."""
 
     label: str
     name: str
@@ -32,13 +32,13 @@ class CodeLabel:
 
 @dataclass(frozen=True)
 class ConfusionCell:
-    """How often the first rater said one thing and the second another."""
+    """How often the first rater gave one label and the second rater another."""
 
     first: CodeLabel
     second: CodeLabel
     n: int
     shade: int
-    """From 0, nothing, to 5."""
+    """From 0 (empty) to 5 (darkest)."""
 
     @property
     def same(self) -> bool:
@@ -47,19 +47,19 @@ class ConfusionCell:
 
 @dataclass(frozen=True)
 class ConfusionMatrix:
-    """What the second rater said where the first said something, for the codes that are shown."""
+    """The labels of the second rater against those of the first, for the codes shown."""
 
     first: str
     second: str
     codes: tuple[CodeLabel, ...]
     rows: tuple[tuple[ConfusionCell, ...], ...]
     of: int
-    """How many codes there are."""
+    """The number of codes, shown or not."""
 
 
 @dataclass(frozen=True)
 class RaterAnswer:
-    """What one rater said of an item."""
+    """One rater's answer to an item."""
 
     rater: str
     answer: str
@@ -69,7 +69,7 @@ class RaterAnswer:
 
 @dataclass(frozen=True)
 class ConfusedItem:
-    """An item with what each rater said of it."""
+    """An item with the answer of each rater."""
 
     item: str
     title: str
@@ -78,7 +78,7 @@ class ConfusedItem:
 
 @dataclass(frozen=True)
 class ConfusedItems:
-    """Some of the items behind a number."""
+    """Some of the items behind a cell."""
 
     first: CodeLabel
     second: CodeLabel
@@ -88,7 +88,7 @@ class ConfusedItems:
 
 
 def build_label(label: str, facet: Facet, book: Codebook) -> CodeLabel:
-    """A label with the name and the definition of its code; of several codes, all names."""
+    """Adds the name and definition of its code to a label, or the names of several codes."""
     if not facet.codes:
         return CodeLabel(label, label)
     if label in book.codes:
@@ -98,7 +98,7 @@ def build_label(label: str, facet: Facet, book: Codebook) -> CodeLabel:
 
 
 def build_matrix(confusion: Confusion, names: Mapping[str, CodeLabel], most: int = MOST_CODES) -> ConfusionMatrix:
-    """The table of two raters; the darkest cell off the diagonal is the worst confusion."""
+    """Builds the matrix of two raters; the darkest cell off the diagonal is the most frequent confusion."""
     counts = {(first, second): n for first, second, n in confusion.cells}
     confused: Counter[str] = Counter()
     for (first, second), n in counts.items():
@@ -184,7 +184,7 @@ def _list_answers(round_state: RoundState, item: str, facet: Facet, book: Codebo
 
 
 def build_matrix_rows(confusion: Confusion) -> list[list[str | int]]:
-    """The whole table with its head, for a file; of a thousand codes almost all of its million cells are 0."""
+    """Returns the whole matrix with its header for a file; rows start as zeros because most cells are empty."""
     columns = {label: column for column, label in enumerate(confusion.labels, start=1)}
     rows: list[list[str | int]] = [[label, *[0] * len(columns)] for label in confusion.labels]
     for first, second, n in confusion.cells:

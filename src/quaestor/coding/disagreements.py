@@ -1,4 +1,4 @@
-"""Settling what raters differ on, and seeing only what one may see of it."""
+"""Lists, comments on and settles disagreements; each person gets only what they may see."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from quaestor.store.records import Act, NewAct
 def list_disagreement_rows(
     study: Where, name: str, actor: str | None, *, open_only: bool, item: str | None, answer: str | None
 ) -> list[dict[str, Any]]:
-    """The disagreements of a closed round, for whoever asks."""
+    """Returns the disagreements of a closed round as far as the actor may see them, and records the view."""
     with open_coding(study) as coding:
         who = actor or coding.lead
         state = coding.state
@@ -64,7 +64,7 @@ def list_disagreement_rows(
 
 
 def list_recorded_tie_cases(coding: CodingSession, name: str, actor: str) -> list[TieCase]:
-    """The cases of a round for its tie-breaker, who is on record as having seen ratings once there is one."""
+    """Returns the cases of a round for its tie-breaker; if there are any, records that ratings were seen."""
     cases = list_tie_cases(coding.state, name, actor)
     if cases:
         record_view(coding, name, actor)
@@ -109,7 +109,7 @@ def settle_agreed(study: Where, name: str, actor: str | None) -> int:
 def comment_on_item(
     study: Where, name: str, actor: str, item: str, facet: str | None, text: str, *, key: str = ""
 ) -> int:
-    """Something said about a disagreement; sent twice with the same key, it is said once."""
+    """Comments on a disagreement; sending it twice with the same key records it once."""
     with open_coding(study) as coding:
 
         def act(state: State) -> NewAct:
@@ -137,7 +137,7 @@ def break_tie(
     settling: bool = False,
     key: str = "",
 ) -> int:
-    """The tie-breaker's own answer, which settles the case where that is asked for and the round allows it."""
+    """Records the tie-breaker's own answer and, with `settling`, the decision."""
     with open_coding(study) as coding:
 
         def act(state: State) -> list[NewAct]:
@@ -174,7 +174,7 @@ def settle_item(
     seen: int | None = None,
     key: str = "",
 ) -> int:
-    """Settle a disagreement; where the case has more decisions than the `seen` ones, that is said first."""
+    """Settles a disagreement; raises StateError if the case has more decisions than the `seen` ones."""
     with open_coding(study) as coding:
         who = actor or coding.lead
 
@@ -183,8 +183,8 @@ def settle_item(
             decision = state.round(name).decisions.get((item, facet_id))
             if seen is not None and decision and len(decision) > seen:
                 raise StateError(
-                    "This was settled while you were looking at it: read what was decided, and settle it anew if that "
-                    "is not right."
+                    "Somebody settled this case in the meantime: read the decision, and settle the case again if you "
+                    "disagree."
                 )
             return _set_key(
                 build_decision_act(state, name, who, item, facet_id, answer, how, reason, lead=coding.lead), key
@@ -211,13 +211,13 @@ def _set_key(act: NewAct, key: str) -> NewAct:
 
 
 def _is_repeat(known: Act, kind: str, actor: str, payload: Mapping[str, Any], same_decision: bool = True) -> bool:
-    """Whether an act on record is the one that is sent again; a key is its sender's own."""
+    """Returns whether a recorded act is the one that is sent again; keys belong to their sender."""
     if known.actor != actor:
         return False
     if known.kind != kind or known.payload != payload or not same_decision:
         raise StateError(
-            "This form was sent before, and what is on record from it says something else: look at what is there, "
-            "and send it anew if that is not right."
+            "This form was already sent with different content: check what was saved, "
+            "and send it again from a new page if it is wrong."
         )
     return True
 
@@ -230,5 +230,5 @@ def _check_answer(state: State, name: str, facet: str, answer: Any) -> Any:
 def _find_facet(state: State, name: str, facet: str | None) -> str:
     names = [facet_plan.id for facet_plan in state.round(name).plan.facets]
     if facet is None and len(names) > 1:
-        raise InputError(f"the round {name!r} asks several facets: name one with --facet, {join_with_or(names)}")
+        raise InputError(f"the round {name!r} has several facets: name one with --facet, allowed: {join_with_or(names)}")
     return facet or names[0]

@@ -28,7 +28,7 @@ from quaestor.store.erasure import DAY, ERASED_LIST, PSEUDONYM, ErasedList
 from quaestor.store.private_file_copy import is_empty, restore_copy
 from quaestor.store.records import Act
 from quaestor.store.sealed_file_restore import list_participants, read_erasures, remove_withdrawn, require_valid_copy
-from quaestor.study.contributions import BackupPart, LeftOut, PartCopy
+from quaestor.study.contributions import BackupPart, WithdrawnData, PartCopy
 from quaestor.study.folder import Study, has_journal, open_journal
 
 Copies = Mapping[str, sqlite3.Connection]
@@ -143,19 +143,19 @@ class InterviewBackup:
         """Returns who withdrew according to the acts of a backup."""
         return _withdrawals(row.act() for row in backup.read_rows() if row.kind == WITHDRAW_ACT)
 
-    def leave_out(self, study: Study, acts: Mapping[str, str], copies: Mapping[str, PartCopy]) -> LeftOut:
+    def leave_out(self, study: Study, acts: Mapping[str, str], copies: Mapping[str, PartCopy]) -> WithdrawnData:
         """Remove everybody who withdrew: a participant whom one file knows to have withdrawn is removed from all."""
         present = {name: copy.present for name, copy in copies.items() if copy.present is not None}
         withdrawn = take_back(
             study, {**on_record_here(study), **acts}, {name: copy.copy for name, copy in copies.items()}, present
         )
         people = sorted(withdrawn.left_out, key=lambda pseudonym: int(pseudonym.removeprefix("P")))
-        return LeftOut(participants=people, unknown=[] if withdrawn.known else [ERASED_LIST], found=withdrawn)
+        return WithdrawnData(participants=people, unknown=[] if withdrawn.known else [ERASED_LIST], found=withdrawn)
 
     def note_withdrawals(self, part: BackupPart, path: Path, copy: sqlite3.Connection) -> None:
         if part.form is INTERVIEWS:
             ErasedList.for_file(path).add(read_erasures(copy))
 
-    def after_restore(self, study: Study, left_out: LeftOut) -> None:
+    def after_restore(self, study: Study, left_out: WithdrawnData) -> None:
         withdrawn: WithdrawnParticipants = left_out.found
         forget_withdrawn(study, withdrawn.erased, withdrawn.names)

@@ -134,7 +134,7 @@ _LONGEST = 200
 
 
 @dataclass(frozen=True)
-class LeftOut:
+class SkippedLines:
     """What was left out of a file when it was imported."""
 
     lines: tuple[str, ...] = ()
@@ -149,14 +149,14 @@ class LeftOut:
         return self.count - len(self.lines)
 
 
-def left_out_of(interviews: Interviews, name: str) -> LeftOut:
+def left_out_of(interviews: Interviews, name: str) -> SkippedLines:
     """Returns what was left out of an interview's current transcript; empty if it has none."""
     known = latest_import(interviews.file.read_entries(about=name))
     if known is None:
-        return LeftOut()
+        return SkippedLines()
     kept = known.content.get("left_out", [])
     lines = (masked_words(interviews, _in_a_line(line)) for line in kept[:MOST])
-    return LeftOut(
+    return SkippedLines(
         tuple(line if len(line) <= _LONGEST else f"{line[:_LONGEST].rstrip()} …" for line in lines),
         known.content.get("left_out_count", len(kept)),
         known.content.get("encoding", ""),

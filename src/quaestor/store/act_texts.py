@@ -162,7 +162,7 @@ class ActTexts:
             return int(reading.execute("SELECT count(*) FROM text_erasures").fetchone()[0])
 
     def replace_texts(self, change: Callable[[str], str]) -> int:
-        """Replaces texts and labels with the result of a function, erases the old ones, and returns how many changed."""
+        """Replaces texts and labels with the result of a function, erases the old ones, returns how many changed."""
         changed: set[tuple[str, ...]] = set()
         with self._file.erasing() as writing:
             for act, number, owner, packed in writing.execute("SELECT act, number, owner, said FROM words").fetchall():

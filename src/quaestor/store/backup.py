@@ -72,7 +72,7 @@ def _restore(
                     f"{database.display_name} has {before:,} acts, which from act {first_different:,} on are not those"
                 )
                 raise StateError(
-                    f"{existing} of {backup.report.file}: restore with --replace, which first backs up the existing data"
+                    f"{existing} of {backup.report.file}: restore with --replace, which backs up this data first"
                 )
             if first_different is not None or difference:
                 backup_path = database.name_file(backups, f"before-restore-{format_file_stamp(clock())}.backup")

@@ -155,8 +155,8 @@ class JournalTransaction:
                 new[row.key] = existing = row._replace(number=head + len(new) + 1)
             elif not existing.has_same_content(row):
                 raise StateError(
-                    f"the key {row.key!r} is already used by act {existing.number} ({existing.kind} by {existing.actor}), "
-                    f"which differs from this {row.kind} by {row.actor}: use a new key for a new act"
+                    f"the key {row.key!r} is already used by act {existing.number} ({existing.kind} by "
+                    f"{existing.actor}), which differs from this {row.kind} by {row.actor}: use a new key for a new act"
                 )
             recorded.append(existing.act())
         self._head = head + len(new)
@@ -199,6 +199,7 @@ def _parse_address(address: str) -> URL:
     # With a second @, a part of the password would be parsed as the host name.
     if url is None or "@" in f"{url.host}{url.database}":
         raise InputError(
-            f"the address of the store cannot be read: {_ADDRESS_FORMATS}, with special characters of the password as %XX"
+            f"the address of the store cannot be read: {_ADDRESS_FORMATS},"
+            " with special characters of the password as %XX"
         )
     return url.set(drivername="sqlite" if scheme == "sqlite" else "postgresql+psycopg")

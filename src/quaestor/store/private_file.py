@@ -190,9 +190,7 @@ class PrivateFile:
             )
         if code == sqlite3.SQLITE_FULL:
             return TemporarilyUnavailable(f"{self.path} cannot grow, the disk is full: free some space, then try again")
-        return TemporarilyUnavailable(
-            f"{self.path} cannot be used ({error}): check its permissions and the space on the disk"
-        )
+        return TemporarilyUnavailable(f"{self.path} cannot be used ({error}): check its permissions and the disk space")
 
 
 def run_upgrades(connection: sqlite3.Connection, upgrades: Iterable[str]) -> None:

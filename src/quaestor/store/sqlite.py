@@ -144,7 +144,7 @@ class SQLite:
             )
         if code == sqlite3.SQLITE_IOERR:
             return TemporarilyUnavailable(
-                f"{self.display_name} cannot be used ({format_error(error)}): check the space on the disk, then try again"
+                f"{self.display_name} cannot be used ({format_error(error)}): check the disk space, then try again"
             )
         return TemporarilyUnavailable(f"{self.display_name} cannot be used: {format_error(error)}")
 

@@ -35,7 +35,7 @@ from quaestor.store.private_file_copy import (
 )
 from quaestor.store.records import BackupReport, RestoreReport
 from quaestor.store.schema import read_head, read_rows
-from quaestor.study.contributions import BackupPart, LeftOut, PartCopy
+from quaestor.study.contributions import BackupPart, WithdrawnData, PartCopy
 from quaestor.study.features import Feature, backup_parts, features
 from quaestor.study.folder import Study, backups_of, open_journal, store_address
 
@@ -84,7 +84,7 @@ class StudyRestore:
         """Appended to the names of files that cannot be read; empty where these are refused."""
         self.damaged: dict[Path, Path] = {}
         """Files that cannot be read, and the names under which they are kept."""
-        self.left_out: dict[str, LeftOut] = {}
+        self.left_out: dict[str, WithdrawnData] = {}
         """By feature, what was withdrawn since the backup was made."""
         self._present: dict[str, PresentPart] | None = None
         """By part, what is there; None before it is locked."""

@@ -233,7 +233,7 @@ class PartCopy:
 
 
 @dataclass
-class LeftOut:
+class WithdrawnData:
     """What a restore left out because people withdrew since the backup was made."""
 
     responses: int = 0
@@ -262,11 +262,11 @@ class FeatureBackup(Protocol):
         Raises LookupError, TypeError or ValueError where an act is not what it claims to be.
         """
 
-    def leave_out(self, study: Study, acts: Any, copies: Mapping[str, PartCopy]) -> LeftOut:
+    def leave_out(self, study: Study, acts: Any, copies: Mapping[str, PartCopy]) -> WithdrawnData:
         """Remove from all copies, the present ones too, what was withdrawn; `acts` is what `read_acts` returned."""
 
     def note_withdrawals(self, part: BackupPart, path: Path, copy: sqlite3.Connection) -> None:
         """Add what the restored part knows of withdrawals to the list next to the file."""
 
-    def after_restore(self, study: Study, left_out: LeftOut) -> None:
+    def after_restore(self, study: Study, left_out: WithdrawnData) -> None:
         """Erase what other places still keep of people who withdrew, once everything is restored."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from quaestor.store.backup_file import Backup
 from quaestor.store.private_file_copy import is_empty
-from quaestor.study.contributions import BackupPart, LeftOut, PartCopy
+from quaestor.study.contributions import BackupPart, WithdrawnData, PartCopy
 from quaestor.study.folder import Study
 from quaestor.surveys.free_text import ANSWERS_FILE
 from quaestor.surveys.lifecycle import INVITATIONS_FILE
@@ -44,9 +44,9 @@ class SurveyBackup:
     def read_acts(self, backup: Backup) -> None:
         """Does nothing: withdrawals of respondents are not in the journal, because its times would identify them."""
 
-    def leave_out(self, study: Study, acts: object, copies: Mapping[str, PartCopy]) -> LeftOut:
+    def leave_out(self, study: Study, acts: object, copies: Mapping[str, PartCopy]) -> WithdrawnData:
         if ANSWERS.name not in copies:
-            return LeftOut()
+            return WithdrawnData()
         answers = copies[ANSWERS.name]
         withdrawn_list = WithdrawnList.beside(answers.path)
         known = erasures_in(answers.present) if answers.present else []
@@ -54,7 +54,7 @@ class SurveyBackup:
             (withdrawal.survey, withdrawal.day, "respondent", withdrawal.response)
             for withdrawal in sorted(withdrawn_list.read())
         ]
-        left_out = LeftOut()
+        left_out = WithdrawnData()
         if not withdrawn_list.path.exists() and (answers.present is None or is_empty(answers.present)):
             left_out.unknown.append(WITHDRAWN_LIST)
         left_out.responses = leave_out(answers.copy, known)
@@ -68,5 +68,5 @@ class SurveyBackup:
         if part.form is ANSWERS:
             WithdrawnList.beside(path).add(withdrawals_in(copy))
 
-    def after_restore(self, study: Study, left_out: LeftOut) -> None:
+    def after_restore(self, study: Study, left_out: WithdrawnData) -> None:
         """Does nothing: everything derived from answers is computed again when needed."""

@@ -163,7 +163,7 @@ def open_survey(surveys: Surveys, name: str, actor: str | None = None) -> Survey
         fielding = fieldings(state.unhandled_acts).get(name)
         if fielding is not None and fielding.final:
             words = f"the survey {name!r} is closed permanently, because its last cards were released in a small batch"
-            raise StateError(f"{words}: new respondents could be identified by their payment; use a survey with another name")
+            raise StateError(f"{words}: payment would identify new respondents, so use a survey with another name")
         return NewAct("survey.open", lead, payload)
 
     surveys.coding.act(opened)

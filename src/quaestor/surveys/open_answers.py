@@ -1,4 +1,4 @@
-"""Open answers as items that raters can code in rounds like posts."""
+"""Turns open answers into items that raters code in rounds."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _COLUMNS = ("id", "response", "question", "part", "title", "body")
 
 @dataclass(frozen=True)
 class OpenAnswer:
-    """The text of one respondent to one question; the response's id is random, and nothing else says who it was."""
+    """One respondent's text to one question; the response's id is random and does not identify anybody."""
 
     response: str
     question: str
     part: str
-    """The option or row that the text belongs to; empty where it is the whole answer."""
+    """The option or row of the text; empty if it is the whole answer."""
     title: str
     text: str
     survey: str
@@ -43,12 +43,12 @@ def response_of(item: str) -> str:
     """Returns the response that an item comes from."""
     parts = item.split("/")
     if len(parts) != 3:
-        raise InputError(f"{item!r} is no open answer of a survey: it would be SURVEY/RESPONSE/QUESTION")
+        raise InputError(f"{item!r} is not an open answer: the format is SURVEY/RESPONSE/QUESTION")
     return parts[1]
 
 
 def open_answers(surveys: Surveys, name: str, question: str) -> list[OpenAnswer]:
-    """Returns all texts to a question, those of "other" too, of finished responses that were not left out."""
+    """Returns all texts to a question, including those of "other", of finished responses that were not excluded."""
     decisions = surveys.fielding(name).decisions
     answers: list[OpenAnswer] = []
     for response in surveys.answers.responses(name):
@@ -62,8 +62,8 @@ def open_answers(surveys: Surveys, name: str, question: str) -> list[OpenAnswer]
 def make_items(surveys: Surveys, name: str, question: str, actor: str | None = None) -> DerivedItems:
     """Writes the open answers to a question as the input of a source, and adds the source to study.toml.
 
-    Called again it writes the answers there are by then. Texts of respondents who withdraw are removed at once, here
-    and wherever they were copied from here.
+    Calling it again writes the current answers. Texts of withdrawn responses are removed at once, here and in every
+    copy made from here.
     """
     require_lead(surveys.coding, actor, "make items of open answers")
     _require_text(surveys.questionnaire(name), question)
@@ -79,14 +79,14 @@ def make_items(surveys: Surveys, name: str, question: str, actor: str | None = N
     def read_lines(known: bool) -> list[tuple[str, ...]]:
         answers = open_answers(surveys, name, question)
         if not answers and not known:
-            raise StateError(f"nobody has answered {question!r} of {name!r} in words yet: there are no items to make")
+            raise StateError(f"{question!r} of {name!r} has no open answers yet")
         return [_line(answer) for answer in answers]
 
     return write_derived_items(study, source, read_lines, "response")
 
 
 def forget_response(study: Study, survey: str, response: str) -> None:
-    """Removes the texts of one response from the items made of open answers, and from all that was made of those."""
+    """Removes the texts of a response from items made of open answers, and from everything derived from them."""
     erase_lines(study.root / FOLDER, _COLUMNS.index("response"), response)
     for source in list_sources_in_folder(study, FOLDER):
         erase_items(study, source, f"{survey}/{response}/")
@@ -104,12 +104,12 @@ def _texts(question: Question, response: Response) -> Iterator[OpenAnswer]:
 
 
 def _require_text(questionnaire: Questionnaire, name: str) -> None:
-    """Raises InputError where nobody can answer a question in words."""
+    """Raises InputError if a question has no text field."""
     worded = [question.id for question in questionnaire.questions() if _is_worded(question)]
     if questionnaire.question(name) is None or name not in worded:
-        what = "asks for no words of one's own" if questionnaire.question(name) is not None else "is not asked"
+        what = "has no text field" if questionnaire.question(name) is not None else "is not a question"
         options = suggest(name, worded) or "none"
-        raise InputError(f"{name!r} {what} in {questionnaire.id!r}, questions that are answered in words: {options}")
+        raise InputError(f"{name!r} {what} in {questionnaire.id!r}, questions with text fields: {options}")
 
 
 def _is_worded(question: Question) -> bool:
@@ -122,18 +122,18 @@ def _line(answer: OpenAnswer) -> tuple[str, ...]:
 
 
 def erase_response(surveys: Surveys, name: str, response: str, why: str, actor: str | None = None) -> tuple[str, ...]:
-    """Erases a response as the lead, such as one that was imported, and returns the places that still quote it.
+    """Erases a response on behalf of the lead and returns the places that still quote it.
 
-    The journal says that it was done and why, not which response it was.
+    The journal records the erasure and its reason, not the response.
     """
     lead = require_lead(surveys.coding, actor, "erase a response")
     stored = surveys.answers.response(response)
     if stored is None or stored.survey != name:
-        raise InputError(f"there is no response {response[:60]!r} to {name!r}: it may have been erased already")
+        raise InputError(f"{name!r} has no response {response[:60]!r}: it may have been erased already")
     if not why.strip():
-        raise InputError("say why: a response is erased for a reason that others can read")
+        raise InputError("give a reason for erasing the response")
     if is_quoted_in(stored, why):
-        raise InputError("the reason quotes the answer, and would stay on record: give it in other words")
+        raise InputError("the reason quotes the answer, but is kept in the journal: rephrase it")
     quoted = _places_that_quote(surveys, stored)
     erase_everywhere(surveys, stored, "lead")
     surveys.coding.act(lambda state: NewAct("survey.erase", lead, {"survey": name, "why": why.strip()}))
@@ -141,12 +141,12 @@ def erase_response(surveys: Surveys, name: str, response: str, why: str, actor: 
 
 
 def erase_everywhere(surveys: Surveys, response: Response, by: str) -> bool:
-    """Erases a response and all that was made of it, and returns whether it was still there."""
-    # Its items go first: where that fails, all is still there, and so is the code to try again with.
+    """Erases a response and everything derived from it, and returns whether it still existed."""
+    # Items first: if that fails, the response and its code still exist for another attempt.
     forget_response(surveys.study, response.survey, response.id)
     quoted = _places_that_quote(surveys, response)
     erased = surveys.answers.erase_response(response.id, surveys.today(), by, quoted)
-    # Again, since items may have been made between the two.
+    # Again, because items may have been written in between.
     forget_response(surveys.study, response.survey, response.id)
     return erased
 

@@ -1,4 +1,4 @@
-"""Every path through a questionnaire in words: its questions, answers that lead along it, and how it ends."""
+"""Describes every path through a questionnaire: its questions, answers that lead along it, and its end."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class ToldQuestion:
     text: str
     answer: Mapping[str, Any]
     said: str
-    """The answer in words."""
+    """The answer as text."""
     decides: bool
-    """Whether what follows depends on the answer."""
+    """Whether later questions depend on the answer."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class ToldPath:
 
 
 def told_paths(file: File, language: str = "", most: int = 1_000) -> tuple[list[ToldPath], bool]:
-    """Returns the paths through the questionnaire of a file, and whether these are all."""
+    """Returns the paths through a questionnaire file, and whether these are all."""
     questionnaire = read_questionnaire(file, language)
     walked = paths(questionnaire, most)
     deciding = deciding_questions(questionnaire)
@@ -54,7 +54,7 @@ def told_paths(file: File, language: str = "", most: int = 1_000) -> tuple[list[
 
 
 def deciding_questions(questionnaire: Questionnaire) -> set[str]:
-    """Returns the questions whose answers decide what comes after."""
+    """Returns the questions that later ones depend on."""
     questions = list(questionnaire.questions())
     conditions = [page.show_if for page in questionnaire.pages] + [question.show_if for question in questions]
     named = {test.question for condition in conditions if condition is not None for test in condition.tests()}

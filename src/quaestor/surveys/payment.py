@@ -1,7 +1,7 @@
-"""Pay for respondents: who finished claims it, with nothing that leads from a claim to an answer.
+"""Payment of respondents: finished respondents claim it, and no claim leads to an answer.
 
-The claims have a file and a key of their own. What is written there, and what is not, `instruments.claim_file` says.
-The payer gets addresses and nothing else; the lead sees counts and the budget, never an address.
+Claims have their own file and key; `surveys.store.claims` documents what is stored there and what is not.
+The payer sees addresses and nothing else; the lead sees counts and the budget, never an address.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ _TELEPHONE = re.compile(r"\+[0-9][0-9 -]*")
 
 @dataclass(frozen=True)
 class Claiming:
-    """The payment part as whoever holds a token meets it."""
+    """The payment page of a token."""
 
     survey: str
     questionnaire: Questionnaire
     pay: Pay
     stage: Stage | None
-    """None where the address has not been given yet."""
+    """None until an address is given."""
 
 
 @dataclass(frozen=True)
 class Payment:
-    """Where the pay of a survey stands: counts and money, no address."""
+    """Payment status of a survey: counts and amounts, no addresses."""
 
     survey: str
     title: str
@@ -50,11 +50,11 @@ class Payment:
     closed: bool
     counts: dict[Stage, int]
     final: bool = False
-    """Whether it is closed for good."""
+    """Whether it is permanently closed."""
 
     @property
     def promised(self) -> int:
-        """Cards that the payer has been told to pay, or has paid."""
+        """Returns the number of cards released to the payer or paid."""
         return self.counts[Stage.RELEASED] + self.counts[Stage.EXPORTED] + self.counts[Stage.PAID]
 
     @property
@@ -63,37 +63,37 @@ class Payment:
 
     @property
     def affordable(self) -> int | None:
-        """How many more cards the budget pays for; None where there is no budget."""
+        """Returns how many more cards the budget covers; None without a budget."""
         return None if self.pay.affordable is None else max(0, self.pay.affordable - self.promised)
 
     @property
     def least(self) -> int:
-        """How many are handed over together at least; when the survey is closed nobody waits for others.
+        """Returns the minimum batch to release; a closed survey has no minimum.
 
-        Fewer than a batch close it for good: else a single card would say who answered before it was opened again.
+        A smaller batch closes the survey permanently: otherwise a single card would identify an earlier respondent.
         """
         return 1 if self.closed else self.pay.batch
 
     @property
     def closes_for_good(self) -> bool:
-        """Whether fewer than a batch can be handed over, after which the survey is not opened again."""
+        """Tells whether the next release may be smaller than a batch, which closes the survey permanently."""
         return self.closed and not self.final and self.pay.batch > 1
 
     def refusal(self, most: int | None = None) -> str:
-        """Why claims cannot be released now, in a sentence; empty where they can."""
+        """Returns why claims cannot be released now; empty if they can."""
         waiting = self.counts[Stage.WAITING]
         limit = waiting if most is None else min(most, waiting)
         if not waiting:
-            return "nobody waits to be paid"
+            return "no claims are waiting for payment"
         if limit < self.least:
             return (
-                f"{_cards(limit)} {'is' if limit == 1 else 'are'} too few: until the survey is closed they go to the "
-                f"payer {self.pay.batch} at a time at least, so that nobody can tell whose is whose"
+                f"{_cards(limit)} {'is' if limit == 1 else 'are'} too few: until the survey is closed, release "
+                f"at least {self.pay.batch} at a time, so that cards cannot be matched to respondents"
             )
         if self.affordable is not None and limit > self.affordable:
             return (
-                f"{_cards(limit)} of {self.money(self.pay.amount)} would go beyond the budget of "
-                f"{self.money(self.pay.budget or 0)}, which pays for {self.affordable} more: "
+                f"{_cards(limit)} of {self.money(self.pay.amount)} would exceed the budget of "
+                f"{self.money(self.pay.budget or 0)}, which covers {self.affordable} more: "
                 f"raise pay.budget in instruments/{self.survey}.toml, or release fewer"
             )
         return ""
@@ -109,21 +109,21 @@ class Card:
     address: str
     exported: bool
     times: int
-    """How many claims of the survey name the same address, in whatever stage past waiting."""
+    """Number of claims of the survey with the same address, in any stage after waiting."""
 
 
 def claim_token(surveys: Surveys, code: str) -> str:
-    """What somebody who finished shows in the payment part; nothing is written, and it is the same each time."""
+    """Returns the token with which a finished respondent claims payment; always the same, and nothing is stored."""
     response = surveys.answers.find(code)
     if response is None or response.standing is not ResponseStatus.FINISHED:
-        raise StateError("only who has finished the survey can be paid")
+        raise StateError("only finished responses can be paid")
     if surveys.questionnaire(response.survey, response.version).pay is None:
-        raise StateError(f"the survey {response.survey!r} pays nothing")
+        raise StateError(f"the survey {response.survey!r} does not pay")
     return _key(surveys).token(response.survey, code)
 
 
 def claiming(surveys: Surveys, name: str, token: str, language: str = "") -> Claiming | None:
-    """What a token is for, in a language that the survey has, else in its first; None where it was not made here."""
+    """Returns the payment page of a token, in a language of the survey; None for a foreign token."""
     claim = _key(surveys).claim_id(name, token) if _has_key(surveys) else None
     if claim is None:
         return None
@@ -133,24 +133,24 @@ def claiming(surveys: Surveys, name: str, token: str, language: str = "") -> Cla
 
 
 def claim(surveys: Surveys, name: str, token: str, address: str) -> None:
-    """Say where the card is to be sent, once; the address is under seal before it is written."""
+    """Stores the address for the card once; it is encrypted before it is written."""
     key = _key(surveys)
     claim_id = key.claim_id(name, token)
     if claim_id is None:
-        raise InputError("this link to the payment part is not whole: open it from the last page of the survey")
+        raise InputError("this payment link is incomplete: open it from the last page of the survey")
     checked_address = _address(_paying(surveys, name)[1], address)
     with open_claims(surveys) as claims:
         if not claims.add(claim_id, name, key.sealed(checked_address, claim_id)):
-            raise StateError("an address has been given with this link already, and the first one stands")
+            raise StateError("an address was already submitted with this link; the first one is kept")
 
 
 def payment(surveys: Surveys, name: str) -> Payment:
-    """Where the pay of a survey stands; the budget is the one that its file says now, where it can be read."""
+    """Returns the payment status of a survey; the budget comes from its current file, if readable."""
     questionnaire, pay = _paying(surveys, name)
     file = survey_files(surveys.study).get(name)
     try:
         written = read_questionnaire(file).pay if file else None
-    except InputError:  # somebody is writing it: the payer goes by what was opened
+    except InputError:  # the file is being edited: use the opened version
         written = None
     if written is not None:
         pay = replace(pay, budget=written.budget)
@@ -159,17 +159,17 @@ def payment(surveys: Surveys, name: str) -> Payment:
 
 
 def payments(surveys: Surveys) -> list[Payment]:
-    """Of every survey that pays and has been opened."""
+    """Returns the payment status of every opened survey that pays."""
     return [payment(surveys, name) for name in surveys.answers.surveys() if last_paying(surveys, name)]
 
 
 def release(surveys: Surveys, name: str, most: int | None = None, actor: str | None = None) -> int:
-    """Hand claims that wait to the payer, all or so many of them, drawn by lot; how many they are.
+    """Releases waiting claims to the payer, all or a random subset, and returns how many.
 
-    Where they are fewer than go together otherwise, the survey is closed for good before anybody sees one.
+    If they are fewer than a batch, the survey is permanently closed before anybody sees one.
     """
     if most is not None and most < 1:
-        raise InputError(f"{most} cards cannot be released: give a number from 1")
+        raise InputError(f"cannot release {most} cards: the number must be at least 1")
     stands = payment(surveys, name)
 
     def drawn(waiting: Sequence[Claim], counts: dict[Stage, int]) -> Sequence[Claim]:
@@ -184,7 +184,7 @@ def release(surveys: Surveys, name: str, most: int | None = None, actor: str | N
 
 
 def cards(surveys: Surveys, name: str) -> list[Card]:
-    """Addresses that were released and not paid yet, for the payer alone; those not exported yet come first."""
+    """Returns released, unpaid addresses, for the payer only; those not exported yet come first."""
     if not _has_key(surveys):
         return []
     key = _key(surveys)
@@ -202,18 +202,18 @@ def cards(surveys: Surveys, name: str) -> list[Card]:
 
 
 def export_cards(surveys: Surveys, name: str, again: bool = False) -> str:
-    """The released cards as a CSV, each in one export; `again` gives those exported before and not paid yet."""
+    """Returns the released cards as CSV, each in one export only; `again` returns exported, unpaid ones."""
     pay, key = payment(surveys, name).pay, _key(surveys)
     source = Stage.EXPORTED if again else Stage.RELEASED
     with open_claims(surveys) as claims:
         moved = claims.move(name, source, Stage.EXPORTED, lambda claims_found, _: claims_found)
     if not moved and again:
-        raise StateError(f"no card of {name!r} waits to be paid after an export")
+        raise StateError(f"{name!r} has no exported cards that are unpaid")
     if not moved and _counts(surveys, name)[Stage.EXPORTED]:
-        words = f"every card of {name!r} that was released has been exported"
-        raise StateError(f"{words}: export them again if the file is lost, or mark them as paid when they are")
+        words = f"all released cards of {name!r} have been exported"
+        raise StateError(f"{words}: export them again if the file is lost, or mark them as paid")
     if not moved:
-        raise StateError(f"no card of {name!r} waits for an export: release some first")
+        raise StateError(f"{name!r} has no cards to export: release some first")
     cards = [
         (_cell(key.opened(claim.sealed, claim.id)), f"{pay.amount:g}", escape_formula(pay.currency)) for claim in moved
     ]
@@ -221,25 +221,25 @@ def export_cards(surveys: Surveys, name: str, again: bool = False) -> str:
 
 
 def write_cards(surveys: Surveys, name: str, out: Path, again: bool = False) -> None:
-    """The same into a new file that its owner alone can read."""
+    """Writes the same CSV to a new file that only its owner can read."""
     with create_private_text(out) as file:
         file.write(export_cards(surveys, name, again))
 
 
 def mark_paid(surveys: Surveys, name: str, seen: int) -> int:
-    """The cards that were exported are paid, if they are as many as were seen; how many they are."""
+    """Marks the exported cards as paid if their number equals `seen`; returns the number."""
 
     def all_seen(claims: Sequence[Claim], counts: dict[Stage, int]) -> Sequence[Claim]:
         if claims and len(claims) != seen:
             are = "is" if len(claims) == 1 else "are"
-            words = f"{_cards(len(claims))} of {name!r} {are} exported and not paid, not {seen:,}"
-            raise StateError(f"{words}: look at all of them (export them again), then mark so many as paid")
+            words = f"{_cards(len(claims))} of {name!r} {are} exported and unpaid, not {seen:,}"
+            raise StateError(f"{words}: export them again and check all, then mark that number as paid")
         return claims
 
     with open_claims(surveys) as claims:
         moved = len(claims.move(name, Stage.EXPORTED, Stage.PAID, all_seen))
     if not moved:
-        raise StateError(f"no card of {name!r} was exported and not paid yet: export them first")
+        raise StateError(f"{name!r} has no exported cards that are unpaid: export them first")
     return moved
 
 
@@ -263,15 +263,15 @@ def _has_key(surveys: Surveys) -> bool:
 
 
 def _paying(surveys: Surveys, name: str, language: str = "") -> tuple[Questionnaire, Pay]:
-    """The questionnaire that promises pay and what it promises: who finished an earlier one is paid all the same."""
+    """Returns the questionnaire that promises payment, and the payment; earlier respondents are paid too."""
     questionnaire = last_paying(surveys, name, language)
     if questionnaire is None or questionnaire.pay is None:
-        raise StateError(f"the survey {name!r} pays nothing: its file has no [pay]")
+        raise StateError(f"the survey {name!r} does not pay: its file has no [pay]")
     return questionnaire, questionnaire.pay
 
 
 def _address(pay: Pay, words: str) -> str:
-    """What a person typed, as it is sent to the payer; a study that asks for something of its own gets any words."""
+    """Validates and normalises an address; a study with its own address field accepts any text."""
     address_text = " ".join(words.split())
     if not address_text:
         raise NotTaken("no-address")
@@ -283,7 +283,7 @@ def _address(pay: Pay, words: str) -> str:
 
 
 def _cell(address: str) -> str:
-    """An address as a spreadsheet shows it; a telephone number does no harm, and must go out as it is."""
+    """Escapes an address for a spreadsheet; telephone numbers are harmless and stay unchanged."""
     return address if _TELEPHONE.fullmatch(address) else escape_formula(address)
 
 

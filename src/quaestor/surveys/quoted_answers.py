@@ -1,7 +1,7 @@
-"""Texts about no single answer that quote one: a withdrawal cannot erase them, so the lead learns where they are.
+"""Finds shared texts that quote an answer: a withdrawal cannot erase them, so the lead is told where they are.
 
-A definition in the codebook or the instructions of a round are shared, and the journal keeps them. So does a memo about
-somebody else's answer. Only places are noted, never the words.
+Codebook definitions and round instructions are shared and stay in the journal; so do memos about other answers. Only
+the places are recorded, never the text.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from quaestor.surveys.model.records import Response
 
 _WORD = re.compile(r"\w+")
 _RUN = 4
-"""So many words in a row are a quotation; an answer of two or three words is one as a whole."""
+"""Number of consecutive words that count as a quotation; a shorter answer counts as a whole."""
 _FEWEST = 2
 Runs = set[tuple[str, ...]]
 
 
 def places_that_quote(state: State, response: Response) -> tuple[str, ...]:
-    """Where the open answers of a response stand in what its withdrawal does not erase."""
+    """Lists places that quote a response's open answers and that its withdrawal does not erase."""
     runs = _runs_of_answers(response)
     if not runs:
         return ()
@@ -30,7 +30,7 @@ def places_that_quote(state: State, response: Response) -> tuple[str, ...]:
 
 
 def is_quoted_in(response: Response, text: str) -> bool:
-    """Whether a text quotes an open answer of a response."""
+    """Tells whether a text quotes an open answer of a response."""
     return _has_run(text, _runs_of_answers(response))
 
 
@@ -57,7 +57,7 @@ def _shared_texts(state: State, response: Response) -> Iterator[tuple[str, str]]
         yield f"the instructions of the round {name!r}", round_state.plan.instructions
         yield f"why the round {name!r} was closed incomplete", round_state.incomplete
         yield f"why the threshold of the round {name!r} was waived", round_state.waived
-        # Older rounds hold what was written about the response itself; since then it is erased with it.
+        # Older rounds contain texts about the response itself; newer ones are erased with it.
         is_older = not round_state.plan.origin and round_state.plan.items[0].startswith(f"{response.survey}/")
         for item, place, text in _written(name, round_state) if round_state.plan.origin == SURVEYS or is_older else ():
             if is_older or not item.startswith(f"{response.survey}/{response.id}/"):
@@ -65,7 +65,7 @@ def _shared_texts(state: State, response: Response) -> Iterator[tuple[str, str]]
 
 
 def _written(name: str, round_state: RoundState) -> Iterator[tuple[str, str, str]]:
-    """What people wrote about the items of a round: the item, where it stands, the text."""
+    """Yields the texts about the items of a round: item, place, text."""
     for rating in round_state.all_ratings():
         for text in (rating.memo, *_texts_in(rating.answers)):
             yield rating.item, f"what {rating.rater} wrote about {rating.item} in the round {name!r}", text

@@ -302,7 +302,7 @@ def simulate_responses(
     people = sum(1 for response in surveys.answers.responses(name) if not response.synthetic)
     if people:
         raise StateError(
-            f"{name!r} already has {people} responses from people, with which simulated ones must not be mixed: "
+            f"people have already answered {name!r} ({people}), and simulated responses must not be mixed with theirs: "
             "simulate in a separate study"
         )
     number = responses if responses is not None else plan.responses if plan else DEFAULT_RESPONSES

@@ -14,9 +14,9 @@ from quaestor.base.errors import InputError, QuaestorError, TemporarilyUnavailab
 from quaestor.web.security.access import visitor_of
 from quaestor.web.security.headers import HEADERS
 
-_WORDS = {404: "There is no such page.", 405: "This page cannot be asked for that."}
-_UNAVAILABLE = "The desk cannot read or save this at the moment: tell the people who run this study."
-_NO_SPACE = "The disk of the desk is full or cannot be written: free some space, then try again."
+_WORDS = {404: "There is no such page.", 405: "This page does not accept this request."}
+_UNAVAILABLE = "The desk cannot read or save this right now: tell the people who run this study."
+_NO_SPACE = "The desk's disk is full or not writable: free some space, then try again."
 _CANNOT_WRITE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
 _log = logging.getLogger("uvicorn.error")
 """The terminal that serves the desk."""
@@ -51,7 +51,7 @@ class Refusals:
 
     async def broke(self, request: Request, error: Exception) -> Response:
         """An error that nobody thought of; what it says is for the terminal."""
-        context = {"status": 500, "words": "Something went wrong here: the terminal that serves the desk says what."}
+        context = {"status": 500, "words": "Something went wrong. See the terminal that serves the desk."}
         return self._templates.TemplateResponse(request, "error.html", context, status_code=500, headers=HEADERS)
 
 

@@ -39,7 +39,7 @@ def serve_study(folder: Path, address: ServerAddress, ready: Callable[[str], Non
     """Serve until interrupted; `ready` is told the address once the port is ours."""
     if not _is_loopback(address.host) and not address.allowed_hosts:
         raise InputError(
-            f"--host {address.host} lets others reach this desk: name it as they will, with --allow-host NAME"
+            f"--host {address.host} lets others reach this desk: give the name that they will use, with --allow-host NAME"
         )
     _require_writable(folder)
     from quaestor.web.app import make_app
@@ -129,7 +129,7 @@ def _listening(address: ServerAddress) -> socket.socket:
     try:
         family, kind, _, _, socket_address = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)[0]
     except OSError as error:
-        raise InputError(f"--host {address.host} is no address of this machine ({error.strerror})") from None
+        raise InputError(f"--host {address.host} is not an address of this machine ({error.strerror})") from None
     listener = socket.socket(family, kind)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:

@@ -111,7 +111,7 @@ def test_the_codebook_is_changed_compared_and_changed_back(shell: Shell, tmp_pat
     assert shell.json("codebook", "show")["codes"][0]["id"] == "training"
 
 
-def test_simulated_raters_are_refused_where_nothing_is_planted(shell: Shell) -> None:
+def test_simulated_raters_need_synthetic_evidence(shell: Shell) -> None:
     shell.json("round", "open", "pilot")
     assert "simulated raters need a synthetic dump" in shell.refusal("synth", "ratings", "pilot")
 

@@ -41,7 +41,7 @@ def refusal(folder: Path, *words: str) -> QuaestorError:
     return done.exception
 
 
-def test_from_a_name_to_a_transcript_without_it(folder: Path) -> None:
+def test_a_name_is_added_found_and_replaced_in_a_transcript(folder: Path) -> None:
     assert "No known names remain" in run(folder, "names", "remaining")
     added = run_json(folder, "add", "organisation", "--form", "Obviax")
     assert (added["shown"], added["found"]) == ("[organisation A]", 3)

@@ -50,7 +50,7 @@ def refusal(folder: Path, *words: str | Path) -> str:
     return str(done.exception)
 
 
-def test_a_transcript_comes_in_is_printed_and_corrected(folder: Path) -> None:
+def test_a_transcript_is_imported_printed_and_corrected(folder: Path) -> None:
     file = folder.parent / "talk.vtt"
     done = run_json(folder, "import", "P1", file)
     assert (done["format"], done["turns"], done["asked"], done["new"]) == ("webvtt", 4, 2, True)
@@ -71,7 +71,7 @@ def test_a_transcript_comes_in_is_printed_and_corrected(folder: Path) -> None:
     }
 
 
-def test_times_within_a_turn_are_kept_with_their_places(folder: Path) -> None:
+def test_times_within_a_turn_are_kept_with_their_positions(folder: Path) -> None:
     file = folder.parent / "cues.vtt"
     cues = [("00:01", "00:03", "First I look"), ("00:03", "00:05", "at the data,"), ("00:06", "00:09", "then I train.")]
     shown = [f"00:{begin}.000 --> 00:{end}.000\n<v Guest>{words}</v>\n" for begin, end, words in cues]

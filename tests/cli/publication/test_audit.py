@@ -74,7 +74,7 @@ def refusal(done: Outcome) -> str:
 # Audit -------------------------------------------------------------------------------------------------
 
 
-def test_a_fresh_bundled_study_has_nothing_open(
+def test_a_fresh_bundled_study_has_no_unexplained_differences(
     quaestor: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert quaestor("new", tmp_path / "x", "--template", BUNDLED).code == 0
@@ -108,7 +108,7 @@ def test_a_changed_figure_is_named_and_the_audit_fails(quaestor: Call, tmp_path:
     assert "differences have no note." in done.out
 
 
-def test_without_its_note_a_known_fault_fails_the_audit(quaestor: Call, tmp_path: Path) -> None:
+def test_a_known_difference_without_its_note_fails_the_audit(quaestor: Call, tmp_path: Path) -> None:
     study = bundled_copy(tmp_path / "x")
     note = 'note = "The 82 and 173 posts of the section are 83.3% of 306; the finding prints 80.2%."\n'
     change(study.root / "printed" / "printed.toml", note, "")

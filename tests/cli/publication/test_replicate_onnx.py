@@ -53,7 +53,7 @@ def half(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_the_whole_file_leaves_nothing_open(quaestor: Call, data: Path) -> None:
+def test_the_complete_data_has_no_unexplained_differences(quaestor: Call, data: Path) -> None:
     done = quaestor("replicate", STUDY, "--data", data)
     assert done.returncode == 0, done.stderr
     assert "Years in machine learning" in done.stdout
@@ -64,7 +64,7 @@ def test_the_whole_file_leaves_nothing_open(quaestor: Call, data: Path) -> None:
     assert "91 of 92 rows are responses; rows left out: 1 without consent; 1 markers" in done.stderr
 
 
-def test_half_of_it_differs_and_the_exit_says_so(quaestor: Call, half: Path) -> None:
+def test_half_of_the_data_differs_and_exits_with_1(quaestor: Call, half: Path) -> None:
     done = quaestor("replicate", STUDY, "--data", half)
     assert done.returncode == 1
     assert "The page has 92 responses, more than the 46 there are here" in done.stdout
@@ -88,7 +88,7 @@ def test_json_has_the_shape_of_every_audit_and_the_tables(quaestor: Call, data: 
     assert document["unmapped"] == ["Q20"]
 
 
-def test_the_study_that_is_kept_audits_itself_alike(quaestor: Call, data: Path, tmp_path: Path) -> None:
+def test_a_kept_replication_gives_the_same_audit(quaestor: Call, data: Path, tmp_path: Path) -> None:
     out = tmp_path / "kept"
     first = json.loads(quaestor("replicate", STUDY, "--data", data, "--out", out, "--json").stdout)
     again = quaestor("audit", "--study", out, "--json")

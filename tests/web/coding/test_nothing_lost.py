@@ -198,7 +198,7 @@ def test_not_now_is_tried_again_and_what_is_refused_can_be_rated_again(
     page = at_desk(context, server)
     page.route("**/ratings", lambda route: route.fulfill(status=503, json={"later": "not at this moment"}))
     first = rate_next(page, "1")
-    expect(page.locator("#saved")).to_have_text("1 not yet saved: the desk cannot save at this moment, trying again")
+    expect(page.locator("#saved")).to_have_text("1 not yet saved: the desk cannot save right now, trying again")
     page.reload()
     expect(page.locator("#saved")).to_contain_text("1 not yet saved")
     page.unroute("**/ratings")

@@ -163,7 +163,7 @@ def test_the_interviews_have_a_desk_of_their_own_below_the_same_address(tmp_path
         after(page, [one for one in ALL if isinstance(one, InterviewsCoded)], own)
         door = create_lead_token(talks)
         shown = opened.get("/demo").text
-        assert "3 of 3 planted codes came out; after interview 2 nothing new was said." in " ".join(shown.split())
+        assert "3 of 3 planted codes were found; after interview 2 nothing new was said." in " ".join(shown.split())
         assert "the loss: <strong>above 10</strong>" in shown
         assert "/talks/" not in shown
         page.hand_over_interviews(make_app(talks.root, passwords=Passwords(QUICK)), door)

@@ -188,7 +188,7 @@ def test_a_passage_over_turns_is_coded_undone_and_removed_as_one(page: Page, stu
     made = coded()
     assert made[1][0]["memo"] == "over both turns"
     passage()
-    expect(page.locator("#picked")).to_have_text("designing a model is there already.")
+    expect(page.locator("#picked")).to_have_text("designing a model is already coded here.")
     assert coded() == made, "coded again, nothing that was said of it is lost"
     page.locator("#turn-1").get_by_role("button", name="Remove designing a model").click()
     assert coded() == [[], []]

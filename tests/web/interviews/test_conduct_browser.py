@@ -195,7 +195,7 @@ def test_two_people_see_each_others_notes_and_nobody_overwrites(
     expect(other.locator("#state")).to_have_text("Running")
     expect(other.locator("#take-over")).to_contain_text("follows interviewer")
     other.context.set_offline(True)
-    expect(other.locator("#saved")).to_have_text("No connection: go on, it is kept here")
+    expect(other.locator("#saved")).to_have_text("No connection: keep going, it is kept here")
     write(other, "by the second")
     write(page, "by the first")
     all_saved(page)
@@ -293,7 +293,7 @@ def test_the_words_of_every_refused_note_are_kept(page: Page, study: Study, serv
     page.context.set_offline(False)
     expect(page.locator("#saved")).to_contain_text("Not accepted", timeout=SOON)
     expect(page.locator("#saved")).to_be_in_viewport()
-    page.get_by_role("button", name="Show what is on record").click()
+    page.get_by_role("button", name="Show what is saved").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("declined")
     assert [one for one in kept(page) if one.startswith("quaestor/")] == []
     with open_interviews(study) as interviews:

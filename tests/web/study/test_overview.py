@@ -198,7 +198,7 @@ def test_a_study_of_interviews_alone_is_told_to_publish_them_and_again_when_some
     with open_coding(study) as coding:
         found = overview(study, coding, LEAD)
     assert found.next is None
-    assert found.command == "Everything that is planned is done: publish it with `quaestor report`."
+    assert found.command == "Everything planned is done: publish it with `quaestor report`."
     with open_interviews(study) as interviews:
         build_report(study, lambda words: None)
         assert holds()

@@ -125,7 +125,7 @@ def test_a_survey_by_invitation_leads_to_its_invitations_and_not_to_a_link_for_a
 def test_a_grave_problem_keeps_it_shut_and_a_file_that_cannot_be_read_is_said(lead: TestClient, study: Study) -> None:
     small_survey(study.root, QUESTIONNAIRE.replace('kind = "consent"', 'kind = "yes-no"'))
     page = lead.get(f"/surveys/{NAME}").text
-    assert "What the check found" in page
+    assert "Check results" in page
     assert "<summary>Open it" not in page
     assert post(lead, f"/surveys/{NAME}/acts", {"act": "open"}, "/me").status_code == 409
     small_survey(study.root, "[survey]\ntitle = 3")
@@ -144,7 +144,7 @@ def test_a_changed_file_shows_what_it_changes_and_becomes_a_version(
     assert "What the file changes" not in following.get(f"/surveys/{NAME}").text
     small_survey(study.root, NEWER)
     page = following.get(f"/surveys/{NAME}").text
-    assert "What the file changes after version 1" in page
+    assert "Changes in the file since version 1" in page
     assert "option “TensorRT” added" in page
     assert "Open version 2" in page
     assert act(following, "open") == 303
@@ -166,9 +166,9 @@ def test_a_file_that_is_gone_leaves_what_was_opened(following: TestClient, asked
 def test_the_questionnaire_is_read_at_a_glance_with_its_conditions_in_words(lead: TestClient) -> None:
     page = lead.get(f"/surveys/{NAME}").text
     assert "Shown if “Which have you used, as {role}?” is" in page
-    assert "goes alone" in page
+    assert "exclusive" in page
     assert "ends the survey" in page
-    assert "Helps to answer: Which tools carry models?" in page
+    assert "For research question: Which tools carry models?" in page
 
 
 def walked(lead: TestClient, page: str, fields: Mapping[str, object], step: str = "next") -> str:

@@ -72,7 +72,7 @@ def test_bases_reasons_and_what_is_not_counted_are_said(reader: TestClient) -> N
     page = re.sub(r"<[^>]+>", "", reader.get(RESULTS).text)
     assert "6 responses are counted. Not counted: 1 not finished." in page
     assert "1 answered · 5 not asked" in page
-    assert "several could be chosen, so shares can add up to more than 100%" in page
+    assert "multiple answers possible, so shares can add up to more than 100%" in page
     assert "7 responses are counted." in reader.get(f"{RESULTS}?unfinished=1").text
     compared = reader.get(f"{RESULTS}?by=role").text
     assert "Cramér&#39;s V" in compared

@@ -21,7 +21,7 @@ from quaestor.cli.output import (
 
 if TYPE_CHECKING:
     from quaestor.interviews.model.records import Transcript
-    from quaestor.interviews.transcript_sheet import LeftOut, TurnLine
+    from quaestor.interviews.transcript_sheet import SkippedLines, TurnLine
     from quaestor.interviews.transcripts.corrections import Speaker
     from quaestor.interviews.transcripts.import_file import Imported
 
@@ -79,7 +79,7 @@ def import_file(
     _print_import(name, done, left_out)
 
 
-def _print_import(name: str, done: Imported, left_out: LeftOut) -> None:
+def _print_import(name: str, done: Imported, left_out: SkippedLines) -> None:
     """Prints what was imported, what to check, and what was left out."""
     if not done.new:
         say(f"{name} already has this transcript")

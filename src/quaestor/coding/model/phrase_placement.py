@@ -1,4 +1,4 @@
-"""Placing a phrase: which line of the codebook its verb and the words of its object belong to, or why none."""
+"""Finds the line of the codebook that the verb and object of a phrase belong to, or the reason why there is none."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Words = tuple[str, ...]
 
 
 class PlacementWords(Settings):
-    """What a study says about words; where it says nothing, lines are read from their names alone."""
+    """The study's settings for words; without them, lines are matched by their names alone."""
 
     same: tuple[tuple[str, ...], ...] = ()
     light: tuple[str, ...] = ()
@@ -39,7 +39,7 @@ class PlacementWords(Settings):
 
 
 def read_placement_words(path: Path) -> PlacementWords:
-    """The words of a study's file; a study without one has none."""
+    """Reads the word settings of a study; returns empty ones if the file does not exist."""
     if not path.exists():
         return PlacementWords()
     try:
@@ -57,7 +57,7 @@ _KEYS = tuple(PlacementWords.model_fields)
 
 @dataclass(frozen=True)
 class PlacementResult:
-    """Where a phrase belongs, and by which words; without a code, why it belongs nowhere."""
+    """The code of a phrase and the words that matched, or no code and the reason."""
 
     code: str | None
     why: str
@@ -65,7 +65,7 @@ class PlacementResult:
 
 @dataclass(frozen=True)
 class _LineVariant:
-    """One way to say a line: its verb, and all words a phrase must have for it, the verb among them."""
+    """One variant of a line: its verb, and all words that a phrase must contain, including the verb."""
 
     line: str
     verb: str
@@ -74,19 +74,19 @@ class _LineVariant:
 
 @dataclass(frozen=True)
 class _Phrase:
-    """A phrase with the words that mean the same; `words` tells which of them were said."""
+    """A phrase with its synonyms; `words` maps each word to whether it is in the phrase itself."""
 
     said: Words
     words: Mapping[str, bool]
     openers: frozenset[str]
-    """What the first word means."""
+    """The first word and its synonyms."""
     closers: frozenset[str]
-    """What the last word of the verb's part means: in "dot product" or "get layer output" the one that counts."""
+    """The last word of the verb and its synonyms: in "dot product" or "get layer output" the word that counts."""
 
 
 @dataclass(frozen=True)
 class PhrasePlacer:
-    """The lines of one codebook, ready to place phrases in."""
+    """Places phrases in the lines of one codebook."""
 
     book: Codebook
     words: PlacementWords
@@ -96,12 +96,12 @@ class PhrasePlacer:
     _operations: tuple[_LineVariant, ...]
     _types: Mapping[Words, str]
     _kinds: tuple[_LineVariant, ...]
-    """The types that are no object as such: no code of another tree has their name."""
+    """The types that are not objects themselves: no code of another tree has their name."""
     _known: frozenset[str]
 
     @classmethod
     def build(cls, book: Codebook, words: PlacementWords) -> PhrasePlacer:
-        """The readings of all lines; what the words say of codes that this version lacks is left aside."""
+        """Builds the variants of all lines; ignores settings for codes that this version does not have."""
         same: dict[Words, tuple[Words, ...]] = {}
         for group in words.same:
             members = [member_words for member_words in map(_split_words, group) if member_words]
@@ -123,7 +123,7 @@ class PhrasePlacer:
         return cls(book, words, same, light, below, tuple(operations), types, kinds, frozenset(known))
 
     def place(self, verb: str, object_: str, code: str) -> PlacementResult:
-        """The line below a code that the words fit best, the more specific before the bare verb."""
+        """Returns the line below a code that fits the phrase best; a more specific line wins over the bare verb."""
         if code not in self.book.codes:
             return PlacementResult(None, f'the codebook has no code "{code}"')
         entry = self.book.codes[code]
@@ -142,7 +142,7 @@ class PhrasePlacer:
         return result
 
     def operation(self, verb: str, object_: str) -> PlacementResult:
-        """The operation that the verb's part names; the words of the object help where that part alone does not."""
+        """Returns the operation of the verb; uses the object only if the verb alone does not decide."""
         if not self._operations:
             return PlacementResult(None, f'the codebook has no codes of the facet "{self.words.operations}"')
         alone = self._match(self._build_phrase(verb, ""), self._operations, frozenset())
@@ -153,7 +153,7 @@ class PhrasePlacer:
         )
 
     def object_type(self, object_: str) -> PlacementResult:
-        """The kind that the words name; an object without a kind, such as a plain layer, is a type of its own."""
+        """Returns the type of an object; an object without a modifier, such as a plain layer, is a type of its own."""
         if not self._types:
             return PlacementResult(None, f'the codebook has no codes of the facet "{self.words.types}"')
         object_words = _split_words(object_)
@@ -186,7 +186,7 @@ class PhrasePlacer:
         return _Phrase(phrase_words, words, frozenset(openers), frozenset(closers))
 
     def _correct_typo(self, words: Words) -> list[Words]:
-        """The known word that an unknown one is a slip of the pen for."""
+        """Returns the known word that an unknown word is probably a typo of."""
         word = words[0]
         if len(words) > 1 or len(word) < _SHORTEST or word in self._known:
             return []
@@ -194,7 +194,7 @@ class PhrasePlacer:
         return [(close_match,) for close_match in difflib.get_close_matches(word, alike, n=1, cutoff=_SLIP)]
 
     def _match(self, phrase: _Phrase, variants: Sequence[_LineVariant], own: frozenset[str]) -> PlacementResult:
-        """The best reading all of whose words the phrase has, else the only line with its verb."""
+        """Returns the best variant whose words are all in the phrase, else the only line with its verb."""
         if not phrase.said:
             return PlacementResult(None, "the phrase has no words")
         verb = phrase.said[0]
@@ -220,7 +220,7 @@ class PhrasePlacer:
         return PlacementResult(None, f'no line has the verb "{verb}"')
 
     def _find_best(self, phrase: _Phrase, variants: Iterable[_LineVariant]) -> PlacementResult | None:
-        """Of the lines whose words are all there: the one with the word that counts, most words, most as said."""
+        """Returns the best matching line by: matches the last word of the verb, most words, most exact words."""
         scored: dict[tuple[bool, int, int], dict[str, _LineVariant]] = {}
         for variant in variants:
             if not variant.words or not variant.words <= phrase.words.keys():
@@ -243,7 +243,7 @@ class PhrasePlacer:
 
 
 def _split_words(text: str) -> Words:
-    """The words that carry meaning, in the singular; hyphens and strokes part them."""
+    """Returns the content words in the singular; hyphens and slashes separate words."""
     words = (_singular(word) for word in re.findall(r"[^\W_]+", text.casefold()))
     return tuple(word for word in words if word not in _GRAMMAR)
 
@@ -253,7 +253,7 @@ def _singular(word: str) -> str:
 
 
 def _list_variants(book: Codebook, code: Code, texts: Iterable[str]) -> list[_LineVariant]:
-    """Every choice of alternatives of a line, without the names of the codes above it, which go without saying."""
+    """Returns a variant for every combination of alternatives of a line, without the words of the codes above it."""
     above = _list_words(book, code.parent)
     variants: list[_LineVariant] = []
     for text in texts:
@@ -267,7 +267,7 @@ def _list_variants(book: Codebook, code: Code, texts: Iterable[str]) -> list[_Li
 
 
 def _list_words(book: Codebook, code: str) -> frozenset[str]:
-    """The words of the names on the way to a code."""
+    """Returns the words of a code's name and of the names of its ancestors."""
     return frozenset(word for ancestor in book.path(code) for word in _split_words(book.codes[ancestor].name))
 
 

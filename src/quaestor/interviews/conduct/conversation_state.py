@@ -127,7 +127,7 @@ class Tick:
 
 
 @dataclass(frozen=True)
-class Mark:
+class TimeMark:
     """A record that a question was asked or skipped."""
 
     question: str
@@ -145,7 +145,7 @@ class Conversation:
     """In the order in which they were written, withdrawn ones included."""
     ticks: tuple[Tick, ...] = ()
     """The latest state of each item."""
-    marks: Mapping[tuple[str, str], Mark] = field(default_factory=lambda: MappingProxyType({}))
+    marks: Mapping[tuple[str, str], TimeMark] = field(default_factory=lambda: MappingProxyType({}))
     """The marks in effect, by question and `asked` or `skipped`."""
     people: tuple[str, ...] = ()
     """The authors, in the order of their first entry."""
@@ -184,7 +184,7 @@ def conversation_in(entries: Sequence[SealedEntry]) -> Conversation:
     )
     clock = clock_in(conversation_entries)
     ticks: dict[tuple[str, str, str], Tick] = {}
-    marks: dict[tuple[str, str], Mark] = {}
+    marks: dict[tuple[str, str], TimeMark] = {}
     for one in conversation_entries:
         content = one.content
         if one.kind == TICK:
@@ -195,7 +195,7 @@ def conversation_in(entries: Sequence[SealedEntry]) -> Conversation:
             place = (content["question"], content["what"])
             marks.pop(place, None)
             if content["on"]:
-                marks[place] = Mark(*place, one.actor, content.get("at", 0.0))
+                marks[place] = TimeMark(*place, one.actor, content.get("at", 0.0))
     people = tuple(dict.fromkeys(entry.actor for entry in conversation_entries))
     return Conversation(clock, _notes(conversation_entries, clock), tuple(ticks.values()), marks, people)
 

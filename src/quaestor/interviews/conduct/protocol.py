@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from quaestor.base.errors import InputError
-from quaestor.interviews.conduct.conversation_state import ASKED, SKIPPED, Clock, Mark, Note, conversation
+from quaestor.interviews.conduct.conversation_state import ASKED, SKIPPED, Clock, TimeMark, Note, conversation
 from quaestor.interviews.model.records import (
     Guide,
     GuideQuestion,
@@ -43,7 +43,7 @@ class ProtocolQuestion:
 
     question: GuideQuestion
     state: str  # asked, skipped, not reached
-    mark: Mark | None
+    mark: TimeMark | None
     """By whom and when it was marked; None if the state follows from notes and ticks."""
     ticks: tuple[Ticked, ...]
     notes: tuple[Note, ...]

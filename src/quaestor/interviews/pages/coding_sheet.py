@@ -62,7 +62,7 @@ _VOICES = {Voice.INTERVIEWER: "Interviewer", Voice.PARTICIPANT: "Participant", V
 
 
 @dataclass(frozen=True)
-class Mark:
+class Highlight:
     """A passage as the page shows it: its position in the shown text, and the lane in which it is drawn."""
 
     start: int
@@ -93,7 +93,7 @@ class CodedTurn:
     own: bool
     read: bool
     """Whether this rater has rated it, even if there was nothing to code."""
-    marks: tuple[Mark, ...] = ()
+    marks: tuple[Highlight, ...] = ()
     pieces: tuple[Piece, ...] = ()
     asks: bool = False
 
@@ -270,14 +270,14 @@ def _turn(place: RaterPosition, facet: Facet, item: str, turn: SpokenTurn) -> Co
     )
 
 
-def marks_of(turn: SpokenTurn, facet: Facet, book: Codebook, stretches: Iterable[Passage]) -> tuple[Mark, ...]:
+def marks_of(turn: SpokenTurn, facet: Facet, book: Codebook, stretches: Iterable[Passage]) -> tuple[Highlight, ...]:
     """Returns passages at their positions in the shown text; passages without any text left are omitted."""
     text = turn.text
     placed = [(passage, turn.to_shown(passage.start, passage.end)) for passage in stretches]
     kept = [(passage, place) for passage, place in placed if place[0] < place[1]]
     lanes = lanes_of([place for _, place in kept])
     return tuple(
-        Mark(
+        Highlight(
             start,
             end,
             passage.code,

@@ -64,7 +64,7 @@ class Consent:
 
 
 @dataclass(frozen=True)
-class Agreement:
+class ConsentForm:
     """The consent form in force, and the current text of its file."""
 
     file: str
@@ -117,15 +117,15 @@ def agreement_file(study: Study) -> Path:
     return folder / files[0]
 
 
-def agreement_of(interviews: Interviews) -> Agreement:
+def agreement_of(interviews: Interviews) -> ConsentForm:
     """Returns the consent form: the version in force and the text of the file, as far as they exist."""
     return replace(agreement_draft(interviews.study), kept=interviews.file.texts.get(AGREEMENT))
 
 
-def agreement_draft(study: Study) -> Agreement:
+def agreement_draft(study: Study) -> ConsentForm:
     """Returns the text of the consent form's file, for a study without participants."""
     path = agreement_file(study)
-    return Agreement(f"instruments/{path.name}", None, _text(path) if path.exists() else "")
+    return ConsentForm(f"instruments/{path.name}", None, _text(path) if path.exists() else "")
 
 
 def agreement_versions(interviews: Interviews) -> list[TextVersion]:

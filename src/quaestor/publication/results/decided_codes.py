@@ -25,7 +25,7 @@ class NothingDecided(StateError):
 
 
 @dataclass(frozen=True)
-class CodedItem:
+class ItemCodes:
     """One decided item: its code in the tree, its codes in other facets, and the phrase that placed it."""
 
     code: str
@@ -43,7 +43,7 @@ class CodedItems:
     """All decided items under one codebook."""
 
     book: Codebook
-    items: Mapping[str, CodedItem]
+    items: Mapping[str, ItemCodes]
     left_out: Mapping[str, int] = field(default_factory=dict)
     """By reason: number of items without a final code."""
     simulated: bool = False
@@ -68,8 +68,8 @@ def coded_items(study: Study, state: State, version: int | None = None) -> Coded
     book = history.at(version) if version is not None else history.latest
     carry = _carried_over(study, book, history.latest.version)
     placing = PhrasePlacer.build(carry.book, read_placement_words(study.root / PLACING_FILE))
-    coded_by_item: dict[str, CodedItem] = {}
-    places: dict[tuple[str, tuple[str, str] | None], CodedItem] = {}
+    coded_by_item: dict[str, ItemCodes] = {}
+    places: dict[tuple[str, tuple[str, str] | None], ItemCodes] = {}
     left_out: dict[str, int] = {}
     rejected = 0
     answers = _answers(state, name)
@@ -188,10 +188,10 @@ def _carried_over(study: Study, book: Codebook, latest: int) -> _CarriedOver:
     return _CarriedOver(taxonomy, {code: names[name] for code, name in own.items()})
 
 
-def _placed(book: Codebook, placing: PhrasePlacer, code: str, phrase: tuple[str, str] | None) -> CodedItem:
+def _placed(book: Codebook, placing: PhrasePlacer, code: str, phrase: tuple[str, str] | None) -> ItemCodes:
     """Returns an item's code at the deepest level that its phrase leads to."""
     if phrase is None:
-        return CodedItem(code, whys=dict.fromkeys(book.facets, "no phrase"))
+        return ItemCodes(code, whys=dict.fromkeys(book.facets, "no phrase"))
     verb, thing = phrase
     core = core_object(book, code, thing) or code
     place = placing.place(verb, thing, core)
@@ -204,7 +204,7 @@ def _placed(book: Codebook, placing: PhrasePlacer, code: str, phrase: tuple[str,
             whys[facet] = answers.why
         else:
             across.setdefault(facet, answers.code)
-    return CodedItem(core, place.code, phrase, across, whys)
+    return ItemCodes(core, place.code, phrase, across, whys)
 
 
 def core_object(book: Codebook, code: str, thing: str) -> str | None:

@@ -27,7 +27,7 @@ from quaestor.render.figures.records import (
     TaxonomyPart,
     TaxonomyPoint,
     YearSeries,
-    YearShare,
+    YearPoint,
     ProcessStage,
     ProcessStep,
     TrendLine,
@@ -181,7 +181,7 @@ def trend_figure(computed: Computed, results: StudyResults) -> Figure | None:
         shares = yearly_shares(when, (attribute.codes == place)[dated])
         trend_test = trend(shares)
         points = tuple(
-            YearShare(share.year, share.share, share.low, share.high, share.of)
+            YearPoint(share.year, share.share, share.low, share.high, share.of)
             for share in shares
             if share.share is not None and share.low is not None and share.high is not None
         )

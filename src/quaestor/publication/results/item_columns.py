@@ -14,7 +14,7 @@ from quaestor.coding.model.state import State
 from quaestor.evidence.ingest import list_notes
 from quaestor.evidence.item_facts import ItemFacts, read_item_facts
 from quaestor.measures.item_columns import Attribute, DecidedItems, Floats, build_attribute
-from quaestor.publication.results.decided_codes import CodedItem, CodedItems, coded_items
+from quaestor.publication.results.decided_codes import ItemCodes, CodedItems, coded_items
 from quaestor.study.folder import Study
 
 YEAR = "year"
@@ -92,7 +92,7 @@ def cited_keys(book: Codebook, tree: str, value: Mapping[str, str] | None = None
     return cited
 
 
-def _levels(book: Codebook, tree: str, codes: Sequence[CodedItem], cited: dict[str, str]) -> dict[str, Attribute]:
+def _levels(book: Codebook, tree: str, codes: Sequence[ItemCodes], cited: dict[str, str]) -> dict[str, Attribute]:
     """Builds one attribute per level of the tree; an item coded above a level has no value there."""
     if tree not in book.facets:
         raise StateError(f"the codebook has no facet {tree!r}: name one of {', '.join(book.facets)} as results.tree")
@@ -116,12 +116,12 @@ def _titled(code: Code) -> str:
     return code.name if code.active else f"{code.name} ({code.status})"
 
 
-def _at_level(book: Codebook, coded: CodedItem, level: str) -> str | None:
+def _at_level(book: Codebook, coded: ItemCodes, level: str) -> str | None:
     code_at_level = book.at_level(coded.code, level)
     return code_at_level if code_at_level is not None or coded.place is None else book.at_level(coded.place, level)
 
 
-def _across(book: Codebook, tree: str, codes: Sequence[CodedItem]) -> dict[str, Attribute]:
+def _across(book: Codebook, tree: str, codes: Sequence[ItemCodes]) -> dict[str, Attribute]:
     attributes = {}
     for facet in book.facets.values():
         if facet.id == tree:

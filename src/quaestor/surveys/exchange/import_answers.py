@@ -163,7 +163,7 @@ class FileReader:
         stratum = self._mapping.settings.strata.get(cell, cell)
         if stratum and stratum not in reader.questionnaire.strata:
             column = self._export.columns[self._others["stratum"]]
-            read.unread.append(CellRemark(row.number, column, "", stratum[:80], "is not a stratum of the questionnaire"))
+            read.unread.append(CellRemark(row.number, column, "", stratum[:80], "is not a stratum"))
             return ""
         return stratum
 
@@ -284,7 +284,7 @@ def import_answers(
         surveys.answers.add([(new_code(), response, pages) for response, pages in new.values()])
         surveys.coding.act(lambda state: NewAct("survey.import", lead, _payload(name, mappings[newest], done)))
         for response in dropped:
-            decide(surveys, name, response, keep=False, why=f"excluded in the study that wrote {path.name}", actor=actor)
+            decide(surveys, name, response, keep=False, why=f"excluded before export to {path.name}", actor=actor)
     return done
 
 

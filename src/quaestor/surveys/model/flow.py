@@ -198,7 +198,7 @@ def _is_sent(question: Question, form: Form) -> bool:
 def _standing(
     questionnaire: Questionnaire, response: Response, page: Page, answers: Answers, *, announced: bool
 ) -> ResponseStatus:
-    """Returns the new status; a response is finished with the last page of its path, if it was announced as the last."""
+    """Returns the new status; the last page finishes a response only if it was announced as the last."""
     for question in page.questions:
         end = kind_of(question).end(question, answers.get(question.id, {}))
         if end is not None:

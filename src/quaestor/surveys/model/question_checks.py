@@ -27,7 +27,7 @@ def question_problems(question: Question) -> Iterator[Problem]:
 def _options(question: Question, where: str) -> Iterator[Problem]:
     what = f"{kind_of(question).option_word}s"
     for code in repeated(option.code for option in question.options):
-        yield Problem(where, f"two of its {what} have the code {code!r}, so only one can be chosen: give each its own code")
+        yield Problem(where, f"two of its {what} have the code {code!r}, so only one can be chosen: change one")
     for label in repeated(option.label for option in question.options if option.label.strip()):
         yield Problem(where, f"two of its {what} read {label!r}: make them different", grave=False)
     for option in question.options:

@@ -68,9 +68,9 @@ def _whole(survey: Questionnaire) -> Iterator[Problem]:
     yield from _budget(survey)
     if survey.pay is not None and not survey.anonymous:
         words = (
-            "it pays and survey.anonymous is false: anybody with the invitation links can connect payment addresses to answers"
+            "it pays and survey.anonymous is false: the invitation links connect payment addresses to answers"
         )
-        yield Problem(WHOLE, f"{words}, and respondents are informed of this; set it to true to prevent it", grave=False)
+        yield Problem(WHOLE, f"{words}, and respondents are informed; set it to true to prevent this", grave=False)
     for quota in survey.quotas:
         yield from (Problem(f"quota {quota.condition.words}", words) for words in faults(quota.condition, survey))
     yield from (Problem(WHOLE, words, grave) for words, grave in word_problems(survey.own_words, survey.languages))

@@ -1,4 +1,4 @@
-"""Reads questionnaires from TOML files; a mistake is one sentence that names file, page, question and remedy."""
+"""Reads questionnaires from TOML files; an error names file, page, question and remedy in one sentence."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ Day = Annotated[str, StringConstraints(pattern=r"^\d{4}-\d{2}-\d{2}$")]
 
 
 def _as_labelled(value: Any) -> Any:
-    """Returns a plain text, or one in several languages, as a table with this label; another table as it is."""
+    """Converts a plain or translated text to a table with this label; returns other tables unchanged."""
     several = isinstance(value, dict) and "label" not in value and "code" not in value
     return {"label": value} if several or isinstance(value, str) else value
 
 
 class OptionSettings(Settings):
-    """An option with more than a label; a plain text is a label whose code is made from it."""
+    """An option with more than a label; a plain text is a label, and its code is derived from it."""
 
     code: Id | None = None
     label: Words
@@ -42,7 +42,7 @@ class OptionSettings(Settings):
 
 
 class RowSettings(Settings):
-    """A line of a matrix with more than a label."""
+    """A row of a matrix with more than a label."""
 
     code: Id | None = None
     label: Words
@@ -88,14 +88,14 @@ class PageSettings(Settings):
 
 
 class QuotaSettings(Settings):
-    """How many finished responses of a kind are wanted."""
+    """The maximum number of finished responses that meet a condition."""
 
     of: str
     most: Annotated[int, Field(ge=1)]
 
 
 class PaySettings(Settings):
-    """What somebody who finishes gets."""
+    """The payment for a finished response."""
 
     amount: Annotated[Number, Field(gt=0)]
     currency: str = "USD"
@@ -106,7 +106,7 @@ class PaySettings(Settings):
 
 
 class SurveySettings(Settings):
-    """What holds for the whole questionnaire."""
+    """Settings of the whole questionnaire."""
 
     title: Words
     languages: Annotated[tuple[Id, ...], Field(min_length=1)] = ("en",)
@@ -126,7 +126,7 @@ class SurveySettings(Settings):
 
 
 class QuestionnaireSettings(Settings):
-    """The file."""
+    """The questionnaire file."""
 
     survey: SurveySettings
     research: Mapping[str, Words] = Field(default_factory=dict)
@@ -140,12 +140,12 @@ _UNION = re.compile(r"^(str|dict\[str,str\]|OptionSettings|RowSettings)$")
 
 
 def read_questionnaire(path: Path, language: str = "") -> Questionnaire:
-    """Returns the questionnaire of a file, in one of its languages, else in its first."""
+    """Reads a questionnaire file in the given language, else in its first."""
     return _read(read_toml(path, InputError), path.stem, str(path), language)
 
 
 def questionnaire_from(text: str, name: str, language: str = "") -> Questionnaire:
-    """Returns the questionnaire in a text, as it was stored when it was opened."""
+    """Reads a questionnaire from the text stored when it was opened."""
     return _read(parse_toml(text, name, InputError), name, name, language)
 
 
@@ -157,7 +157,7 @@ def _read(raw: Mapping[str, Any], name: str, where: str, language: str) -> Quest
     chosen = language or settings.survey.languages[0]
     if chosen not in settings.survey.languages:
         options = suggest(chosen, settings.survey.languages)
-        raise InputError(f"{where}: there is no language {chosen!r}, allowed: {options}")
+        raise InputError(f"{where}: the language {chosen!r} is not defined, allowed: {options}")
     try:
         return _Reader(settings, chosen).questionnaire(name)
     except InputError as error:
@@ -165,7 +165,7 @@ def _read(raw: Mapping[str, Any], name: str, where: str, language: str) -> Quest
 
 
 class _Reader:
-    """Turns settings into records, with all words in one language."""
+    """Converts settings to records, with all texts in one language."""
 
     def __init__(self, settings: QuestionnaireSettings, language: str) -> None:
         self._settings = settings
@@ -246,20 +246,20 @@ class _Reader:
         return MatrixRow(code, self._words(settings.label), settings.text)
 
     def _words(self, words: Words) -> str:
-        """Returns words in the language of the questionnaire, else in its first."""
+        """Returns a text in the language of the questionnaire, else in its first."""
         if isinstance(words, str):
             return words
         return words.get(self._language) or self._first(words)
 
     def _first(self, words: Words) -> str:
-        """Returns words in the first language, from which codes are made: they are the same in all."""
+        """Returns a text in the first language, which codes are derived from, so that they are the same in all."""
         if isinstance(words, str):
             return words
         return words.get(self._settings.survey.languages[0]) or next(iter(words.values()), "")
 
 
 def untranslated(text: str, name: str) -> list[str]:
-    """Returns the places of a questionnaire at which a language is missing."""
+    """Lists the texts that lack a translation."""
     raw = {key: value for key, value in parse_toml(text, name, InputError).items() if key != "words"}
     languages = raw.get("survey", {}).get("languages", ["en"])
     return [] if len(languages) < 2 else sorted(_missing(raw, languages, ""))
@@ -280,7 +280,7 @@ def _missing(value: Any, languages: Sequence[str], where: str) -> Iterable[str]:
 
 
 def code_of(label: str) -> str:
-    """Returns a code for a label: its first words in plain letters, as far as there are any."""
+    """Derives a code from a label: its first words in ASCII letters, if there are any."""
     plain = re.sub(r"[^a-z0-9]+", "-", label.partition("(")[0].lower() or label.lower()).strip("-")
     return plain[:_LONGEST_CODE].rstrip("-") or "option"
 
@@ -290,7 +290,7 @@ def _condition(words: str) -> Condition | None:
 
 
 def _explain(error: ValidationError, raw: Mapping[str, Any]) -> str:
-    """Returns the deepest mistake: where a text or a table is allowed, the table was most likely meant."""
+    """Explains the deepest error: where a text or a table is allowed, a table was most likely meant."""
     problem = max(error.errors(), key=lambda mistake: len(mistake["loc"]))
     place = [part for part in problem["loc"] if isinstance(part, int) or not _UNION.match(part)]
     where, inner = "", raw

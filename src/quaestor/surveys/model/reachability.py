@@ -14,22 +14,22 @@ from quaestor.surveys.model.records import Answer, Page, Question, Questionnaire
 from quaestor.surveys.model.wording.catalogue import wording
 
 _MOST_TRIED = 4_096
-"""Answers to one question; a questionnaire that tells more apart is searched in part."""
+"""Maximum answers tried per question; beyond that the search is incomplete."""
 
 
 @dataclass(frozen=True)
 class Example:
-    """An answer that represents all that lead on in the same way."""
+    """An answer that represents all answers with the same consequences."""
 
     answer: Answer
     ends: ResponseStatus | None = None
-    """What becomes of the response, where the answer ends the questionnaire."""
+    """The status of the response, if the answer ends the questionnaire."""
 
 
 def examples(question: Question, tests: Sequence[Condition]) -> tuple[list[Example], bool]:
-    """Returns an example of every way in which tests and ends tell answers apart, and whether these are all.
+    """Returns an example for every combination that tests and ends distinguish, and whether these are all.
 
-    The first one goes on where any does; the empty answer comes last, where it is allowed.
+    The first one continues if any does; the empty answer comes last, if allowed.
     """
     kind = kind_of(question)
     by_outcome: dict[tuple[Any, ...], Example] = {}
@@ -51,13 +51,13 @@ def examples(question: Question, tests: Sequence[Condition]) -> tuple[list[Examp
 _MOST_STATES = 2_000
 _Place = tuple[Page, Question]
 _Open = tuple[bool | Condition, ...]
-"""Of every condition, whether it holds, or what is left of it for later answers to decide."""
+"""For every condition, whether it holds, or the part that later answers decide."""
 
 
 def can_be_shown(questionnaire: Questionnaire, response: Response, question: Question) -> bool:
-    """Returns whether a question is shown with these answers, or could be after further ones.
+    """Tells whether a question is shown with these answers, or could be after further ones.
 
-    Answers stay as they are; a question that was not reached can get every answer that it allows.
+    Existing answers stay fixed; a question that was not reached can get every answer it allows.
     """
     page = questionnaire.page_of(question.id)
     own = [condition for condition in (page.show_if if page else None, question.show_if) if condition is not None]
@@ -67,15 +67,15 @@ def can_be_shown(questionnaire: Questionnaire, response: Response, question: Que
     conditions = list(dict.fromkeys([*own, *(condition for place in ahead for condition in _conditions(*place))]))
     states: set[_Open] = {tuple(_settled(condition, response) for condition in conditions)}
     for earlier_page, earlier in ahead:
-        # An answer that ends the survey ends it with its page: the rest of the page can still be answered.
+        # An answer that ends the survey takes effect after its page: the rest of the page can still be answered.
         states = set(_answered(states, earlier_page, earlier, conditions, ends_too=earlier_page is page))
-        if len(states) > _MOST_STATES:  # too many to follow: it cannot be said that it is not shown
+        if len(states) > _MOST_STATES:  # too many to follow, so it may be shown
             return True
     return any(all(_holds(condition, conditions, state) for condition in own) for state in states)
 
 
 def looked_at(questionnaire: Questionnaire, question: Question) -> list[str]:
-    """Returns all questions on which it depends whether one is shown, be it through others, in their order."""
+    """Returns all questions that a question's conditions depend on, directly or indirectly, in order."""
     names = _names(_conditions(questionnaire.page_of(question.id) or Page(""), question))
     waiting = list(names)
     while waiting:
@@ -88,7 +88,7 @@ def looked_at(questionnaire: Questionnaire, question: Question) -> list[str]:
 
 
 def _ahead(questionnaire: Questionnaire, response: Response, conditions: Sequence[Condition]) -> list[_Place]:
-    """Returns the questions that decide about conditions, be it through others, and were not reached."""
+    """Returns the questions that conditions depend on, directly or indirectly, and that were not reached."""
     names = _names(conditions)
     ahead: list[_Place] = []
     for page in reversed(questionnaire.pages):
@@ -103,7 +103,7 @@ def _ahead(questionnaire: Questionnaire, response: Response, conditions: Sequenc
 def _answered(
     states: set[_Open], page: Page, question: Question, conditions: Sequence[Condition], *, ends_too: bool
 ) -> Iterator[_Open]:
-    """Yields what is open after a question, for every answer that matters and, unless `ends_too`, goes on."""
+    """Yields the open conditions after a question, for every answer that matters and, unless `ends_too`, continues."""
     tests = [test for condition in conditions for test in condition.tests() if test.question == question.id]
     different, _ = examples(question, list(dict.fromkeys(tests)))
     answers = [example.answer for example in different if ends_too or example.ends is None]

@@ -1,4 +1,4 @@
-"""What a questionnaire is, and what somebody answered."""
+"""Records of questionnaires and responses."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from quaestor.surveys.model.wording.catalogue import wording
 from quaestor.surveys.model.wording.records import Wording
 
 Answer = Mapping[str, Any]
-"""What was answered to one question, as JSON; `question_kinds.base` says which keys a kind of question uses."""
+"""The answer to one question as JSON; see `question_kinds.base` for the keys of each kind."""
 NOTHING: Mapping[str, str] = MappingProxyType({})
 AGREE, DECLINE, YES, NO = "agree", "decline", "yes", "no"
 
@@ -38,33 +38,33 @@ class ResponseStatus(StrEnum):
 
 @dataclass(frozen=True)
 class Option:
-    """One answer that can be chosen: of a question, or one step of a scale."""
+    """One option of a question, or one step of a scale."""
 
     code: str
     label: str
     description: str = ""
-    """Shown with the label, as what a step of expertise means."""
+    """Shown with the label, for example what a level of expertise means."""
     text: bool = False
-    """An "other" that asks for text of one's own."""
+    """An "other" option with a text field."""
     alone: bool = False
-    """Cannot be chosen with another option, as "none of these"."""
+    """Cannot be combined with other options, as "none of these"."""
     ends: bool = False
     """Ends the survey for a respondent who chooses it."""
 
 
 @dataclass(frozen=True)
 class MatrixRow:
-    """One line of a matrix."""
+    """One row of a matrix."""
 
     code: str
     label: str
     text: bool = False
-    """An "other, please specify": asks for text of one's own."""
+    """An "other, please specify" row with a text field."""
 
 
 @dataclass(frozen=True)
 class Question:
-    """One question; what does not belong to its kind is empty."""
+    """One question; fields that its kind does not use are empty."""
 
     id: str
     kind: str
@@ -73,17 +73,17 @@ class Question:
     hint: str = ""
     required: bool = False
     options: tuple[Option, ...] = ()
-    """What can be chosen or ranked; of a matrix, the steps of its scale."""
+    """The options to choose or rank; for a matrix, the steps of its scale."""
     rows: tuple[MatrixRow, ...] = ()
     centre: str = ""
-    """The step in the middle of a scale, where it has one."""
+    """The middle step of a scale, if it has one."""
     shuffle: bool = False
-    """Each respondent meets the options (of a matrix: the rows) in an order of their own; "other" stays last."""
+    """Each respondent sees the options (of a matrix: the rows) in a random order; "other" stays last."""
     show_if: Condition | None = None
     answers: tuple[str, ...] = ()
-    """The research questions that this one helps to answer."""
+    """The research questions that it addresses."""
     attention: str = ""
-    """The option that somebody who reads would choose."""
+    """The correct option of an attention check."""
     low: float | None = None
     high: float | None = None
     whole: bool = False
@@ -95,7 +95,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Page:
-    """Questions that are sent together."""
+    """Questions that are submitted together."""
 
     id: str
     title: str = ""
@@ -106,7 +106,7 @@ class Page:
 
 @dataclass(frozen=True)
 class Quota:
-    """The most finished responses that a condition holds for."""
+    """The maximum number of finished responses that meet a condition."""
 
     condition: Condition
     most: int
@@ -114,27 +114,27 @@ class Quota:
 
 @dataclass(frozen=True)
 class Pay:
-    """What somebody who finishes gets."""
+    """The payment for a finished response."""
 
     amount: float
     currency: str
     words: str
-    """Shown at the end, above the link to the payment part."""
+    """Shown at the end, above the payment link."""
     budget: float | None = None
     asks: str = ""
-    """What is asked for so that it can be sent; an e-mail address where the study says nothing."""
+    """The label of the address field; by default an e-mail address."""
     batch: int = 5
-    """The fewest claims that are released to the payer together."""
+    """The minimum number of claims released to the payer together."""
 
     @property
     def affordable(self) -> int | None:
-        """How many can be paid in all; None where there is no budget."""
+        """Returns how many can be paid in total; None without a budget."""
         return None if self.budget is None else int(round(self.budget / self.amount, 6))
 
 
 @dataclass(frozen=True)
 class Questionnaire:
-    """An instrument in one language."""
+    """A questionnaire in one language."""
 
     id: str
     title: str
@@ -151,24 +151,24 @@ class Questionnaire:
     """Shown to respondents who are screened out."""
     closed: str = ""
     contact: str = ""
-    """An address for questions of respondents."""
+    """Contact address for respondents."""
     pay: Pay | None = None
     strata: tuple[str, ...] = ()
     anonymous: bool = True
-    """Nobody can tell from an invitation what was answered."""
+    """Whether invitations cannot be connected to answers."""
     by_invitation: bool = False
-    """Only people with an invitation can answer."""
+    """Whether only people with an invitation can answer."""
     least_seconds: float = 0.0
-    """Responses that took less are flagged."""
+    """Faster responses are flagged."""
     most: int | None = None
-    """Finished responses after which it closes by itself."""
+    """Number of finished responses after which it closes automatically."""
     quotas: tuple[Quota, ...] = ()
     closes: str = ""
-    """The last day on which it can be answered, as YYYY-MM-DD."""
+    """The last day for answers, as YYYY-MM-DD."""
     words: Wording = field(default_factory=wording)
-    """The texts of its pages in its language."""
+    """The texts of the respondents' pages in its language."""
     own_words: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """Texts of pages that the study replaces, by language and key."""
+    """Page texts that the study replaces, by language and key."""
 
     def questions(self) -> Iterator[Question]:
         for page in self.pages:
@@ -183,24 +183,24 @@ class Questionnaire:
 
 @dataclass(frozen=True)
 class Response:
-    """What one respondent has answered so far, without who it is."""
+    """One response so far, without any identity."""
 
     id: str
     survey: str
     version: int
     standing: ResponseStatus
     answers: Mapping[str, Answer]
-    """By question, the last one that was sent."""
+    """By question, the latest answer."""
     language: str = "en"
     seed: int = 0
     """Determines the order of shuffled options."""
     stratum: str = ""
     seconds: float = 0.0
-    """Spent on all pages together."""
+    """Time spent on all pages."""
     sent: tuple[str, ...] = ()
-    """Pages, each once."""
+    """Submitted pages, each once."""
     day: str = ""
-    """On which it was begun; the hour is not stored."""
+    """The day it was started; the hour is not stored."""
     source: str = "web"
     """`web`, or the file it was imported from."""
     synthetic: bool = False
@@ -208,7 +208,7 @@ class Response:
 
 @dataclass(frozen=True)
 class CellRemark:
-    """What is wrong or odd about a cell of a file of answers."""
+    """A problem or peculiarity of a cell in a file of answers."""
 
     row: int
     column: str

@@ -1,4 +1,4 @@
-"""Reads a row of a file as the answers of one respondent; a cell that cannot be read is reported with its place."""
+"""Reads a row of a file as the answers of one respondent; reports each unreadable cell with its position."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from quaestor.surveys.model.records import Answer, CellRemark, Missing, Question
 
 
 class RowReader:
-    """Reads rows by a mapping; what each question knows is looked up once."""
+    """Reads rows by a mapping; looks up each question once."""
 
     def __init__(self, mapping: ColumnMapping, columns: Sequence[str]) -> None:
         self._nothing = {plain(text) for text in mapping.settings.nothing}
@@ -26,11 +26,11 @@ class RowReader:
 
     @property
     def questions(self) -> Collection[str]:
-        """Those that the file has a column for."""
+        """Returns the questions that have a column."""
         return self._asked.keys()
 
     def read(self, number: int, cells: Sequence[str], failed: Callable[[str], bool]) -> RowAnswers:
-        """Returns the answers of a row; `failed` says of a cell whether its formula failed."""
+        """Reads the answers of a row; `failed` tells whether a cell's formula failed."""
         outcome = RowAnswers(telling=self._telling)
         for name, (question, columns) in self._asked.items():
             kind, parts = kind_of(question), AnswerCells(question, number, outcome, self._labels[name])
@@ -39,9 +39,9 @@ class RowReader:
                 if not cell:
                     continue
                 if failed(cells[place]):
-                    parts.report(column, cell, "holds a formula that failed")
+                    parts.report(column, cell, "contains a formula that failed")
                 elif plain(cell) in self._nothing:
-                    outcome.markers.append(CellRemark(number, column, name, cell, "stands for no answer"))
+                    outcome.markers.append(CellRemark(number, column, name, cell, "means no answer"))
                 elif part.kind == MISSING:
                     outcome.reasons[name] = cell
                 else:
@@ -68,11 +68,11 @@ class RowReader:
 def with_gaps(
     questionnaire: Questionnaire, read: RowAnswers, mapped: Collection[str], standing: ResponseStatus, row: int
 ) -> tuple[dict[str, Answer], tuple[str, ...]]:
-    """Returns all answers, an empty one for each question that was shown and skipped, and the pages that were sent.
+    """Returns all answers, with an empty one for each question that was shown and skipped, and the submitted pages.
 
-    In a row that is not finished, questions after the last answer were not reached, unless the file itself says why an
-    answer is missing. One that could not be read counts as not reached. An answer to a question that should not have
-    been shown is stored, and reported as odd.
+    In an unfinished row, questions after the last answer were not reached, unless the file itself gives the reason. A
+    question whose cell is unreadable counts as not reached. An answer to a question that should not have been shown is
+    stored and reported as odd.
     """
     answers: dict[str, Answer] = {}
     known: dict[str, Answer] = {}
@@ -92,14 +92,14 @@ def with_gaps(
             if question.id in read.answers:
                 answers[question.id] = read.answers[question.id]
                 if not shown:
-                    read.odd.append(CellRemark(row, "", question.id, "", "is answered though it was not to be shown"))
+                    read.odd.append(CellRemark(row, "", question.id, "", "is answered although it should not have been shown"))
             elif shown and question.id in mapped and question.id not in unread and _was_skipped(reason, reached):
                 answers[question.id] = {}
             elif shown:
                 whole = False
                 if reason == Missing.NOT_SHOWN.value:
                     read.odd.append(
-                        CellRemark(row, "", question.id, "", "was not shown there, and is not reached here")
+                        CellRemark(row, "", question.id, "", "was not shown in the file, but counts as not reached here")
                     )
         if whole:
             sent.append(page.id)

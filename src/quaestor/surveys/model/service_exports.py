@@ -1,7 +1,7 @@
-"""What a survey service writes when it exports answers: names, wordings and keys of columns, then a row a respondent.
+"""Reads the layout of survey service exports: header rows, then a row per respondent.
 
-Qualtrics puts two or three rows above the answers: the names, the wordings, and in newer files a key of each column. It
-also writes columns that tell in which order options were shown; those are no answers.
+Qualtrics puts two or three rows above the answers: column names, question texts, and in newer files import ids. It
+also writes columns with the display order of options, which are not answers.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ _DISPLAY_ORDER = re.compile(r"_DO(_|$)")
 
 
 class UnreadableCell(str):
-    """A cell whose formula failed; the text is what a spreadsheet shows in its place, such as #N/A."""
+    """A cell whose formula failed; the text is what a spreadsheet shows, such as #N/A."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True)
 class PlainRow:
-    """A row of a file as texts; its number is the one a spreadsheet shows."""
+    """A row of a file as texts, with the row number a spreadsheet shows."""
 
     number: int
     cells: Sequence[str]
@@ -34,15 +34,15 @@ class PlainRow:
 
 @dataclass(frozen=True)
 class Export:
-    """A file of answers with its header told apart from its rows."""
+    """A file of answers, split into header and rows."""
 
     columns: tuple[str, ...]
     header: tuple[PlainRow, ...]
-    """All rows above the answers, the names too."""
+    """All rows above the answers, including the column names."""
     rows: Iterator[PlainRow]
 
     def repeats_header(self, row: PlainRow) -> bool:
-        """Whether a row among the answers is a header once more, as in files that were put together."""
+        """Tells whether a row repeats the header, as in concatenated files."""
         cells = [cell.strip() for cell in row.cells]
         return any(cells == [cell.strip() for cell in header_row.cells] for header_row in self.header) or is_key_row(
             row
@@ -50,7 +50,7 @@ class Export:
 
 
 def shaped(rows: Iterable[PlainRow], where: str, header_rows: int | None = None) -> Export:
-    """Tell the header from the answers: as many rows as said, else up to the row of keys, else two."""
+    """Splits the header from the answers: the given number of rows, else up to the row of import ids, else two."""
     following = iter(rows)
     head: list[PlainRow] = []
     for row in following:
@@ -58,7 +58,7 @@ def shaped(rows: Iterable[PlainRow], where: str, header_rows: int | None = None)
         if len(head) == (header_rows or MOST_HEADER_ROWS):
             break
     if not head or not any(cell.strip() for cell in head[0].cells):
-        raise InputError(f"{where} has no names of columns in its first row: export it with a header")
+        raise InputError(f"{where} has no column names in its first row: export it with a header")
     high = header_rows or _height(head)
     columns = tuple(cell.strip() for cell in head[0].cells)
     for row in head[1:high]:
@@ -68,12 +68,12 @@ def shaped(rows: Iterable[PlainRow], where: str, header_rows: int | None = None)
 
 
 def is_key_row(row: PlainRow) -> bool:
-    """Whether a row holds the keys of columns that Qualtrics writes below the wordings."""
+    """Tells whether a row contains the import ids that Qualtrics writes below the question texts."""
     return any(_KEY.match(cell) for cell in row.cells)
 
 
 def is_display_order(column: str) -> bool:
-    """Whether a column tells in which order options were shown, and nothing that was answered."""
+    """Tells whether a column contains the display order of options instead of answers."""
     return _DISPLAY_ORDER.search(column) is not None
 
 
@@ -82,7 +82,7 @@ def _height(head: Sequence[PlainRow]) -> int:
 
 
 def _fitted(row: PlainRow, width: int, where: str) -> PlainRow:
-    """The row without empty cells beyond the header; one that is empty as a whole may have any width."""
+    """Drops empty cells beyond the header; an empty row may have any width."""
     cells = list(row.cells)
     if not any(cell.strip() for cell in cells):
         return PlainRow(row.number, [""] * width)
@@ -95,6 +95,6 @@ def _fitted(row: PlainRow, width: int, where: str) -> PlainRow:
 def _check_width(row: PlainRow, width: int, where: str) -> None:
     if len(row.cells) != width:
         raise InputError(
-            f"{where} has {len(row.cells)} cells in row {row.number} and {width} names of columns: mend the row, "
-            f"since nobody can tell which answer belongs where"
+            f"{where} has {len(row.cells)} cells in row {row.number}, but {width} column names: fix the row, "
+            f"since its answers cannot be assigned to columns"
         )

@@ -1,7 +1,7 @@
-"""Responses as tables: a line for each part of an answer, or a row for each response; the same fields either way.
+"""Lays out responses as tables: a line for each part of an answer, or a row for each response.
 
-Names of columns of a wide table: `QUESTION` holds a code, a number or text; `QUESTION.PART` one option (1 or 0, or its
-place) or one row of a matrix; `QUESTION.PART.text` text of one's own; `QUESTION:missing` why there is no answer.
+Columns of a wide table: `QUESTION` holds a code, a number or text; `QUESTION.PART` one option (1 or 0, or its
+rank) or one row of a matrix; `QUESTION.PART.text` free text; `QUESTION:missing` why there is no answer.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ CODEBOOK = (
 
 @dataclass(frozen=True)
 class QuestionLayout:
-    """A question with what is looked up in it for every response."""
+    """A question with precomputed lookups."""
 
     question: Question
     parts: tuple[str, ...]
@@ -35,11 +35,11 @@ class QuestionLayout:
 
 @dataclass(frozen=True)
 class Layout:
-    """The questions of all versions of a questionnaire, and what each version calls them."""
+    """The questions of all versions of a questionnaire, and their names in each version."""
 
     asked: tuple[QuestionLayout, ...]
     there: Mapping[int, Mapping[str, Question]]
-    """By version and by the question here, the question there."""
+    """By version and name here: the question in that version."""
     versions: Mapping[int, Questionnaire]
 
     @property
@@ -50,11 +50,11 @@ class Layout:
         return tuple(column for layout in self.asked for column in layout.columns)
 
     def parts(self) -> int:
-        """Returns the number of lines of one response."""
+        """Returns the number of lines per response."""
         return sum(len(layout.parts) for layout in self.asked)
 
     def answers(self, response: Response) -> Iterator[tuple[QuestionLayout, Answer, str]]:
-        """Yields each question with its answer and, where that is empty, why."""
+        """Yields each question with its answer and, if empty, the reason."""
         version, questionnaire = self.there[response.version], self.versions[response.version]
         for layout in self.asked:
             question = version.get(layout.question.id)
@@ -68,9 +68,9 @@ class Layout:
 
 
 def layout_of(versions: Mapping[int, Questionnaire]) -> Layout:
-    """Returns the questions of all versions: in the order of the newest, then those that only older ones asked.
+    """Returns the questions of all versions: in the order of the newest, then those that only older ones have.
 
-    A question that was of another kind before is two questions, the older one with its version behind its name.
+    A question that changed its kind becomes two questions; the older one has its version appended to its name.
     """
     questions: dict[str, Question] = {}
     there: dict[int, dict[str, Question]] = {}
@@ -107,7 +107,7 @@ def _cell(column: ExportColumn, answer: Answer, reason: str) -> str:
 
 
 def tidy_lines(layout: Layout, response: Response) -> Iterator[tuple[str, ...]]:
-    """Yields the lines of a response, each as `TIDY` names it; every response has the same number of them."""
+    """Yields the lines of a response with the columns of `TIDY`; the number of lines is the same for every response."""
     for question, answer, reason in layout.answers(response):
         kind = kind_of(question.question)
         for part in question.parts:
@@ -131,7 +131,7 @@ def wide_from_tidy(question: Question, lines: Sequence[Mapping[str, str]]) -> di
 
 
 def _joined(newer: Question, older: Question) -> Question:
-    """Returns a question with the options and rows that only an older version had, behind its own."""
+    """Appends the options and rows that only an older version had."""
     options = [option for option in older.options if newer.option(option.code) is None]
     known = {row.code for row in newer.rows}
     rows = [row for row in older.rows if row.code not in known]
@@ -146,7 +146,7 @@ def _joined(newer: Question, older: Question) -> Question:
 
 
 def codebook_lines(layout: Layout, withdrawn: int = 0) -> Iterator[tuple[str, ...]]:
-    """Yields a line for each code of each part, for each question without codes, and for withdrawn responses."""
+    """Yields the codebook: a line for each code of each part, each question without codes, and withdrawn responses."""
     conditional = {
         question.id
         for questionnaire in layout.versions.values()
@@ -165,7 +165,7 @@ def codebook_lines(layout: Layout, withdrawn: int = 0) -> Iterator[tuple[str, ..
                     labels.get(part, ""), code, label, order, "; ".join(question.answers), reasons,
                 )  # fmt: skip
     if withdrawn:
-        words = f"{withdrawn} withdrew: their answers were erased and stand in no table"
+        words = f"{withdrawn} withdrew: their answers were erased and are in no table"
         yield ("", "", "", "", words, "", "", "", "", "", Missing.WITHDRAWN.value)
 
 

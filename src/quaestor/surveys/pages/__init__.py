@@ -1,1 +1,1 @@
-"""What the desk shows of surveys; imported by web alone."""
+"""Contents of the survey pages at the desk; imported by web only."""

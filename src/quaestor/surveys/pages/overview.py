@@ -1,4 +1,4 @@
-"""Surveys at a glance for their lead: where each stands, what came in, what differs from the file, what comes next."""
+"""Overview of surveys for the lead: status, responses, changes in the file, next steps."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ _WEEK = 7
 
 @dataclass(frozen=True)
 class SurveyFile:
-    """A questionnaire as its file says now, or why it cannot be read."""
+    """The current questionnaire file, or why it cannot be read."""
 
     questionnaire: Questionnaire | None
     why_not: str = ""
     problems: tuple[Problem, ...] = ()
     minutes: float | None = None
-    """About how long the longest way takes, where it was worked out."""
+    """Estimated minutes for the longest path, if computed."""
 
     @property
     def grave(self) -> int:
@@ -51,7 +51,7 @@ class SurveyLine:
     most: int | None
     by_invitation: bool
     takes_more: bool
-    """Somebody can begin now."""
+    """Whether a response can be started now."""
     invited: ResponseRates
 
     @property
@@ -64,12 +64,12 @@ class SurveyLine:
 
     @property
     def changed(self) -> bool:
-        """The file says something else than the version that was opened."""
+        """Tells whether the file differs from the opened version."""
         return self.stands.changed
 
     @property
     def tally(self) -> list[tuple[ResponseStatus, str, int]]:
-        """How many responses stand where, those that are finished first, with words for each."""
+        """Returns the number of responses by status, finished first, each with a label."""
         responses = self.stands.responses
         return [(status, words, responses[status]) for status, words in STANDING_WORDS.items()]
 
@@ -87,23 +87,23 @@ class SurveyLine:
 
     @property
     def next(self) -> str:
-        """What the lead does next, in words."""
+        """Returns the lead's next step."""
         if self.status == IMPORTED:
             return "Read the results"
         if self.status != CLOSED and self.file.why_not:
-            return f"Mend its file: {self.file.why_not}"
+            return f"Fix its file: {self.file.why_not}"
         if self.status == DRAFT:
-            return "Mend what is wrong with it" if self.file.grave else "Walk through the preview, then open it"
+            return "Fix its problems" if self.file.grave else "Check the preview, then open it"
         if self.status == CLOSED:
             return (
                 "Read the results"
                 if self.stands.responses[ResponseStatus.FINISHED]
-                else "Open it again when it is wanted"
+                else "Open it again if needed"
             )
         if self.changed:
-            return "The file has changed since: open the new version, or put the file back"
+            return "The file has changed: open the new version, or restore the file"
         if not self.takes_more:
-            return "It takes no more responses: close it"
+            return "It accepts no more responses: close it"
         if self.responses:
             return "Follow the responses as they come in"
         return "Invite people" if self.by_invitation else "Send people the link"
@@ -111,7 +111,7 @@ class SurveyLine:
 
 @dataclass(frozen=True)
 class Period:
-    """A day, or a week where there are many, and how many responses were begun in it."""
+    """A day, or a week in long surveys, and the number of responses started in it."""
 
     first: str
     last: str
@@ -124,7 +124,7 @@ class Period:
 
 @dataclass(frozen=True)
 class SurveyQuestionLine:
-    """A question at a glance."""
+    """Summary of a question."""
 
     question: Question
     shown_if: str
@@ -133,7 +133,7 @@ class SurveyQuestionLine:
 
 @dataclass(frozen=True)
 class PageLines:
-    """A page at a glance."""
+    """Summary of a page."""
 
     page: Page
     shown_if: str
@@ -142,24 +142,24 @@ class PageLines:
 
 @dataclass(frozen=True)
 class SurveyOverview:
-    """One survey with all that its page shows."""
+    """Everything on the page of one survey."""
 
     line: SurveyLine
     fielding: Fielding
     questionnaire: Questionnaire | None
-    """As its file says now, else as it was opened last."""
+    """The current file, else the version opened last."""
     pages: tuple[PageLines, ...] = ()
     changes: tuple[Change, ...] = ()
     periods: tuple[Period, ...] = ()
     median_seconds: float | None = None
-    """Of those who finished, where the time is known."""
+    """Median of finished responses with a known time."""
     left_out: int = 0
-    """Responses that the lead decided to leave out."""
+    """Responses excluded by the lead."""
     quotas: tuple[tuple[str, int], ...] = field(default=())
 
 
 def has_surveys(study: Study) -> bool:
-    """Whether there is a questionnaire, or was one that was answered."""
+    """Tells whether there is a questionnaire, or answers to one."""
     return bool(survey_files(study)) or answers_path(study).exists()
 
 
@@ -177,7 +177,7 @@ def survey_lines(study: Study, surveys: Surveys | None) -> list[SurveyLine]:
 
 
 def survey_overview(study: Study, surveys: Surveys | None, name: str) -> SurveyOverview:
-    """One survey; where there is none of that name, those there are."""
+    """Returns one survey; raises InputError with the available ones if it does not exist."""
     line = _line(study, surveys, name, checked=True)
     opened = surveys.questionnaire(name) if surveys and line.version else None
     questionnaire = line.file.questionnaire or opened
@@ -215,10 +215,10 @@ def _line(study: Study, surveys: Surveys | None, name: str, checked: bool = Fals
 
 
 def _file(study: Study, name: str, needed: bool, checked: bool) -> SurveyFile:
-    """What the file says; one that is gone after it was opened is no mistake of whoever looks."""
+    """Reads the file; a file removed after opening is reported, not raised."""
     file = survey_file(study, name) if needed else survey_files(study).get(name)
     if file is None:
-        return SurveyFile(None, f"instruments/{name}.toml is not there any more")
+        return SurveyFile(None, f"instruments/{name}.toml no longer exists")
     try:
         if checked:
             whole = check_survey(file)
@@ -235,7 +235,7 @@ def _changes(line: SurveyLine, opened: Questionnaire) -> Sequence[Change]:
         return ()
     differences = changes_between(opened, now)
     return differences or [
-        Change(CHANGED, "only comments, the layout of the file, or words in another language differ")
+        Change(CHANGED, "only comments, formatting or texts in another language differ")
     ]
 
 
@@ -260,7 +260,7 @@ def _median_seconds(surveys: Surveys, name: str) -> float | None:
 
 
 def periods(days: Mapping[str, int]) -> list[Period]:
-    """Every day from the first to the last, those without a response too; weeks where there are many days."""
+    """Returns every day from the first to the last, including those without responses; weeks if there are many."""
     known = sorted(day for day in days if day)
     if not known:
         return []
@@ -275,5 +275,5 @@ def periods(days: Mapping[str, int]) -> list[Period]:
 
 
 def questionnaire_now(study: Study, name: str, language: str = "") -> Questionnaire:
-    """A questionnaire as its file says now, in one of its languages."""
+    """Returns the current questionnaire file in one of its languages."""
     return questionnaire_from(survey_file(study, name).read_text("utf-8-sig"), f"{name}.toml", language)

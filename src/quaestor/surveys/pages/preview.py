@@ -1,7 +1,7 @@
-"""A preview of a questionnaire as its file is now: every page as a respondent would see it, stored nowhere.
+"""Preview of a questionnaire file: every page as a respondent would see it; nothing is stored.
 
-The preview is a form: what was typed on all pages, and which pages were sent. Each step reads it from the first page
-on, so what a page shows follows from the form alone.
+The state of a preview is a form: everything typed on all pages, and which pages were submitted. Each step replays it
+from the first page, so a page depends on the form alone.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SEED = 1
 
 @dataclass(frozen=True)
 class HiddenQuestion:
-    """A question of a page that these answers do not lead to."""
+    """A question of a page that is not shown with these answers."""
 
     question: Question
     shown_if: str
@@ -41,14 +41,14 @@ class Walk:
     """None at the end."""
     standing: ResponseStatus
     sent: tuple[str, ...]
-    """Pages in the order they were sent; one that came again with a further question is listed twice."""
+    """Submitted pages in order; a page that was shown again with another question is listed twice."""
     kept: tuple[tuple[str, str], ...] = ()
-    """Fields of other pages, to be sent along."""
+    """Fields of other pages, as hidden inputs."""
     hidden: tuple[HiddenQuestion, ...] = ()
 
 
 def walk(study: Study, name: str, form: Form, language: str = "", step: str = "", at: str = "") -> Walk:
-    """Returns the page that a preview reaches: from page `at` to the next or back; without a step, its first."""
+    """Returns the page of a preview: from page `at` to the next or back; without a step, the first."""
     questionnaire = questionnaire_now(study, name, language)
     sent = [page for page in form.get("sent", ()) if any(known_page.id == page for known_page in questionnaire.pages)]
     if step == NEXT and at:
@@ -60,7 +60,7 @@ def walk(study: Study, name: str, form: Form, language: str = "", step: str = ""
 
 
 def _sent_before(questionnaire: Questionnaire, begun: Response, sent: Sequence[str], at: str, form: Form) -> list[str]:
-    """Returns the pages that stay sent when somebody goes back from one; from the end, the last one opens again."""
+    """Returns the pages that stay submitted after going back; from the end, the last one opens again."""
     response = _replayed(questionnaire, begun, [page for page in sent if page != at], form)[0]
     if not at:
         return list(response.sent[:-1])
@@ -74,7 +74,7 @@ def _reached(questionnaire: Questionnaire, begun: Response, sent: Sequence[str],
         return Walk(questionnaire, None, response.standing, response.sent, _kept(form, ()))
     whole = next(candidate for candidate in questionnaire.pages if candidate.id == page.id)
     typed = {question.id: _typed(question, form) for question in whole.questions}
-    if problems:  # a problem may concern a question that is shown only with what was typed on this page
+    if problems:  # a problem may concern a question that only this page's input makes visible
         page = replace(
             page, questions=tuple(question for question in whole.questions if _is_asked(question, response, typed))
         )
@@ -100,7 +100,7 @@ def _is_asked(question: Question, response: Response, typed: Mapping[str, Answer
 def _replayed(
     questionnaire: Questionnaire, response: Response, sent: Sequence[str], form: Form
 ) -> tuple[Response, Page | None, Mapping[str, str]]:
-    """Sends the pages again, in their order, up to the first that was not sent or cannot be."""
+    """Submits the pages again, in order, up to the first that was not submitted or has problems."""
     left = Counter(sent)
     while True:
         page = next_page(questionnaire, response)
@@ -124,7 +124,7 @@ def _typed(question: Question, form: Form) -> Answer:
 
 
 def _kept(form: Form, here: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """Returns fields that belong to no question of a page."""
+    """Returns the fields that belong to other pages."""
     return tuple(
         (field, value)
         for field, values in form.items()

@@ -1,4 +1,4 @@
-"""Responses as the lead reviews them: a list by status, and each with its answers and its pages."""
+"""Responses for the lead's review: a list by status, and each response with its answers and pages."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from quaestor.surveys.store.answers import Listed
 
 FLAGGED, UNDECIDED, LEFT_OUT = "flagged", "undecided", "left out"
 SHOWN = (FLAGGED, UNDECIDED, LEFT_OUT)
-"""Filters of a list, besides the status."""
+"""Filters of a list, in addition to the status."""
 _PAGE = 50
 _SOON = 10_000
-"""The most responses that are checked for flags while a page waits."""
+"""Maximum number of responses checked for flags during a request."""
 Reasons = Mapping[str, tuple[str, ...]]
-"""Why responses are flagged, by response."""
+"""Reasons for flags, by response."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class ResponseLine:
 
 @dataclass(frozen=True)
 class ResponseList:
-    """One page of a list, and how long the list is."""
+    """One page of a list, and its total length."""
 
     lines: tuple[ResponseLine, ...]
     total: int
@@ -46,29 +46,29 @@ class ResponseList:
 
 @dataclass(frozen=True)
 class Answered:
-    """A question as it was shown to a respondent, and the answer or why there is none."""
+    """A question as shown to a respondent, with the answer or the reason for its absence."""
 
     question: Question
     text: str
     lines: tuple[str, ...]
     why_none: str
     order: tuple[str, ...] = ()
-    """Of shuffled options or rows: their order on this respondent's page."""
+    """For shuffled options or rows: their order for this respondent."""
 
 
 @dataclass(frozen=True)
 class SentPage:
-    """A page as it was sent; one that was sent again is listed twice."""
+    """A submitted page; a page submitted twice is listed twice."""
 
     page: str
     title: str
     answers: tuple[tuple[str, str], ...]
-    """The question's id, and the answer on one line."""
+    """Question ids and answers on one line each."""
 
 
 @dataclass(frozen=True)
 class ResponseSheet:
-    """One response with all that is known of it."""
+    """One response with all details."""
 
     response: Response
     pages: tuple[tuple[str, tuple[Answered, ...]], ...]
@@ -79,14 +79,14 @@ class ResponseSheet:
 
 
 class FlagRoom:
-    """A cache of why responses are flagged, valid until an answer changes; safe for many threads."""
+    """A cache of flags, valid until an answer changes; thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._known: dict[str, tuple[object, Reasons]] = {}
 
     def reasons(self, surveys: Surveys, name: str) -> Reasons:
-        """Returns why, by response, in words."""
+        """Returns the reasons for flags by response, as sentences."""
         mark = surveys.answers.mark(name)
         known = self._if_known(surveys, name)
         if known is not None:
@@ -97,7 +97,7 @@ class FlagRoom:
         return reasons
 
     def undecided(self, surveys: Surveys, name: str) -> int | None:
-        """Returns how many flagged responses wait for a decision; None where counting would take long."""
+        """Returns the number of flagged responses without a decision; None if counting would take long."""
         if self._if_known(surveys, name) is None and sum(surveys.answers.counts(name).values()) > _SOON:
             return None
         decided = surveys.fielding(name).decisions
@@ -112,11 +112,11 @@ class FlagRoom:
 def response_list(
     surveys: Surveys, name: str, reasons: Reasons, standing: str = "", shown: str = "", page: int = 1
 ) -> ResponseList:
-    """Returns responses by status, or those that are flagged, wait for a decision or were left out."""
+    """Returns responses by status, or those that are flagged, undecided or left out."""
     if standing and standing not in list(ResponseStatus):
-        raise InputError(f"no response can be {standing[:60]!r}, allowed: {', '.join(ResponseStatus)}")
+        raise InputError(f"unknown status {standing[:60]!r}, allowed: {', '.join(ResponseStatus)}")
     if shown and shown not in SHOWN:
-        raise InputError(f"nothing can be shown by {shown[:60]!r}, allowed: {', '.join(SHOWN)}")
+        raise InputError(f"unknown filter {shown[:60]!r}, allowed: {', '.join(SHOWN)}")
     decisions = surveys.fielding(name).decisions
     left_out = {response for response, decision in decisions.items() if not decision.keep}
     among = {FLAGGED: set(reasons), UNDECIDED: set(reasons) - set(decisions), LEFT_OUT: left_out}.get(shown)
@@ -131,10 +131,10 @@ def response_list(
 
 
 def response_sheet(surveys: Surveys, name: str, response: str, reasons: Reasons) -> ResponseSheet:
-    """Returns one response in the language of its respondent."""
+    """Returns one response in its respondent's language."""
     stored = surveys.answers.response(response)
     if stored is None or stored.survey != name:
-        raise InputError(f"there is no response {response[:60]!r} to {name!r}: it may have been withdrawn")
+        raise InputError(f"{name!r} has no response {response[:60]!r}: it may have been withdrawn")
     questionnaire = questionnaire_of(surveys, stored)
     return ResponseSheet(
         response=stored,
@@ -157,7 +157,7 @@ def _answered(questionnaire: Questionnaire, response: Response, question: Questi
 
 
 def _order(question: Question, response: Response) -> tuple[str, ...]:
-    """Returns the order of options or rows, known where the response has a seed and the question was shown."""
+    """Returns the order of options or rows, if the response has a seed and the question was shown."""
     if not question.shuffle or not response.seed or question.id not in response.answers:
         return ()
     return tuple(part.label for part in kind_of(question).counted_parts(in_order(question, response.seed)))

@@ -1,4 +1,4 @@
-"""Results as a page shows them: each question with its tests in words, and what people wrote."""
+"""Contents of the results page: each question with its tests as sentences, and open answers."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from quaestor.surveys.results.counting import STRATUM, CountedAnswers, CountingR
 from quaestor.surveys.results.sentences import MISSING, ComparisonInWords, doubts_of, remarks_of, tests_of
 
 _LONGEST, _SHORTEST = 60, 20
-"""Characters of a label in the list to compare by, and those of its question that stay however long its row is."""
+"""Maximum characters of a label in the comparison list, and of the question before a long row."""
 
 
 @dataclass(frozen=True)
 class Written:
-    """The first texts to a question, or of one of its options or rows."""
+    """The first texts to a question, or to one of its options or rows."""
 
     label: str
     option: str
@@ -37,18 +37,18 @@ class ShownQuestion:
 
     result: QuestionResult
     missing: tuple[tuple[str, str, int], ...]
-    """Reason, the same in words, how many."""
+    """Reason, its label, number of responses."""
     written: tuple[Written, ...]
     tests: tuple[ComparisonInWords, ...]
     doubts: tuple[str, ...]
     remarks: tuple[str, ...] = ()
     sizes: tuple[tuple[int, int], ...] = ()
-    """Width and height of its figure and of that for a phone, where it says more than bars next to its numbers."""
+    """Sizes of its figure and of the one for phones, if it shows more than the bars next to its numbers."""
 
 
 @dataclass(frozen=True)
 class Rate:
-    """The share of those invited who came, and who finished where that is known."""
+    """The share of those invited who started, and who finished if known."""
 
     name: str
     share: Share
@@ -57,19 +57,19 @@ class Rate:
 
 @dataclass(frozen=True)
 class ResultsPage:
-    """Everything that the page shows."""
+    """Everything on the results page."""
 
     results: SurveyResults
     questions: tuple[ShownQuestion, ...]
     rates: tuple[tuple[str, tuple[Rate, ...]], ...]
-    """Under a heading each; none where nobody was invited."""
+    """One group per heading; empty if nobody was invited."""
     comparable: tuple[tuple[str, str], ...]
-    """What responses can be compared by: name and words."""
+    """Comparison options: name and label."""
     consents: tuple[ConsentCounts, ...] = ()
 
 
 def results_page(surveys: Surveys, name: str, *, by: str, unfinished: bool, room: CountingRoom) -> ResultsPage:
-    """Returns the page of a survey, compared by the answers to a question where one is named."""
+    """Returns the results of a survey, compared by the answers to a question if `by` is given."""
     results = survey_results(surveys, name, by=by, unfinished=unfinished, room=room)
     questions = tuple(_shown(surveys, results, result) for result in results.tabled)
     rates = _rates(response_rates(surveys, name))
@@ -124,7 +124,7 @@ def _rate(name: str, rate: ResponseRate) -> Rate:
 
 
 def _comparable(results: SurveyResults) -> Iterator[tuple[str, str]]:
-    """Yields name and label; a long question is shortened, a row never, and questions that begin alike stay whole."""
+    """Yields name and label; truncates long questions but never rows, nor questions with the same beginning."""
     parts = list(_parts(results))
     short = [_together(_shortened(text, _LONGEST - len(row) - 1), row) for _, text, row in parts]
     often = Counter(short)
@@ -133,7 +133,7 @@ def _comparable(results: SurveyResults) -> Iterator[tuple[str, str]]:
 
 
 def _parts(results: SurveyResults) -> Iterator[tuple[str, str, str]]:
-    """Yields name, question and row of each."""
+    """Yields name, question and row of each comparison option."""
     if (results.counted.columns.strata != "").any():
         yield STRATUM, "Stratum", ""
     for name, column in results.counted.columns.questions.items():

@@ -1,4 +1,4 @@
-"""What differs between two versions of a questionnaire, in words for whoever is about to open the newer one."""
+"""Describes the differences between two versions of a questionnaire."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from quaestor.surveys.model.records import Option, Page, Question, Questionnaire
 
 ADDED, REMOVED, CHANGED = "added", "removed", "changed"
 _PLAIN = {
-    "title": "the title", "about": "what it is about", "minutes": "the minutes it takes",
-    "thanks": "the words of thanks", "screened": "the words for who is not asked on",
-    "closed": "the words for when it is closed", "contact": "the contact", "pay": "the pay", "strata": "the strata",
+    "title": "the title", "about": "the description", "minutes": "the duration",
+    "thanks": "the closing text", "screened": "the text after screening out",
+    "closed": "the text when closed", "contact": "the contact", "pay": "the pay", "strata": "the strata",
     "anonymous": "whether it is anonymous", "by_invitation": "whether an invitation is needed",
-    "least_seconds": "the least seconds", "most": "the most responses", "quotas": "the quotas",
+    "least_seconds": "the minimum seconds", "most": "the maximum responses", "quotas": "the quotas",
     "closes": "the last day", "research": "the research questions", "languages": "the languages",
 }  # fmt: skip
 _TEXTS = {"text": "text", "hint": "hint", "unit": "unit"}
-_FLAGS = {"required": ("required now", "no longer required"), "shuffle": ("shuffled now", "no longer shuffled")}
+_FLAGS = {"required": ("now required", "no longer required"), "shuffle": ("now shuffled", "no longer shuffled")}
 
 
 @dataclass(frozen=True)
 class Change:
-    """One thing that differs."""
+    """One difference."""
 
     kind: str
     """`added`, `removed` or `changed`."""
@@ -33,7 +33,7 @@ class Change:
 
 
 def changes_between(before: Questionnaire, after: Questionnaire) -> list[Change]:
-    """Questions first, then pages and what holds for the whole; both in one language."""
+    """Returns differences of questions, then of pages and settings; both versions in one language."""
     return [*_questions(before, after), *_pages(before, after), *_whole(before, after)]
 
 
@@ -98,11 +98,11 @@ def _place(name: str, before: Questionnaire, after: Questionnaire, moved: set[st
     if old is not None and new is not None and old.id != new.id:
         yield f"moved from the page {old.id} to {new.id}"
     elif name in moved:
-        yield "stands at another place"
+        yield "moved"
 
 
 def _moved(old: Sequence[str], new: Sequence[str]) -> set[str]:
-    """The fewest that went elsewhere: all but the longest run that kept its order."""
+    """Returns the smallest set of moved ids: all but the longest run that kept its order."""
     place = {name: number for number, name in enumerate(old)}
     runs: list[list[str]] = []
     for name in new:
@@ -123,7 +123,7 @@ def _pages(before: Questionnaire, after: Questionnaire) -> Iterator[Change]:
             continue
         details = [f"{word} differs" for word in ("title", "text") if getattr(page, word) != getattr(old[name], word)]
         details += _condition(old[name].show_if, page.show_if, before, after)
-        details += ["stands at another place"] if name in moved else []
+        details += ["moved"] if name in moved else []
         if details:
             yield Change(CHANGED, f"page {name}", tuple(details))
 
@@ -138,4 +138,4 @@ def _whole(before: Questionnaire, after: Questionnaire) -> Iterator[Change]:
 
 
 def _value(value: object) -> str:
-    return quoted(value) if isinstance(value, str) and value else str(value or "not given")
+    return quoted(value) if isinstance(value, str) and value else str(value or "empty")

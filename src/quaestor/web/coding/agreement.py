@@ -128,7 +128,7 @@ class AgreementPages(Pages):
             if round_agreement.agreement.confusion is not None
         ]
         if len(tables) != 1:
-            raise InputError("a table of who said what is made for one facet and two raters: name the facet")
+            raise InputError("a confusion matrix needs one facet and two raters: name the facet")
         return await self.work(lambda: _csv(build_matrix_rows(tables[0]), _saved(request, "confusion", "csv")))
 
     async def _all(self, request: Request) -> list[RoundAgreement]:
@@ -146,7 +146,7 @@ def _asked(request: Request) -> AgreementRequest:
     number = parse_whole_number(version)
     if version and number is None:
         raise InputError(
-            f"the version {version[:60]!r} is no number of one: leave it empty for the one that was rated under"
+            f"the version {version[:60]!r} is not a number: leave it empty to use the version that was rated with"
         )
     return AgreementRequest(query.get("facet", ""), query.get("level", ""), number)
 

@@ -200,7 +200,7 @@ def _version(fields: Fields, name: str) -> int | None:
         return None
     number = parse_whole_number(text)
     if number is None:
-        raise InputError(f"the version is {text[:60]!r}: load the page again")
+        raise InputError(f"the version is {text[:60]!r}: reload the page")
     return number
 
 

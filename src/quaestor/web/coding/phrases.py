@@ -86,4 +86,4 @@ class PhrasePages(Pages):
             case "adopt":
                 adopt_objects(where, name, values.get("phases", ""), fields.get("objects", ()), who)
             case unknown:
-                raise InputError(f"nothing is called {unknown!r} here: load the page again")
+                raise InputError(f"there is no action {unknown!r} here: reload the page")

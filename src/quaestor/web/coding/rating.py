@@ -31,7 +31,7 @@ from quaestor.web.study_session import KeptOpen
 
 _MOST_AHEAD = 20
 _LONGEST_BODY = 200_000
-_LATER = "The desk cannot save at this moment. What you said is not lost; the lead can see what is wrong."
+_LATER = "The desk cannot save right now. Your rating is not lost; the lead can see what is wrong."
 
 
 class RatingPages(Pages):
@@ -218,7 +218,7 @@ def left_in_words(sheet: RatingSheet) -> str:
         return ""
     minutes = left * sheet.pace / 60
     rest = f"{minutes / 60:.0f} h" if minutes >= 90 else f"{max(1, round(minutes))} min"
-    return f"{sheet.pace:.0f} s an item, about {rest} left"
+    return f"{sheet.pace:.0f} s per item, about {rest} left"
 
 
 _KEPT = 64

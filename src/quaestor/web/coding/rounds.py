@@ -70,7 +70,7 @@ def wanted_by(typed: Typed) -> dict[str, Any]:
 def _items(typed: Typed) -> dict[str, Any]:
     place, _, name = _one(typed, "items").partition("=")
     if not name:
-        raise InputError("no items are chosen: say where the round takes its items from")
+        raise InputError("no items are chosen: choose the items of the round")
     items: dict[str, Any] = {place: name}
     items |= {key: value for key in ("size", "set_size") if (value := _one(typed, key))}
     if without := _several(typed, "without"):
@@ -265,7 +265,7 @@ class RoundPages(Pages):
             case "remove":
                 remove_round(where, name, who)
             case unknown:
-                raise InputError(f"nothing is called {unknown!r} here: load the page again")
+                raise InputError(f"there is no action {unknown!r} here: reload the page")
 
     async def ratings(self, request: Request) -> Response:
         """The ratings a visitor may see; who would see those of others for the first time is asked first."""
@@ -278,7 +278,7 @@ class RoundPages(Pages):
         name, form, who = request.path_params["name"], request.path_params["form"], visitor(request).name
         coding = self.opened.coding_if_any
         if coding is None:
-            raise StateError(f"the round {name!r} has not been opened: nobody has rated in it")
+            raise StateError(f"the round {name!r} has not been opened: it has no ratings")
         if request.method == "POST":
             await self.work(lambda: record_consented_view(coding, name, who))
         question = await self.work(lambda: find_view_consent(coding, name, who))

@@ -36,7 +36,7 @@ from quaestor.interviews.coding.acts import (
 from quaestor.interviews.coding.in_vivo import NewCode, adopt, codes_to_adopt, in_vivo_of
 from quaestor.interviews.coding.progress import round_progress
 from quaestor.interviews.model.records import item_of
-from quaestor.interviews.pages.coding_sheet import CodedTurn, CodingSheet, Mark, coding_sheet, next_transcript
+from quaestor.interviews.pages.coding_sheet import CodedTurn, CodingSheet, Highlight, coding_sheet, next_transcript
 from quaestor.interviews.repository import Interviews
 from quaestor.store.records import Act
 from quaestor.study.session import PendingAct
@@ -47,7 +47,7 @@ from quaestor.web.security.forms import checked_key, fields_in, fields_of, json_
 from quaestor.web.study_session import KeptOpen
 
 _LONGEST_BODY = 400_000
-_LATER = "The desk cannot save at this moment. What you coded is not lost; the lead can see what is wrong."
+_LATER = "The desk cannot save right now. Your codes are not lost; the lead can see what is wrong."
 Asked = CodedAs | ReadTo
 
 
@@ -277,7 +277,7 @@ def _beside(turn: CodedTurn, place: int, is_open: bool) -> str:
     )
 
 
-def lane_of(mark: Mark) -> int:
+def lane_of(mark: Highlight) -> int:
     return min(mark.lane, LANES - 1)
 
 
@@ -288,7 +288,7 @@ def stretches_json(sheet: CodingSheet) -> Markup:
     return Markup(text.replace("<", "\\u003c").replace("&", "\\u0026"))  # noqa: S704 - has no markup left
 
 
-def _told(mark: Mark) -> dict[str, Any]:
+def _told(mark: Highlight) -> dict[str, Any]:
     fields = {name: words for name, words in mark.fields if words}
     more = {"code": mark.code, "memo": mark.memo, "fields": fields, "link": mark.link}
     return {"start": mark.start, "end": mark.end, **{name: value for name, value in more.items() if value}}
@@ -335,5 +335,5 @@ class InVivoPages(Pages):
         new = fields.get("new", "").strip()
         code = NewCode(new, fields.get("code", "")) if new else fields.get("code", "")
         if not code and not fields.get("back"):
-            raise InputError("nothing was chosen: choose the code that these words count as, or name a new one")
+            raise InputError("no code was chosen: choose the code for these words, or name a new one")
         adopt(self._interviews(name).coding, name, fields.get("item", ""), start, end, code, visitor(request).name)

@@ -26,7 +26,7 @@ from quaestor.web.security.forms import checked_key, fields_in, json_in
 
 _ONE = "/interviews/{name:interview}"
 _LONGEST_BODY = 200_000
-_LATER = "The desk cannot save at this moment. What you wrote is not lost; the lead can see what is wrong."
+_LATER = "The desk cannot save right now. Your notes are not lost; the lead can see what is wrong."
 Form = Mapping[str, Sequence[str]]
 
 
@@ -74,7 +74,7 @@ class ConductPages(Pages):
         act = _from_script(await request.body())
         name, who = request.path_params["name"], visitor(request).name
         if act.get("rater", "") not in ("", who):  # kept by a browser in which somebody else has signed in since
-            return JSONResponse({"refused": "this was written by somebody else"}, status_code=409)
+            return JSONResponse({"refused": "this was written by another person"}, status_code=409)
         stamp = Stamp(who, act["key"], act["when"], str(act.get("opened", "")))
         try:
             entry = await self.work(lambda: carry_out(self._room(), name, stamp, act))
@@ -113,7 +113,7 @@ class ConductPages(Pages):
             case "step":
                 return take_step(interviews, name, stamp, _step(form))
             case unknown:
-                raise InputError(f"nothing is called {unknown[:60]!r} here: load the page again")
+                raise InputError(f"there is no action {unknown[:60]!r} here: reload the page")
 
     async def since(self, request: Request) -> Response:
         """What others wrote after an entry, and the clock: asked for every other second."""
@@ -148,7 +148,7 @@ class ConductPages(Pages):
     def _room(self) -> Interviews:
         interviews_if_any = self.opened.interviews_if_any
         if interviews_if_any is None:
-            raise StateError("nobody takes part in interviews yet: add a participant first")
+            raise StateError("there are no participants yet: add one first")
         return interviews_if_any
 
 
@@ -156,7 +156,7 @@ def _step(form: Form) -> StepSent:
     """A form of one stop; the items of other questions are on the page and do not count."""
     stop = parse_whole_number(one_of(form, "stop"))
     if stop is None:
-        raise InputError("no question was named: load the page again")
+        raise InputError("the question is missing: reload the page")
     values, was = form.get(f"item.{stop}", ()), form.get(f"was.{stop}", ())
     return StepSent(
         stop,

@@ -106,7 +106,7 @@ def _done(interviews: Interviews, who: str, fields: Mapping[str, str], filters: 
         case "remove":
             remove_name(interviews, fields.get("name", ""), who)
         case unknown:
-            raise InputError(f"nothing is called {unknown[:60]!r} here: load the page again")
+            raise InputError(f"there is no action {unknown[:60]!r} here: reload the page")
     return ""
 
 

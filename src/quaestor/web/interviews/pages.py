@@ -44,7 +44,7 @@ from quaestor.web.navigation import link_to, outside
 from quaestor.web.page import Pages, visitor
 from quaestor.web.security.forms import checked_key, fields_of
 
-_NONE = "nobody takes part in interviews yet: add a participant first"
+_NONE = "there are no participants yet: add one first"
 
 
 class _InterviewName(Convertor[str]):
@@ -182,7 +182,7 @@ class InterviewPages(Pages):
             case "cancel":
                 interviews.cancel(fields.get("interview", ""), who)
             case unknown:
-                raise InputError(f"nothing is called {unknown[:60]!r} here: load the page again")
+                raise InputError(f"there is no action {unknown[:60]!r} here: reload the page")
 
     async def lead_act(self, request: Request) -> Response:
         """What is the lead's alone: a link, which is told once, and to erase somebody."""
@@ -201,9 +201,9 @@ class InterviewPages(Pages):
                 await self.work(lambda: withdraw(self._room(), name, who))
                 return self.go(request, "interviews")
             case "withdraw":
-                words = f"nothing was erased: type {name} to say that you are sure"
+                words = f"nothing was erased: type {name} to confirm"
                 return await self._participant(request, 422, refused=words)
-        raise InputError("nothing of that name is done here: load the page again")
+        raise InputError("there is no such action here: reload the page")
 
     async def contact(self, request: Request) -> Response:
         """How to reach somebody, on a page of its own."""
@@ -265,5 +265,5 @@ def _guide_version(text: str) -> int | None:
         return None
     whole_number = parse_whole_number(text)
     if whole_number is None:
-        raise InputError(f"{text[:40]!r} is no version of a guide: versions are 1, 2 and so on")
+        raise InputError(f"{text[:40]!r} is not a version of a guide: versions are 1, 2 and so on")
     return whole_number

@@ -25,7 +25,7 @@ from quaestor.web.coding.disagreements import page_of, viewer
 from quaestor.web.navigation import link_to
 from quaestor.web.page import Pages
 
-_NOBODY = "Nobody takes part in interviews yet: their themes stand here when transcripts have been coded."
+_NOBODY = "There are no participants yet. Themes appear here when transcripts have been coded."
 
 
 def _turn_of(request: Request, quotation: Quotation) -> str:

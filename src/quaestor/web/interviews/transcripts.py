@@ -62,7 +62,7 @@ class TranscriptPages(Pages):
         replace, apart = (sent.fields.get(field, "") == "yes" for field in ("replace", "apart"))
         try:
             if not chosen.data:
-                raise InputError("no file was sent: choose the file of the transcript")
+                raise InputError("no file was sent: choose a transcript file")
             done = await self.work(
                 lambda: take_in(
                     self._room(), name, chosen.data, chosen.name, who, "", speakers, replace, encoding, apart
@@ -104,7 +104,7 @@ class TranscriptPages(Pages):
     def _room(self) -> Interviews:
         interviews_if_any = self.opened.interviews_if_any
         if interviews_if_any is None:
-            raise StateError("nobody takes part in interviews yet: add a participant first")
+            raise StateError("there are no participants yet: add one first")
         return interviews_if_any
 
 
@@ -118,11 +118,11 @@ def _corrected(interviews: Interviews, name: str, who: str, fields: Mapping[str,
         case "turn":
             turn = parse_whole_number(fields.get("turn", ""))
             if turn is None:
-                raise InputError("no turn was named: load the page again")
+                raise InputError("the turn is missing: reload the page")
             _correct_turn(interviews, name, who, turn, fields)
             return turn
         case unknown:
-            raise InputError(f"nothing is called {unknown[:60]!r} here: load the page again")
+            raise InputError(f"there is no action {unknown[:60]!r} here: reload the page")
     return None
 
 
@@ -130,7 +130,7 @@ def _correct_turn(interviews: Interviews, name: str, who: str, turn: int, fields
     """Say only what was changed: what stands as proposed may still be proposed otherwise."""
     turns = interviews.transcript(name).turns
     if not 0 <= turn < len(turns):
-        raise InputError(f"there is no turn {turn} in this transcript: load the page again")
+        raise InputError(f"there is no turn {turn} in this transcript: reload the page")
     spoken_turn = turns[turn]
     if fields.get("voice", spoken_turn.voice) != spoken_turn.voice:
         set_voice(interviews, name, turn, fields["voice"], who)

@@ -70,7 +70,7 @@ class PeoplePages(Pages):
         days = fields.get("days", "7")
         number = parse_whole_number(days)
         if number is None or not 1 <= number <= _LONGEST:
-            raise InputError(f"the link is to last {days[:60]!r} days: give a number from 1 to {_LONGEST}")
+            raise InputError(f"the link is to be valid for {days[:60]!r} days: give a number from 1 to {_LONGEST}")
         role = parse_role(fields.get("role", ""))
         name = fields.get("name", "").strip()
         return invite(self.opened.study, name, role, timedelta(days=number), self._clock)
@@ -85,7 +85,7 @@ class PeoplePages(Pages):
             case "role":
                 change_role(study, name, parse_role(fields.get("role", "")))
             case unknown:
-                raise InputError(f"nothing is called {unknown!r} here: load the page again")
+                raise InputError(f"there is no action {unknown!r} here: reload the page")
 
 
 def _link(request: Request, token: str) -> str:

@@ -23,14 +23,14 @@ from quaestor.web.security.forms import fields_of, local_path
 
 _PARTS = {
     Role.LEAD: "You lead this study.",
-    Role.RATER: "You rate items in this study, without seeing what others say while a round is open.",
-    Role.TIE_BREAKER: "You comment where the raters of this study differ, without knowing who said what.",
+    Role.RATER: "You rate items in this study. While a round is open you do not see other answers.",
+    Role.TIE_BREAKER: "You break ties where the raters of this study disagree, without knowing who gave which answer.",
     Role.VIEWER: "You read the evidence and the results of this study.",
-    Role.REVIEWER: "You read the evidence and the results of this study; no names of people are shown to you.",
-    Role.PAYER: "You pay those who answered a survey of this study; what they answered is not shown to you.",
-    Role.INTERVIEWER: "You talk with the participants of this study, whom you know by their pseudonyms.",
+    Role.REVIEWER: "You read the evidence and the results of this study. Names of people are hidden.",
+    Role.PAYER: "You pay respondents of a survey of this study. You do not see their answers.",
+    Role.INTERVIEWER: "You interview the participants of this study and know them by their pseudonyms.",
 }
-_ENDED = "This link has been used, has expired or was taken back: ask the lead of the study for a new one."
+_ENDED = "This link has been used, has expired or was revoked: ask the lead of the study for a new one."
 _WRONG = "The name or the password is wrong."
 
 
@@ -73,7 +73,7 @@ class DoorPages:
             return await self._enter(request, outcome.token, target)
         if outcome.wait is None:
             return self._sign_in_page(request, target, name, _WRONG, 422)
-        words = f"Too many wrong tries: wait {_minutes(outcome.wait)}, then try again."
+        words = f"Too many failed attempts: wait {_minutes(outcome.wait)}, then try again."
         answer = self._sign_in_page(request, target, name, words, 429)
         answer.headers["Retry-After"] = str(int(outcome.wait.total_seconds()) + 1)
         return answer
@@ -96,7 +96,7 @@ class DoorPages:
             fields = await fields_of(request)
             password = fields.get("password", "")
             if password != fields.get("again", ""):
-                return self._join_page(request, invitation, "The two passwords differ: type the same one twice.", 422)
+                return self._join_page(request, invitation, "The passwords differ: type the same one twice.", 422)
             try:
                 hashed = await run_in_threadpool(self._passwords.hash, password)
             except InputError as error:

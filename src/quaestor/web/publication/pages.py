@@ -148,7 +148,7 @@ class Published(StaticFiles):
 
     async def get_response(self, path: str, scope: Scope) -> Response:
         if not self._index.exists():
-            raise StateError(f"There is no {self._name} yet: run `quaestor {self._name}` to make it.")
+            raise StateError(f"There is no {self._name} yet: run `quaestor {self._name}` to build it.")
         if not visitor(Request(scope)).can(Permission.LEAD):
             await run_in_pool(lambda: _refuse_withheld(self._opened, self._name))
         try:

@@ -109,7 +109,7 @@ class EvidencePages(Pages):
     def _ready(self) -> Index:
         index = self.indexing.get_or_start(self.opened.study)
         if isinstance(index, IndexProgress):
-            raise StateError("the search index is still being made: try again in a moment")
+            raise StateError("the search index is still being built: try again in a moment")
         return index
 
     async def filters(self, request: Request) -> Response:

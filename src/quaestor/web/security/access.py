@@ -35,8 +35,8 @@ from quaestor.web.security.permissions import BY_LINK, FILES, MATRIX, PUBLIC, WI
 
 _HARMLESS = ("GET", "HEAD")
 _ROUTE = "quaestor.route"
-_NOT_OURS = "This was not sent from a page of this desk, or the page is too old: load the page again and send it anew."
-_TOO_LONG = "This is longer than any page of this desk sends: shorten it."
+_NOT_OURS = "This was not sent from a page of this desk, or the page is too old: reload the page and send it again."
+_TOO_LONG = "This is too long for any form of this desk: shorten it."
 
 
 @dataclass(frozen=True)
@@ -166,12 +166,12 @@ class Access:
         if name is None or (row is not None and visitor.can(row)):
             return None  # where there is no page, the application says so
         a_role = f"{'an' if visitor.role[0] in 'aeiou' else 'a'} {visitor.role}"
-        words = f"This page is not for {a_role}: ask the lead of the study if you need it."
+        words = f"Your role is {visitor.role}, which has no access to this page: ask the lead if you need it."
         return self._refusals.refuse(request, 403, words)
 
     def _to_sign_in(self, request: Request) -> Response:
         if "x-csrf-token" in request.headers:  # a script, which a form in place of its answer would not help
-            return self._refusals.refuse(request, 401, "You are not signed in any more: sign in and send it again.")
+            return self._refusals.refuse(request, 401, "You are signed out: sign in and send it again.")
         target = str(request.url_for("sign-in").path)
         if request.method in _HARMLESS:
             query = f"?{request.url.query}" if request.url.query else ""

@@ -95,5 +95,5 @@ def checked_prefix(path: str, reserved: set[str]) -> str:
     if path and not _FORM.fullmatch(path):
         raise InputError(f"--root-path is {path!r}: write a path such as /desk")
     if path and path.split("/")[1] in reserved:
-        raise InputError(f"--root-path is {path!r}, and a page of the desk has that path: take another")
+        raise InputError(f"--root-path is {path!r}, but a page of the desk has that path: choose another")
     return path

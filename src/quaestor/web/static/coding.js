@@ -95,7 +95,7 @@
     const at = every.indexOf(turnOf(document.activeElement));
     const next = [...every.slice(at + 1), ...every.slice(0, at + 1)].find((one) => !isRead(one));
     if (next) spokenOf(next).focus();
-    else picked.textContent = "Every turn of this page is read.";
+    else picked.textContent = "All turns on this page are read.";
   }
 
   function moveTo(turn, step) {
@@ -205,7 +205,7 @@
     const { list, following, followingAt } = page.dataset;
     const link = (href, text, kind = "button") => turns.made("a", { class: kind, href, text });
     event.target.querySelector(".actions").replaceChildren(...(next && last < 999999
-      ? [link(next.href, "On to the next page")]
+      ? [link(next.href, "Next page")]
       : following
         ? [link(followingAt, `Next transcript: ${following}`), link(list, "Back to the transcripts", "small")]
         : [link(list, "Back to the transcripts")]));

@@ -68,7 +68,7 @@ globalThis.codingActs = ({ page, turns, selecting, codes, picked }) => {
     }
     parts = parts.filter((one) => one.start < one.end);
     if (!parts.length) {
-      picked.textContent = "Select words first, or stand on a turn with Tab.";
+      picked.textContent = "Select words first, or go to a turn with Tab.";
       return;
     }
     const placed = parts.map(({ turn, start, end }) => ({ turn, start: toPoints(textOf(turn), start), end: toPoints(textOf(turn), end) }));
@@ -77,7 +77,7 @@ globalThis.codingActs = ({ page, turns, selecting, codes, picked }) => {
     if (!fresh.length) {
       const { turn, start, end } = placed.at(-1);
       details.touch(turn, stretchesOf(turn).findIndex((one) => one.start === start && one.end === end && one.code === name));
-      picked.textContent = `${codes.get(name).name} is there already.`;
+      picked.textContent = `${codes.get(name).name} is already coded here.`;
       return;
     }
     const link = fresh.length > 1 ? crypto.getRandomValues(new Uint32Array(2)).join("-") : "";
@@ -136,7 +136,7 @@ globalThis.codingActs = ({ page, turns, selecting, codes, picked }) => {
       spokenOf(turn).scrollIntoView({ block: "center" });
       details.write();
     });
-    return [why, mend, " ", button("Take it back", () => takeBack(record, turn))];
+    return [why, mend, " ", button("Undo", () => takeBack(record, turn))];
   }
 
   function showRefused({ stretches, before = stretches }, turn) {
@@ -159,7 +159,7 @@ globalThis.codingActs = ({ page, turns, selecting, codes, picked }) => {
       line.tell();
     }
     spokenOf(turn).focus();
-    picked.textContent = "Taken back.";
+    picked.textContent = "Undone.";
   }
 
   // Reading

@@ -42,7 +42,7 @@ globalThis.codingDetails = ({ page, turns, codes, picked, change, remove }) => {
     change([[touched.turn, stretches.map((other) => (other === one ? next : other))]]);
   });
   details.addEventListener("input", ({ target }) => {
-    if (target.maxLength > 0 && target.value.length >= target.maxLength) picked.textContent = `No more than ${target.maxLength.toLocaleString("en")} characters fit here.`;
+    if (target.maxLength > 0 && target.value.length >= target.maxLength) picked.textContent = `At most ${target.maxLength.toLocaleString("en")} characters fit here.`;
   });
   details.addEventListener("click", (event) => {
     if (event.target.dataset.remove) remove(touched.turn, touched.at);

@@ -23,8 +23,8 @@
   const writing = globalThis.conductWriting({ desk, form, drafts, shown, put, here, say });
   const line = globalThis.waitingLine({
     store, give, rater, told: desk, heard, unheard, gone,
-    words: (count) => (count === 1 ? "1 note waits" : `${count} notes wait`),
-    unreached: "no connection, go on, it is kept here",
+    words: (count) => (count === 1 ? "1 note not saved yet" : `${count} notes not saved yet`),
+    unreached: "no connection, keep writing, it is kept here",
     keepsWords: writing.keepRefused,
     again: (record) => `${location.pathname}?stop=${placeOf(record)}`,
   });

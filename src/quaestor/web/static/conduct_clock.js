@@ -53,7 +53,7 @@ globalThis.conductClock = (desk, guide) => {
     turn.value = { planned: "start", running: "pause", paused: "go on", ended: "go on" }[status];
     turn.classList.toggle("quiet", ["running", "ended"].includes(status));
     turn.querySelector("kbd").hidden = status === "ended";
-    put(turn.querySelector(".words"), { planned: "Start", running: "Pause", paused: "Go on", ended: "Go on talking" }[status]);
+    put(turn.querySelector(".words"), { planned: "Start", running: "Pause", paused: "Resume", ended: "Resume" }[status]);
     document.getElementById("ending").hidden = ["planned", "ended"].includes(status);
     document.getElementById("to-protocol").hidden = status !== "ended";
     if (status !== "planned") document.getElementById("unstarted").hidden = true;

@@ -82,7 +82,7 @@ globalThis.conductWriting = ({ desk, form, drafts, shown, put, here, say }) => {
     note.value = text;
     follows.checked = followUp;
     follows.closest("p").hidden = Boolean(key);
-    put(form.querySelector("label .words"), key ? "Amend your note; empty takes it back" : "Note");
+    put(form.querySelector("label .words"), key ? "Edit your note (empty deletes it)" : "Note");
   }
 
   function amend(item) {

@@ -68,12 +68,12 @@ globalThis.waitingLine = ({
     const away = document.createElement("button");
     away.type = "button";
     away.className = "quiet";
-    away.textContent = "Show what is on record";
+    away.textContent = "Show what is saved";
     away.addEventListener("click", () => {
       const kept = refused.filter(keepsWords);
       for (const one of kept) drop(one.key); // What was written in it is elsewhere now.
       if (kept.length === refused.length) location.assign(again(refused[0]));
-      else away.textContent = "This browser has no room left: copy your words first";
+      else away.textContent = "No storage left in this browser: copy your text first";
     });
     return away;
   }
@@ -107,7 +107,7 @@ globalThis.waitingLine = ({
           return;
         } else if (answer && [400, 413, 422].includes(answer.status)) {
           const said = await answer.json().catch(() => ({}));
-          keep({ ...record, refused: said.refused || "the server does not understand it" });
+          keep({ ...record, refused: said.refused || "the server cannot read it" });
           unheard(record);
         } else {
           trouble = await askedWhy(answer);
@@ -124,7 +124,7 @@ globalThis.waitingLine = ({
 
   // Whoever signs in again gets a new token; whoever else signs in must not send what is not theirs.
   async function askedWhy(answer) {
-    if (answer && answer.status === 503) return "the desk cannot save at this moment, trying again";
+    if (answer && answer.status === 503) return "the desk cannot save right now, trying again";
     if (!answer || ![401, 403, 409].includes(answer.status)) return "";
     try {
       const page = new DOMParser().parseFromString(await (await fetch(where())).text(), "text/html");
@@ -134,7 +134,7 @@ globalThis.waitingLine = ({
         return "";
       }
       const who = page.querySelector(".who");
-      if (who && !who.textContent.includes(rater)) return `somebody else is signed in in this browser, sign in as ${rater}`;
+      if (who && !who.textContent.includes(rater)) return `someone else is signed in in this browser, sign in as ${rater}`;
     } catch {
       return "";
     }
@@ -155,7 +155,7 @@ globalThis.waitingLine = ({
     async heardFrom(answer) {
       const known = missing;
       if (answer?.ok) missing = "";
-      else if (!answer || answer.status >= 500) missing = "No connection: go on, it is kept here";
+      else if (!answer || answer.status >= 500) missing = "No connection: keep going, it is kept here";
       else missing = (await askedWhy(answer)).replace(/^./, (first) => first.toUpperCase());
       if (known !== missing) tell();
     },

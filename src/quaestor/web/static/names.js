@@ -54,7 +54,7 @@
     } catch {
       moved(place, into, -1);
       for (const one of closed) one.classList.remove("answered");
-      told.textContent = "This answer was not kept. Load the page again.";
+      told.textContent = "This answer was not saved. Reload the page.";
       go(places.indexOf(place));
     }
   };

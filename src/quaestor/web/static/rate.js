@@ -124,7 +124,7 @@
   function waitForLine() {
     const article = desk.querySelector(".item");
     article.replaceChildren(Object.assign(document.createElement("p"), {
-      className: "lead", textContent: "One moment: what you rated is being saved before the next items come.",
+      className: "lead", textContent: "One moment: saving your ratings before loading the next items.",
     }));
     const timer = setInterval(() => {
       if (!line.waits()) {

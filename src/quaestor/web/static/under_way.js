@@ -20,7 +20,7 @@
       const answer = await fetch(location.pathname, { cache: "no-store" });
       if (answer.ok) take(await answer.text());
     } catch {
-      document.getElementById("standing").textContent = "The demo does not answer any more: it was ended in its terminal.";
+      document.getElementById("standing").textContent = "The demo no longer responds: it was stopped in its terminal.";
       return;
     }
     later();

@@ -39,7 +39,7 @@ from quaestor.web.security.access import Visitor
 NOT_OPENED = "not opened"
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _NO_REPORT = (
-    "a report needs a round that is settled: one that coded transcripts, or the one that [results] in study.toml names"
+    "a report needs a settled round: one that coded transcripts, or the one named by [results] in study.toml"
 )
 
 
@@ -160,7 +160,7 @@ def overview(
 
 def _command(study: Study, words: str, publishable: bool) -> str:
     if words.startswith("quaestor serve"):
-        done = "Everything that is planned is done"
+        done = "Everything planned is done"
         return f"{done}: publish it with `quaestor report`." if publishable else f"{done}: {_NO_REPORT}."
     if words.startswith("quaestor "):
         return f"Run `{words}`."
@@ -171,9 +171,9 @@ def _command(study: Study, words: str, publishable: bool) -> str:
 def _told(stage: StatusLine, leads: bool, sees: set[str]) -> StatusLine:
     """A stage without what is not for the viewer: paths of the machine, and an agreement they have not looked at."""
     if stage.name.startswith("source ") and not leads and stage.state != "done":
-        return replace(stage, detail={"none": "its input is not there yet"}.get(stage.state, "not up to date"))
+        return replace(stage, detail={"none": "its input is missing"}.get(stage.state, "not up to date"))
     if stage.name.startswith("round ") and stage.detail.startswith("closed") and _round_of(stage) not in sees:
-        missed = ", below what it had to reach" if stage.state == "doubtful" else ", not settled yet"
+        missed = ", below its threshold" if stage.state == "doubtful" else ", not settled yet"
         return replace(stage, detail=f"closed{'' if stage.state == 'done' else missed}")
     return stage
 
@@ -259,7 +259,7 @@ def _with_agreement(coding: CodingSession, line: RoundLine) -> RoundLine:
     try:
         agreement = find_agreement(coding, line.round, line.measured, wait=False)
     except QuaestorError as refusal:
-        return replace(line, look=AgreementAccess("not yet", f"Agreement cannot be told: {refusal}."))
+        return replace(line, look=AgreementAccess("not yet", f"Agreement cannot be computed: {refusal}."))
     if agreement is None:
         return line
     with coding.locked_state() as state:

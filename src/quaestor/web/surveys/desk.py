@@ -100,7 +100,7 @@ class SurveyDeskPages(Pages):
             case "close":
                 close_survey(self.opened.surveys, name, who)
             case unknown:
-                raise InputError(f"nothing is called {unknown[:60]!r} here: load the page again")
+                raise InputError(f"there is no action {unknown[:60]!r} here: reload the page")
 
     async def preview(self, request: Request) -> Response:
         """One page of the walk; what is typed goes from page to page with the form and is kept nowhere."""
@@ -168,7 +168,7 @@ class SurveyDeskPages(Pages):
         keep, why = _DECIDED.get(fields.get("decision", "")), fields.get("why", "")
         try:
             if keep is None:
-                raise InputError("choose whether the response is kept or left out")
+                raise InputError("choose whether to keep or exclude the response")
             await self._of(request, lambda surveys, name: decide(surveys, name, response, keep, why, who))
         except QuaestorError as error:
             return await self._response(request, refusal_status(error), refused=str(error), typed=fields)
@@ -184,7 +184,7 @@ class SurveyDeskPages(Pages):
         why = fields.get("why", "")
         try:
             if fields.get("sure") != "yes":
-                raise InputError("nothing was erased: say that you are sure, since nobody can bring it back")
+                raise InputError("nothing was erased: confirm that you are sure, because this cannot be undone")
             await self._of(request, lambda surveys, name: erase_response(surveys, name, response, why, who))
         except QuaestorError as error:
             return await self._response(request, refusal_status(error), refused=str(error), erasing=fields)
@@ -197,7 +197,7 @@ class SurveyDeskPages(Pages):
         def found() -> _Found:
             surveys = self.opened.surveys_if_any
             if surveys is None or not was_opened_once(surveys, name):
-                raise StateError(f"the survey {name!r} has not been opened: nobody has answered it yet")
+                raise StateError(f"the survey {name!r} has not been opened: it has no responses yet")
             return call(surveys, name)
 
         return await self.work(found)
@@ -257,7 +257,7 @@ class SurveyInvitationPages(Pages):
         count_text = fields.get("count", "").strip()
         count = parse_whole_number(count_text) if count_text else None
         if count_text and count is None:
-            raise InputError(f"{count_text[:60]!r} is no number of invitations: write digits, such as 50")
+            raise InputError(f"{count_text[:60]!r} is not a number of invitations: enter digits, such as 50")
         invited = invite(
             self.opened.surveys, name, fields.get("batch", ""), fields.get("stratum", ""), count, labels, who
         )

@@ -81,15 +81,15 @@ class PayPages(Pages):
             case "release":
                 most = fields.get("most", "").strip()
                 if most and parse_whole_number(most) is None:
-                    raise InputError(f"{most[:60]!r} is no number of cards: write digits, such as 20")
+                    raise InputError(f"{most[:60]!r} is not a number of cards: enter digits, such as 20")
                 release(self.opened.surveys, name, parse_whole_number(most), who)
             case "paid":
                 seen = parse_whole_number(fields.get("count", ""))
                 if seen is None:
-                    raise InputError("it is not said how many cards are paid: load the page again")
+                    raise InputError("the number of paid cards is missing: reload the page")
                 mark_paid(self.opened.surveys, name, seen)
             case unknown:
-                raise InputError(f"nothing is called {unknown!r} here: load the page again")
+                raise InputError(f"there is no action {unknown!r} here: reload the page")
 
     async def file(self, request: Request) -> Response:
         """The addresses as a file; each is in one such file unless it is asked for again."""

@@ -136,7 +136,7 @@ class SurveyResultPages(Pages):
         if surveys_if_any is None or name not in surveys_if_any.names():
             survey_file(self.opened.study, name)
         if surveys_if_any is None:
-            raise StateError(f"The survey {name!r} has not been opened yet: its results stand here as soon as it is.")
+            raise StateError(f"The survey {name!r} has not been opened yet: its results appear here once it is open.")
         return surveys_if_any
 
 

@@ -1,1 +1,1 @@
-"""What pages for respondents say by themselves, in the languages they speak: one TOML file each."""
+"""Texts of the respondents' pages, one TOML file per language."""

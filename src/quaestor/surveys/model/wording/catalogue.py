@@ -1,4 +1,4 @@
-"""The texts there are: complete in the languages that have a file here, and whatever a study adds in its own words."""
+"""The page texts: complete for each language with a file here, and overridden by a study's own texts."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from quaestor.surveys.model.wording.records import Wording, base_of, names_in
 ENGLISH = "en"
 _FEW = 6
 Own = Mapping[str, Mapping[str, str]]
-"""What a study says in its own words: by language and key."""
+"""A study's own texts, by language and key."""
 
 
 @cache
 def spoken() -> tuple[str, ...]:
-    """The languages that have all texts, English first."""
+    """Returns the languages with all texts, English first."""
     languages = sorted(path.name.removesuffix(".toml") for path in _folder().iterdir() if path.name.endswith(".toml"))
     return (ENGLISH, *(language for language in languages if language != ENGLISH))
 
 
 @cache
 def texts_in(language: str) -> Mapping[str, str]:
-    """The texts of one of these languages."""
+    """Returns the texts of a language."""
     return tomllib.loads((_folder() / f"{language}.toml").read_text("utf-8"))
 
 
 def wording(language: str = ENGLISH, own: Own | None = None) -> Wording:
-    """The texts in any language: a study's own, else those of the language, or of the one that it is a kind of.
+    """Returns the texts in any language: the study's own, else the language's, else the base language's.
 
-    What nobody wrote stands in English, and so does what a study left empty.
+    Missing and empty texts fall back to English.
     """
     english = texts_in(ENGLISH)
     base = next((candidate for candidate in (language, base_of(language)) if candidate in spoken()), "")
@@ -50,12 +50,12 @@ def browser_wording(header: str) -> Wording:
 
 
 def word_problems(own: Own, languages: tuple[str, ...]) -> Iterator[tuple[str, bool]]:
-    """What is wrong with the words of a study, a sentence each, and whether it is grave."""
+    """Yields problems of a study's own texts, each with whether it is grave."""
     english = texts_in(ENGLISH)
     for language, texts in own.items():
         if language not in languages:
             yield (
-                f"[words.{language}] is for a language that survey.languages does not name: add it, or take it out",
+                f"[words.{language}] is for a language that is not in survey.languages: add the language, or remove the section",
                 False,
             )
         for key, text in texts.items():
@@ -65,21 +65,21 @@ def word_problems(own: Own, languages: tuple[str, ...]) -> Iterator[tuple[str, b
         if lacking:
             more = f" and {len(lacking) - _FEW} more" if len(lacking) > _FEW else ""
             few = ", ".join(lacking[:_FEW])
-            words = f"texts of the pages are missing in {language!r} and stand in English: {few}{more}"
+            words = f"page texts are missing in {language!r} and shown in English: {few}{more}"
             yield f"{words}; write them under [words.{language}] (docs/reference/survey-texts.md)", False
 
 
 def _wrong(where: str, key: str, text: str, english: Mapping[str, str]) -> Iterator[tuple[str, bool]]:
     if key not in english:
         near = join_with_or(sort_by_similarity(key, english)[:_FEW])
-        yield f"{where} is no text of the pages, such as {near}: see docs/reference/survey-texts.md", True
+        yield f"{where} is not a page text, nearest: {near}; see docs/reference/survey-texts.md", True
         return
     known = names_in(english[key])
     for name in sorted(names_in(text) - known):
         allowed = ", ".join(f"{{{placeholder}}}" for placeholder in sorted(known)) or "none"
-        yield f"{where} asks for {{{name}}}, which is not filled in there: allowed are {allowed}", True
+        yield f"{where} contains {{{name}}}, which is not available there, allowed: {allowed}", True
     for name in sorted(known - names_in(text)):
-        yield f"{where} does not say {{{name}}}: put it where it belongs", False
+        yield f"{where} does not contain {{{name}}}: add it", False
 
 
 def _folder() -> resources.abc.Traversable:

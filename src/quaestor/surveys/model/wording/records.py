@@ -1,4 +1,4 @@
-"""The words of the pages in one language."""
+"""The page texts in one language."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ _FROM_RIGHT = frozenset({"ar", "ckb", "dv", "fa", "he", "ps", "sd", "ug", "ur", 
 
 @dataclass(frozen=True)
 class Wording:
-    """What pages say to a respondent, in one language."""
+    """Texts of the respondents' pages in one language."""
 
     language: str
     texts: Mapping[str, str]
     lacking: frozenset[str] = frozenset()
-    """Texts that nobody wrote in this language: they stand in English."""
+    """Keys without a text in this language; English is shown instead."""
 
     @property
     def direction(self) -> Literal["ltr", "rtl"]:
         return "rtl" if base_of(self.language) in _FROM_RIGHT else "ltr"
 
     def say(self, key: str, **values: object) -> str:
-        """A text with its `{names}` filled in; what a study wrote and nobody fills in stands as it is."""
+        """Returns a text with its `{names}` filled in; unknown names in a study's own text stay."""
         return _FILLED_IN.sub(lambda match: str(values.get(match[1], match[0])), self.texts[key])
 
 
 def base_of(language: str) -> str:
-    """The language of which another one is a kind: `pt` of `pt-br`."""
+    """Returns the base language: `pt` for `pt-br`."""
     return re.split(r"[-_]", language, maxsplit=1)[0]
 
 
 def names_in(text: str) -> set[str]:
-    """What a text asks to be filled in."""
+    """Returns the placeholders of a text."""
     return set(_FILLED_IN.findall(text))

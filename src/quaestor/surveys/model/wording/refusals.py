@@ -1,4 +1,4 @@
-"""Refusals that respondents read in their language: an error holds the key of its text."""
+"""Errors that respondents read in their language: each holds the key of its text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from quaestor.surveys.model.wording.records import Wording
 
 
 class _Worded(QuaestorError):
-    """A refusal by the key of its text; as an error of a command, the English text as a part of a sentence."""
+    """An error with the key of its text; on the command line, the English text."""
 
     def __init__(self, key: str, **values: object) -> None:
         sentence = wording().say(key, **values)
@@ -18,13 +18,13 @@ class _Worded(QuaestorError):
 
 
 class NotTaken(_Worded, InputError):
-    """What a respondent typed cannot be an answer."""
+    """Input of a respondent that is not a valid answer."""
 
 
 class TooLate(_Worded, StateError):
-    """What a respondent sent can no longer be stored."""
+    """Input of a respondent that can no longer be stored."""
 
 
 def refusal_in_words(error: QuaestorError, words: Wording, otherwise: str = "not-offered") -> str:
-    """Returns an error in the respondent's language; for one that is not meant for them, the text `otherwise`."""
+    """Returns an error in the respondent's language; for other errors the text `otherwise`."""
     return words.say(error.key, **error.values) if isinstance(error, _Worded) else words.say(otherwise)
