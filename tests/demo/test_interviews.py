@@ -138,7 +138,10 @@ def test_all_participants_consented_and_the_conversations_are_recorded(study: St
 
 def test_no_planted_name_is_left_in_any_file_or_transcript(study: Study, truth: InterviewTruth) -> None:
     names = {
-        turn.text[name.start : name.end] for one in truth.interviews for turn in one.interview.turns for name in turn.names
+        turn.text[name.start : name.end]
+        for one in truth.interviews
+        for turn in one.interview.turns
+        for name in turn.names
     } | {one.interview.plan.name for one in truth.interviews}
     assert len(names) > 30
     with open_interviews(study) as interviews:

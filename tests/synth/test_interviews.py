@@ -45,9 +45,7 @@ def truth(folder: Path) -> InterviewTruth:
     return read_truth(folder)
 
 
-def test_each_format_is_written_and_read_back_word_by_word(
-    folder: Path, truth: InterviewTruth
-) -> None:
+def test_each_format_is_written_and_read_back_word_by_word(folder: Path, truth: InterviewTruth) -> None:
     assert [one.format for one in truth.interviews] == list(FORMATS)
     for one in truth.interviews:
         read = transcript_in((folder / one.file).read_bytes(), one.file)

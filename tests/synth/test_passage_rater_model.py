@@ -1,4 +1,4 @@
-"""Simulated raters of transcripts err as often as they are told to, and in the ways of people."""
+"""Simulated raters of transcripts err as often as configured, in realistic ways."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ SIBLINGS = {"training-time": ["dataset"], "indicator": ["other"]}
 FIELDS = {"indicator": ("what", "threshold")}
 
 
-def answers(finding: float = 1.0, shifting: float = 0.0, mistaking: float = 0.0) -> list[list[dict[str, object]]]:
-    rater = SimulatedCoder("rater-1", finding, shifting, mistaking, 7)
+def answers(detection: float = 1.0, shift: float = 0.0, confusion: float = 0.0) -> list[list[dict[str, object]]]:
+    rater = SimulatedCoder("rater-1", detection, shift, confusion, 7)
     return [rater.answer(f"P1/{place:05d}", TEXT, PLANTED, SIBLINGS, FIELDS) for place in range(500)]
 
 
@@ -33,20 +33,20 @@ def test_a_perfect_rater_finds_every_passage_with_its_fields() -> None:
 
 
 def test_the_share_of_missed_passages_follows_the_detection_rate() -> None:
-    found = sum(map(len, answers(finding=0.8)))
+    found = sum(map(len, answers(detection=0.8)))
     assert 0.76 < found / 1_000 < 0.84
-    assert sum(map(len, answers(finding=0.0))) == 0
+    assert sum(map(len, answers(detection=0.0))) == 0
 
 
 def test_shifted_ends_are_a_word_off_and_never_inside_a_word() -> None:
-    moved = [one for each in answers(shifting=1.0) for one in each]
+    moved = [passage for passages in answers(shift=1.0) for passage in passages]
     places = {(one["start"], one["end"]) for one in moved if one["code"] == "training-time"}
     assert places == {(0, 28), (8, 28), (6, 23), (6, 34)}
     assert all(TEXT[one["start"]].strip() and TEXT[one["end"] - 1].strip() for one in moved)  # type: ignore[index, operator]
 
 
 def test_a_confused_code_is_a_sibling_without_fields_it_does_not_have() -> None:
-    taken = [one for each in answers(mistaking=0.5) for one in each]
+    taken = [passage for passages in answers(confusion=0.5) for passage in passages]
     other = [one for one in taken if one["code"] in ("dataset", "other")]
     assert 0.44 < len(other) / len(taken) < 0.56
     assert not any("fields" in one for one in other)

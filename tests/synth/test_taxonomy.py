@@ -315,9 +315,7 @@ def test_the_same_seed_gives_the_same_bytes_also_after_a_run_that_failed(tmp_pat
         (replace(SMALL, taxonomy=None), "87ddc930896f2edf98ed56880d81100bf102189a0253b80b8beac56057c86551"),
     ],
 )
-def test_dumps_without_a_taxonomy_are_unchanged(
-    tmp_path: Path, plan: SynthPlan | None, expected: str
-) -> None:
+def test_dumps_without_a_taxonomy_are_unchanged(tmp_path: Path, plan: SynthPlan | None, expected: str) -> None:
     write_dump(tmp_path / "dump", posts=8_000, seed=5, plan=plan, tables=())
     assert digest(tmp_path / "dump") == expected
 

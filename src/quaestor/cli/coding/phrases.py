@@ -97,7 +97,7 @@ def reread(
 
 @group.command()
 def curves(name: RoundArgument, actor: ActorOption = None, study: StudyOption = None, json: JsonOption = False) -> None:
-    """Show how much raters differ in each set and how well each set fits the earlier ones; also draws published/.
+    """Show how much raters differ in each set and how well each set fits the earlier ones; draw both curves.
 
     Example: quaestor phrases curves phrases
     """
