@@ -35,31 +35,31 @@ def list_disagreement_rows(
         state = coding.state
         plan = state.round(name).plan
         if who == plan.tie_breaker:
-            found = _list_tie_rows(coding, name, who)
+            rows = _list_tie_rows(coding, name, who)
         else:
-            shown = list_visible_disagreements(state, name, who, coding.lead)
+            cases = list_visible_disagreements(state, name, who, coding.lead)
             record_view(coding, name, who)
-            found = [
+            rows = [
                 {
-                    "item": one.item,
-                    "facet": one.facet,
-                    "answers": [(rater, write_cell(plan.facet(one.facet), said)) for rater, said in one.answers],
-                    "simulated": is_simulated(state.round(name), one.item),
+                    "item": case.item,
+                    "facet": case.facet,
+                    "answers": [(rater, write_cell(plan.facet(case.facet), given_answer)) for rater, given_answer in case.answers],
+                    "simulated": is_simulated(state.round(name), case.item),
                     "comments": [
-                        {"actor": comment.actor, "text": comment.text, "time": comment.time} for comment in one.comments
+                        {"actor": comment.actor, "text": comment.text, "time": comment.time} for comment in case.comments
                     ],
-                    "tie_comment": write_cell(plan.facet(one.facet), one.tie_comment.answer) if one.tie_comment else "",
-                    "tie_text": one.tie_comment.text if one.tie_comment else "",
-                    **_build_outcome(plan, one.decision),
+                    "tie_comment": write_cell(plan.facet(case.facet), case.tie_comment.answer) if case.tie_comment else "",
+                    "tie_text": case.tie_comment.text if case.tie_comment else "",
+                    **_build_outcome(plan, case.decision),
                 }
-                for one in shown
+                for case in cases
             ]
     return [
-        one
-        for one in found
-        if not (open_only and one["decision"])
-        and item in (None, one["item"])
-        and (answer is None or any(answer.casefold() in said.casefold() for _, said in one["answers"]))
+        case
+        for case in rows
+        if not (open_only and case["decision"])
+        and item in (None, case["item"])
+        and (answer is None or any(answer.casefold() in given_answer.casefold() for _, given_answer in case["answers"]))
     ]
 
 

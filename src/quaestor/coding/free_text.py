@@ -1,8 +1,8 @@
-"""Free text of acts about people who can withdraw: stored apart from the journal, loaded back, erased with the person.
+"""Stores free text about people who can withdraw outside the journal, and loads it back when acts are read.
 
-The journal is append-only and holds a reference in the place of each such text. Which acts these are goes by the source
-of their items: a round records the origin of its items when it opens, and the feature of that origin stores the texts
-with the other data of the person, so that a withdrawal erases both at once.
+The journal is append-only and contains a reference in place of each such text. A round records the origin of its items
+when it opens, and the feature of that origin stores the texts with the other data of the person, so that a withdrawal
+erases both at once.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ from quaestor.study.folder import Study
 from quaestor.study.free_text import FreeTextStore
 
 _MARK = "free_text"
-"""Stands in the payload of an act whose texts are stored apart: the origin whose feature has them."""
+"""The payload key with the origin of the feature that stores the texts of the act."""
 _TEXT, _LABEL = re.compile(r"kept:(\d{1,9})"), re.compile(r"label:([0-9a-f]{12})")
 _ERASED = re.compile(r"\(erased ([0-9a-f]{12})\)")
-"""What is read in the place of a label that was erased: the same for the same word, so that agreement stays."""
+"""Replaces an erased label; equal words have equal replacements, so that agreement does not change."""
 
 
 @dataclass
 class _Pending:
-    """Texts of one feature's acts that are about to be recorded; on the disk before the journal commits."""
+    """Texts of one feature's acts that are about to be recorded; stored before the journal commits."""
 
     texts: dict[str, list[NewText]] = field(default_factory=dict)
-    """By the key of the act."""
+    """By act key."""
     labels: list[NewLabel] = field(default_factory=list)
     tokens: dict[str, str] = field(default_factory=dict)
     words: dict[str, str] = field(default_factory=dict)
 
 
 class CodingFreeText:
-    """The free text of coding acts, as a session asks for it. Not safe for threads: the session has a lock.
+    """The free text of coding acts. Not thread-safe: the session has a lock.
 
     `study.contributions` states the order of locks.
     """
@@ -55,9 +55,9 @@ class CodingFreeText:
         self.changing = frozenset(kind for feature in self._features.values() for kind in feature.changing)
         self._pending: dict[str, _Pending] = {}
         self._unreadable: set[str] = set()
-        """Origins of which texts were left out, since their file or its key is not there."""
+        """Origins whose texts could not be loaded because their file or its key is missing."""
         self._erasures: dict[str, int] = {}
-        """By origin, how many people had withdrawn when texts were last read from the start."""
+        """By origin, the number of erasures when the texts were last read from the start."""
 
     def close(self) -> None:
         for feature in self._features.values():
@@ -66,9 +66,9 @@ class CodingFreeText:
     # Into the journal
 
     def separate(self, state: State, act: NewAct, known: Act | None) -> NewAct:
-        """Returns an act as the journal may hold it and remembers its texts for `store`.
+        """Returns an act with references in place of its texts and keeps the texts for `store`.
 
-        An act that is on record (`known`) refers to its texts already; these may have been changed or erased since.
+        A recorded act (`known`) already refers to its texts, which may have been changed or erased since.
         """
         walk = self._find_walk(act.kind)
         feature = self._find_feature(state, act) if walk else None
@@ -94,7 +94,7 @@ class CodingFreeText:
             if token is None and not left:
                 raise StateError(feature.refusal(owners[0]))
             if is_label:
-                # The same word has the same token, about whomever it is written, so that equal words stay equal.
+                # The same word always has the same token, whoever it is about, so that equal words stay equal.
                 token = token or new_token()
                 pending.tokens[text], pending.words[token] = token, text
                 pending.labels.append(NewLabel(token, left, text))
@@ -109,7 +109,7 @@ class CodingFreeText:
         return replace(act, payload={**payload, _MARK: feature.origin})
 
     def _copy_references(self, state: State, act: NewAct, known: Act, walk: Walk) -> NewAct:
-        """An act with the references of the one on record, or as it is where that one was recorded with its texts."""
+        """Returns an act with the references of the recorded act, or unchanged if that act contains its texts."""
         references: list[str] = []
 
         def collect(items: Sequence[str], text: str, is_label: bool) -> str:
@@ -125,10 +125,10 @@ class CodingFreeText:
         return replace(act, payload={**payload, **mark})
 
     def store(self) -> None:
-        """Put the remembered texts on the disk.
+        """Writes the pending texts to disk.
 
-        The session calls this before the journal commits: a text whose act is never recorded does no harm, an act
-        without its text would.
+        The session calls this before the journal commits: a text without its act does no harm, an act without its text
+        would.
         """
         for origin, pending in self._pending.items():
             texts = [text for of_act in pending.texts.values() for text in of_act]
@@ -136,7 +136,7 @@ class CodingFreeText:
                 self._features[origin].texts().store(texts, pending.labels)
 
     def forget_pending(self, act: str | None = None) -> None:
-        """Forget the texts of an act that was refused, or of all: they are stored, or none of them is recorded."""
+        """Drops the pending texts of a refused act, or all of them after they were stored or the commit failed."""
         if act is None:
             self._pending.clear()
         for pending in self._pending.values():
@@ -145,30 +145,30 @@ class CodingFreeText:
     # Out of the journal
 
     def join(self, state: State, act: Act) -> Act:
-        """An act with its texts; a text that was erased is empty, and all are where the file or its key is missing.
+        """Returns an act with its texts; erased texts are empty, and so are all if the file or its key is missing.
 
-        `state` is what the acts before it led to, or later ones.
+        `state` must include at least the acts before it.
         """
         if _MARK not in act.payload and not self._is_older_act(state, act):
             return act
         return self._join_texts(state, act)[0]
 
     def is_changed(self, state: State, act: Act) -> bool:
-        """Whether a text of an act may have been erased or changed since it was recorded."""
+        """Returns whether a text of an act may have been erased or changed since it was recorded."""
         if _MARK not in act.payload and not self._is_older_act(state, act):
             return False
         since = any(other.kind in self.changing and other.number > act.number for other in state.unhandled_acts)
         return since or not self._join_texts(state, act)[1]
 
     def _join_texts(self, state: State, act: Act) -> tuple[Act, bool]:
-        """An act with its texts, and whether all of them are there."""
+        """Returns an act with its texts, and whether all of them exist."""
         origin = act.payload.get(_MARK) or next(
             store.origin for store in self._features.values() if store.is_older_act(act)
         )
         payload = {name: value for name, value in act.payload.items() if name != _MARK}
         feature, walk = self._features.get(origin), self._find_walk(act.kind)
         if feature is None or walk is None:
-            raise StateError(f"act {act.number} was recorded by a newer Quaestor: install that one")
+            raise StateError(f"act {act.number} was recorded by a newer version of Quaestor: install that version")
         readable = feature.is_readable()
         if not readable:
             self._unreadable.add(origin)
@@ -192,7 +192,7 @@ class CodingFreeText:
         return replace(act, payload=walk(state, payload, change)), complete
 
     def is_outdated(self) -> bool:
-        """Whether somebody has withdrawn since texts were read, or texts can be read now that could not be before."""
+        """Returns whether texts were erased since they were read, or became readable."""
         back = {origin for origin in self._unreadable if self._features[origin].is_readable()}
         self._unreadable -= back
         changed = False
@@ -208,7 +208,7 @@ class CodingFreeText:
             self._erasures[feature.origin] = feature.texts().count_erasures()
 
     def require_loaded(self) -> None:
-        """Refuses to go on where texts that somebody wrote cannot be read."""
+        """Raises StateError if existing texts cannot be read."""
         for origin in self._unreadable:
             self._require_loaded(self._features[origin])
 
@@ -220,7 +220,7 @@ class CodingFreeText:
         return WALKS.get(kind) or self._walks.get(kind, ("", None))[1]
 
     def _find_feature(self, state: State, act: NewAct) -> FreeTextStore[State] | None:
-        """The feature that an act's items come from."""
+        """Finds the feature that an act's items come from."""
         if act.kind in self._walks:
             return self._features[self._walks[act.kind][0]]
         if origin := find_origin(state, act.payload):
@@ -229,7 +229,7 @@ class CodingFreeText:
         return next((feature for feature in self._features.values() if any(map(feature.holds, items))), None)
 
     def _is_older_act(self, state: State, act: Act) -> bool:
-        """Whether an act from before acts named an origin refers to texts."""
+        """Returns whether an act without an origin, recorded by an older version, refers to texts."""
         if act.kind not in WALKS or find_origin(state, act.payload):
             return False
         return any(feature.is_older_act(act) for feature in self._features.values()) and _contains_reference(

@@ -1,4 +1,4 @@
-"""Phrases of a study: words, curves, and core objects for the codebook."""
+"""Phrase rounds of a study: words, curves, and objects to add to the codebook."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from quaestor.store.records import NewAct
 
 @dataclass(frozen=True)
 class ProposedObject:
-    """A core object that the phrases of a phase suggest."""
+    """An object that the phrases of a phase suggest for the codebook."""
 
     phase: str
     object: str
@@ -47,7 +47,7 @@ def is_simulated(round_state: RoundState) -> bool:
 
 
 def list_words(study: Where, name: str, part: str, actor: str | None) -> list[dict[str, Any]]:
-    """Every word with its count; seen by raters only when their set is complete."""
+    """Returns every word with its count; refused for raters until their set is complete."""
     with open_coding(study) as coding:
         round_state = _require_complete_set(coding, name, actor or coding.lead)
         if part not in ("verb", "object"):
@@ -61,20 +61,20 @@ def list_words(study: Where, name: str, part: str, actor: str | None) -> list[di
 
 
 def begin_comparing(study: Where, name: str, actor: str) -> None:
-    """Put on record that somebody now sees the words of the others, where they may."""
+    """Records that somebody sees the words of other raters; raises StateError if they may not."""
     with open_coding(study) as coding:
         _require_complete_set(coding, name, actor)
 
 
 def _require_complete_set(coding: CodingSession, name: str, actor: str) -> RoundState:
-    """A round whose present set all have rated: only then may words be compared, and that is put on record."""
+    """Returns the round if the actor may compare words, and records it; a rater must wait until the set is complete."""
     round_state = coding.state.round(name)
     find_phrase_facet(round_state)
     require_part(coding, name, actor)
     part = round_state.slot_of(actor) or actor == round_state.plan.tie_breaker
     if part and round_state.plan.blind and round_state.status == OPEN:
         if not round_state.plan.set_size:
-            raise StateError(f"{actor!r} rates in {name!r} and sees the others' words when it is closed")
+            raise StateError(f"{actor!r} rates in {name!r}: the words of others are shown once it is closed")
         if list_missing(round_state):
             raise StateError(
                 f"set {round_state.set} of {name!r} is not complete: words are compared when all have rated it"
@@ -106,8 +106,8 @@ def request_reread(study: Where, name: str, actor: str | None, item: str) -> int
 
 
 def draw_curves(study: Where, name: str, actor: str | None) -> tuple[list[SetCurve], Path]:
-    """The two curves, drawn in published/."""
-    from quaestor.render.figures.discrepancy import draw_round_curves  # loading what draws takes half a second
+    """Computes the two curves and draws them into published/."""
+    from quaestor.render.figures.discrepancy import draw_round_curves  # importing the figures takes half a second
     from quaestor.render.figures.export import write_svg
 
     with open_coding(study) as coding:
@@ -131,7 +131,7 @@ def list_proposed_objects(
 
 
 def list_objects_by_round(study: Where, name: str, actor: str) -> dict[str, list[ProposedObject]]:
-    """What the phrases of a closed round propose, by each round that decided codes; only what needs no record."""
+    """Returns proposed objects by each closed round that decided codes; only where the view needs no record."""
     with open_coding(study) as coding:
         state, lead = coding.state, coding.lead
         if actor != lead or not _is_visible_to_lead(state, name, lead):
@@ -150,7 +150,7 @@ def list_objects_by_round(study: Where, name: str, actor: str) -> dict[str, list
 
 
 def _is_visible_to_lead(state: State, name: str, lead: str) -> bool:
-    """Whether the lead sees a closed round whole, and looking puts nothing on record."""
+    """Returns whether the lead sees a closed round completely without a new record."""
     if state.round(name).status != CLOSED or needs_consent(state, name, lead):
         return False
     try:
@@ -164,10 +164,10 @@ def _list_proposals(state: State, name: str, phases: str, at_least: int) -> list
     round_state, sorted_into = state.round(name), state.round(phases)
     for round_, round_name in ((round_state, name), (sorted_into, phases)):
         if round_.status != CLOSED:
-            raise StateError(f"the round {round_name!r} is open: objects are proposed when it is closed")
+            raise StateError(f"the round {round_name!r} is open: close it to get proposed objects")
     facet = next((facet for facet in sorted_into.plan.facets if facet.codes), None)
     if facet is None:
-        raise InputError(f"the round {phases!r} decides no code of the codebook")
+        raise InputError(f"the round {phases!r} has no facet with codes of the codebook")
     rows = propose_objects(list_agreed_phrases(round_state), find_decisions(state, phases, facet.id), at_least)
     book, simulated = state.history.latest, is_simulated(round_state)
     return [
@@ -183,7 +183,7 @@ def _list_proposals(state: State, name: str, phases: str, at_least: int) -> list
 
 
 def adopt_objects(study: Where, name: str, phases: str, chosen: Sequence[str], actor: str | None) -> int:
-    """Add proposed objects to the codebook, each below its phase."""
+    """Adds proposed objects to the codebook, each below its phase."""
     with open_coding(study) as coding:
         who = require_lead(coding, actor, "change the codebook")
 
@@ -198,7 +198,7 @@ def adopt_objects(study: Where, name: str, phases: str, chosen: Sequence[str], a
                     options = join_with_or(sort_by_similarity(text, proposed)[:3])
                     raise InputError(f"{text!r} is not proposed, nearest: {options}")
                 if proposal.known:
-                    raise StateError(f"{proposal.object!r} is below {proposal.phase!r} already")
+                    raise StateError(f"{proposal.object!r} is already a code below {proposal.phase!r}")
                 book = state.history.latest
                 slug = re.sub(r"[^a-z0-9]+", "-", proposal.object).strip("-")
                 payload = {

@@ -1,4 +1,4 @@
-"""One rater, one item at a time: what to read, what is asked, and the machine's proposal only afterwards."""
+"""Rating one item at a time in the terminal; the automatic proposal is shown only after the rating."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ _BREAKS = re.compile(r"\n{3,}")
 _LONGEST = 3_000
 _KEYS = "123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _RESERVED = set("umsbz0/")
-"""Keys that do something else on the desk."""
+"""Keys with another function on the rating page."""
 
 
 def build_next_item(study: Study, name: str, rater: str) -> dict[str, Any]:
-    """The next item of a rater with all that is asked of it."""
+    """Returns the next item of a rater with its text and facets."""
     with open_coding(study) as coding:
         view = build_rater_view(coding.state, name, rater)
         trying = [practice.item for practice in list_untried_practice(coding.state.round(name), rater)]
@@ -71,18 +71,18 @@ def _describe_facet(facet: Facet, view: RaterView, item: str | None) -> dict[str
 
 
 def _sort_key(name: str) -> tuple[int, str]:
-    """Issue, object, phase: the order in which a triplet is read."""
+    """Sorts issue, object and phase in this order, before other facets."""
     triplet = ("phrase", "object", "phase")
     return (triplet.index(name) if name in triplet else len(triplet), name)
 
 
 def list_choices(facet: Facet, book: Codebook, reserved: str = "") -> tuple[AnswerChoice, ...]:
-    """What can be chosen and by which key; `reserved` are keys that do something else on this page alone."""
+    """Returns the choices of a facet with their keys; `reserved` replaces the keys that are not available."""
     return _assign_keys(find_kind(facet).choices(facet, book), reserved)
 
 
 def _assign_keys(choices: Sequence[AnswerChoice], reserved: str = "") -> tuple[AnswerChoice, ...]:
-    """A key for each choice: its own, where the codebook gives one that does nothing else, else the next one free."""
+    """Gives each choice a key: the one of the codebook if it is available, else the next free one."""
     acts = set(reserved) or _RESERVED
     own = {choice.value: choice.key for choice in choices if choice.key and choice.key not in acts}
     free = [key for key in _KEYS if key not in own.values() and key not in acts]
@@ -105,7 +105,7 @@ def record_rating(
     seconds: float = 0.0,
     key: str = "",
 ) -> dict[str, Any]:
-    """Record a rating; what a machine would have said is told now that it can no longer lead anybody."""
+    """Records a rating; returns the automatic proposal, which can no longer influence the rater."""
     with open_coding(study) as coding:
         rate(coding, name, rater, item, answers, unsure=unsure, memo=memo, seconds=seconds, key=key)
         view = build_rater_view(coding.state, name, rater)
@@ -118,7 +118,7 @@ def record_rating(
 
 
 def try_practice(study: Study, name: str, rater: str, item: str, answers: Mapping[str, Any]) -> dict[str, Any]:
-    """Try a practice item and hear what would have been right."""
+    """Records an answer to a practice item; returns the feedback and how many are left."""
     with open_coding(study) as coding:
         outcome = record_practice(coding, name, rater, item, answers)
         return {"item": item, **outcome, "left": len(list_untried_practice(coding.state.round(name), rater))}
@@ -127,7 +127,7 @@ def try_practice(study: Study, name: str, rater: str, item: str, answers: Mappin
 def record_practice(
     coding: CodingSession, name: str, rater: str, item: str, answers: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """A try at a practice item on record: which facets were right, what would have been, and why."""
+    """Records an answer to a practice item; returns which facets were right, the right answers, and the feedback."""
     outcomes: list[tuple[dict[str, bool], str]] = []
 
     def act(state: State) -> NewAct:
@@ -149,7 +149,7 @@ def record_practice(
 
 
 def strip_markup(body: str) -> str:
-    """A post without its markup, for a terminal."""
+    """Returns a post without its markup, for the terminal."""
     text = html.unescape(_MARKUP.sub("", body))
     text = "".join(character for character in text if character.isprintable() or character in "\n\t")
     text = _BREAKS.sub("\n\n", text).strip()
@@ -157,12 +157,12 @@ def strip_markup(body: str) -> str:
 
 
 def codes_passages(coding: CodingSession, name: str) -> bool:
-    """Whether the raters of a round code passages of transcripts."""
+    """Returns whether the raters of a round code passages of transcripts."""
     with coding.locked_state() as state:
         return find_passage_facet(state.round(name).plan) is not None
 
 
 def require_passages(coding: CodingSession, name: str) -> None:
-    """Raises StateError where a round rates items as a whole."""
+    """Raises StateError if a round rates whole items."""
     with coding.locked_state() as state:
         require_passage_facet(state.round(name).plan)

@@ -1,4 +1,4 @@
-"""The coding session: the journal of a study folded into codebook, rounds, ratings and decisions."""
+"""The coding session: an open journal and its state of codebook, rounds, ratings and decisions."""
 
 from __future__ import annotations
 
@@ -29,24 +29,24 @@ def _item_removals() -> Mapping[str, ItemRemoval]:
 
 
 def new_state() -> State:
-    """The state before the first act, which knows what acts of every feature remove."""
+    """Returns the state before the first act, with the item removals of every feature."""
     return State(removals=_item_removals())
 
 
 def coding_session(study: Study, journal: Journal) -> CodingSession:
-    """A session on an open journal; the caller closes both."""
+    """Returns a session on an open journal; the caller closes both."""
     return Session(study, journal, new_state, CodingFreeText(study))
 
 
 def require_lead(coding: CodingSession, actor: str | None, action: str) -> str:
-    """The lead's name; refuses anybody else."""
+    """Returns the name of the lead; raises StateError for anybody else."""
     if actor not in (None, coding.lead):
-        raise StateError(f"{actor!r} is not the lead of the study, who alone can {action}: {coding.lead!r} is")
+        raise StateError(f"{actor!r} is not the lead of the study: only {coding.lead!r} can {action}")
     return coding.lead
 
 
 def require_part(coding: CodingSession, name: str, actor: str) -> str:
-    """The actor, where they rate in a round or lead the study; refuses anybody else."""
+    """Returns the actor if they rate in a round or lead the study; raises StateError otherwise."""
     round_state = coding.state.round(name)
     if actor != coding.lead and round_state.slot_of(actor) is None:
         raise StateError(f"{actor!r} does not rate in {name!r}: only its raters and the lead can do this")
@@ -54,7 +54,7 @@ def require_part(coding: CodingSession, name: str, actor: str) -> str:
 
 
 Where = Study | CodingSession
-"""A study whose journal is opened for one thing and closed again, or one whose journal is open already."""
+"""A study, whose journal is opened and closed by each function, or an open session."""
 
 
 def find_study(where: Where) -> Study:
@@ -63,7 +63,7 @@ def find_study(where: Where) -> Study:
 
 @contextmanager
 def open_coding(where: Where) -> Iterator[CodingSession]:
-    """The coding of a study, with nobody of this process in between until the end."""
+    """Opens the coding session of a study, or locks the one that is already open."""
     if isinstance(where, Session):
         with where.locked_state():
             yield where

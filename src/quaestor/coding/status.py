@@ -1,4 +1,4 @@
-"""Where the codebook and the rounds of a study stand, and what comes next in them."""
+"""The status of the codebook and the rounds of a study, and their next step."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from quaestor.study.folder import Study
 from quaestor.study.session import Session
 
 Gates = Mapping[str, Agreement | None]
-"""By round that had to reach something: its agreement, or None while that is being worked out."""
+"""By round with a threshold: its agreement, or None while it is being computed."""
 
 
 def coding_status(request: StatusRequest) -> StatusPart:
-    """A line for the codebook and for each round, and what comes next in them."""
+    """Returns a status line for the codebook and for each round, and the next step."""
     session = request.session
     if session is None:
         lines, following = build_status(request.study, State(), {})
@@ -32,7 +32,7 @@ def coding_status(request: StatusRequest) -> StatusPart:
 
 
 def compute_gates(coding: Session[State], *, wait: bool = True) -> dict[str, Agreement | None]:
-    """The agreement of each closed round that had to reach something, worked out while others go on."""
+    """Returns the agreement of each closed round with a threshold; computed without holding the lock."""
     with coding.locked_state() as state:
         plans = [round_state.plan for round_state in state.rounds.values() if _has_gate(round_state)]
     cached = {plan.round: find_agreement(coding, plan.round, plan.measured, wait=wait) for plan in plans}
@@ -44,7 +44,7 @@ def _has_gate(round_state: RoundState) -> bool:
 
 
 def build_status(study: Study, state: State, gates: Gates) -> tuple[list[StatusLine], Next | None]:
-    """A stage for the codebook and for each round, and the next thing to do; nothing where no round is planned."""
+    """Returns a line for the codebook and for each round, and the next step; nothing if no round is planned."""
     if not study.settings.rounds:
         return [], None
     stages: list[StatusLine] = []
@@ -53,7 +53,7 @@ def build_status(study: Study, state: State, gates: Gates) -> tuple[list[StatusL
     book = state.history.latest
     if needed:
         known = book.version > 0
-        there = f"{CODEBOOK_FILE} is there, not imported yet" if (study.root / CODEBOOK_FILE).exists() else "none yet"
+        there = f"{CODEBOOK_FILE} exists, not imported yet" if (study.root / CODEBOOK_FILE).exists() else "none yet"
         detail = f"version {book.version}, {sum(code.active for code in book.codes.values())} codes" if known else there
         stages.append(StatusLine("codebook", "done" if known else "waiting", detail))
         following = None if known else Next("quaestor codebook import", "Import the codebook", "codebook")
@@ -79,12 +79,12 @@ def _describe_round(state: State, round_state: RoundState, gates: Gates) -> tupl
     if _has_gate(round_state):
         gate = gates.get(name)
         if gate is None:
-            return StatusLine(f"round {name}", "waiting", f"closed, {count}, its agreement is being worked out"), None
+            return StatusLine(f"round {name}", "waiting", f"closed, {count}, computing its agreement"), None
         value = find_estimate(gate, plan.statistic).value
         if value is None or value < (plan.threshold or 0):
             reached = "undefined" if value is None else f"{value:.2f}"
-            detail = f"closed, {count}, {plan.statistic} {reached} misses its {plan.threshold:g}"
-            text = f"The round {name} did not reach what it had to: look at its agreement"
+            detail = f"closed, {count}, {plan.statistic} {reached} below its threshold of {plan.threshold:g}"
+            text = f"The round {name} missed its threshold: check its agreement"
             then = Next(f"quaestor agreement --round {name}", text, "agreement", name)
             return StatusLine(f"round {name}", "doubtful", detail), then
     if plan.kind == "pilot":
@@ -124,14 +124,14 @@ def _describe_settling(state: State, round_state: RoundState, count: str) -> tup
     more = f", {waiting:,} disagreements open" if decided else ""
     stage = StatusLine(f"round {name}", "waiting", f"closed, {count}, {decided:,} decided{more}")
     if not decided:
-        text = f"Put on record what the raters of {name} agree on"
+        text = f"Record the decisions that the raters of {name} agree on"
         return stage, Next(f"quaestor decisions agree {name}", text, "disagreements", name)
     text = f"Settle {waiting:,} {'disagreement' if waiting == 1 else 'disagreements'} of the round {name}"
     return stage, Next(f"quaestor decisions list {name} --open", text, "disagreements", name)
 
 
 def _count_decided(round_state: RoundState) -> int:
-    """How many items are decided, on the facet with most; counted once for each decision."""
+    """Returns the number of decided items of the facet that has most; cached until the next decision."""
     cached = round_state.cache.get("decided")
     if cached is None or cached[0] != round_state.decided_at:
         counted = Counter(facet for _, facet in round_state.decisions)

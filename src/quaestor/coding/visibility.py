@@ -19,12 +19,12 @@ from quaestor.people.roles import Permission, Role, can
 from quaestor.store.records import NewAct
 
 ASKER = "asker"
-"""The author of an item, for those who see no names."""
+"""Replaces the author of an item for viewers who see no names."""
 
 
 @dataclass(frozen=True)
 class Viewer:
-    """Who looks, and as what."""
+    """A person with their role."""
 
     name: str
     role: Role
@@ -36,34 +36,34 @@ class Viewer:
 
 @dataclass(frozen=True)
 class Visibility:
-    """One viewer before one state of the study."""
+    """What one viewer may see in one state of the study."""
 
     state: State
     lead: str
     viewer: Viewer
 
     def why_no_decisions(self, name: str) -> str:
-        """Why the viewer does not see what a round decided; empty where they do."""
+        """Returns why the viewer does not see the decisions of a round; empty if they do."""
         if name in self.state.published:
             return ""
         if self.state.round(name).status != CLOSED:
-            return f"the round {name} is open: what it decides can be seen when it is closed"
+            return f"the round {name} is open: its decisions are shown once it is closed"
         return self._why_not(name)
 
     def why_no_ratings(self, name: str) -> str:
-        """Why the viewer does not see what the raters of a round said; empty where they do."""
+        """Returns why the viewer does not see the ratings of a round; empty if they do."""
         round_state = self.state.round(name)
         if self.viewer.role is Role.LEAD:
             return self._why_not(name) or self._why_not_yet(name)
         if round_state.status != CLOSED or not is_settled_round(self.state, name):
             return (
-                f"what the raters said in {name} can be seen when it is closed, no rating is missing (or it is final) "
+                f"the ratings of {name} are shown once it is closed, no rating is missing (or it is final) "
                 "and every disagreement is settled"
             )
         return self._why_not(name)
 
     def build_view_acts(self, names: Iterable[str]) -> list[NewAct]:
-        """The acts that record that the viewer now sees the ratings of these rounds, where they may and it is due."""
+        """Builds the acts that record that the viewer sees the ratings of these rounds, where allowed and not yet done."""
         return [
             act
             for name in names
@@ -72,14 +72,14 @@ class Visibility:
         ]
 
     def why_no_disagreements(self, name: str) -> str:
-        """Why the viewer does not see on which items the raters of a round differ; empty where they do."""
+        """Returns why the viewer does not see the disagreements of a round; empty if they do."""
         if self.state.round(name).status != CLOSED:
-            return f"the round {name} is open: its disagreements can be seen when it is closed"
+            return f"the round {name} is open: its disagreements are shown once it is closed"
         return self.why_no_ratings(name)
 
     def _why_not(self, name: str) -> str:
         if self.viewer.role in (Role.RATER, Role.TIE_BREAKER, Role.INTERVIEWER):
-            return f"those who act in {name} see it on its own pages"
+            return f"raters, tie-breakers and interviewers see {name} on its own pages"
         if self.viewer.role is not Role.LEAD:
             return ""
         try:
@@ -91,15 +91,15 @@ class Visibility:
         return self._why_not_yet(name)
 
     def _why_not_yet(self, name: str) -> str:
-        """What the lead has to do before ratings are shown, because a look goes on record."""
+        """Returns what the lead must do before ratings are shown, because the view is recorded."""
         if not needs_consent(self.state, name, self.viewer.name):
             return ""
         if self.state.round(name).status == CLOSED:
-            return f"open the disagreements of {name} to see what its raters said, which is put on record"
-        return f"the round {name} is open and blind: who looks at it on its own page is on record and cannot rate in it"
+            return f"open the disagreements of {name} to see its ratings; that view is recorded"
+        return f"the round {name} is open and blind: open its page to see ratings; you can then no longer rate in it"
 
     def name_actor(self, name: str, actor: str) -> str:
-        """How somebody who acted in a round is called before this viewer."""
+        """Returns the name of an actor of a round as this viewer may read it."""
         if actor == self.viewer.name:
             return "you"
         people = list_raters(self.state.rounds[name]) if name in self.state.rounds else []
@@ -110,7 +110,7 @@ class Visibility:
         return "lead" if actor == self.lead else "tie-breaker"
 
     def mask_people(self, name: str, text: str) -> str:
-        """What somebody wrote, the names of those who act in the round taken out where the viewer sees none."""
+        """Replaces the names of the round's people in a text if the viewer may not see them."""
         if self.viewer.role is Role.LEAD or not text:
             return text
         round_state = self.state.rounds.get(name)
@@ -122,7 +122,7 @@ class Visibility:
 
 
 def list_raters(round_state: RoundState) -> list[str]:
-    """Everybody who had a seat, in the order of the seats."""
+    """Returns all raters of a round, including replaced ones, in the order of the slots."""
     return [rater for slot in round_state.slots for rater in slot.raters]
 
 

@@ -85,7 +85,7 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
 @dataclass(frozen=True)
-class BuildLock:
+class PublishedFinding:
     """A finding as in the last report."""
 
     name: str
@@ -98,7 +98,7 @@ class Standing:
     """What is published, and whether it is up to date."""
 
     published: tuple[Freshness, ...]
-    findings: tuple[BuildLock, ...] = ()
+    findings: tuple[PublishedFinding, ...] = ()
     audit: Mapping[str, int] = field(default_factory=dict)
 
     @property
@@ -118,7 +118,7 @@ def standing(study: Study, state: State) -> Standing:
     findings = _document(report / "findings.json") or []
     audit = _document(report / "audit.json") or {}
     claims = tuple(
-        BuildLock(str(finding["finding"]), str(finding["sentence"]), bool(finding["holds"])) for finding in findings
+        PublishedFinding(str(finding["finding"]), str(finding["sentence"]), bool(finding["holds"])) for finding in findings
     )
     return Standing(tuple(freshness(study, state)), claims, audit.get("summary", {}))
 

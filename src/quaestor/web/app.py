@@ -74,7 +74,7 @@ _HERE = Path(str(resources.files("quaestor.web")))
 _ERASURES_TRIED_EVERY = 60.0
 """Seconds between two attempts to finish pending erasures."""
 LOCAL_HOSTS = ("127.0.0.1", "localhost", "[::1]")
-"""A page of this desk answers under these names only, so that no foreign name can be pointed at it."""
+"""Host names that the desk answers to; any other is refused, against DNS rebinding."""
 
 
 def templates() -> Jinja2Templates:
@@ -110,7 +110,7 @@ def make_app(
     passwords: Passwords | None = None,
     warm: Callable[[], None] = lambda: None,
 ) -> Starlette:
-    """The desk of one study; its people are let go when it ends. `warm` is called when the journal has been read."""
+    """Builds the web application of a study; `warm` is called when the journal has been read."""
     renderer = templates()
     directory = Directory(study / PEOPLE_FILE)
     cookie = Cookie(f"quaestor-{hash_token(str(study.resolve()))[:8]}")
@@ -169,10 +169,10 @@ def _pages(
     remaking: Remaking,
     warm: Callable[[], None],
 ) -> list[Pages]:
-    """Every page there is, one object a subject."""
+    """Builds all pages, one object per subject."""
     codebook = CodebookBrowser(opened)
     return [
-        RatingPages(opened, renderer, warm),  # asked for most often, so found first
+        RatingPages(opened, renderer, warm),  # most frequent route, so matched first
         CodingPages(opened, renderer),
         RespondentPages(opened, renderer, clock),
         StudyPages(opened, renderer),
@@ -226,7 +226,7 @@ def _files_of(study: Path, opened: KeptOpen) -> list[BaseRoute]:
 
 
 def _has_feature(opened: KeptOpen, has: Callable[[Study], bool]) -> bool:
-    """Whether the study has surveys or interviews; where its file cannot be read, the page itself says so."""
+    """Whether the study has surveys or interviews; no if its file cannot be read, which the page reports."""
     try:
         return has(opened.latest)
     except QuaestorError:
@@ -234,7 +234,7 @@ def _has_feature(opened: KeptOpen, has: Callable[[Study], bool]) -> bool:
 
 
 async def _finish_erasures_later(study: Path) -> None:
-    """Finish what a program that read a file kept us from erasing, however quiet the desk is."""
+    """Retries erasures that failed because another program was reading the file."""
     while True:
         await asyncio.sleep(_ERASURES_TRIED_EVERY)
         await run_in_threadpool(finish_erasures, study)

@@ -1,4 +1,4 @@
-"""Pages that say why something cannot be shown or done, in a sentence."""
+"""Error pages: one sentence on why something cannot be shown or done."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _UNAVAILABLE = "The desk cannot read or save this right now: tell the people who
 _NO_SPACE = "The desk's disk is full or not writable: free some space, then try again."
 _CANNOT_WRITE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
 _log = logging.getLogger("uvicorn.error")
-"""The terminal that serves the desk."""
+"""Logs to the terminal that serves the desk."""
 
 
 class Refusals:
-    """What is answered in place of a page."""
+    """Renders error pages."""
 
     def __init__(self, templates: Jinja2Templates) -> None:
         self._templates = templates
@@ -33,30 +33,30 @@ class Refusals:
         return self._templates.TemplateResponse(request, "error.html", context, status_code=status)
 
     async def failed(self, request: Request, error: Exception) -> Response:
-        """An error that was raised on purpose."""
+        """Handles an expected error."""
         if isinstance(error, HTTPException):
             return self.refuse(request, error.status_code, _WORDS.get(error.status_code, "This cannot be done here."))
         if not is_unavailable(error):
             return self.refuse(request, 409, str(error))
         _log.error("%s", error)
-        # Where files are is nobody's business who is not signed in.
+        # The message may contain file paths, which only signed-in people may see.
         return self.refuse(request, 503, str(error) if visitor_of(request) else _UNAVAILABLE)
 
     async def not_written(self, request: Request, error: Exception) -> Response:
-        """A file that could not be written because of the disk; any other failure of a file is a defect."""
+        """Handles a full or read-only disk; raises any other OSError again, because it is a defect."""
         if not isinstance(error, OSError) or error.errno not in _CANNOT_WRITE:
             raise error
         _log.error("%s", error)
         return self.refuse(request, 503, _NO_SPACE if visitor_of(request) else _UNAVAILABLE)
 
     async def broke(self, request: Request, error: Exception) -> Response:
-        """An error that nobody thought of; what it says is for the terminal."""
+        """Handles an unexpected error; its message goes to the terminal only."""
         context = {"status": 500, "words": "Something went wrong. See the terminal that serves the desk."}
         return self._templates.TemplateResponse(request, "error.html", context, status_code=500, headers=HEADERS)
 
 
 def is_unavailable(error: Exception) -> bool:
-    """Whether what keeps the study cannot answer, whatever was asked."""
+    """Whether the study's storage is temporarily unavailable."""
     return isinstance(error, TemporarilyUnavailable)
 
 

@@ -31,7 +31,7 @@ _ENTRIES = (
 
 @dataclass(frozen=True)
 class NavigationEntry:
-    """One entry of the bar."""
+    """One entry of the navigation bar."""
 
     route: str
     label: str
@@ -39,7 +39,7 @@ class NavigationEntry:
 
 
 def navigation_entries(request: Request) -> list[NavigationEntry]:
-    """Where the visitor may go; a page that is not for them, or would be empty, is not offered."""
+    """Lists the pages that the visitor may open and that are not empty."""
     visitor = visitor_of(request)
     if visitor is None:
         return []
@@ -59,7 +59,7 @@ def navigation_entries(request: Request) -> list[NavigationEntry]:
 
 
 def _home_of(visitor: Visitor) -> str:
-    """What the start of the desk is to somebody."""
+    """Returns the label of the start page for a visitor."""
     if visitor.can(Permission.PAY):
         return "Pay"
     if visitor.can(Permission.READ_EVIDENCE):
@@ -72,7 +72,7 @@ _MOST = 10_000
 
 @dataclass(frozen=True)
 class Address:
-    """Where a page is, on the site of a proxy too."""
+    """The path of a page, including the prefix of a proxy."""
 
     path: str
 
@@ -81,7 +81,7 @@ class Address:
 
 
 class Addresses:
-    """Takes the place of `url_for` in the templates of one application."""
+    """Replaces `url_for` in templates, with a cache: building URLs took a noticeable share of rendering."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[Any, ...], Address] = {}
@@ -99,7 +99,7 @@ class Addresses:
 
     @property
     def in_templates(self) -> Any:
-        """The same, with the request that a template is rendered for."""
+        """The `url_for` function of templates, bound to the request of the template."""
 
         @pass_context
         def url_for(context: Mapping[str, Any], name: str, /, **path: Any) -> Address:
@@ -112,7 +112,7 @@ _ADDRESSES = Addresses()
 
 
 def link_to(request: Request, route: str, query: dict[str, Any] | None = None, **path: Any) -> str:
-    """The address of a page with its query; empty where there is no such page, or it is not for the visitor."""
+    """Returns the address of a page with its query; empty if it does not exist or the visitor may not open it."""
     needed, account = MATRIX.get(route), visitor_of(request)
     if needed is None or account is None or (needed != PUBLIC and not account.can(needed)):
         return ""
@@ -127,7 +127,7 @@ def link_to(request: Request, route: str, query: dict[str, Any] | None = None, *
 
 
 def outside(request: Request, path: str) -> str:
-    """A path of the desk as the lead's own browser reaches it, to be sent to somebody."""
+    """Returns the full address of a path, as the lead's browser reaches it, to send to other people."""
     scheme, _, host = request.headers.get("origin", "").partition("://")
     same = scheme in ("http", "https") and host.lower() == request.headers.get("host", "").lower()
     return f"{scheme if same else request.url.scheme}://{request.url.netloc}{path}"

@@ -1,4 +1,4 @@
-"""What the pages of a study share: the study kept open, how a page is made, and how one answers after an act."""
+"""Base class of the pages of a study: the open session, rendering, and redirects after a submission."""
 
 from __future__ import annotations
 
@@ -25,41 +25,41 @@ _LAST_PAGE = 1_000_000
 
 
 class Pages:
-    """Pages of one study; who asks is the signed-in visitor, never a field of a form."""
+    """Pages of one study; the actor is always the signed-in visitor, never a form field."""
 
     def __init__(self, opened: KeptOpen, templates: Jinja2Templates) -> None:
         self.opened = opened
         self._templates = templates
 
     def routes(self) -> Sequence[BaseRoute]:
-        """Where these pages are; each route has a name, and a row in the matrix."""
+        """Lists the routes; each has a name and an entry in the permission table."""
         raise NotImplementedError
 
     def begin(self) -> None:
-        """What these pages have to do before anybody comes."""
+        """Runs before the first request."""
 
     def close(self) -> None:
-        """What they have to let go of when the desk closes."""
+        """Releases resources when the desk closes."""
 
     async def work(self, call: Callable[[], _Found]) -> _Found:
-        """What touches disk or takes time, beside the loop that answers others."""
+        """Runs a blocking call in a thread, so that the event loop stays free."""
         return await run_in_pool(call)
 
     async def save(self, call: Callable[[], _Found]) -> _Found:
-        """The same for what waits for the disk, which never waits for a page."""
+        """Runs a save in the saving pool, where it never waits for a page."""
         return await run_in_pool(call, Pool.SAVING)
 
     async def pending_erasures(self) -> str:
-        """What was erased and can still be found in files of the study, in words; empty where there is nothing."""
+        """Describes erased data that is still in files of the study; empty if there is none."""
         return await self.work(lambda: describe_pending_erasures(self.opened.latest.root))
 
     async def stream(self, pieces: Iterator[_Piece]) -> AsyncIterator[_Piece]:
-        """Pieces of a large file, each made in a thread of the request's pool when the one before it has been sent."""
+        """Yields pieces of a large file; each is produced in a thread after the previous one was sent."""
         while (piece := await self.work(lambda: next(pieces, None))) is not None:
             yield piece
 
     def page(self, request: Request, template: str, context: Mapping[str, Any], status: int = 200) -> Response:
-        """A page with what every page of a study shows: its name, and that its evidence is synthetic where it is."""
+        """Renders a page with the study name and, where it applies, the notice on synthetic evidence."""
 
         def rendered() -> str:
             study = self.opened.latest
@@ -69,17 +69,17 @@ class Pages:
         return _LatePage(rendered, status)
 
     def render(self, request: Request, template: str, context: Mapping[str, Any]) -> str:
-        """A part of a page, for a script that puts it in its place."""
+        """Renders a fragment that a script inserts into a page."""
         return self._templates.get_template(template).render(request=request, refused="", **context)
 
     def go(self, request: Request, route: str, query: str = "", **path: Any) -> Response:
-        """On to a page after something was done, so that loading it again does nothing twice."""
+        """Redirects to a page after a submission, so that reloading does not submit again."""
         target = str(request.url_for(route, **path).path)
         return RedirectResponse(f"{target}?{query}" if query else target, status_code=303)
 
 
 class _LatePage(HTMLResponse):
-    """A page that is rendered as it is sent, in a thread: what takes long to render holds nobody else up."""
+    """A page that is rendered in a thread when it is sent, so that a slow template delays no other request."""
 
     def __init__(self, render_page: Callable[[], str], status: int) -> None:
         super().__init__(status_code=status)
@@ -92,13 +92,13 @@ class _LatePage(HTMLResponse):
 
 
 def visitor(request: Request) -> Visitor:
-    """Who asks; no page is reached by nobody unless the matrix says so."""
+    """Returns the signed-in visitor; only public routes are reached without one."""
     account: Visitor = request.state.visitor
     return account
 
 
 def page_asked(request: Request) -> int:
-    """Which page of a long list an address asks for; there is no other than a numbered one."""
+    """Returns the page number in the query; raises 404 if it is not a valid number."""
     page = parse_whole_number(request.query_params.get("page", "1"))
     if page is None or not 1 <= page <= _LAST_PAGE:
         raise HTTPException(404)

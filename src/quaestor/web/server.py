@@ -1,4 +1,4 @@
-"""One process that serves a study, on this machine unless it is told otherwise."""
+"""Serves a study from one process, on this machine only unless configured otherwise."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from quaestor.web.security.headers import Prefixed, checked_prefix
 
 Stop = Callable[[], None]
 _TURN = 0.0005
-"""Seconds after which a thread that renders lets one go on that answers; the usual ten times as many are felt."""
+"""Thread switch interval in seconds; with the default of 5 ms, rendering delays other requests noticeably."""
 
 
 @dataclass(frozen=True)
 class ServerAddress:
-    """Where a desk is served, and under which names and path it answers."""
+    """Host, port, allowed host names and path prefix of a desk."""
 
     port: int = 8321
     host: str = "127.0.0.1"
@@ -36,7 +36,7 @@ class ServerAddress:
 
 
 def serve_study(folder: Path, address: ServerAddress, ready: Callable[[str], None]) -> None:
-    """Serve until interrupted; `ready` is told the address once the port is ours."""
+    """Serves until interrupted; calls `ready` with the address once the port is bound."""
     if not _is_loopback(address.host) and not address.allowed_hosts:
         raise InputError(
             f"--host {address.host} lets others reach this desk: give the name that they will use, with --allow-host NAME"
@@ -52,34 +52,34 @@ def serve_study(folder: Path, address: ServerAddress, ready: Callable[[str], Non
         port = listener.getsockname()[1]
         app.state.prepare()
         ready(f"http://{_name_of(address)}:{port}{path}/")
-        # What a proxy says of its clients is believed only where one may stand before the desk.
+        # Forwarded client addresses are trusted only if the desk may run behind a proxy.
         server = make_server(served, proxied=bool(path or address.allowed_hosts))
-        with contextlib.suppress(Interrupted, KeyboardInterrupt):  # the way to end a server
+        with contextlib.suppress(Interrupted, KeyboardInterrupt):  # an interrupt is the normal way to stop
             server.run(sockets=[listener])
 
 
 def _require_writable(folder: Path) -> None:
-    """Refuse a folder in which no file can be made, before anybody is told that it is served."""
+    """Raises InputError if the folder is not writable."""
     try:
         tempfile.TemporaryFile(dir=folder).close()
     except OSError as error:
         raise InputError(
-            f"{folder} cannot be written ({error.strerror}): the desk saves there what people do, "
-            "so make it writable, or serve a copy of it"
+            f"{folder} cannot be written ({error.strerror}): the desk saves its data there. "
+            "Make the folder writable, or serve a copy of it"
         ) from None
 
 
 def _collect_seldom() -> None:
-    """What was read stays as long as the desk: to look through it for garbage again and again stops everybody."""
+    """Collects garbage rarely: the loaded study stays in memory, and scanning it again blocks every request."""
     gc.freeze()
     gc.set_threshold(10_000, 20, 50)
 
 
 def serve_on_this_machine(port: int, begin: Callable[[str, Stop], ASGIApp]) -> None:
-    """Serve where nobody else can reach it; `begin` is told the address once the port is ours, and how to stop.
+    """Serves on this machine only; calls `begin` with the address and a stop function once the port is bound.
 
-    Whoever opens the address at once waits for what `begin` makes. An interrupt goes on to the caller, who knows
-    whether there was anything to interrupt.
+    Requests wait for the application that `begin` returns. An interrupt is raised to the caller, which knows whether
+    work was interrupted.
     """
     with _listening(ServerAddress(port)) as listener:
 
@@ -96,15 +96,15 @@ def serve_on_this_machine(port: int, begin: Callable[[str, Stop], ASGIApp]) -> N
 
 
 def make_server(app: ASGIApp, *, proxied: bool, limits: Limits | None = None) -> uvicorn.Server:
-    """The HTTP server of a desk; no client can fill its memory or take all of its connections."""
+    """Builds the HTTP server of a desk, with limits on memory and connections per client."""
     sys.setswitchinterval(_TURN)
     limits = limits or Limits(connections=_affordable_connections())
     config = uvicorn.Config(
         app,
         http=limited_protocol(limits),
         ws="none",
-        limit_concurrency=limits.connections + 1,  # where every connection has a request that is being answered
-        # Fewer than there may be connections: those that are accepted in one go do not push each other out.
+        limit_concurrency=limits.connections + 1,  # reached only if every connection has a request in progress
+        # Below the connection limit, so that connections accepted together do not evict each other.
         backlog=min(256, limits.connections),
         log_level="warning",
         server_header=False,
@@ -116,7 +116,7 @@ def make_server(app: ASGIApp, *, proxied: bool, limits: Limits | None = None) ->
 
 
 def _affordable_connections() -> int:
-    """As many connections as the limits allow, and at most half of the files that this process may open."""
+    """Returns the connection limit, at most half of the files that this process may open."""
     if sys.platform == "win32":
         return Limits.connections
     import resource
@@ -138,9 +138,9 @@ def _listening(address: ServerAddress) -> socket.socket:
         listener.close()
         raise InputError(
             f"port {address.port} of {address.host} cannot be used ({error.strerror}): "
-            "name another with --port, or 0 for any"
+            "choose another with --port, or 0 for any"
         ) from None
-    listener.listen()  # whoever opens the address as soon as it is told waits a moment and is not refused
+    listener.listen()  # connections opened before the server runs wait instead of being refused
     return listener
 
 
@@ -152,6 +152,6 @@ def _is_loopback(host: str) -> bool:
 
 
 def _name_of(address: ServerAddress) -> str:
-    """How the desk is called in the link that is printed."""
+    """Returns the host name for the printed link."""
     name = address.host if _is_loopback(address.host) else address.allowed_hosts[0]
     return f"[{name}]" if ":" in name else name

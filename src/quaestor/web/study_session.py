@@ -24,7 +24,7 @@ from quaestor.surveys.store.answers import AnswerFile
 
 
 class KeptOpen:
-    """What every page looks at; safe for many threads."""
+    """The open study, journal, surveys and interviews of a running desk; thread-safe."""
 
     def __init__(self, folder: Path, prepare: Prepare | None = None) -> None:
         self._folder = folder
@@ -38,13 +38,13 @@ class KeptOpen:
 
     @property
     def study(self) -> Study:
-        """The study as its file says now."""
+        """The study with its current study.toml; raises SettingsError if that cannot be read."""
         with self._lock:
             return self._current()
 
     @property
     def latest(self) -> Study:
-        """The study as its file said when it could last be read: whoever rates is not stopped by who edits it."""
+        """The study with the last valid study.toml, so that an edit with a mistake does not stop raters."""
         with self._lock:
             if self._study is None:
                 return self._current()
@@ -58,14 +58,14 @@ class KeptOpen:
         seen = (status.st_mtime_ns, status.st_size) if status else (0, 0)
         if self._study is None or seen != self._read:
             self._study = open_study(self._folder)
-            self._read = seen  # as it was before it was read: what changes meanwhile is read again
+            self._read = seen  # taken before reading: a change during the read triggers another read
             if self._desk is not None:
                 self._desk.reload(self._study)
         return self._study
 
     def prepare(self) -> None:
-        """Do beforehand what would keep the first visitors waiting, and everybody else with them."""
-        with suppress(QuaestorError):  # what is wrong is told to whoever asks for a page
+        """Loads what the first visitors would otherwise wait for."""
+        with suppress(QuaestorError):  # the pages show the error
             with self.locked_state():
                 pass
             if self.latest.settings.sources and self.latest.funnel_folder.is_dir():
@@ -75,29 +75,29 @@ class KeptOpen:
 
     @property
     def coding(self) -> CodingSession:
-        """The rounds and the codebook to act on; the journal is made where there is none yet."""
+        """The coding session; creates the journal if there is none."""
         return self._opened().coding
 
     @property
     def coding_if_any(self) -> CodingSession | None:
-        """The same for those who only look: none where nobody has acted yet."""
+        """The coding session for reading; none if there is no journal."""
         return self._opened().coding if self._desk is not None or has_journal(self.latest) else None
 
     @property
     def desk_at_hand(self) -> Desk | None:
-        """The desk where somebody has opened it already; nobody waits for it."""
+        """The rating desk if it is already open; never waits for it to open."""
         return self._desk
 
     @property
     def desk(self) -> Desk:
-        """For those who rate: a study in which nobody has acted gets no journal by being looked at."""
+        """The rating desk; raises StateError rather than create a journal for a mere view."""
         if self._desk is None and not has_journal(self.latest):
             raise StateError("No round has been opened yet: the lead opens rounds.")
         return self._opened()
 
     @property
     def surveys(self) -> Surveys:
-        """The surveys to act on or to answer; the file of answers is made where there is none yet."""
+        """The surveys; creates the file of answers if there is none."""
         if self._surveys is not None:
             return self._surveys
         coding = self.coding
@@ -108,12 +108,12 @@ class KeptOpen:
 
     @property
     def surveys_if_any(self) -> Surveys | None:
-        """The same for those who only look, and for strangers: none where no survey was ever opened."""
+        """The surveys for reading and for respondents; none if no survey was ever opened."""
         return self.surveys if self._surveys is not None or answers_path(self.latest).exists() else None
 
     @property
     def interviews(self) -> Interviews:
-        """The interviews to act on; their files are made where there are none yet."""
+        """The interviews; creates their files if there are none."""
         if self._interviews is not None:
             return self._interviews
         coding = self.coding
@@ -124,13 +124,13 @@ class KeptOpen:
 
     @property
     def interviews_if_any(self) -> Interviews | None:
-        """The same for those who only look: none where nobody takes part yet."""
-        study = self.latest  # what its file says now is looked through for names as well
+        """The interviews for reading; none if there are no participants."""
+        study = self.latest  # reloads study.toml, which is also searched for names
         return self.interviews if self._interviews is not None or interviews_path(study).exists() else None
 
     @property
     def interviews_if_readable(self) -> Interviews | None:
-        """The same for those who show where a study stands: none where their key is missing, too."""
+        """The interviews for the status of the study; also none if their key is missing."""
         try:
             return self.interviews_if_any
         except QuaestorError:
@@ -138,13 +138,13 @@ class KeptOpen:
 
     @property
     def open_features(self) -> dict[str, Any]:
-        """By feature, what is open here already, for the status of the study."""
+        """The open sessions by feature, for the status of the study."""
         interviews = self.interviews_if_readable
         return {"interviews": interviews} if interviews else {}
 
     @contextmanager
     def locked_state(self) -> Iterator[State]:
-        """The state of coding, and nobody changes it meanwhile; an empty one where nobody has acted yet."""
+        """Locks and yields the coding state; an empty state if there is no journal."""
         coding = self.coding_if_any
         with coding.locked_state() if coding else nullcontext(State()) as state:
             yield state
@@ -158,7 +158,7 @@ class KeptOpen:
 
     @property
     def text_mask(self) -> TextMask:
-        """Masks names that are known by now, whatever the evidence still has."""
+        """Masks all names known by now, even if the evidence still contains them."""
         return text_mask(self.interviews_if_any)
 
     def close(self) -> None:

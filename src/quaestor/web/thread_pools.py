@@ -1,4 +1,4 @@
-"""The threads that pages are made in: each kind of request has its own, so that readers never hold up who saves.
+"""Thread pools: each kind of request has its own threads, so that readers never delay a save.
 
 A thread that computes holds Python's lock for most of its time, so a pool is also a share of the processor: ten
 readers in one thread slow a save down as much as one reader does.
@@ -27,9 +27,9 @@ class Pool(Enum):
     """A kind of request, and how many threads its requests share."""
 
     ACTS = "acts", 16
-    """What signed-in people send."""
+    """Submissions of signed-in people."""
     SAVING = "saving", 8
-    """Waiting for the disk: one thread a file at most, whoever else waits shares its commit."""
+    """Waiting for the disk: at most one thread per file; others share its commit."""
     WORK = "work", 3
     """Pages of people at work: raters, and interviewers during an interview."""
     STRANGERS = "strangers", 3
@@ -49,14 +49,14 @@ WITHOUT_ACCOUNT = frozenset(
         "consent-withdraw",
     }
 )  # fmt: skip
-"""Routes of people who come by a link, for reading and for sending."""
+"""Routes of respondents and participants, who have a link and no account."""
 
 _pool: ContextVar[Pool] = ContextVar("pool", default=Pool.ACTS)
 _limiters: RunVar[dict[Pool, anyio.CapacityLimiter]] = RunVar("thread pools")
 
 
 def pool_of(route: str | None, method: str) -> Pool:
-    """The pool for a request to a route."""
+    """Returns the pool for a request."""
     if route in WITHOUT_ACCOUNT:
         return Pool.STRANGERS
     if method not in _SAFE:
@@ -65,7 +65,7 @@ def pool_of(route: str | None, method: str) -> Pool:
 
 
 async def run_in_pool(call: Callable[[], _Result], pool: Pool | None = None) -> _Result:
-    """Run what touches the disk or takes time in a thread of a pool, else of the pool of the request at hand."""
+    """Runs a blocking call in a thread of the given pool; default: the pool of the current request."""
     limiters = _limiters.get(None)
     if limiters is None:
         limiters = {pool: anyio.CapacityLimiter(pool.threads) for pool in Pool}
@@ -74,9 +74,9 @@ async def run_in_pool(call: Callable[[], _Result], pool: Pool | None = None) -> 
 
 
 class ThreadPools:
-    """Gives every request its pool, and ends a request for a page whose client has left before it was answered.
+    """Middleware that assigns every request its pool and cancels a page whose client has disconnected.
 
-    What runs in a thread by then runs to its end; what waits for a thread never begins.
+    A call that already runs in a thread finishes; a call that waits for a thread never starts.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -102,7 +102,7 @@ async def _answer_while_connected(app: ASGIApp, scope: Scope, receive: Receive, 
 
     async def watch() -> None:
         while (await receive())["type"] != "http.disconnect":
-            continue  # no page is asked for with a body
+            continue  # a GET request has no body
         cancelling.cancel()
 
     async def receive_nothing() -> Message:
@@ -113,7 +113,7 @@ async def _answer_while_connected(app: ASGIApp, scope: Scope, receive: Receive, 
         return await receive()
 
     async def send_and_stop_watching(message: Message) -> None:
-        # An answer that has begun is not cut: who streams it listens for the end of the connection itself.
+        # A response that has started is not cancelled: streaming responses watch for the disconnect themselves.
         watching.cancel()
         await send(message)
 

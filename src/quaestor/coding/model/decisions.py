@@ -332,16 +332,16 @@ def _list_kept(round_state: RoundState, facet: Facet) -> set[str] | None:
 def _require_dispute(state: State, name: str, item: str, facet: str, *, words_too: bool = True) -> bool:
     """Raises unless raters disagree on an item; returns whether they differ only in the fields of passages."""
     round_state = state.round(name)
-    names = [asked.id for asked in round_state.plan.facets]
+    names = [facet_plan.id for facet_plan in round_state.plan.facets]
     if facet not in names:
         raise InputError(f"the round {name!r} has no facet {facet!r}, allowed: {join_with_or(names)}")
     answers = [answer for _, answer in list_answers(round_state, item, facet)]
     if not answers:
         raise InputError(f"the item {item!r} has no ratings in {name!r}")
-    asked = round_state.plan.facet(facet)
-    if words_too and _differ_in_words(round_state, item, asked, answers):
+    facet_plan = round_state.plan.facet(facet)
+    if words_too and _differ_in_words(round_state, item, facet_plan, answers):
         return True
-    if _all_agree(round_state, asked, answers):
+    if _all_agree(round_state, facet_plan, answers):
         raise StateError(f"the raters agree on {item!r}: there is nothing to settle")
     return False
 

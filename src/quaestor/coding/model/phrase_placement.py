@@ -76,7 +76,7 @@ class _LineVariant:
 class _Phrase:
     """A phrase with its synonyms; `words` maps each word to whether it is in the phrase itself."""
 
-    said: Words
+    tokens: Words
     words: Mapping[str, bool]
     openers: frozenset[str]
     """The first word and its synonyms."""
@@ -195,9 +195,9 @@ class PhrasePlacer:
 
     def _match(self, phrase: _Phrase, variants: Sequence[_LineVariant], own: frozenset[str]) -> PlacementResult:
         """Returns the best variant whose words are all in the phrase, else the only line with its verb."""
-        if not phrase.said:
+        if not phrase.tokens:
             return PlacementResult(None, "the phrase has no words")
-        verb = phrase.said[0]
+        verb = phrase.tokens[0]
         opened = [variant for variant in variants if variant.verb in phrase.openers]
         able = list(opened)
         if not opened or verb in self._light:
@@ -215,7 +215,7 @@ class PhrasePlacer:
                 return PlacementResult(lines.pop(), f'the only line with "{verb}"')
         if opened:
             return PlacementResult(
-                None, f'several lines have the verb "{verb}", and none the words {_quote(phrase.said[1:])}'
+                None, f'several lines have the verb "{verb}", and none the words {_quote(phrase.tokens[1:])}'
             )
         return PlacementResult(None, f'no line has the verb "{verb}"')
 

@@ -101,19 +101,19 @@ class CaseFormatter:
 
     state: State
     visibility: Visibility
-    one: RoundState
+    round_state: RoundState
 
     @property
     def _round(self) -> str:
-        return self.one.plan.round
+        return self.round_state.plan.round
 
     def name_answer(self, facet: str, answer: object) -> str:
-        return name_answer(self.one.plan.facet(facet), self.state.history.at(self.one.plan.codebook), answer)
+        return name_answer(self.round_state.plan.facet(facet), self.state.history.at(self.round_state.plan.codebook), answer)
 
     def filter_value(self, facet: str, answer: object) -> str:
         """By what a list is narrowed to an answer; stretches by their codes, wherever they lie."""
         return (
-            self.name_answer(facet, answer) if is_passages(answer) else write_cell(self.one.plan.facet(facet), answer)
+            self.name_answer(facet, answer) if is_passages(answer) else write_cell(self.round_state.plan.facet(facet), answer)
         )
 
     def name_slot(self, slot: RaterSlot) -> str:
@@ -133,16 +133,16 @@ class CaseFormatter:
         return DisagreementRow(
             case.item,
             case.facet,
-            tuple(next((answers[rater] for rater in slot.raters if rater in answers), "") for slot in self.one.slots),
+            tuple(next((answers[rater] for rater in slot.raters if rater in answers), "") for slot in self.round_state.slots),
             len(case.comments),
-            case.decision is None and case.tie_comment is None and self.one.plan.settle in (_ALONE, _TWO_STEP),
+            case.decision is None and case.tie_comment is None and self.round_state.plan.settle in (_ALONE, _TWO_STEP),
             self.name_answer(case.facet, case.tie_comment.answer) if case.tie_comment else "",
             self._build_outcome(case.decision) if case.decision else None,
         )
 
     def list_outcomes(self, case: Disagreement) -> tuple[CaseOutcome, ...]:
         """Every decision on a case; the one that holds comes last."""
-        return tuple(self._build_outcome(decision) for decision in self.one.decisions.get((case.item, case.facet), ()))
+        return tuple(self._build_outcome(decision) for decision in self.round_state.decisions.get((case.item, case.facet), ()))
 
     def _build_outcome(self, decision: Decision) -> CaseOutcome:
         return CaseOutcome(
@@ -156,10 +156,10 @@ class CaseFormatter:
 
     def build_question(self, case: Disagreement) -> DisputeQuestion:
         """The answers side by side, each with those who gave it and what the codebook says of it."""
-        facet = self.one.plan.facet(case.facet)
+        facet = self.round_state.plan.facet(case.facet)
         answered: list[tuple[object, AnswerSource | None]] = []
         for rater, answer in case.answers:
-            rating = self.one.current(rater, case.item)
+            rating = self.round_state.current(rater, case.item)
             who = self.visibility.name_actor(self._round, rater)
             memo = self.visibility.mask_people(self._round, rating.memo) if rating else ""
             unsure, simulated = (facet.id in rating.unsure, rating.simulated) if rating else (False, False)
@@ -167,8 +167,8 @@ class CaseFormatter:
         if case.tie_comment is not None:
             who = self.visibility.name_actor(self._round, case.tie_comment.actor)
             answered.append((case.tie_comment.answer, AnswerSource(who, simulated=case.tie_comment.simulated)))
-        proposed = self.one.plan.proposals.get(case.item, {}) if find_kind(facet).confirms_proposal else {}
-        question = build_question(facet, self.state.history.at(self.one.plan.codebook), answered, proposed)
+        proposed = self.round_state.plan.proposals.get(case.item, {}) if find_kind(facet).confirms_proposal else {}
+        question = build_question(facet, self.state.history.at(self.round_state.plan.codebook), answered, proposed)
         return replace(question, others=()) if case.words_only else question
 
     def list_remarks(self, case: Disagreement) -> tuple[CaseRemark, ...]:
@@ -189,10 +189,10 @@ class CaseFormatter:
         """How the viewer may settle a case now; the way that comes first is the usual one."""
         methods = [
             method
-            for method in (WORD_METHODS if case.words_only else list_settlement_methods(self.one.plan))
+            for method in (WORD_METHODS if case.words_only else list_settlement_methods(self.round_state.plan))
             if method != TIE_BREAKER
         ]
-        if self.visibility.viewer.name == self.one.plan.tie_breaker:
+        if self.visibility.viewer.name == self.round_state.plan.tie_breaker:
             methods = [method for method in methods if method == TOGETHER]
         if case.tie_comment is None:
             methods = [method for method in methods if method != TOGETHER]
@@ -200,11 +200,11 @@ class CaseFormatter:
 
     def list_steps(self, case: Disagreement) -> tuple[SettlementStep, ...]:
         """What is awaited from whom; nothing where those who rated simply talk it over."""
-        if self.one.plan.settle not in (_ALONE, _TWO_STEP) or case.words_only:
+        if self.round_state.plan.settle not in (_ALONE, _TWO_STEP) or case.words_only:
             return ()
         answered, is_settled = case.tie_comment is not None, case.decision is not None
         answer = "The tie-breaker answers without knowing who said what"
-        if self.one.plan.settle == _ALONE:
+        if self.round_state.plan.settle == _ALONE:
             return (SettlementStep(f"{answer}, and that settles it", "done" if is_settled else "now"),)
         if is_settled and not answered:
             return (SettlementStep("The raters settled it by discussion", "done"),)
@@ -296,8 +296,8 @@ def list_disagreements_page(where: Where, name: str, viewer: Viewer, filters: Di
         left = [(case.item, case.facet) for case in cases if case.decision is None]
         return DisagreementList(
             name,
-            tuple(formatter.name_slot(slot) for slot in formatter.one.slots),
-            tuple(facet.id for facet in formatter.one.plan.facets),
+            tuple(formatter.name_slot(slot) for slot in formatter.round_state.slots),
+            tuple(facet.id for facet in formatter.round_state.plan.facets),
             tuple(formatter.build_row(case) for case in cases if formatter.matches(case, filters)),
             tuple(sorted(answers.items(), key=lambda pair: pair[1].casefold())),
             len(cases) - len(left),
@@ -320,7 +320,7 @@ def build_case(
     viewer: Viewer,
     item: str,
     facet: str,
-    wanted: DisagreementFilter,
+    filters: DisagreementFilter,
     mask: TextMask | None = None,
 ) -> Case:
     """Returns one disagreement without known names, and the open ones before and after it."""
@@ -336,10 +336,10 @@ def build_case(
         neighbours = [
             ((other.item, other.facet), number < position)
             for number, other in enumerate(cases)
-            if number != position and not is_settled(other) and formatter.matches(other, wanted)
+            if number != position and not is_settled(other) and formatter.matches(other, filters)
         ]
-        earlier, later = ([key for key, is_earlier in neighbours if is_earlier is wanted] for wanted in (True, False))
-        book = formatter.state.history.at(formatter.one.plan.codebook)
+        earlier, later = ([key for key, is_earlier in neighbours if is_earlier is filters] for filters in (True, False))
+        book = formatter.state.history.at(formatter.round_state.plan.codebook)
         page = Case(
             name,
             case.item,

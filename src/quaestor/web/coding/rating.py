@@ -138,7 +138,9 @@ class RatingPages(Pages):
         if desk is None:
             desk = await self.work(lambda: self._desk)
         details = {field: sent[field] for field in ("memo", "seconds", "key", "opened")}
-        pending = desk.queue_rating(name, who, NewRating(sent["item"], sent["answers"], tuple(sent["unsure"]), **details))
+        pending = desk.queue_rating(
+            name, who, NewRating(sent["item"], sent["answers"], tuple(sent["unsure"]), **details)
+        )
         await desk.coding.pending.wait(pending, self.save)
         pending.result()  # raises what it was refused with
 

@@ -299,7 +299,11 @@ def _links(request: Request, round_overview: RoundOverview, who: str) -> list[tu
         *([("phrases", "Phrases and their words")] if round_overview.phrases else []),
         ("agreement", "Agreement"),
         *([("disagreements", "Disagreements")] if round_overview.status == "closed" else []),
-        *([("in-vivo", "Words in vivo")] if round_overview.codes_passages and round_overview.status == "closed" else []),
+        *(
+            [("in-vivo", "Words in vivo")]
+            if round_overview.codes_passages and round_overview.status == "closed"
+            else []
+        ),
     ]
     rows = []
     for route, label in choices:

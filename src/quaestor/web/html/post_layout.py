@@ -43,7 +43,9 @@ class Open(NamedTuple):
 
 def shaped(html: str, colour: Colour, below: int | None) -> str:
     """Clean HTML rewritten; headings come below a level of the page, or are none where they would be in the way."""
-    pieces = [PostPiece(match[1] == "/", match[2] or "", match[3] or "", match[4] or "") for match in _PIECE.finditer(html)]
+    pieces = [
+        PostPiece(match[1] == "/", match[2] or "", match[3] or "", match[4] or "") for match in _PIECE.finditer(html)
+    ]
     return "".join(Shaping(pieces, colour, below).parts())
 
 

@@ -1,4 +1,4 @@
-"""The people of a study, for its lead: invite, take back, change, remove."""
+"""People page of the lead: invite, revoke, change roles, remove."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _OFFERED = (Role.RATER, Role.TIE_BREAKER, Role.INTERVIEWER, Role.VIEWER, Role.RE
 
 
 class PeoplePages(Pages):
-    """Who may come in."""
+    """Page of accounts and invitations."""
 
     def __init__(self, opened: KeptOpen, templates: Jinja2Templates, clock: Clock) -> None:
         super().__init__(opened, templates)
@@ -54,7 +54,7 @@ class PeoplePages(Pages):
             return build_people_overview(self.opened.study, lambda name: count_work(state, name), self._clock)
 
     async def act(self, request: Request) -> Response:
-        """One act; a link that was made is told on the page that answers, and never again."""
+        """Handles one action; a new link is shown once, on the response page."""
         fields = await fields_of(request)
         try:
             if fields.get("act") == "invite":

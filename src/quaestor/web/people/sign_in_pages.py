@@ -1,4 +1,4 @@
-"""The doors of the desk: signing in and out, joining by a link, and one's own page."""
+"""Sign-in pages: signing in and out, joining by a link, and the account page."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _WRONG = "The name or the password is wrong."
 
 
 class DoorPages:
-    """Pages for those who come and go."""
+    """Pages for signing in, joining and signing out."""
 
     def __init__(
         self,
@@ -130,14 +130,14 @@ class DoorPages:
         return self._templates.TemplateResponse(request, "me.html", context)
 
     def _form(self, request: Request, template: str, context: dict[str, Any], status: int) -> Response:
-        """A page with a form for somebody who is not signed in: the browser gets what its form must match."""
+        """Renders a form for a person who is not signed in, and sets the cookie that its CSRF token is derived from."""
         answer = self._templates.TemplateResponse(request, template, context, status_code=status)
         if request.state.visitor is None:
             self._cookie.give(request, answer, request.state.token)
         return answer
 
     async def _enter(self, request: Request, token: str, target: str) -> Response:
-        """A new session takes the place of the one this browser had, so that no token outlives a sign-in."""
+        """Replaces the browser's previous session, so that no token outlives a sign-in."""
         await run_in_threadpool(self._directory.end_session, request.state.token)
         device = await run_in_threadpool(
             self._directory.remember_device, token, self._cookie.device(request), self._clock()

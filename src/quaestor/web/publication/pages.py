@@ -1,4 +1,4 @@
-"""Report, audit and handbook: what stands there, whether it still holds, and made anew when the study moved on."""
+"""Results page: report, audit and handbook, whether they are up to date, and how to rebuild them."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ from quaestor.web.thread_pools import run_in_pool
 
 _IN_MEMORY, _PIECE = 8_000_000, 64_000
 _WITHHELD = (
-    "A name is known since this was published that may stand in it: it can be read again when the lead has replaced "
-    "the name and made it anew."
+    "This is withheld because it may contain a name that became known after it was published. It is available again "
+    "once the lead has masked the name and rebuilt it."
 )
 
 
 class ResultPages(Pages):
-    """What the study says, for those who read it."""
+    """Pages of the published results."""
 
     def __init__(self, opened: KeptOpen, templates: Jinja2Templates, remaking: Remaking) -> None:
         super().__init__(opened, templates)
@@ -55,7 +55,7 @@ class ResultPages(Pages):
         self._remaking.close()
 
     async def results(self, request: Request) -> Response:
-        """What is published; where the study has moved on and its lead looks, it is made anew meanwhile."""
+        """Shows what is published; if it is out of date and the lead views it, a rebuild starts."""
         status, shows_ratings, spoken = await self.work(self._standing)
         kept_back, unread = await self.work(lambda: _withheld(self.opened))
         may_make = visitor(request).can(Permission.LEAD)
@@ -90,7 +90,7 @@ class ResultPages(Pages):
             return standing(study, state), rounds_shown_to_lead(state, study.settings.study.lead), has_themes(state)
 
     async def make(self, request: Request) -> Response:
-        """Everything anew, at the lead's word."""
+        """Rebuilds all publications."""
         self._remaking.begin(PUBLISHED)
         return self.go(request, "results")
 
@@ -111,7 +111,7 @@ class ResultPages(Pages):
 
 
 def _withheld(opened: KeptOpen) -> tuple[tuple[str, ...], str]:
-    """What may hold a name; all of it where names cannot be read, and why, which is for the lead alone."""
+    """Returns the publications that may contain a name, and the reason if the names cannot be read (for the lead only)."""
     try:
         return withheld(opened.latest, {"interviews": opened.interviews_if_any}), ""
     except (InputError, StateError) as error:
@@ -119,7 +119,7 @@ def _withheld(opened: KeptOpen) -> tuple[tuple[str, ...], str]:
 
 
 def _refuse_withheld(opened: KeptOpen, name: str) -> None:
-    """Nobody but the lead reads what may hold a name."""
+    """Raises StateError if the publication may contain a name; only the lead may read it then."""
     if name in _withheld(opened)[0]:
         raise StateError(_WITHHELD)
 
@@ -136,12 +136,12 @@ def _moment(seconds: float | None) -> str:
 
 
 class Published(StaticFiles):
-    """A folder of published/, with a page that says why it cannot be read: it is not there yet, or may hold a name."""
+    """Serves a folder of published/; refuses with a reason if it is missing or may contain a name."""
 
     def __init__(self, study: Path, name: str, opened: KeptOpen) -> None:
         folder = study / "published" / name
         super().__init__(directory=folder, html=True, check_dir=False)
-        self.config_checked = True  # the folder may come later, and then at any moment
+        self.config_checked = True  # the folder may be created later
         self._index = folder / "index.html"
         self._name = name
         self._opened = opened

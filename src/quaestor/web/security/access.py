@@ -1,4 +1,4 @@
-"""Who is at the door: every request gets its visitor, or nobody, before any page sees it."""
+"""Access control: identifies the visitor of every request and checks permissions before a page handles it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _TOO_LONG = "This is too long for any form of this desk: shorten it."
 
 @dataclass(frozen=True)
 class Visitor:
-    """Somebody who is signed in; pages find them in `request.state.visitor`."""
+    """A signed-in person; pages find them in `request.state.visitor`."""
 
     name: str
     role: Role
@@ -52,12 +52,12 @@ class Visitor:
 
     @property
     def shown(self) -> str:
-        """The name on their own pages; a reviewer is nobody in particular."""
+        """The name shown on their own pages; reviewers stay anonymous."""
         return self.role if self.role is Role.REVIEWER else self.name
 
 
 class Refusing(Protocol):
-    """Makes the pages that say why there is no other."""
+    """Builds error pages."""
 
     def refuse(self, request: Request, status: int, words: str) -> Response: ...
 
@@ -73,9 +73,9 @@ class _Flags(TypedDict):
 
 @dataclass(frozen=True)
 class Cookie:
-    """The cookies of a desk: one holds the session, one says that this browser has signed in before.
+    """The cookies of a desk: one holds the session, one marks a browser that has signed in before.
 
-    Their names are the study's own, for browsers do not tell ports apart.
+    Their names contain a hash of the study, because browsers share cookies between ports.
     """
 
     name: str
@@ -85,7 +85,7 @@ class Cookie:
         return f"{self.name}-device"
 
     def device(self, request: Request) -> str:
-        """The token by which this browser is known; empty where it is not."""
+        """Returns the token that identifies this browser, or an empty text."""
         return request.cookies.get(self.device_name, "")
 
     def give_device(self, request: Request, response: Response, token: str) -> None:
@@ -103,7 +103,7 @@ class Cookie:
 
 
 class Access:
-    """Lets a request through to its page where the matrix allows it, and nowhere else."""
+    """Middleware that passes a request on only if the visitor has the permission of its route."""
 
     def __init__(self, app: ASGIApp, directory: Directory, cookie: Cookie, clock: Clock, refusals: Refusing) -> None:
         self.app = app
@@ -143,11 +143,11 @@ class Access:
         await self.app(scope, receive, send)
 
     async def _renew(self, token: str) -> bool:
-        """Let a session last from now on; where that cannot be written, its page is shown all the same."""
+        """Extends a session; if that cannot be saved, the page is shown anyway."""
         try:
             await run_in_threadpool(self._directory.renew_session, token, self._clock())
         except QuaestorError:
-            return False  # tried again with the next page, and until then the session lasts as long as it did
+            return False  # retried with the next page; until then the old expiry applies
         return True
 
     def _introduce(self, request: Request, token: str, session: SignInSession | None) -> None:
@@ -164,13 +164,12 @@ class Access:
         if visitor is None:
             return self._to_sign_in(request)
         if name is None or (row is not None and visitor.can(row)):
-            return None  # where there is no page, the application says so
-        a_role = f"{'an' if visitor.role[0] in 'aeiou' else 'a'} {visitor.role}"
+            return None  # the application answers 404 for unknown pages
         words = f"Your role is {visitor.role}, which has no access to this page: ask the lead if you need it."
         return self._refusals.refuse(request, 403, words)
 
     def _to_sign_in(self, request: Request) -> Response:
-        if "x-csrf-token" in request.headers:  # a script, which a form in place of its answer would not help
+        if "x-csrf-token" in request.headers:  # a script cannot use a sign-in form
             return self._refusals.refuse(request, 401, "You are signed out: sign in and send it again.")
         target = str(request.url_for("sign-in").path)
         if request.method in _HARMLESS:
@@ -179,7 +178,7 @@ class Access:
         return RedirectResponse(target, 303)
 
     async def _own_form(self, request: Request, name: str | None, receive: Receive) -> tuple[Receive, Response | None]:
-        """Whether what changes something was sent from a page that this very browser was shown; read up to a bound."""
+        """Reads the body up to a limit and refuses requests not sent from a page of this desk in this browser (CSRF)."""
         if not is_same_origin(request.headers):
             return receive, self._refusals.refuse(request, 403, _NOT_OURS)
         with_a_file = name in WITH_A_FILE and is_multipart(request.headers)
@@ -200,7 +199,7 @@ class Access:
         return receive, None
 
     def _renewing(self, request: Request, token: str, send: Send) -> Send:
-        """The browser keeps the cookie as long as the session lasts, unless the page itself says otherwise."""
+        """Renews the session cookie with the session, unless the page sets cookies itself."""
 
         async def renewing(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -215,13 +214,13 @@ class Access:
 
 
 def visitor_of(request: Request) -> Visitor | None:
-    """Who asks, also where a request failed before anybody looked."""
+    """Returns the visitor, or none, also for a request that failed before access control."""
     visitor: Visitor | None = getattr(request.state, "visitor", None)
     return visitor
 
 
 def route_name(scope: Scope) -> str | None:
-    """The name of the route a request goes to; none where there is no such page. Looked for once a request."""
+    """Returns the name of the route of a request, or none if there is no such page. Looked up once per request."""
     if _ROUTE not in scope:
         scope[_ROUTE] = _matching_route(scope)
     name: str | None = scope[_ROUTE]

@@ -1,4 +1,4 @@
-"""What a form sent, whether it comes from a page of ours, and where it may lead."""
+"""Reads submitted forms, checks their origin, and validates redirect targets."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.types import Message, Receive
 
 LONGEST = 1_000_000
-"""Bytes of a form, or of anything else that is sent."""
+"""Largest request body without a file, in bytes."""
 LONGEST_WITH_A_FILE = 21_000_000
-"""Bytes of a form with a file: the largest transcript and the parts around it."""
+"""Largest form with a file, in bytes: the largest transcript plus the multipart overhead."""
 _MOST_FIELDS = 1_000
 _MOST_PARTS, _MOST_FILES, _LONGEST_PART = 40, 10, 10_000
 _LONGEST_KEY = 200
 IMPORTED = ("import/", "published/")
-"""How the keys of acts begin that come from files."""
+"""Prefixes of the keys of imported acts."""
 
 
 class TooLong(Exception):
-    """A form that is longer than any page of ours sends."""
+    """A form that is longer than any page of the desk sends."""
 
 
 async def read_whole(receive: Receive, most: int = LONGEST) -> bytes:
-    """The body of a request, up to a bound."""
+    """Reads the body of a request; raises TooLong beyond a limit."""
     parts, size = [], 0
     while True:
         message = await receive()
@@ -46,7 +46,7 @@ async def read_whole(receive: Receive, most: int = LONGEST) -> bytes:
 
 
 def told_again(body: bytes, receive: Receive) -> Receive:
-    """A body that was read already, for whoever asks for it next."""
+    """Returns a receive function that replays a body that was already read."""
     waiting: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def again() -> Message:
@@ -60,7 +60,7 @@ def is_form(headers: Headers) -> bool:
 
 
 def fields_in(body: bytes) -> dict[str, list[str]]:
-    """The fields of a form, each with its values; none where it cannot be read."""
+    """Parses the fields of a form, each with its values; empty if it cannot be parsed."""
     try:
         return parse_qs(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=_MOST_FIELDS)
     except ValueError:
@@ -68,13 +68,13 @@ def fields_in(body: bytes) -> dict[str, list[str]]:
 
 
 async def fields_of(request: Request) -> dict[str, str]:
-    """The fields of a form with one value each."""
+    """Reads the fields of a form, each with its first value."""
     return {name: values[0] for name, values in fields_in(await request.body()).items()}
 
 
 @dataclass(frozen=True)
 class SentFile:
-    """A file that somebody chose; its name is theirs and leads nowhere."""
+    """An uploaded file; its name is untrusted and never used as a path."""
 
     name: str
     data: bytes
@@ -89,7 +89,7 @@ class Upload:
 
 
 class _InMemory(MultiPartParser):
-    """Starlette's parser, which would write a file of more than a megabyte to disk: a transcript is not for it."""
+    """Keeps uploads in memory: Starlette's parser would write a transcript above 1 MB to disk."""
 
     spool_max_size = LONGEST_WITH_A_FILE
     is_whole = False
@@ -103,7 +103,7 @@ def is_multipart(headers: Headers) -> bool:
 
 
 async def read_upload(body: bytes, headers: Headers) -> Upload:
-    """A form with files; nothing where it cannot be read. A field that comes twice keeps its first value."""
+    """Parses a form with files; empty if it cannot be parsed. A repeated field keeps its first value."""
 
     async def stream() -> AsyncGenerator[bytes]:
         yield body
@@ -127,7 +127,7 @@ async def read_upload(body: bytes, headers: Headers) -> Upload:
 
 
 def json_in(body: bytes, most: int) -> dict[str, Any]:
-    """What a script sent: an object, whose numbers are numbers."""
+    """Parses a JSON object sent by a script; NaN and infinity are refused."""
     if len(body) > most:
         raise HTTPException(413)
     try:
@@ -141,10 +141,10 @@ def json_in(body: bytes, most: int) -> dict[str, Any]:
 
 
 def checked_key(text: str) -> str:
-    """A key as pages make them; whatever else is sent stands for nothing.
+    """Validates a key created by a page; refuses any other.
 
-    The key of an imported rating follows from what the rating says: whoever could send one would learn from the answer
-    whether somebody else said just that.
+    The key of an imported rating is derived from its answer: a client that could send one would learn from the reply
+    whether another person gave that answer.
     """
     if not text.isascii() or not text.isprintable() or text.startswith(IMPORTED) or len(text) > _LONGEST_KEY:
         raise HTTPException(400)
@@ -152,7 +152,7 @@ def checked_key(text: str) -> str:
 
 
 def is_same_origin(headers: Headers) -> bool:
-    """Whether a browser says that the request comes from a page of this very address."""
+    """Whether the browser says that the request comes from a page of this origin."""
     site = headers.get("sec-fetch-site")
     if site is not None:
         return site == "same-origin"
@@ -164,7 +164,7 @@ def is_same_origin(headers: Headers) -> bool:
 
 
 def local_path(address: str, root: str) -> str:
-    """Where to go after signing in: a path of this desk, or its start where something else was asked for."""
+    """Returns the path to open after signing in; anything but a path of this desk becomes its start page."""
     start = f"{root}/"
     plain = address.isprintable() and " " not in address and "\\" not in address
     return address if plain and address.startswith(start) and not address.startswith("//") else start

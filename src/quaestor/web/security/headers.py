@@ -1,4 +1,4 @@
-"""Headers that keep a page from doing more than it should."""
+"""Security headers of every response, and the path prefix behind a proxy."""
 
 from __future__ import annotations
 
@@ -16,37 +16,37 @@ _POLICY = (
 _WITH_SCRIPTS = f"{_POLICY}; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'"
 PUBLISHED = ("/report/", "/handbook/")
 SCRIPTED = (*PUBLISHED, "/rounds/")
-"""Published pages list items and search, and raters go on by keyboard, with scripts from here and nowhere else."""
+"""Pages with scripts: published pages (lists, search) and rounds (keyboard rating). Scripts load from this desk only."""
 _SCRIPTED_TOO = re.compile(r"/interviews/(?:[^/]+/conduct(?:/.*)?|names(?:/acts)?)")
-"""So do interviewers, and the lead through names; what else there is about interviews needs none."""
+"""The interview pages with scripts; all others work without."""
 HEADERS = {
     "Content-Security-Policy": _POLICY,
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
-    # With no-referrer a browser sends a form of ours with `Origin: null`, and we could not know it for ours.
+    # With no-referrer a browser sends our own forms with `Origin: null`, and the origin check would refuse them.
     "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
 }
 STRANGERS = ("/s/", "/i/", "/claim/", "/c/")
-"""Pages whose address is somebody's secret.
+"""Pages whose address is a secret of a respondent or participant.
 
-No request may say from which of them it comes: the log of a proxy would have an invitation and its answers in one line.
+Their address must not be sent as a referrer: a proxy's log would link an invitation to its answers.
 """
 _TO_STRANGERS = {**HEADERS, "Referrer-Policy": "strict-origin"}
 _REDIRECTED = (302, 303, 307, 308)
 
 
 class SafeHeaders:
-    """Adds the headers to every answer."""
+    """Middleware that adds the security headers to every response."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = scope.get("path", "").removeprefix(scope.get("root_path", ""))
-        added = _headers(path)  # before the routes take their part of the path for themselves
+        added = _headers(path)  # computed before mounts strip their part of the path
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -66,8 +66,8 @@ def _headers(path: str) -> dict[str, str]:
     headers = {**headers, "Content-Security-Policy": _WITH_SCRIPTS} if scripted else headers
     if path.startswith("/static/"):
         return headers
-    # What is published may be kept, as long as it is asked for each time: a page of a new report never meets the
-    # items of an old one.
+    # Published files may be cached but are revalidated each time, so that a new report never loads items of an old
+    # one.
     return {**headers, "Cache-Control": "private, no-cache" if path.startswith(PUBLISHED) else "no-store"}
 
 
@@ -75,7 +75,7 @@ _FORM = re.compile(r"(/[A-Za-z0-9._~-]+)+")
 
 
 class Prefixed:
-    """Puts the path before every request, so that links, redirects and the cookie carry it."""
+    """Middleware that sets the root path of every request, so that links, redirects and cookies contain it."""
 
     def __init__(self, app: ASGIApp, path: str) -> None:
         self.app = app
@@ -90,7 +90,7 @@ class Prefixed:
 
 
 def checked_prefix(path: str, reserved: set[str]) -> str:
-    """A path such as /desk without its last stroke; a page's own path would leave it open which is meant."""
+    """Validates a prefix such as /desk and strips its trailing slash; refuses the path of an existing page."""
     path = path.rstrip("/")
     if path and not _FORM.fullmatch(path):
         raise InputError(f"--root-path is {path!r}: write a path such as /desk")

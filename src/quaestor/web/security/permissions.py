@@ -1,4 +1,4 @@
-"""Who may ask for which page: one row a route, by its name; a route without a row is for nobody."""
+"""The permission that each route needs, by route name; a route without an entry is closed to everybody."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ Public = Literal["public"]
 PUBLIC: Final[Public] = "public"
 
 BY_LINK = frozenset({"answer-begin", "answer", "answer-withdraw", "consent", "consent-withdraw"})
-"""Pages of respondents and participants, who need no cookie: the address is the secret.
+"""Pages of respondents and participants: the link is the secret, so no cookie is needed.
 
-What is sent must come from a page of ours.
+Submissions must still come from a page of this desk.
 """
 
 WITH_A_FILE = frozenset({"interview-import"})
-"""Forms that send a file, and so may be longer than others."""
+"""Forms with a file, which may be longer than others."""
 
 FILES = frozenset({"health", "tokens", "icon", "static"})
-"""What every page needs to be shown, pages that say why there is no other too: the same for everybody who asks."""
+"""Files that every page needs, including error pages; the same for every visitor."""
 
 MATRIX: Mapping[str, Permission | Public] = {
     "home": Permission.VISIT,

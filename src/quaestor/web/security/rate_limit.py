@@ -1,4 +1,4 @@
-"""How often one address may do something; counted in memory, so that no address of a stranger is kept."""
+"""Rate limits per address; counted in memory, so that no respondent's address is stored."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _MOST_ADDRESSES = 10_000
 
 
 class Pace:
-    """So many in a stretch of time from each address; what comes from this machine itself is not counted.
+    """Limits the requests of one address within a period; requests from this machine are not counted.
 
-    A proxy that does not say for whom it asks is this machine to us: to count it would shut out everybody at once.
+    A proxy that does not forward client addresses looks like this machine: counting it would lock everybody out.
     """
 
     def __init__(self, most: int, within: timedelta, clock: Clock) -> None:
@@ -26,19 +26,19 @@ class Pace:
         self._lock = threading.Lock()
 
     def wait(self, address: str) -> timedelta | None:
-        """Count one; where there were too many, count nothing and say how long to wait."""
+        """Counts a request, or returns how long to wait if the limit is reached."""
         if is_this_machine(address):
             return None
         now, network = self._clock(), group_by_network(address)
         with self._lock:
             times = self._times.pop(network, deque())
-            # Put back last, so that the first network is the one that was quiet for longest.
+            # Reinserted last, so that the first network is the one idle for longest.
             self._times[network] = times
             if len(self._times) > _MOST_ADDRESSES:
                 del self._times[next(iter(self._times))]
             while times and times[0] <= now - self._within:
                 times.popleft()
-            if times and times[-1] > now:  # the clock was ahead: nobody can tell how long ago it was
+            if times and times[-1] > now:  # the clock was set back: later times are meaningless
                 times = self._times[network] = deque(time for time in times if time <= now)
             if len(times) >= self._most:
                 return times[0] + self._within - now

@@ -38,9 +38,7 @@ from quaestor.web.security.access import Visitor
 
 NOT_OPENED = "not opened"
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-_NO_REPORT = (
-    "a report needs a settled round: one that coded transcripts, or the one named by [results] in study.toml"
-)
+_NO_REPORT = "a report needs a settled round: one that coded transcripts, or the one named by [results] in study.toml"
 
 
 @dataclass(frozen=True)
