@@ -81,7 +81,7 @@ class Address:
 
 
 class Addresses:
-    """Replaces `url_for` in templates, with a cache: building URLs took a noticeable share of rendering."""
+    """Replaces `url_for` in templates of one application, and caches the addresses."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[Any, ...], Address] = {}

@@ -39,7 +39,7 @@ def serve_study(folder: Path, address: ServerAddress, ready: Callable[[str], Non
     """Serves until interrupted; calls `ready` with the address once the port is bound."""
     if not _is_loopback(address.host) and not address.allowed_hosts:
         raise InputError(
-            f"--host {address.host} lets others reach this desk: give the name that they will use, with --allow-host NAME"
+            f"--host {address.host} lets others reach this desk: give its public name with --allow-host NAME"
         )
     _require_writable(folder)
     from quaestor.web.app import make_app

@@ -15,7 +15,7 @@ from tests.support.desk import HERE, QUICK, closing_app, csrf_in, invited, post,
 from tests.support.small_study import ITEMS, small_study
 from tests.support.windows import assert_for_everyone, complaints_of, serving, session_after
 
-from quaestor.coding.codebook import change_codebook, read_codebook_version, import_codebook
+from quaestor.coding.codebook import change_codebook, import_codebook, read_codebook_version
 from quaestor.coding.model.decisions import build_published_act
 from quaestor.coding.round_acts import open_by_name
 from quaestor.coding.session import open_coding

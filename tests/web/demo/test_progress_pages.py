@@ -26,7 +26,7 @@ from quaestor.coding.round_acts import open_by_name
 from quaestor.coding.session import open_coding
 from quaestor.demo.folder import JoinLinks
 from quaestor.demo.interviews import FOLDER
-from quaestor.demo.progress import Event, DemoFailed, InterviewsCoded, StepAdvanced, RoundOpened
+from quaestor.demo.progress import DemoFailed, Event, InterviewsCoded, RoundOpened, StepAdvanced
 from quaestor.demo.survey import open_demo_survey
 from quaestor.people.credentials import Passwords
 from quaestor.people.membership import create_lead_token

@@ -15,7 +15,7 @@ from tests.support.small_interviews import GUIDE
 
 from quaestor.coding.disagreements import comment_on_item, settle_agreed, settle_item
 from quaestor.coding.pages.disagreements import record_disagreements_view
-from quaestor.coding.rating_files import record_view, rate
+from quaestor.coding.rating_files import rate, record_view
 from quaestor.coding.round_acts import close_by_name, open_by_name
 from quaestor.coding.round_setup import add_round
 from quaestor.coding.session import open_coding

@@ -20,7 +20,7 @@ from quaestor.coding.agreement_access import find_access, record_agreement_view
 from quaestor.coding.agreement_cache import find_agreement
 from quaestor.coding.model.phrases import build_reread_act
 from quaestor.coding.model.ratings import count_hours, list_labels, list_slot_labels
-from quaestor.coding.model.rounds import count_left_by_rater, list_missing, build_replace_act
+from quaestor.coding.model.rounds import build_replace_act, count_left_by_rater, list_missing
 from quaestor.coding.rating_files import rate
 from quaestor.coding.round_acts import close_by_name, replace_by_name
 from quaestor.coding.session import CodingSession, open_coding

@@ -16,12 +16,12 @@ from quaestor.coding.agreement import to_json
 from quaestor.coding.agreement_access import (
     AgreementAccess,
     RoundAgreement,
-    list_visible_agreements,
     find_access,
+    list_visible_agreements,
     record_agreement_view,
 )
-from quaestor.coding.confusion import list_confused_items, build_matrix_rows
-from quaestor.coding.pages.agreement import AgreementView, AgreementRequest, build_agreement_view, build_csv_rows
+from quaestor.coding.confusion import build_matrix_rows, list_confused_items
+from quaestor.coding.pages.agreement import AgreementRequest, AgreementView, build_agreement_view, build_csv_rows
 from quaestor.coding.session import CodingSession
 from quaestor.web.error_pages import refusal_status
 from quaestor.web.navigation import link_to

@@ -18,7 +18,7 @@ from quaestor.base.names import parse_whole_number
 from quaestor.coding.codebook import CodebookChanged, change_codebook, import_codebook
 from quaestor.coding.model.records import Codebook
 from quaestor.coding.pages.codebook.browser import CodebookBrowser
-from quaestor.coding.pages.codebook.change_form import ACTS, read_change, build_form, read_text
+from quaestor.coding.pages.codebook.change_form import ACTS, build_form, read_change, read_text
 from quaestor.coding.visibility import Viewer
 from quaestor.people.roles import Permission
 from quaestor.web.error_pages import is_unavailable

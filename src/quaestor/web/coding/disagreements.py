@@ -18,12 +18,12 @@ from quaestor.coding.pages.disagreements import (
     build_case,
     comment_case,
     is_active_tie_breaker,
-    needs_view_consent,
     list_disagreements_page,
+    mask_names,
+    needs_view_consent,
     record_disagreements_view,
     settle_all_agreed,
     settle_case,
-    mask_names,
 )
 from quaestor.coding.pages.disputed_answers import SubmittedAnswer
 from quaestor.coding.pages.ties import TieCasePage, answer_tie, build_tie, list_ties

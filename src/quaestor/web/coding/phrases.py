@@ -12,8 +12,8 @@ from starlette.routing import BaseRoute, Route
 
 from quaestor.base.errors import InputError, QuaestorError
 from quaestor.base.names import parse_whole_number
-from quaestor.coding.pages.phrase_set import SEE, mask_set, build_phrase_set, read_item_titles
-from quaestor.coding.phrases import adopt_objects, request_reread, begin_comparing, list_objects_by_round, unify_words
+from quaestor.coding.pages.phrase_set import SEE, build_phrase_set, mask_set, read_item_titles
+from quaestor.coding.phrases import adopt_objects, begin_comparing, list_objects_by_round, request_reread, unify_words
 from quaestor.coding.round_acts import next_set_by_name
 from quaestor.web.error_pages import refusal_status
 from quaestor.web.page import Pages, visitor

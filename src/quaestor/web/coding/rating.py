@@ -20,9 +20,9 @@ from starlette.templating import Jinja2Templates
 from quaestor.base.errors import QuaestorError, TemporarilyUnavailable
 from quaestor.base.names import parse_whole_number
 from quaestor.coding.model.facet_kinds import FACET_KINDS
-from quaestor.coding.pages.rating_sheet import SheetFacet, Desk, RatingSheet, restore_sheet
+from quaestor.coding.pages.rating_sheet import Desk, RatingSheet, SheetFacet, restore_sheet
 from quaestor.coding.rating import codes_passages
-from quaestor.coding.rating_files import WrongStudy, NewRating
+from quaestor.coding.rating_files import NewRating, WrongStudy
 from quaestor.interviews.model.records import place_of
 from quaestor.web.coding.disagreements import page_of
 from quaestor.web.page import Pages, visitor

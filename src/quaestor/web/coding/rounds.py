@@ -16,25 +16,25 @@ from starlette.routing import BaseRoute, NoMatchFound, Route
 from quaestor.base.clock import parse_utc
 from quaestor.base.errors import InputError, QuaestorError, StateError
 from quaestor.coding import round_acts
-from quaestor.coding.pages.rounds import NOT_OPENED, RoundOverview, list_round_events, build_round_overview, list_rounds
+from quaestor.coding.pages.rounds import NOT_OPENED, RoundOverview, build_round_overview, list_round_events, list_rounds
 from quaestor.coding.rating_files import (
     RoundFile,
-    find_view_consent,
     build_decisions_file,
-    record_consented_view,
     build_ratings_file,
     explain_no_files,
+    find_view_consent,
+    record_consented_view,
 )
 from quaestor.coding.round_acts import find_round_settings
 from quaestor.coding.round_setup import (
     RoundPreview,
     add_round,
     change_round,
-    preview_round,
-    remove_round,
     list_round_choices,
+    preview_round,
     preview_study,
     read_round_settings,
+    remove_round,
 )
 from quaestor.coding.session import CodingSession
 from quaestor.web.error_pages import is_unavailable, refusal_status
@@ -296,11 +296,11 @@ def _links(request: Request, round_overview: RoundOverview, who: str) -> list[tu
     rates = round_overview.status == "open" and who in [seat.rater for seat in round_overview.slots]
     choices = [
         *([("rate", "Code" if round_overview.codes_passages else "Rate")] if rates else []),
-        *([("phrases", "Phrases and their words")] if round_overview.phrases else []),
+        *([("phrases", "Phrases and wording")] if round_overview.phrases else []),
         ("agreement", "Agreement"),
         *([("disagreements", "Disagreements")] if round_overview.status == "closed" else []),
         *(
-            [("in-vivo", "Words in vivo")]
+            [("in-vivo", "In-vivo codes")]
             if round_overview.codes_passages and round_overview.status == "closed"
             else []
         ),

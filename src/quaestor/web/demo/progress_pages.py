@@ -25,7 +25,7 @@ from starlette.templating import Jinja2Templates
 from starlette.types import Message, Receive, Scope, Send
 
 from quaestor import __version__
-from quaestor.demo.progress import Event, DemoProgress
+from quaestor.demo.progress import DemoProgress, Event
 from quaestor.render.design_tokens import ICON, TOKENS
 from quaestor.web.security.headers import HEADERS, Prefixed, SafeHeaders
 

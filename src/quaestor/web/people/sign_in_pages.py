@@ -109,8 +109,12 @@ class DoorPages:
     ) -> Response:
         study = open_study(self._study).settings.study
         context = {
-            "study": study, "invitation": account_invitation, "part": _PARTS[account_invitation.role], "shortest": MIN_LENGTH, "refused": refused,
-        }  # fmt: skip
+            "study": study,
+            "invitation": account_invitation,
+            "part": _PARTS[account_invitation.role],
+            "shortest": MIN_LENGTH,
+            "refused": refused,
+        }
         return self._form(request, "join.html", context, status)
 
     def _ended(self, request: Request) -> Response:

@@ -111,7 +111,7 @@ class ResultPages(Pages):
 
 
 def _withheld(opened: KeptOpen) -> tuple[tuple[str, ...], str]:
-    """Returns the publications that may contain a name, and the reason if the names cannot be read (for the lead only)."""
+    """Returns the publications that may contain a name; all, with the reason, if the names cannot be read."""
     try:
         return withheld(opened.latest, {"interviews": opened.interviews_if_any}), ""
     except (InputError, StateError) as error:

@@ -178,7 +178,7 @@ class Access:
         return RedirectResponse(target, 303)
 
     async def _own_form(self, request: Request, name: str | None, receive: Receive) -> tuple[Receive, Response | None]:
-        """Reads the body up to a limit and refuses requests not sent from a page of this desk in this browser (CSRF)."""
+        """Reads the body up to a limit and refuses requests not sent from a page of this desk (CSRF)."""
         if not is_same_origin(request.headers):
             return receive, self._refusals.refuse(request, 403, _NOT_OURS)
         with_a_file = name in WITH_A_FILE and is_multipart(request.headers)

@@ -16,7 +16,7 @@ _POLICY = (
 _WITH_SCRIPTS = f"{_POLICY}; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'"
 PUBLISHED = ("/report/", "/handbook/")
 SCRIPTED = (*PUBLISHED, "/rounds/")
-"""Pages with scripts: published pages (lists, search) and rounds (keyboard rating). Scripts load from this desk only."""
+"""Pages with scripts, from this desk only: published pages (lists, search) and rounds (keyboard rating)."""
 _SCRIPTED_TOO = re.compile(r"/interviews/(?:[^/]+/conduct(?:/.*)?|names(?:/acts)?)")
 """The interview pages with scripts; all others work without."""
 HEADERS = {

@@ -11,15 +11,15 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from quaestor.base.errors import QuaestorError, StateError
-from quaestor.coding.agreement_access import AgreementAccess, compare_to_threshold, list_comparable_facets, find_access
+from quaestor.coding.agreement_access import AgreementAccess, compare_to_threshold, find_access, list_comparable_facets
 from quaestor.coding.agreement_cache import CachedAgreement, find_agreement
 from quaestor.coding.model.rounds import count_left_by_rater
-from quaestor.coding.model.state import CLOSED, RoundState, RaterSlot, State
+from quaestor.coding.model.state import CLOSED, RaterSlot, RoundState, State
 from quaestor.coding.model.views import require_lead_view
-from quaestor.coding.pages.activity import ActivityLine, PendingTask, name_person, list_latest_acts, list_pending_tasks
+from quaestor.coding.pages.activity import ActivityLine, PendingTask, list_latest_acts, list_pending_tasks, name_person
 from quaestor.coding.pages.agreement import build_measure
 from quaestor.coding.session import CodingSession
-from quaestor.coding.visibility import Visibility, Viewer
+from quaestor.coding.visibility import Viewer, Visibility
 from quaestor.evidence.funnel import last_result
 from quaestor.evidence.records import FunnelResult
 from quaestor.interviews.overview import InterviewsAtAGlance, has_interviews, interviews_at_a_glance
