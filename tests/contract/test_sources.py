@@ -138,18 +138,18 @@ def study_with(source: Case, folder: Path, good: int, bad: int) -> Study:
     return open_study(folder)
 
 
-def test_every_registered_kind_is_tried_here() -> None:
+def test_every_registered_source_kind_is_tested_here() -> None:
     assert {case.kind for case in CASES.values()} | {"broken"} == set(source_kind_names())
 
 
-def test_a_kind_has_settings_under_its_name(source: Case) -> None:
+def test_a_source_kind_has_settings_under_its_name(source: Case) -> None:
     settings = load_source_kind(source.kind).settings
     assert issubclass(settings, SourceSettings)
     assert settings.model_config["extra"] == "forbid"
     assert settings.model_config["frozen"]
 
 
-def test_a_mistake_in_its_settings_is_one_sentence(source: Case, tmp_path: Path) -> None:
+def test_a_mistake_in_its_settings_gives_a_one_sentence_error(source: Case, tmp_path: Path) -> None:
     study = study_with(source, tmp_path / "s", 1, 0)
     good = study.file.read_text()
     for old, new, expected in (
@@ -173,7 +173,7 @@ def test_a_kind_that_cannot_be_loaded_is_named_with_its_origin(tmp_path: Path) -
         open_study(tmp_path / "s")
 
 
-def test_a_missing_input_is_told_with_its_remedy(source: Case, tmp_path: Path) -> None:
+def test_a_missing_input_is_reported_with_its_remedy(source: Case, tmp_path: Path) -> None:
     study = study_with(source, tmp_path / "s", 1, 0)
     (study.root / source.file).unlink()
     with pytest.raises(SettingsError, match="does not exist") as refused:
@@ -199,7 +199,7 @@ def test_good_rows_are_kept_and_bad_ones_counted_with_offset_and_reason(source: 
         assert "whole" in reject["reason"]
 
 
-def test_the_manifest_says_where_everything_came_from(source: Case, tmp_path: Path) -> None:
+def test_the_manifest_lists_all_inputs(source: Case, tmp_path: Path) -> None:
     study = study_with(source, tmp_path / "s", 5, 0)
     ingest_source(study, "one")
     manifest = read_manifest(study.evidence_of("one"))
@@ -231,7 +231,7 @@ def test_the_input_is_never_written_to(source: Case, tmp_path: Path) -> None:
     assert (path.read_bytes(), path.stat().st_mtime_ns) == before
 
 
-def test_no_good_row_at_all_is_still_evidence(source: Case, tmp_path: Path) -> None:
+def test_a_source_without_valid_rows_is_still_evidence(source: Case, tmp_path: Path) -> None:
     study = study_with(source, tmp_path / "s", 0, 2)
     report = ingest_source(study, "one")
     assert (report.manifest.tables[source.table].rows, report.manifest.tables[source.table].rejected) == (0, 2)

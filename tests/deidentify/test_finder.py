@@ -85,14 +85,14 @@ def test_case_decides_for_names_that_are_words_and_other_words_are_proposed_at_m
     ("name", "words"),
     [("Sam Park", "spark Spark SPARK parks"), ("Tom Rain", "train Train"), ("Li Wei", "weil"), ("Zan Quell", "zquell")],
 )
-def test_initials_joined_to_a_name_are_in_doubt_where_they_may_be_a_word(name: str, words: str) -> None:
+def test_initials_joined_to_a_name_are_not_sure_if_they_form_a_word(name: str, words: str) -> None:
     finder = Finder([KnownName("a", "person", (name,), "A")])
     assert found(words, finder) == []
     assert [one for one, _ in doubted(words, finder)] == words.split()
     assert found("train@k, spark@3.2", finder) == []
 
 
-def test_initials_written_as_no_word_is_are_sure() -> None:
+def test_initials_written_unlike_any_word_are_sure() -> None:
     finder = Finder([KnownName("a", "person", ("Sam Park",), "A")])
     text = "SPark, ParkS, @spark and spark@acme"
     assert [words for words, _ in found(text, finder)] == ["SPark", "ParkS", "@spark", "spark"]
@@ -103,7 +103,7 @@ def test_one_wrong_letter_is_a_weaker_proposal() -> None:
     assert [words for words, _ in doubted(text)] == ["Zanthr", "Zanthro", "Zantkor", "Zannthor"]
 
 
-def test_scripts_without_spaces_and_prefixed_letters_hide_no_name() -> None:
+def test_names_are_found_in_scripts_without_spaces_and_after_prefixes() -> None:
     finder = Finder([KnownName("a", "person", ("甲乙",), "A"), KnownName("b", "person", ("זנתור",), "B")])
     assert found("我和甲乙先生说", finder) == [("甲乙", "A")]
     assert found("דיברתי עם זנתור ולזנתור", finder) == [("זנתור", "B"), ("זנתור", "B")]
@@ -114,7 +114,7 @@ BAUER = KnownName("P2", "person", ("Anna Bauer",), "P2")
 SHARED = Finder([KIM, BAUER, KnownName("P1", "other", ("anna@acme.org", "anna"), "P1")])
 
 
-def test_a_word_that_is_the_name_of_two_people_is_told_as_either_and_a_longer_one_is_not() -> None:
+def test_a_name_of_two_people_is_replaced_by_both_alternatives_and_a_longer_name_is_not() -> None:
     assert found("Anna, I said; Anna Kim, A. Bauer, Kim", SHARED) == [
         ("Anna", "P1 or P2"), ("Anna Kim", "P1"), ("A. Bauer", "P2"), ("Kim", "P1"),
     ]  # fmt: skip
@@ -126,7 +126,7 @@ def test_a_word_that_is_the_name_of_two_people_is_told_as_either_and_a_longer_on
     assert [one.shown for one in initials.find("as AK said")] == ["P1 or P3"]
 
 
-def test_who_is_called_so_comes_before_whose_name_only_has_another_ending() -> None:
+def test_an_exact_name_is_preferred_to_one_with_another_ending() -> None:
     finder = Finder([KnownName("a", "person", ("Mario Vexil",), "A"), KnownName("b", "person", ("Maria Brimm",), "B")])
     assert found("Maria, Mario, Marii", finder) == [("Maria", "B"), ("Mario", "A"), ("Marii", "A or B")]
 
@@ -141,7 +141,7 @@ def test_who_is_called_so_comes_before_whose_name_only_has_another_ending() -> N
         ("Анна Петрова", "Петровой", "Анной Анны"),
     ],
 )
-def test_names_of_few_letters_have_endings_too_but_are_in_doubt_with_them(name: str, sure: str, doubtful: str) -> None:
+def test_short_names_with_endings_are_found_but_not_sure(name: str, sure: str, doubtful: str) -> None:
     finder = Finder([KnownName("a", "person", (name,), "A")])
     assert [words for words, _ in found(sure, finder)] == sure.split()
     assert doubted(doubtful, finder) == [(one, "with an ending") for one in doubtful.split()]
@@ -162,7 +162,7 @@ def test_names_of_few_letters_have_endings_too_but_are_in_doubt_with_them(name: 
         ("organisation", "Acme Robotics GmbH", "Acme"),
     ],
 )
-def test_cases_that_change_a_name_itself_are_proposed_and_in_doubt(kind: str, name: str, written: str) -> None:
+def test_cases_that_change_the_stem_are_proposed_and_not_sure(kind: str, name: str, written: str) -> None:
     finder = Finder([KnownName("a", kind, (name,), "A")])
     assert found(written, finder) == []
     assert [words for words, _ in doubted(written, finder)] == written.split()
@@ -175,7 +175,7 @@ def test_finnish_surnames_have_their_plural_too_and_an_apostrophe_may_be_left_ou
     assert [words for words, _ in found(text, finder)] == ["Korhosen", "Korhosten", "Obrien", "OBRIEN", "O'Brien"]
 
 
-def test_a_name_of_two_words_in_one_is_proposed_where_they_stand_apart() -> None:
+def test_a_camel_case_name_is_proposed_if_its_words_are_separate() -> None:
     finder = Finder([KnownName("a", "product", ("TensorBoost",), "A")])
     assert found("TensorBoost, tensorboost, a tensor, a boost", finder) == [("TensorBoost", "A"), ("tensorboost", "A")]
     assert doubted("our tensor boost", finder) == [("tensor boost", "may be an ordinary word")]
@@ -193,22 +193,22 @@ SHORT_NAMES = """Jan Ann Anna Tim Sam Don Lin Nina Tina Vera Theo Thea Elsa Hugo
     Tom Ben Dan Lea Roy Rob Kim Pat Ana Ina Ida Ada Marek Otto Nora Lisa Rosa Eva Lena Som Sim Sin Lou Les"""
 
 
-def test_ordinary_words_that_begin_like_a_short_name_are_no_names() -> None:
+def test_ordinary_words_that_begin_like_a_short_name_are_not_names() -> None:
     finder = Finder(KnownName(one, "person", (f"{one} Zanthor",), one) for one in SHORT_NAMES.split())
     assert [*found(ORDINARY_WORDS, finder), *doubted(ORDINARY_WORDS, finder)] == []
 
 
-def test_all_endings_are_folded_as_texts_are() -> None:
+def test_all_endings_are_folded_like_texts() -> None:
     assert [one for one in ENDINGS if fold(one) != one] == []
 
 
-def test_the_longest_of_several_stands_and_none_overlap() -> None:
+def test_the_longest_match_wins_and_none_overlap() -> None:
     text = "Zanthor Quellix Quellix of Obviax Labs GmbH"
     assert [words for words, _ in found(text)] == ["Zanthor Quellix", "Quellix", "Obviax Labs GmbH"]
     assert [words for words, _ in found("I asked Zanthor Quellix. Zanthor knew.")] == ["Zanthor Quellix", "Zanthor"]
 
 
-def test_of_two_names_that_share_a_word_nothing_is_left_behind() -> None:
+def test_nothing_is_left_of_two_overlapping_names() -> None:
     both = Finder(
         KnownName(one, "organisation", (one,), "[x]") for one in ("Hollerith Labs", "Labs Northwest Institute")
     )
@@ -270,12 +270,12 @@ def test_of_two_names_that_share_a_word_nothing_is_left_behind() -> None:
         ("some dot body at gmx, yes", "some dot body at gmx", EMAIL, False),
     ],
 )
-def test_addresses_are_found_by_their_shape(text: str, words: str, kind: str, sure: bool) -> None:
+def test_addresses_are_found_by_their_form(text: str, words: str, kind: str, sure: bool) -> None:
     assert [(text[one.start : one.end], one.name, one.sure) for one in FINDER.find(text)] == [(words, kind, sure)]
 
 
 @pytest.mark.parametrize("written", ["+49 30 901820", "+49 (30) 901820", "+49-30-901820"])
-def test_a_known_number_is_who_has_it_and_not_any_number(written: str) -> None:
+def test_a_known_number_is_replaced_by_its_owner(written: str) -> None:
     finder = Finder([KnownName("P1", "other", ("+49 30 901820",), "P1", "P1")])
     assert found(f"call {written}, then", finder) == [(written, "P1")]
     assert found("call +49 30 901821, then", finder) == [("+49 30 901821", "[telephone number]")]
@@ -330,7 +330,7 @@ def test_a_known_number_is_who_has_it_and_not_any_number(written: str) -> None:
         "I looked at gmail, who worked at yahoo, people at gmail",
     ],
 )
-def test_numbers_and_code_are_no_addresses(text: str) -> None:
+def test_numbers_and_code_are_not_addresses(text: str) -> None:
     assert FINDER.find(text) == []
 
 
@@ -347,7 +347,7 @@ HIDDEN = st.sampled_from(["", "\u00ad", "\u200b", "\u0301"])
 
 @given(AROUND, FORMS, INFLECTED, CASES, HIDDEN, st.integers(1, 5), AROUND)
 @settings(max_examples=400, deadline=None)
-def test_a_known_form_planted_anywhere_is_found_at_its_place(
+def test_a_known_name_inserted_anywhere_is_found_there(
     before: str, form: str, ending: str, case: object, hidden: str, at: int, after: str
 ) -> None:
     assert callable(case)
@@ -363,7 +363,7 @@ def test_a_known_form_planted_anywhere_is_found_at_its_place(
 
 @given(st.text(max_size=80))
 @settings(max_examples=200, deadline=None)
-def test_places_lie_in_the_text_in_order_and_apart(text: str) -> None:
+def test_matches_are_in_order_and_do_not_overlap(text: str) -> None:
     last = 0
     for one in FINDER.find(text):
         assert last <= one.start < one.end <= len(text)

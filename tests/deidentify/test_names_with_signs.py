@@ -139,7 +139,7 @@ AROUND = st.one_of(
 @example("AT&T", "person", "", "", "NFC")
 @example("Acme", "organisation", "", "™", "NFC")
 @settings(max_examples=600, deadline=None)
-def test_any_searchable_name_is_found_whole_and_nothing_of_it_stays(
+def test_any_searchable_name_is_found_and_nothing_of_it_is_left(
     name: str, kind: str, before: str, after: str, form: str
 ) -> None:
     assume(name.isprintable() and is_searchable(name) and not unicodedata.category(name[0]).startswith("M"))

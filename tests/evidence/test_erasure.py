@@ -113,25 +113,25 @@ def opened(study: Study, items: Mapping[str, Any], **more: Any) -> tuple[str, ..
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_no_round_takes_turns_of_who_withdrew(with_older_evidence: Study, way: str) -> None:
+def test_a_round_contains_no_turns_of_withdrawn_participants(with_older_evidence: Study, way: str) -> None:
     items = opened(with_older_evidence, WAYS[way])
     assert {item.partition("/")[0] for item in items} <= {"P2", "P3"}
     assert len(items) == (2 if "size" in WAYS[way] or "sample" in WAYS[way] else 4), "what is left is enough"
 
 
 @pytest.mark.parametrize("lost", ["withdrawn-participants.txt", "interviews.db"])
-def test_either_the_list_or_the_file_knows_who_withdrew(with_older_evidence: Study, lost: str) -> None:
+def test_a_withdrawal_in_the_journal_or_in_the_file_is_enough(with_older_evidence: Study, lost: str) -> None:
     for path in with_older_evidence.root.glob(f"{lost}*"):
         path.unlink()
     assert draw_sample(with_older_evidence, "some").population == 4
 
 
-def test_nobody_practises_on_turns_of_who_withdrew(study: Study) -> None:
+def test_practice_items_contain_no_turns_of_withdrawn_participants(study: Study) -> None:
     items = opened(study, {"sample": "some"}, facets=["wanted"], practice=[PRACTICE])
     assert not [item for item in items if item.startswith("P1")]
 
 
-def test_a_round_of_which_nothing_is_left_is_refused(study: Study) -> None:
+def test_a_round_without_remaining_items_is_refused(study: Study) -> None:
     with open_interviews(study) as interviews:
         withdraw(interviews, "P2")
         withdraw(interviews, "P3")
@@ -139,7 +139,9 @@ def test_a_round_of_which_nothing_is_left_is_refused(study: Study) -> None:
         opened(study, {"again": "themes"})
 
 
-def test_who_withdraws_while_a_round_is_opened_is_not_in_it(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_participant_who_withdraws_while_a_round_is_opened_is_not_in_it(
+    study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from quaestor.coding import round_acts as rounds
 
     chosen: Callable[..., tuple[str, ...]] = rounds.choose_items
@@ -156,7 +158,7 @@ def test_who_withdraws_while_a_round_is_opened_is_not_in_it(study: Study, monkey
         open_by_name(open_study(study.root), "next", None)
 
 
-def test_items_of_another_table_that_are_called_like_turns_stay(study: Study, tmp_path: Path) -> None:
+def test_items_of_another_table_with_ids_like_turns_are_kept(study: Study, tmp_path: Path) -> None:
     (study.root / "posts.csv").write_text("id,title,body\nP1/00001,A title,Some words\nP2/00001,Another,More\n")
     text = (study.root / "study.toml").read_text("utf-8")
     block = '[sources.posts]\nkind = "table"\npath = "posts.csv"\nitem = "{id}"\n'
@@ -169,7 +171,7 @@ def test_items_of_another_table_that_are_called_like_turns_stay(study: Study, tm
     assert set(opened(other, {"after": STEP})) == {"P1/00001", "P2/00001"}
 
 
-def test_no_round_takes_open_answers_of_who_withdrew(tmp_path: Path) -> None:
+def test_a_round_contains_no_open_answers_of_withdrawn_respondents(tmp_path: Path) -> None:
     facet = '\n[facets.theme]\nkind = "text"\nquestion = "What about?"\n'
     with fielded(tmp_path) as surveys:
         for words in ("one", "two", "three"):

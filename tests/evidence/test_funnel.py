@@ -123,7 +123,7 @@ def _framework(tags: Sequence[str]) -> str:
     return next(name for name in ("tensorflow", "pytorch", "theano") if any(name in tag for tag in tags))
 
 
-def test_every_question_in_evidence_has_the_step_at_which_it_fell_out(demo: Study) -> None:
+def test_every_question_in_evidence_has_the_step_that_dropped_it(demo: Study) -> None:
     table = pq.read_table(dropped_at_file(demo))
     counts = {row["values"]: row["counts"] for row in table.column("fell_at").value_counts().to_pylist()}
     assert counts[4] + counts[5] == 3_842
@@ -154,7 +154,7 @@ def test_the_examples_of_a_step_really_were_kept_and_dropped(demo: Study) -> Non
                 assert trace_item(demo, example.item)["fell_at"] == step.step
 
 
-def test_running_again_gives_the_same_and_another_seed_other_examples(demo: Study, tmp_path: Path) -> None:
+def test_the_same_seed_gives_the_same_examples_and_another_seed_others(demo: Study, tmp_path: Path) -> None:
     before = (demo.funnel_folder / "funnel.json").read_bytes()
     run_funnel(demo)
     assert (demo.funnel_folder / "funnel.json").read_bytes() == before
@@ -175,7 +175,7 @@ def test_a_number_opens_its_items(demo: Study) -> None:
         trace_item(demo, "stackoverflow/question/999999999")
 
 
-def test_a_sample_is_drawn_by_seed_and_says_how_large_it_must_be(demo: Study, tmp_path: Path) -> None:
+def test_a_sample_is_drawn_by_seed_and_states_the_size_it_needs(demo: Study, tmp_path: Path) -> None:
     pilot = draw_sample(demo, "pilot")
     assert pilot.size == 100
     assert draw_sample(demo, "pilot") == pilot
@@ -197,7 +197,7 @@ def test_a_sample_is_drawn_by_seed_and_says_how_large_it_must_be(demo: Study, tm
     assert len((tmp_path / "pilot.csv").read_text().splitlines()) == 101
 
 
-def test_status_tells_the_way_so_far_and_what_is_next(demo: Study, tmp_path: Path) -> None:
+def test_the_status_lists_sources_funnel_and_the_next_command(demo: Study, tmp_path: Path) -> None:
     status = study_status(demo)
     assert [stage.name for stage in status.stages if stage.state != "done"] == [f"survey {SURVEY}", f"round {ROUND}"]
     assert "round refinement" in {stage.name for stage in status.stages}
@@ -248,7 +248,7 @@ def test_changed_evidence_is_noticed_before_it_is_used(tmp_path: Path) -> None:
         "score_at_least = 99999999999999999999999",
     ],
 )
-def test_a_step_that_cannot_be_run_is_one_sentence(tmp_path: Path, step: str) -> None:
+def test_a_step_that_fails_gives_a_one_sentence_error(tmp_path: Path, step: str) -> None:
     folder = new_study(tmp_path / "mine", "blank")
     (folder / "Posts.xml").write_text('<posts>\n<row Id="1" PostTypeId="1" Title="a" Tags="|x|" />\n</posts>')
     text = (folder / "study.toml").read_text() + '[sources.so]\nkind = "stackexchange"\npath = "Posts.xml"\n'
@@ -260,7 +260,7 @@ def test_a_step_that_cannot_be_run_is_one_sentence(tmp_path: Path, step: str) ->
     assert "\n" not in str(refused.value)
 
 
-def test_what_is_not_there_yet_is_said_in_one_sentence(tmp_path: Path) -> None:
+def test_missing_evidence_gives_a_one_sentence_error(tmp_path: Path) -> None:
     study = open_study(new_study(tmp_path / "new", "dl-implementation-issues"))
     with pytest.raises(StateError, match="has no evidence yet: run `quaestor ingest stackoverflow` first"):
         run_funnel(study)

@@ -105,11 +105,11 @@ CASES: list[tuple[Row, Callable[[Row], bool]]] = [
 
 
 @pytest.mark.parametrize(("step", "expected"), CASES, ids=[str(case[0]) for case in CASES])
-def test_a_condition_keeps_what_it_says(step: Row, expected: Callable[[Row], bool]) -> None:
+def test_a_condition_selects_the_matching_rows(step: Row, expected: Callable[[Row], bool]) -> None:
     assert kept(step) == [one["id"] for one in ROWS if expected(one)]
 
 
-def test_an_item_falls_at_the_first_step_it_fails() -> None:
+def test_an_item_is_dropped_at_the_first_step_it_fails() -> None:
     questions = ibis.memtable(pa.Table.from_pylist(ROWS, schema=SCHEMA))
     steps = [
         StepSettings(step="titled", title_at_least=1),
@@ -123,7 +123,7 @@ def test_an_item_falls_at_the_first_step_it_fails() -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(st.dictionaries(st.integers(0, 5), st.integers(0, 1_000)), st.integers(0, 5))
-def test_counts_form_a_chain_and_lose_nothing(fell: dict[int, int], steps: int) -> None:
+def test_each_step_begins_with_the_items_that_the_previous_one_kept(fell: dict[int, int], steps: int) -> None:
     counts = count_items_per_step(fell, steps)
     assert len(counts) == steps
     for (_, out), (into, _) in itertools.pairwise(counts):
@@ -143,14 +143,14 @@ HOSTILE = [
 @pytest.mark.parametrize(
     "text", [*HOSTILE, "score >", "nope > 1", "title > 3 > 'a'", "x" * 5_000, "(" * 300 + ")" * 300]
 )
-def test_a_condition_can_do_nothing_but_compare_columns(text: str) -> None:
+def test_a_condition_can_only_compare_columns(text: str) -> None:
     table = ibis.table(SCHEMA, name="questions")
     with pytest.raises(SettingsError, match="condition") as refused:
         read_condition(text, table)
     assert "\n" not in str(refused.value)
 
 
-def test_an_unknown_column_names_the_nearest_first() -> None:
+def test_an_unknown_column_lists_the_nearest_names_first() -> None:
     with pytest.raises(SettingsError, match="the columns are view_count"):
         read_condition("viewcount > 3", ibis.table(SCHEMA, name="questions"))
 
@@ -161,7 +161,7 @@ def test_a_step_that_needs_a_column_the_source_lacks_says_so() -> None:
         Funnel(table).condition(StepSettings(step="open", closed=False))
 
 
-def test_the_order_by_chance_is_the_same_on_every_engine_and_looks_like_chance() -> None:
+def test_the_shuffled_order_is_the_same_on_every_engine_and_looks_random() -> None:
     numbers = list(range(1, 2_001))
     table = ibis.memtable(pa.table({"id": numbers}))
     keys = table.select(key=shuffle_key(table.id, 7)).to_pyarrow().column("key").to_pylist()
@@ -175,7 +175,7 @@ def test_the_order_by_chance_is_the_same_on_every_engine_and_looks_like_chance()
     assert 800 < sum(first) / 200 < 1_200
 
 
-def test_a_step_is_described_in_the_words_of_the_file() -> None:
+def test_a_step_is_described_with_the_keys_of_the_study_file() -> None:
     step = StepSettings(step="s", tags=("a", "b*"), accepted_answer=True)
     assert describe_step(step) == "accepted answer: true; tags: a, b*"
 

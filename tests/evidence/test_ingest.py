@@ -42,7 +42,7 @@ def dump(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_the_coffee_dump_is_read_whole(coffee: Path, tmp_path: Path) -> None:
+def test_every_row_of_the_coffee_dump_is_read(coffee: Path, tmp_path: Path) -> None:
     report = ingest_stackexchange(coffee, tmp_path / "out").as_json()
     assert report["tables"] == {"posts": {"rows": 592, "rejected": 0}}
     assert (report["questions"], report["answers"], report["accepted"], report["closed"]) == (
@@ -54,7 +54,7 @@ def test_the_coffee_dump_is_read_whole(coffee: Path, tmp_path: Path) -> None:
     assert report["bytes"] == (coffee / "Posts.xml").stat().st_size
 
 
-def test_every_value_of_the_coffee_dump_is_the_one_an_xml_parser_finds(coffee: Path, tmp_path: Path) -> None:
+def test_values_of_the_coffee_dump_equal_those_of_an_xml_parser(coffee: Path, tmp_path: Path) -> None:
     ingest_stackexchange(coffee, tmp_path / "out")
     rows = {row["id"]: row for row in rows_of(tmp_path / "out")}
     for _, element in ElementTree.iterparse(coffee / "Posts.xml"):
@@ -68,7 +68,7 @@ def test_every_value_of_the_coffee_dump_is_the_one_an_xml_parser_finds(coffee: P
             assert row["tags"] == (tags[1:-1].split("><") if tags else None)
 
 
-def test_a_selection_of_the_coffee_dump_is_what_a_loop_over_it_selects(coffee: Path, tmp_path: Path) -> None:
+def test_a_selection_by_tag_equals_a_simple_loop_over_the_coffee_dump(coffee: Path, tmp_path: Path) -> None:
     ingest_stackexchange(coffee, tmp_path / "out", tags=("brewing*", "storage"))
     elements = [e.attrib for _, e in ElementTree.iterparse(coffee / "Posts.xml") if e.tag == "row"]
     questions = {
@@ -105,7 +105,7 @@ def test_every_form_of_a_dump_gives_the_same_evidence(
             assert rows_of(tmp_path / form, name) == rows_of(tmp_path / "folder", name)
 
 
-def test_the_eight_tables_hold_what_was_planted(dump: Path, tmp_path: Path) -> None:
+def test_the_eight_tables_contain_the_synthetic_rows(dump: Path, tmp_path: Path) -> None:
     truth = json.loads((dump / "truth.json").read_text())
     report = ingest_stackexchange(dump, tmp_path / "out")
     assert {name: entry.rows for name, entry in report.manifest.tables.items()} == truth["rows"]
@@ -164,7 +164,7 @@ def test_evidence_depends_on_the_input_alone_and_not_on_which_process_was_faster
     assert first == second
 
 
-def test_evidence_replaces_older_evidence_whole(dump: Path, coffee: Path, tmp_path: Path) -> None:
+def test_new_evidence_replaces_all_older_evidence(dump: Path, coffee: Path, tmp_path: Path) -> None:
     ingest_stackexchange(dump, tmp_path / "out")
     (tmp_path / "out" / "notes").mkdir()
     (tmp_path / "out" / "notes" / "mine.txt").write_text("a person's own")
@@ -188,7 +188,7 @@ ingest_stackexchange(Path(sys.argv[1]), Path(sys.argv[2]), tags=tuple(sys.argv[3
 
 
 @pytest.mark.parametrize("tags", [(), ("python",)])
-def test_killed_anywhere_nothing_half_written_is_visible_and_the_next_run_goes_on(
+def test_a_killed_ingest_leaves_nothing_visible_and_the_next_run_resumes_it(
     dump: Path, tmp_path: Path, tags: tuple[str, ...]
 ) -> None:
     whole = ingest_stackexchange(dump, tmp_path / "reference", tags=tags).as_json()["tables"]
@@ -310,14 +310,14 @@ def test_a_folder_without_tables_and_a_missing_path_are_refused(tmp_path: Path) 
         ingest_stackexchange(tmp_path / "nowhere", tmp_path / "out")
 
 
-def test_a_table_that_is_there_twice_is_refused(dump: Path, tmp_path: Path) -> None:
+def test_a_dump_with_the_same_table_twice_is_refused(dump: Path, tmp_path: Path) -> None:
     shutil.copy(dump / "Tags.xml", tmp_path / "Tags.xml")
     (tmp_path / "Tags.xml.gz").write_bytes(gzip.compress((dump / "Tags.xml").read_bytes()))
     with pytest.raises(InputError, match="more than once"):
         ingest_stackexchange(tmp_path, tmp_path / "out")
 
 
-def test_a_second_ingest_into_the_same_folder_waits_its_turn(dump: Path, tmp_path: Path) -> None:
+def test_a_second_ingest_into_the_same_folder_is_refused_while_the_first_runs(dump: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     out.mkdir()
     hold = (

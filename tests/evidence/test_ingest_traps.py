@@ -94,7 +94,7 @@ def test_a_stream_gives_the_same_rows_and_the_same_rejects_as_a_file(dump: Path,
         assert stream.as_json()["bytes"] == plain.as_json()["bytes"] > 0
 
 
-def test_both_ways_refuse_the_same(dump: Path, tmp_path: Path) -> None:
+def test_a_full_ingest_and_a_selection_by_tag_reject_the_same_rows(dump: Path, tmp_path: Path) -> None:
     whole = ingest_stackexchange(dump, tmp_path / "whole").manifest.tables
     some = ingest_stackexchange(dump, tmp_path / "some", tags=("python",)).manifest.tables
     assert len(rejects_of(tmp_path / "whole")) == whole["posts"].rejected == some["posts"].rejected == 3
@@ -129,7 +129,7 @@ def test_evidence_whose_files_are_gone_is_made_again(dump: Path, tmp_path: Path)
     assert part.exists()
 
 
-def test_a_folder_that_holds_other_things_is_never_touched(dump: Path, tmp_path: Path) -> None:
+def test_a_folder_with_other_files_is_never_changed(dump: Path, tmp_path: Path) -> None:
     own = tmp_path / "own"
     (own / "posts").mkdir(parents=True)
     (own / "posts" / "mine.txt").write_text("years of work")
@@ -161,7 +161,7 @@ def test_rows_that_are_counted_and_rows_that_are_written_must_agree(tmp_path: Pa
         ("stackoverflow.com-Posts.xml", "stackoverflow"),
     ],
 )
-def test_the_site_is_told_by_the_path(tmp_path: Path, name: str, site: str) -> None:
+def test_the_site_follows_from_the_path(tmp_path: Path, name: str, site: str) -> None:
     (tmp_path / "dump").mkdir()
     (tmp_path / "dump" / name).touch()
     assert guess_site(tmp_path / "dump" / name) == site

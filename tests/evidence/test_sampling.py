@@ -26,13 +26,13 @@ def test_the_size_for_an_unlimited_population_is_the_textbook_one() -> None:
 
 
 @pytest.mark.parametrize("wrong", [(100, 0.0, 0.05), (100, 1.0, 0.05), (100, 0.95, 0.0), (100, 0.95, 1.5)])
-def test_impossible_wishes_are_refused(wrong: tuple[int, float, float]) -> None:
+def test_confidence_margin_and_share_outside_their_range_are_refused(wrong: tuple[int, float, float]) -> None:
     with pytest.raises(InputError, match="between 0 and 1"):
         compute_sample_size(*wrong)
 
 
 @given(st.integers(1, 10**6), st.floats(0.5, 0.999), st.floats(0.01, 0.3))
-def test_a_size_never_exceeds_the_population_and_grows_with_the_demand(
+def test_a_sample_size_never_exceeds_the_population_and_grows_with_confidence(
     population: int, confidence: float, margin: float
 ) -> None:
     size = compute_sample_size(population, confidence, margin)
@@ -71,7 +71,7 @@ def test_strata_get_their_share_to_within_one_item(counts: dict[str, int], data:
         assert not total or abs(places[name] - size * count / total) < 1
 
 
-def test_more_than_there_is_cannot_be_drawn() -> None:
+def test_a_sample_larger_than_the_population_is_refused() -> None:
     with pytest.raises(InputError, match="cannot be drawn from 2 items"):
         draw_simple_sample(["a", "b"], 3, 1)
     with pytest.raises(InputError, match="cannot be drawn"):

@@ -9,7 +9,7 @@ from quaestor.evidence.records import ExampleItem
 from quaestor.evidence.step_items import write_item_table
 
 
-def test_what_a_stranger_wrote_is_no_formula(tmp_path: Path) -> None:
+def test_text_of_posts_is_never_a_formula(tmp_path: Path) -> None:
     fields = {"body": "", "created": "2020-01-01", "tags": ("python",), "score": -3, "views": 7, "link": ""}
     titles = ["=HYPERLINK(1)", "-how to save", "how = to save"]
     write_item_table([ExampleItem(item=f"so/question/{n}", title=title, **fields) for n, title in enumerate(titles)],

@@ -45,7 +45,7 @@ def study(tmp_path: Path) -> Study:
     return searched_study(tmp_path / "study")
 
 
-def test_it_is_built_once_tells_how_far_it_is_and_leaves_one_file(study: Study) -> None:
+def test_the_index_is_built_once_reports_progress_and_leaves_one_file(study: Study) -> None:
     assert find_index(study) is None
     told: list[tuple[int, int]] = []
     index = build_index(study, lambda what, done, total: told.append((done, total)))
@@ -57,7 +57,7 @@ def test_it_is_built_once_tells_how_far_it_is_and_leaves_one_file(study: Study) 
     assert told == []
 
 
-def test_one_that_is_interrupted_leaves_no_trace_and_the_next_is_whole(study: Study) -> None:
+def test_an_interrupted_build_leaves_nothing_and_the_next_one_is_complete(study: Study) -> None:
     def stop(what: str, done: int, total: int) -> None:
         if done:
             raise Interrupted("stop")
@@ -72,7 +72,7 @@ def test_one_that_is_interrupted_leaves_no_trace_and_the_next_is_whole(study: St
         assert connection.execute("SELECT count(*) FROM items").fetchone() == (len(POSTS),)
 
 
-def test_it_is_made_anew_when_the_funnel_finds_something_else(study: Study) -> None:
+def test_the_index_is_rebuilt_when_the_funnel_has_another_result(study: Study) -> None:
     build_index(study, quiet)
     study.file.write_text(study.file.read_text("utf-8").replace("view_count > 10", "view_count > 75"), "utf-8")
     study = open_study(study.root)
@@ -86,7 +86,7 @@ def test_it_is_made_anew_when_the_funnel_finds_something_else(study: Study) -> N
     assert find_items(Search(study, None, index, Viewer("lead", Role.LEAD)), Query(step="viewed")).total == 3
 
 
-def test_a_file_that_is_no_index_is_as_good_as_none(study: Study) -> None:
+def test_a_damaged_index_counts_as_missing(study: Study) -> None:
     index_folder(study).mkdir(parents=True)
     (index_folder(study) / "search.db").write_text("no database at all, but long enough to be looked at as one" * 20)
     assert find_index(study) is None
@@ -95,7 +95,7 @@ def test_a_file_that_is_no_index_is_as_good_as_none(study: Study) -> None:
 
 
 @pytest.mark.slow
-def test_two_processes_at_once_do_not_hurt_each_other(study: Study) -> None:
+def test_two_processes_can_build_the_index_at_once(study: Study) -> None:
     builders = [
         subprocess.Popen([sys.executable, "-c", BUILD, str(study.root)], stderr=subprocess.PIPE) for _ in range(2)
     ]
@@ -114,13 +114,13 @@ def indexing() -> Iterator[IndexJob]:
     made.close()
 
 
-def test_it_is_built_beside_the_pages_that_ask_for_it(study: Study, indexing: IndexJob) -> None:
+def test_the_index_is_built_in_the_background_of_search_pages(study: Study, indexing: IndexJob) -> None:
     assert isinstance(indexing.get_or_start(study), IndexProgress)
     indexing.wait()
     assert isinstance(indexing.get_or_start(study), Index)
 
 
-def test_why_it_could_not_be_built_is_told(study: Study, indexing: IndexJob) -> None:
+def test_a_failed_build_reports_its_reason(study: Study, indexing: IndexJob) -> None:
     index_folder(study).mkdir(parents=True)
     with lock_folder(index_folder(study), "a test"):
         indexing.start(study)
@@ -134,7 +134,7 @@ def test_why_it_could_not_be_built_is_told(study: Study, indexing: IndexJob) -> 
     assert isinstance(indexing.get_or_start(study), Index)
 
 
-def test_a_desk_that_ends_ends_the_build_with_it(study: Study) -> None:
+def test_stopping_the_server_stops_the_build(study: Study) -> None:
     indexing = IndexJob()
     indexing.close()
     indexing.start(study)

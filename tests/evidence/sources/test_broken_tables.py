@@ -66,7 +66,7 @@ def test_a_wrong_number_of_fields_rejects_the_row(tmp_path: Path) -> None:
     assert "the row has 3 fields, the header has 2" in loaded.reasons[1]
 
 
-def test_bytes_that_are_no_text_reject_their_row_alone(tmp_path: Path) -> None:
+def test_undecodable_bytes_reject_only_their_row(tmp_path: Path) -> None:
     content = b'id,a\n1,ok\n2,"x\ncaf\xe9"\n3,ok\n'
     loaded = load(raw(tmp_path, content))
     assert loaded.column("item") == ["row/1", "row/3"]

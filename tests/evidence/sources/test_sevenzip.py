@@ -28,13 +28,13 @@ class TestContents:
         assert unpack(archive) == SITE
 
     @pytest.mark.parametrize("method", METHODS)
-    def test_every_length_near_the_end_of_a_filter_is_whole(self, method: str, tmp_path: Path) -> None:
+    def test_data_of_every_length_is_complete_after_a_filter(self, method: str, tmp_path: Path) -> None:
         for length in (1, 2, 4, 5, 9, 65_535, 65_536, 65_537, 1_048_576, 1_048_577):
             data = (b"\xe8\x01\x02\x00\x00" * (length // 5 + 1))[:length]
             path = pack(tmp_path / f"{length}.7z", {"a": data}, METHODS[method])
             assert unpack(SevenZip(path)) == {"a": data}
 
-    def test_folders_are_no_members(self, tmp_path: Path) -> None:
+    def test_folders_are_not_members(self, tmp_path: Path) -> None:
         (tmp_path / "site" / "empty folder").mkdir(parents=True)
         (tmp_path / "site" / "empty.xml").touch()
         (tmp_path / "site" / "Posts.xml").write_bytes(b"<posts/>")

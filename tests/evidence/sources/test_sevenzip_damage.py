@@ -240,7 +240,7 @@ class TestDamage:
             with pytest.raises(InputError, match=r"damaged 7z header \(it unpacks wrongly\); get the"):
                 SevenZip(path)
 
-    def test_a_wrong_checksum_is_told_after_the_bytes(self, tmp_path: Path) -> None:
+    def test_a_wrong_checksum_is_reported_after_the_bytes(self, tmp_path: Path) -> None:
         data = rows(30_000)
         archive = SevenZip(written(tmp_path / "a.7z", single_member(data, len(data), digest=1)))
         got = []

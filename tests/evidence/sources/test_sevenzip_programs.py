@@ -159,7 +159,7 @@ class TestPrograms:
             unpack(archive, programs=False)
 
     @needs_seven_zip
-    def test_damage_is_told_the_same_way_through_a_program(self, tmp_path: Path) -> None:
+    def test_damage_is_reported_the_same_way_through_a_program(self, tmp_path: Path) -> None:
         path = pack(tmp_path / "large.7z", LARGE, METHODS["LZMA2"])
         data = bytearray(path.read_bytes())
         data[len(data) // 2 : len(data) // 2 + 40] = bytes(40)
@@ -216,7 +216,7 @@ class TestPrograms:
         assert b"".join(got) == data
 
     @pytest.mark.skipif(os.name == "nt", reason="the stand-in program is a shell script")
-    def test_a_program_that_never_ends_does_not_hold_up_a_caller_who_stops(
+    def test_a_program_that_never_ends_does_not_block_a_caller_that_stops(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         path = pack(tmp_path / "large.7z", {"zeros": bytes(5_000_000)})

@@ -133,7 +133,7 @@ def test_line_ends_and_encodings(tmp_path: Path, ending: str, encoding: str, las
     assert loaded.column("text") == ["é", f"a{ending}b", "x"]
 
 
-def test_a_byte_order_mark_is_accepted_without_a_word(tmp_path: Path) -> None:
+def test_a_byte_order_mark_is_accepted(tmp_path: Path) -> None:
     loaded = load(raw(tmp_path, b"\xef\xbb\xbfid,n\n1,x\n"), columns={"id": {"type": "whole"}, "n": {"type": "whole"}})
     assert (loaded.rows, loaded.rejects[0].offset) == ([], 8)
 
@@ -167,7 +167,7 @@ def test_the_delimiter_follows_the_suffix_or_the_setting(
 
 
 @pytest.mark.parametrize("make", ["csv", "xlsx"])
-def test_the_header_may_stand_lower_and_be_followed_by_texts(tmp_path: Path, make: str) -> None:
+def test_the_header_can_be_in_a_later_row_and_be_followed_by_comments(tmp_path: Path, make: str) -> None:
     rows = [["Export of today"], ["", ""], ["id", "q1"], ["", "What do you use?"], ["1", "ONNX"]]
     if make == "csv":
         path = raw(tmp_path, "Export of today\n,\nid,q1\n,What do you use?\n1,ONNX\n")
@@ -263,7 +263,7 @@ def test_batches_are_bounded_in_rows_and_in_characters(
         ({"columns": {"id": {"type": "list"}}}, "which is a list"),
     ],
 )
-def test_settings_that_cannot_be_are_refused(wrong: dict[str, Any], words: str) -> None:
+def test_invalid_settings_are_refused(wrong: dict[str, Any], words: str) -> None:
     with pytest.raises(ValidationError, match=words.replace("{", r"\{")):
         TableSettings.model_validate({"path": "a.csv", "item": "{id}", **wrong})
 

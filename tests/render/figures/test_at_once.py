@@ -50,7 +50,7 @@ def test_figures_drawn_at_the_same_time_keep_their_own_scales(draw: Callable[[in
     assert [figure.spec for figure in found] == [expected[at % 3] for at in range(18)]
 
 
-def test_no_figure_is_made_by_setters_that_figures_share() -> None:
+def test_no_figure_uses_altair_setters_that_are_not_thread_safe() -> None:
     assert _SETTER.search('alt.X("low:Q").scale(domain=[0, 1])')
     for path in Path(quaestor.render.__path__[0]).rglob("*.py"):
         assert _SETTER.search(path.read_text("utf-8")) is None, path.name

@@ -38,7 +38,7 @@ def moved_by(mark: ElementTree.Element) -> tuple[float, float]:
     return float(across), float(down)
 
 
-def test_points_of_a_forest_stand_where_their_values_are_and_the_words_say_the_same() -> None:
+def test_points_of_a_forest_plot_are_at_their_values_and_the_text_says_the_same() -> None:
     drawn = ElementTree.fromstring(forest())
     points = [moved_by(one) for one in drawn.iter(f"{SVG}path") if one.get("fill") == "#7a1f2b"]
     intervals = [one for one in drawn.iter(f"{SVG}line") if one.get("stroke") == "#7a1f2b"]

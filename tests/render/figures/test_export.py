@@ -64,7 +64,9 @@ def test_the_same_process_draws_the_same_page_again(drawn: dict[str, str], figur
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_figure_speaks_by_its_title_and_text(name: str, figures: dict[str, Figure], drawn: dict[str, str]) -> None:
+def test_a_figure_has_an_accessible_title_and_description(
+    name: str, figures: dict[str, Figure], drawn: dict[str, str]
+) -> None:
     root = ElementTree.fromstring(drawn[name])
     words = {child.get("id"): child.text for child in root if child.tag in (f"{SVG}title", f"{SVG}desc")}
     assert root.get("role") == "img"
@@ -122,7 +124,7 @@ def test_the_page_is_a_whole_document_with_its_font(name: str, written: Path) ->
     assert all(int(number) <= len(table) for number in re.findall(rb"\b(\d+) 0 R\b", content))
 
 
-def test_a_drawing_with_style_attributes_loses_them_not_what_they_say() -> None:
+def test_style_attributes_become_svg_attributes() -> None:
     drawn = clean_svg(
         '<svg width="1"><g id="clip0" style="fill: red; stroke:none" aria-hidden="true"/></svg>', "funnel"
     )

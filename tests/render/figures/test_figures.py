@@ -75,7 +75,7 @@ def test_the_numbers_are_written_in_the_drawing(name: str, drawn: dict[str, str]
 
 
 @pytest.mark.parametrize("name", SPOKEN)
-def test_the_words_of_a_figure_tell_its_key_numbers(name: str, figures: dict[str, Figure]) -> None:
+def test_the_text_alternative_has_the_key_numbers(name: str, figures: dict[str, Figure]) -> None:
     for words in SPOKEN[name]:
         assert words in figures[name].alt
 
@@ -96,7 +96,7 @@ EMPTY: dict[str, Callable[[], Figure]] = {
 
 
 @pytest.mark.parametrize("name", EMPTY)
-def test_without_data_a_figure_says_so(name: str) -> None:
+def test_a_figure_without_data_states_the_reason(name: str) -> None:
     figure = EMPTY[name]()
     assert re.search(r"\b(no|not?hing)\b", figure.alt)
     texts = _texts(render_svg(figure))
@@ -156,7 +156,7 @@ ODD: dict[str, Callable[[], Figure]] = {
 
 
 @pytest.mark.parametrize("case", ODD)
-def test_odd_data_is_drawn_whole(case: str) -> None:
+def test_unusual_data_is_drawn_completely(case: str) -> None:
     figure = ODD[case]()
     svg = render_svg(figure)
     assert_text_inside(svg)
@@ -178,13 +178,13 @@ def test_a_cell_is_darker_where_its_share_is_larger() -> None:
     assert int(first[1:3], 16) < int(second[1:3], 16)
 
 
-def test_a_name_in_the_treemap_stands_only_where_it_fits(figures: dict[str, Figure], drawn: dict[str, str]) -> None:
+def test_a_name_in_the_treemap_appears_only_if_it_fits(figures: dict[str, Figure], drawn: dict[str, str]) -> None:
     named = [text for text in _texts(drawn["treemap"]) if text.startswith("Object")]
     assert 10 <= len(named) < 40
     assert "Object 0" in named
 
 
-def test_several_figures_of_one_kind_can_stand_in_one_page() -> None:
+def test_several_figures_of_one_kind_can_be_on_one_page() -> None:
     pages = [
         render_svg(draw_forest([ForestEstimate("x", 0.5, 0.4, 0.6, 9)], name=name))
         for name in ("forest-pilot", "forest-main")

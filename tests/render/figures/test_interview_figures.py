@@ -35,7 +35,7 @@ def drawn() -> list[Figure]:
     ]
 
 
-def test_each_figure_says_its_numbers_in_words() -> None:
+def test_the_text_alternative_of_each_figure_has_its_numbers() -> None:
     curves, grid, half = drawn()
     assert curves.alt == (
         "36 codes in 6 interviews. New codes: P1 5, P2 4, P3 3, P4 2, P5 1 and P6 0. A rule: reached."
@@ -63,7 +63,7 @@ def test_a_count_can_be_read_in_its_cell_on_a_light_page_and_on_a_dark_one(one: 
     assert luminance(choose_shade(low)[0]) >= luminance(choose_shade(high)[0])
 
 
-def test_a_dark_page_turns_the_maps_over() -> None:
+def test_a_dark_page_inverts_the_grids() -> None:
     """The report leaves drawings with black letters as they are."""
     assert not any('fill="#000000"' in render_svg(figure) for figure in drawn())
 
@@ -80,14 +80,14 @@ def test_a_dark_page_turns_the_maps_over() -> None:
     ],
     ids=lambda figure: figure.name,
 )  # fmt: skip
-def test_nothing_leaves_a_figure_whatever_codes_are_called(figure: Figure) -> None:
+def test_long_code_names_stay_inside_the_figure(figure: Figure) -> None:
     assert_text_inside(render_svg(figure))
     assert "<script" not in render_svg(figure)
     width, height = figure.size
     assert f'width="{width}" height="{height}"' in render_svg(figure)[:200], "a page can keep its room"
 
 
-def test_where_there_is_nothing_yet_a_figure_says_so() -> None:
+def test_a_figure_without_data_says_so() -> None:
     assert "no interview has been coded yet" in draw_saturation([]).alt
     assert "no interview has been coded yet" in draw_code_map([], []).alt
     assert "no two codes occur in the same turn yet" in draw_co_occurrence(["a", "b"], [[1, 0], [0, 1]]).alt

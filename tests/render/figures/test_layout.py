@@ -14,7 +14,7 @@ from quaestor.render.figures.treemap import Rectangle
 
 
 @given(st.lists(st.floats(0, 300), max_size=15), st.floats(1, 40))
-def test_spread_places_keep_their_order_their_gap_and_their_room(wanted: list[float], gap: float) -> None:
+def test_spread_positions_keep_order_gap_and_limits(wanted: list[float], gap: float) -> None:
     places = spread_positions(wanted, gap, 0, 300)
     kept = min(gap, 300 / max(len(wanted) - 1, 1))
     assert all(-1e-6 <= place <= 300 + 1e-6 for place in places)
@@ -25,7 +25,7 @@ def test_spread_places_keep_their_order_their_gap_and_their_room(wanted: list[fl
             assert places[one] < places[other]
 
 
-def test_places_far_enough_apart_stay_where_they_are() -> None:
+def test_positions_far_enough_apart_do_not_move() -> None:
     assert spread_positions([10, 200, 90], 20, 0, 300) == [10, 200, 90]
 
 
@@ -51,7 +51,7 @@ def test_a_crowded_label_moves_away_at_the_end_of_a_line() -> None:
     assert spot.leader[1][0] == pytest.approx(spot.x - 3 if spot.align == "left" else spot.x + 3)
 
 
-def test_a_label_without_a_place_is_left_out() -> None:
+def test_a_label_without_free_space_is_omitted() -> None:
     assert (
         place_labels([Label("none", 50, 50, 5, 30)], [Rectangle(-900, -900, 2000, 2000)], Rectangle(0, 0, 99, 99)) == []
     )

@@ -37,7 +37,7 @@ def reach(figure: Figure) -> tuple[float, float]:
     return low, high
 
 
-def test_a_scale_with_a_centre_parts_through_it() -> None:
+def test_a_scale_with_a_centre_is_divided_through_it() -> None:
     figure = draw_likert(FIVE, [ScaleRow("a", (1, 2, 4, 2, 1))], centre=2)
     assert bars(figure)["a"] == [
         ("Strongly disagree", -0.5, -0.4), ("Disagree", -0.4, -0.2), ("Neither", -0.2, 0.2),
@@ -45,7 +45,7 @@ def test_a_scale_with_a_centre_parts_through_it() -> None:
     ]  # fmt: skip
 
 
-def test_an_even_scale_parts_between_its_two_middle_steps() -> None:
+def test_an_even_scale_is_divided_between_its_two_middle_steps() -> None:
     figure = draw_likert(FOUR, [ScaleRow("crashes", (1, 2, 3, 4))])
     assert bars(figure)["crashes"] == [
         ("Never", -0.3, -0.2), ("Rarely", -0.2, 0.0), ("Occasionally", 0.0, 0.3), ("Regularly", 0.3, 0.7),
@@ -53,18 +53,18 @@ def test_an_even_scale_parts_between_its_two_middle_steps() -> None:
     assert reach(figure) == (-0.3, 0.7)
 
 
-def test_nobody_disagrees_and_the_left_side_takes_no_room() -> None:
+def test_without_disagreement_the_left_side_takes_no_space() -> None:
     figure = draw_likert(FIVE, [ScaleRow("a", (0, 0, 0, 3, 1)), ScaleRow("b", (0, 0, 0, 0, 2))], centre=2)
     assert reach(figure) == (0.0, 1.0)
     assert bars(figure) == {"a": [("Agree", 0.0, 0.75), ("Strongly agree", 0.75, 1.0)], "b": [("Strongly agree", 0, 1)]}
 
 
-def test_all_neutral_is_one_bar_about_the_line() -> None:
+def test_only_neutral_answers_give_one_bar_around_the_line() -> None:
     figure = draw_likert(FIVE, [ScaleRow("a", (0, 0, 9, 0, 0))], centre=2)
     assert bars(figure)["a"] == [("Neither", -0.5, 0.5)]
 
 
-def test_unequal_bases_missing_levels_and_rows_without_answers_stand_beside_each_other() -> None:
+def test_rows_with_different_bases_missing_levels_or_no_answers_are_drawn_together() -> None:
     rows = [ScaleRow("many", (0, 20_000, 0, 30_000, 0)), ScaleRow("one", (0, 1, 0, 0, 0)), ScaleRow("none", (0,) * 5)]
     figure = draw_likert(FIVE, rows, centre=2)
     assert bars(figure) == {
@@ -78,7 +78,7 @@ def test_unequal_bases_missing_levels_and_rows_without_answers_stand_beside_each
     assert "none: nobody has answered" in figure.alt
 
 
-def test_groups_stand_under_their_heading_once() -> None:
+def test_each_group_has_one_heading() -> None:
     rows = [ScaleRow(label, (1, 1, 1, 1), group) for group in ("Crashes", "Speed") for label in ("PRO", "normal")]
     svg = render_svg(draw_likert(FOUR, rows))
     assert svg.count(">Crashes<") == svg.count(">Speed<") == 1
@@ -104,14 +104,14 @@ def is_as_large_as_told(figure: Figure, size: tuple[int, int]) -> bool:
     ],
     ids=["rows", "groups", "one without answers", "nothing"],
 )
-def test_its_size_is_known_without_drawing_and_everything_stands_in_it(rows: list[ScaleRow], narrow: bool) -> None:
+def test_the_size_is_known_without_drawing_and_contains_everything(rows: list[ScaleRow], narrow: bool) -> None:
     steps = (*FOUR[:3], LONG)
     figure = draw_likert(steps, rows, narrow=narrow)
     assert is_as_large_as_told(figure, likert_size(steps, rows, narrow=narrow))
     assert_text_inside(render_svg(figure), 300 if narrow else 760)
 
 
-def test_on_a_phone_a_label_stands_above_its_bar_with_the_whole_width_for_both() -> None:
+def test_on_a_phone_label_and_bar_both_have_the_whole_width() -> None:
     rows = [ScaleRow("How often a converted model crashes when it is loaded", (1, 2, 3, 4))]
     wide, narrow = (draw_likert(FOUR, rows, narrow=one) for one in (False, True))
     assert bars(wide) == bars(narrow)
@@ -125,7 +125,7 @@ def test_on_a_phone_a_label_stands_above_its_bar_with_the_whole_width_for_both()
 
 
 @pytest.mark.parametrize("rows", [[], [ScaleRow("a", (0, 0, 0, 0))]], ids=["no row", "no answer"])
-def test_without_answers_it_is_a_sentence(rows: list[ScaleRow]) -> None:
+def test_without_answers_the_figure_is_a_sentence(rows: list[ScaleRow]) -> None:
     figure = draw_likert(FOUR, rows, title="How often")
     assert "nobody has answered this yet" in render_svg(figure)
     assert bars(figure) == {} if "datasets" in figure.spec else True
@@ -146,7 +146,7 @@ def test_long_labels_stay_inside() -> None:
     centre=st.none() | st.integers(0, 8),
     stacked=st.booleans(),
 )
-def test_every_bar_is_a_whole_without_gaps(rows: list[list[int]], centre: int | None, stacked: bool) -> None:
+def test_every_bar_is_100_percent_without_gaps(rows: list[list[int]], centre: int | None, stacked: bool) -> None:
     steps = len(rows[0])
     middle = find_middle(steps, None if centre is None else min(centre, steps - 1))
     pieces = split_bars([ScaleRow("", tuple(row)) for row in rows], middle, stacked=stacked)

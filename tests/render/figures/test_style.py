@@ -43,7 +43,7 @@ SIGHTS = {
 
 
 @pytest.mark.parametrize("sight", SIGHTS)
-def test_colours_of_series_are_far_apart_for_every_sight(sight: str) -> None:
+def test_colours_of_series_are_distinct_for_every_kind_of_colour_blindness(sight: str) -> None:
     for one, other in itertools.combinations(SERIES, 2):
         assert math.dist(_lab(one, sight), _lab(other, sight)) > 20
 
@@ -59,7 +59,7 @@ def test_twelve_series_differ_in_more_than_colour() -> None:
     assert len({(dash, shape) for _, dash, shape in marks}) == 12
 
 
-def test_text_and_marks_stand_out_from_paper() -> None:
+def test_text_and_marks_contrast_with_the_background() -> None:
     assert min(contrast(INK, PAPER), contrast(MUTED, PAPER)) >= 4.5
     assert all(contrast(color, PAPER) >= 2.7 for color in SERIES)
 
@@ -71,7 +71,7 @@ def test_a_larger_value_is_never_lighter(one: float, other: float) -> None:
 
 
 @given(st.floats(-1, 2))
-def test_text_reads_on_every_shade(part: float) -> None:
+def test_text_is_legible_on_every_shade(part: float) -> None:
     assert contrast(choose_ink(shade(part)), shade(part)) >= 4.5
 
 
@@ -85,7 +85,7 @@ def test_text_is_measured_a_little_too_wide_and_not_by_much(text: str, bold: boo
 
 
 @given(st.text(max_size=60), st.floats(10, 400))
-def test_fitted_text_fits(text: str, width: float) -> None:
+def test_shortened_text_fits(text: str, width: float) -> None:
     short = shorten(text, max(width, 12))
     assert text_width(short) <= max(width, 12)
     assert short == text or short.endswith("…")

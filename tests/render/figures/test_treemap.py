@@ -58,7 +58,7 @@ def test_parts_of_similar_weight_are_near_squares(weights: list[int], shape: flo
     assert max(map(_oblong, placed)) < 5
 
 
-def test_the_worked_example_of_the_method_comes_out() -> None:
+def test_the_published_example_of_the_method_is_reproduced() -> None:
     placed = squarify([6, 6, 4, 3, 2, 2, 1], 0, 0, 6, 4)
     assert placed[0] == Rectangle(0, 0, 3, 2)
     assert placed[1] == Rectangle(0, 2, 3, 2)
@@ -73,7 +73,7 @@ def test_parts_come_in_the_order_of_their_weights_whatever_their_size() -> None:
     assert all(one.area < other.area for one, other in pairwise(rising))
 
 
-def test_nothing_to_show_takes_no_room() -> None:
+def test_zero_weights_take_no_space() -> None:
     assert squarify([], 0, 0, 10, 10) == []
     assert squarify([0, 0], 5, 6, 10, 10) == [Rectangle(5, 6, 0, 0)] * 2
     assert [part.area for part in squarify([1, 2], 0, 0, 0, 10)] == [0, 0]

@@ -31,7 +31,7 @@ def shown(browser: Browser, content: str, width: int, scheme: str = "light") -> 
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(320, "light"), (1280, "dark")])
-def test_axe_finds_nothing(
+def test_axe_finds_no_accessibility_problem(
     browser: Browser,
     journal_table: Table,
     hostile_table: Table,
@@ -46,13 +46,13 @@ def test_axe_finds_nothing(
     page.context.close()
 
 
-def test_axe_finds_nothing_on_a_page_of_its_own(browser: Browser, journal_table: Table) -> None:
+def test_axe_finds_no_accessibility_problem_on_a_standalone_page(browser: Browser, journal_table: Table) -> None:
     page = shown(browser, html_page(journal_table), 320, "dark")
     assert Axe().run(page).response["violations"] == []
     page.context.close()
 
 
-def test_words_from_right_to_left_keep_their_order_and_the_title_of_their_row_stays_in_sight(browser: Browser) -> None:
+def test_right_to_left_text_keeps_its_order_and_row_titles_stay_visible(browser: Browser) -> None:
     said = "ندرب النموذج. (3) نعم!"
     columns = tuple(Column(f"{name}", "long heading " * 3, numeric=False) for name in "abc")
     rows = (Row("a", said, tuple(Cell((said,)) for _ in columns)),)

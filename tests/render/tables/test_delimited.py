@@ -33,7 +33,7 @@ def test_without_titles_of_groups_there_is_no_group() -> None:
     assert one_cell(Cell(("1",), (1,))) == [["row", "Object", "n"], ["r", "t", "1"]]
 
 
-def test_where_no_number_is_known_the_text_stands() -> None:
+def test_a_cell_without_a_number_keeps_its_text() -> None:
     assert one_cell(Cell(("–",)))[1][2] == "–"
     assert one_cell(Cell(("undefined",), (math.nan,)))[1][2] == "undefined"
     assert one_cell(Cell(("n/a", "3.0%"), (None, 0.03)), Column("n", "N"))[0:] == [

@@ -15,7 +15,7 @@ from quaestor.render.tables.files import to_markdown, write_table
 from quaestor.render.tables.layout import Link
 
 
-def test_five_files_the_same_again(journal_table: Table, link: Link, tmp_path: Path) -> None:
+def test_writing_a_table_twice_gives_the_same_five_files(journal_table: Table, link: Link, tmp_path: Path) -> None:
     paths = write_table(journal_table, tmp_path / "tables", link)
     assert [path.name for path in paths] == [f"table-3.{one}" for one in ("html", "md", "tex", "csv", "xlsx")]
     before = [path.read_bytes() for path in paths]
@@ -40,7 +40,7 @@ def plain(text: str) -> str:
     return " ".join(re.sub("[\x00-\x08\x0e-\x1b\ud800-\udfff\ufffe]", "\ufffd", text).split())
 
 
-def test_a_spanner_goes_into_the_titles_and_numbers_stand_right(journal_table: Table) -> None:
+def test_spanners_are_part_of_column_titles_and_numbers_are_right_aligned(journal_table: Table) -> None:
     heads = rendered(journal_table).findall(".//th")
     assert [head.text for head in heads][:4] == [
         "Phase and object",
@@ -62,7 +62,7 @@ def test_groups_and_totals_are_bold(journal_table: Table) -> None:
     assert strong == ["Data processing", "Subtotal", "Model setting", "Total"]
 
 
-def test_hostile_texts_come_back_as_they_are(hostile_table: Table) -> None:
+def test_hostile_text_is_read_back_unchanged(hostile_table: Table) -> None:
     body = rendered(hostile_table, lambda *place: 'x)|"> <script>[a](b)' + "".join(place))
     assert {one.tag for one in body.iter()} <= {
         "body", "p", "strong", "em", "table", "thead", "tbody", "tr", "th", "td", "sup", "a",

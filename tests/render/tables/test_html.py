@@ -33,7 +33,7 @@ def test_spanners_and_headings_of_groups_span_their_columns(journal_table: Table
     assert len(figure.findall(".//tbody")) == 3
 
 
-def test_neighbours_alone_share_a_spanner() -> None:
+def test_only_neighbouring_columns_share_a_spanner() -> None:
     columns = [Column(name, name, spanner=over) for name, over in zip("abcd", ["x", "x", "", "x"], strict=True)]
     heads = parsed(Table("1", "", "", tuple(columns), ())).findall(".//th[@scope='colgroup']")
     assert [(one.text, one.get("colspan")) for one in heads] == [("x", "2"), ("x", "1")]
@@ -58,7 +58,7 @@ def test_a_number_opens_its_items_and_one_without_a_selection_opens_nothing(jour
     assert list(parsed(journal_table).iter("a")) == []
 
 
-def test_totals_numbers_parts_marks_and_notes_are_told_apart(journal_table: Table) -> None:
+def test_totals_numbers_parts_marks_and_notes_have_their_own_markup(journal_table: Table) -> None:
     figure = parsed(journal_table)
     totals = [row[0].text for row in figure.iter("tr") if row.get("class") == "total"]
     assert totals == ["Subtotal", "Total"]
@@ -86,7 +86,7 @@ def test_hostile_text_is_text(hostile_table: Table) -> None:
     assert "</td><script>alert(1)</script> &amp; &copy; <!-- no -->" in figure.text_content()
 
 
-def test_words_go_in_their_own_direction_and_numbers_in_that_of_the_table() -> None:
+def test_text_has_its_own_direction_and_numbers_that_of_the_table() -> None:
     said = "ندرب النموذج. (3) نعم!"
     columns = (Column("words", "quotation", numeric=False), Column("times", "times"))
     rows = (Row("a", said, (Cell((said,), (), Selection()), Cell(("3",), (3,)))),)
@@ -104,13 +104,13 @@ def test_a_table_without_rows_says_so(empty_table: Table) -> None:
     assert body.find(".//td").get("colspan") == "3"
 
 
-def test_headings_without_words_are_no_headings() -> None:
+def test_empty_headings_are_ordinary_cells() -> None:
     rows = (Row("a", "", (Cell(("1",), (1,), Selection()),)),)
     figure = parsed(Table("1", "", "", (Column("n", ""),), (Group("", rows),)))
     assert list(figure.iter("th")) == []
 
 
-def test_a_page_of_its_own_is_whole(journal_table: Table) -> None:
+def test_a_standalone_page_is_complete(journal_table: Table) -> None:
     page = html_page(journal_table)
     assert page.startswith("<!doctype html>")
     assert "<style>" in page

@@ -37,7 +37,7 @@ def test_tables_compile_and_their_numbers_and_links_are_on_the_pages(
 
 
 @pytest.mark.needs("pdflatex")
-def test_every_sign_we_know_and_every_block_of_unicode_is_set_or_named(tmp_path: Path) -> None:
+def test_every_character_is_typeset_or_replaced_by_its_code(tmp_path: Path) -> None:
     signs = [chr(code) for code in (*range(0x20, 0x530), *range(0x1E00, 0x2800), 0xFB01, 0x4E2D, 0x1F600, 0x10FFFF)]
     rows = [" ".join(signs[at : at + 60]) for at in range(0, len(signs), 60)]
     table = Table("1", "Signs", "", (), (Group("", tuple(Row(text, text, ()) for text in rows)),))
@@ -99,5 +99,5 @@ def test_text_is_ascii_with_its_braces_in_pairs_and_no_bare_special_sign(text: s
         ("1–2", r"1\textendash{}2"),
     ],
 )
-def test_signs_become_what_latex_calls_them(text: str, wanted: str) -> None:
+def test_special_characters_become_latex_commands(text: str, wanted: str) -> None:
     assert latex_text(text) == wanted

@@ -112,7 +112,7 @@ def test_a_format_shows_what_is_printed(value: float, text: str, wanted: str | N
     assert number_format(value, text) == wanted
 
 
-def test_a_mark_stands_beside_the_number_it_marks() -> None:
+def test_a_footnote_mark_follows_its_number() -> None:
     assert number_format(0.5, "0.50", "a") == '#,##0.00" a"'
     row = Row("r", "t", (Cell(("0.50",), (0.5,), Selection(), ("a",)),))
     content = to_xlsx([Table("1", "", "", (Column("n", "N"),), (Group("", (row,)),))])

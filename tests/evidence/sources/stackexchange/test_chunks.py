@@ -33,7 +33,7 @@ def ids_and_rejects(parts: list[pieces.Chunk]) -> tuple[list[int], list[Reject]]
     return ids, rejects
 
 
-def test_a_piece_without_a_row_has_none() -> None:
+def test_a_chunk_without_a_row_gives_no_rows() -> None:
     parsed = parse_chunk(b"", POSTS)
     assert (parsed.batch.num_rows, parsed.rejects) == (0, [])
 
@@ -79,7 +79,7 @@ def huge(before: int, body: int) -> list[bytes]:
     ]
 
 
-def test_a_row_too_large_is_refused_from_a_stream_without_being_held() -> None:
+def test_a_row_too_large_is_rejected_from_a_stream_without_filling_memory() -> None:
     largest = 0
     ids: list[int] = []
     rejects: list[Reject] = []
@@ -104,7 +104,7 @@ def test_a_row_too_large_is_refused_from_a_file(tmp_path: Path) -> None:
     assert [(reject.reason, reject.excerpt[:10]) for reject in rejects] == [("a row larger than 16 MB", '<row Id="9')]
 
 
-def test_where_a_stream_breaks_what_came_before_is_kept() -> None:
+def test_rows_before_a_damaged_part_of_a_stream_are_kept() -> None:
     def breaking() -> object:
         yield TEXT[:2_000]
         raise InputError("the archive is damaged")
@@ -115,7 +115,7 @@ def test_where_a_stream_breaks_what_came_before_is_kept() -> None:
     assert "the archive is damaged" in [reject.reason for reject in rejects]
 
 
-def test_text_grown_a_thousand_times_from_its_archive_is_a_trap() -> None:
+def test_a_decompression_bomb_is_rejected() -> None:
     def bomb() -> object:
         yield b"<posts>" + ROWS[0]
         for _ in range(3_000):
@@ -134,7 +134,7 @@ def test_text_grown_a_thousand_times_from_its_archive_is_a_trap() -> None:
     assert seen < 1_100 << 20
 
 
-def test_an_empty_file_has_no_pieces(tmp_path: Path) -> None:
+def test_an_empty_file_has_no_chunks(tmp_path: Path) -> None:
     path = tmp_path / "Posts.xml"
     path.write_bytes(b"")
     assert list(pieces.split_file(str(path), 0)) == []

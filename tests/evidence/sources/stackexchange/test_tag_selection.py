@@ -76,7 +76,7 @@ def test_a_question_is_found_wherever_its_tags_stand_in_the_row() -> None:
 @pytest.mark.parametrize(
     "row", ['<row Id="1" PostTypeId="1" Tags="|tensorflow|"', '<row Id="x" PostTypeId="1" />', "<row />"]
 )
-def test_rows_out_of_shape_are_set_aside_to_be_refused(row: str) -> None:
+def test_malformed_rows_are_set_aside_to_be_rejected(row: str) -> None:
     scan = scan_posts(
         Chunk.from_text(0, f'{row}\n<row Id="2" PostTypeId="1" Tags="|tensorflow|" />'.encode()),
         build_tag_filter(("tensorflow",)),
