@@ -28,7 +28,7 @@ from quaestor.store.erasure import DAY, ERASED_LIST, PSEUDONYM, ErasedList
 from quaestor.store.private_file_copy import is_empty, restore_copy
 from quaestor.store.records import Act
 from quaestor.store.sealed_file_restore import list_participants, read_erasures, remove_withdrawn, require_valid_copy
-from quaestor.study.contributions import BackupPart, WithdrawnData, PartCopy
+from quaestor.study.contributions import BackupPart, PartCopy, WithdrawnData
 from quaestor.study.folder import Study, has_journal, open_journal
 
 Copies = Mapping[str, sqlite3.Connection]

@@ -10,7 +10,7 @@ from quaestor.coding.session import Where, find_study
 from quaestor.interviews.coding.progress import NOT_BEGUN, CodingStep, coding_steps
 from quaestor.interviews.model.records import Interview, Participant, describe_participant
 from quaestor.interviews.names.matches import Progress, progress_of
-from quaestor.interviews.participants.consent import DECLINED, ConsentForm, Consent, agreement_of, consents
+from quaestor.interviews.participants.consent import DECLINED, Consent, ConsentForm, agreement_of, consents
 from quaestor.interviews.participants.people import reachable
 from quaestor.interviews.repository import Interviews, guide_files, interviews_path, open_interviews
 from quaestor.study.folder import Study

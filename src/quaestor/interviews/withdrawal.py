@@ -37,7 +37,9 @@ class ParticipantWithdrawal:
     """Whether traces may remain in the files' bytes until other processes have finished reading them."""
 
 
-def withdraw(interviews: Interviews, participant: str, actor: str | None = None, how: str = "asked") -> ParticipantWithdrawal:
+def withdraw(
+    interviews: Interviews, participant: str, actor: str | None = None, how: str = "asked"
+) -> ParticipantWithdrawal:
     """Erases a participant, as the lead; a repeated call erases what the first one left."""
     lead = require_lead(interviews.coding, actor, "erase a participant's data")
     return _erased(interviews, participant, lead, how)

@@ -18,7 +18,7 @@ from quaestor.interviews.conduct.conversation_state import (
     Note,
     conversation_in,
 )
-from quaestor.interviews.model.records import Guide, GuideQuestion, Interview, GuideSection
+from quaestor.interviews.model.records import Guide, GuideQuestion, GuideSection, Interview
 from quaestor.interviews.participants.consent import Consent, consent_of
 from quaestor.interviews.repository import Interviews
 from quaestor.store.sealed_file import SealedEntry

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from quaestor.base.errors import InputError
-from quaestor.interviews.conduct.conversation_state import ASKED, SKIPPED, Clock, TimeMark, Note, conversation
+from quaestor.interviews.conduct.conversation_state import ASKED, SKIPPED, Clock, Note, TimeMark, conversation
 from quaestor.interviews.model.records import (
     Guide,
     GuideQuestion,
-    Interview,
     GuideSection,
+    Interview,
     clock_words,
     describe_participant,
 )

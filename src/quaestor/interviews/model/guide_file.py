@@ -28,7 +28,7 @@ from typing import Any
 
 from quaestor.base.errors import InputError
 from quaestor.base.names import join_with_or, suggest
-from quaestor.interviews.model.records import Asks, Guide, GuideQuestion, ReferenceItem, GuideSection
+from quaestor.interviews.model.records import Asks, Guide, GuideQuestion, GuideSection, ReferenceItem
 
 LONGEST_ID = 60
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*))?")

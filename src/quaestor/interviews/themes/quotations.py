@@ -25,7 +25,15 @@ from quaestor.interviews.model.records import Asks, SpokenTurn, Transcript
 from quaestor.interviews.names.masking import masked, masker
 from quaestor.interviews.participants.consent import declined
 from quaestor.interviews.repository import Interviews
-from quaestor.interviews.themes.records import CodeUsed, QuotationPart, Quotation, Reference, ReferenceTally, Said, Themes
+from quaestor.interviews.themes.records import (
+    CodeUsed,
+    Quotation,
+    QuotationPart,
+    Reference,
+    ReferenceTally,
+    Said,
+    Themes,
+)
 from quaestor.people.roles import Role
 
 
