@@ -43,12 +43,18 @@ def list_disagreement_rows(
                 {
                     "item": case.item,
                     "facet": case.facet,
-                    "answers": [(rater, write_cell(plan.facet(case.facet), given_answer)) for rater, given_answer in case.answers],
+                    "answers": [
+                        (rater, write_cell(plan.facet(case.facet), given_answer))
+                        for rater, given_answer in case.answers
+                    ],
                     "simulated": is_simulated(state.round(name), case.item),
                     "comments": [
-                        {"actor": comment.actor, "text": comment.text, "time": comment.time} for comment in case.comments
+                        {"actor": comment.actor, "text": comment.text, "time": comment.time}
+                        for comment in case.comments
                     ],
-                    "tie_comment": write_cell(plan.facet(case.facet), case.tie_comment.answer) if case.tie_comment else "",
+                    "tie_comment": write_cell(plan.facet(case.facet), case.tie_comment.answer)
+                    if case.tie_comment
+                    else "",
                     "tie_text": case.tie_comment.text if case.tie_comment else "",
                     **_build_outcome(plan, case.decision),
                 }
@@ -230,5 +236,7 @@ def _check_answer(state: State, name: str, facet: str, answer: Any) -> Any:
 def _find_facet(state: State, name: str, facet: str | None) -> str:
     names = [facet_plan.id for facet_plan in state.round(name).plan.facets]
     if facet is None and len(names) > 1:
-        raise InputError(f"the round {name!r} has several facets: name one with --facet, allowed: {join_with_or(names)}")
+        raise InputError(
+            f"the round {name!r} has several facets: name one with --facet, allowed: {join_with_or(names)}"
+        )
     return facet or names[0]

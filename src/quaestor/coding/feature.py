@@ -1,4 +1,4 @@
-"""What coding contributes to a study."""
+"""The contributions of coding to a study."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ FEATURE = Feature(
     act_kinds={
         "rating": ActKind("rated {count} in {round}", counted="item", is_joined=True),
         "practice": ActKind("practised for {round}", is_joined=True),
-        "ratings.import": ActKind("brought in a file of ratings for {round}", is_joined=True),
+        "ratings.import": ActKind("imported a file of ratings for {round}", is_joined=True),
         "round.open": ActKind("opened the round {round}"),
         "round.close": ActKind("closed the round {round}"),
-        "round.reopen": ActKind("opened the round {round} again"),
-        "round.waive": ActKind("waived what {round} had to reach"),
-        "round.replace": ActKind("gave a seat of {round} to somebody else"),
+        "round.reopen": ActKind("reopened the round {round}"),
+        "round.waive": ActKind("waived the threshold of {round}"),
+        "round.replace": ActKind("replaced a rater of {round}"),
         "round.deadline": ActKind("set the deadline of {round}"),
         "round.set": ActKind("went on to the next set of {round}"),
-        "round.unblind": ActKind("looked at what was said in {round}"),
+        "round.unblind": ActKind("viewed the ratings of {round}"),
         "comment": ActKind("commented on a disagreement of {round}"),
         "tie.comment": ActKind("gave an independent answer in {round}"),
         "decision": ActKind("settled {count} of {round}", counted="item"),
-        "decision.import": ActKind("brought in published decisions, {round}"),
+        "decision.import": ActKind("imported published decisions, {round}"),
         "words.unify": ActKind("unified words of {round}"),
-        "words.reread": ActKind("asked for an item of {round} to be read again"),
+        "words.reread": ActKind("requested another rating of an item of {round}"),
         "words.compare": ActKind("compared the words of a set of {round}"),
         "codebook.import": ActKind("imported the codebook"),
         "codebook.facet": ActKind("added a facet to the codebook"),
@@ -41,6 +41,6 @@ FEATURE = Feature(
         "codebook.split": ActKind("split a code"),
         "codebook.move": ActKind("moved a code"),
         "codebook.retire": ActKind("retired a code"),
-        "codebook.undo": ActKind("took back a change of the codebook"),
+        "codebook.undo": ActKind("undid a change of the codebook"),
     },
 )

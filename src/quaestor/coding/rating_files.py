@@ -1,4 +1,4 @@
-"""Ratings in and out of a study: files of who said what, when, and under which version."""
+"""Imports and exports ratings and decisions, and records who sees them."""
 
 from __future__ import annotations
 
@@ -29,31 +29,31 @@ from quaestor.study.features import open_known_names
 from quaestor.study.session import PendingAct
 
 MaskAnswer = Callable[[Any], Any]
-"""Makes of a text or an answer what somebody may read of it."""
+"""Returns a text or an answer with known names masked for a reader."""
 _LINK = "link"
-"""Of a passage: made by a page, and no words."""
+"""The key of a passage that pages generate; it contains no words of a rater."""
 _YES = ("true", "1", "yes")
 _OPTIONAL_COLUMNS = ("unsure", "memo", "seconds", "time")
 _EXPORTED_DECISION = {"item", "facet", "answer", "how", "by"}
-"""Columns by which an export of decisions, with a row for each answer, is known."""
+"""The columns that identify an export of decisions, which has one row per answer."""
 FIXED = ("item", "rater", "time", "codebook", "unsure", "memo", "seconds", "simulated", "superseded", "blindness")
 
 
 @dataclass(frozen=True)
 class RatingImport:
-    """What an import did."""
+    """How many ratings an import added and how many were already known."""
 
     added: int
     known: int
 
 
 class WrongStudy(StateError):
-    """A rating that was meant for a round of the same name in another study."""
+    """A rating for a round of the same name in another study."""
 
 
 @dataclass(frozen=True)
 class NewRating:
-    """What a rater says about an item."""
+    """A rating to record."""
 
     item: str
     answers: Mapping[str, Any]
@@ -62,16 +62,16 @@ class NewRating:
     seconds: float = 0.0
     key: str = ""
     opened: str = ""
-    """When the round was opened that is meant, where that is known."""
+    """When the round was opened, if known; identifies the study."""
 
 
 def keep_text(text: Any) -> Any:
-    """What somebody wrote, for those who may read all of it."""
+    """Returns a text or an answer unchanged, for readers who may see names."""
     return text
 
 
 def rate(coding: CodingSession, name: str, rater: str, item: str, answers: Mapping[str, Any], **more: Any) -> int:
-    """One rating, with whatever `Said` has more; the number of its act."""
+    """Records one rating with the other fields of `NewRating`; returns the number of its act."""
     pending = queue_rating(coding, name, rater, NewRating(item, answers, **more))
     coding.pending.add(pending)
     coding.pending.record()
@@ -79,7 +79,7 @@ def rate(coding: CodingSession, name: str, rater: str, item: str, answers: Mappi
 
 
 def queue_rating(coding: CodingSession, name: str, rater: str, rating: NewRating) -> PendingAct[State]:
-    """A rating to put in the line of what is to be recorded."""
+    """Returns the pending act of a rating; sending the same rating twice records it once."""
     now = coding.now()
 
     def same(state: State, known: Act) -> bool:
@@ -97,7 +97,7 @@ def queue_rating(coding: CodingSession, name: str, rater: str, rating: NewRating
 
 
 def build_checked_rating(state: State, name: str, rater: str, rating: NewRating, now: str) -> NewAct:
-    """The act of a rating, where it may be given in this round."""
+    """Builds the act of a rating; raises WrongStudy if it belongs to another study."""
     if rating.opened and rating.opened != state.round(name).opened:
         raise WrongStudy("this was rated in another study")
     return build_rating_act(
@@ -107,9 +107,9 @@ def build_checked_rating(state: State, name: str, rater: str, rating: NewRating,
 
 
 def import_ratings(coding: CodingSession, name: str, path: Path, rater: str | None = None) -> RatingImport:
-    """A file of ratings into an open round, whole or not at all; the same file twice gives them once.
+    """Imports a file of ratings into an open round, all or nothing; importing it twice adds them once.
 
-    Columns: item, rater (or --rater), one for each facet, and if you like unsure, memo, seconds and time.
+    Columns: item, rater (or --rater), one for each facet, and optionally unsure, memo, seconds and time.
     """
     plan = coding.state.round(name).plan
     facets = [facet.id for facet in plan.facets]
@@ -143,11 +143,11 @@ def import_ratings(coding: CodingSession, name: str, path: Path, rater: str | No
 def _check_rows(
     path: Path, rows: Sequence[tuple[int, Mapping[str, str]]], facets: Sequence[str], rater: str | None
 ) -> None:
-    """No column that would be lost, and no rater who says two things about an item at once."""
+    """Raises InputError for an unknown column, or if a rater rates an item twice."""
     known = [*FIXED, *facets]
     for column in rows[0][1]:
         if column not in known:
-            raise InputError(f"{path} has a column {column!r} that means nothing here, allowed: "
+            raise InputError(f"{path} has an unknown column {column!r}, allowed: "
                              f"{suggest(column, known)}")  # fmt: skip
     seen: dict[tuple[str, str], int] = {}
     for number, row in rows:
@@ -155,14 +155,16 @@ def _check_rows(
             continue
         key = (row.get("rater") or rater or "", row["item"])
         if key in seen:
-            raise InputError(f"{path}, row {number}: {key[0]!r} rates {key[1]!r} in row {seen[key]} too: keep one")
+            raise InputError(
+                f"{path}, row {number}: {key[0]!r} rates {key[1]!r} in row {seen[key]} too: remove one of the rows"
+            )
         seen[key] = number
 
 
 def _build_row_rating(
     state: State, name: str, row: Mapping[str, str], facets: Sequence[str], rater: str | None, now: str
 ) -> NewAct:
-    """A row as a rating; its key is made of what it says, so a row is known again in a renamed or longer file."""
+    """Builds the rating of a row; its key is a hash of its content, which identifies the row in other files too."""
     cells = [
         name,
         row.get("rater") or rater,
@@ -174,7 +176,7 @@ def _build_row_rating(
     try:
         spent = float(seconds or 0)
     except ValueError:
-        raise InputError(f"seconds is {seconds!r}: a number is needed") from None
+        raise InputError(f"seconds is {seconds!r}: give a number") from None
     return build_rating_act(
         state,
         name,
@@ -194,7 +196,7 @@ def _build_row_rating(
 
 def _check_columns(path: Path, row: Mapping[str, str], needed: Sequence[str]) -> None:
     if not row:
-        raise InputError(f"{path} holds no ratings: a header and one row for each rating are needed")
+        raise InputError(f"{path} has no ratings: give a header and one row for each rating")
     for column in needed:
         if column not in row:
             options = suggest(column, row)
@@ -202,9 +204,9 @@ def _check_columns(path: Path, row: Mapping[str, str], needed: Sequence[str]) ->
 
 
 def export_ratings(coding: CodingSession, name: str, actor: str, *, superseded: bool = False) -> list[dict[str, str]]:
-    """The ratings an actor may see: all of a round, or a rater's own while it is open.
+    """Returns the ratings an actor may see: all of a round, or a rater's own while it is open and blind.
 
-    Whoever gets those of others and is not the lead reads no name in them that is known from interviews.
+    Known names in the ratings of others are masked for everybody but the lead.
     """
     coding.require_words()
     state = coding.state
@@ -220,7 +222,7 @@ def export_ratings(coding: CodingSession, name: str, actor: str, *, superseded: 
 
 @contextmanager
 def open_mask(coding: CodingSession, actor: str) -> Iterator[MaskAnswer]:
-    """What somebody may read of a text or an answer: without known names, but for the lead, who can import it again."""
+    """Yields a function that masks known names; it changes nothing for the lead, who can import the file again."""
     if actor == coding.lead:
         yield keep_text
         return
@@ -265,7 +267,7 @@ def _build_rows(
 
 
 def record_view(coding: CodingSession, name: str, actor: str) -> None:
-    """Put on record that somebody now sees what the raters of a round said; there is no way back."""
+    """Records that somebody sees the ratings of a round; this cannot be undone."""
     with coding.locked_state() as state:
         due = build_unblind_act(state, name, actor) is not None
     if due:
@@ -273,7 +275,7 @@ def record_view(coding: CodingSession, name: str, actor: str) -> None:
 
 
 def export_decisions(state: State, name: str, mask: MaskAnswer = keep_text) -> list[dict[str, str]]:
-    """The final answer of every item, how it came about, and who said so."""
+    """Returns the final answer of every item, how it was decided, and by whom."""
     blindness = ""
     facets: dict[str, Facet] = {}
     if name in state.published:
@@ -301,7 +303,7 @@ def export_decisions(state: State, name: str, mask: MaskAnswer = keep_text) -> l
 
 
 def read_decisions(study: Where, name: str, actor: str | None) -> list[dict[str, str]]:
-    """The decisions of a round for somebody who may see them, which goes on record."""
+    """Returns the decisions of a round and records the view; raises StateError if the actor may not see them."""
     with open_coding(study) as coding:
         if name not in coding.state.published:
             require_lead_view(coding.state, name, actor or coding.lead, coding.lead)
@@ -312,7 +314,7 @@ def read_decisions(study: Where, name: str, actor: str | None) -> list[dict[str,
 
 
 def import_decisions(coding: CodingSession, name: str, path: Path, actor: str, source: str) -> int:
-    """Published decisions without raters, marked as published: item and a column for each facet, or our own export."""
+    """Imports published decisions: a table with item and a column for each facet, or an export of Quaestor."""
     rows = list(read_rows(path))
     _check_columns(path, rows[0][1] if rows else {}, ["item"])
     entries = [
@@ -337,7 +339,7 @@ def import_decisions(coding: CodingSession, name: str, path: Path, actor: str, s
 
 @dataclass(frozen=True)
 class RoundFile:
-    """A file to be taken home."""
+    """A file to download."""
 
     name: str
     kind: str
@@ -345,23 +347,23 @@ class RoundFile:
 
 
 def needs_view_consent(state: State, name: str, actor: str, lead: str) -> bool:
-    """Whether somebody has to agree first that their look at the ratings of a round goes on record."""
+    """Returns whether somebody must first consent to the record that they see the ratings of a round."""
     round_state = state.round(name)
     if round_state.slot_of(actor) and round_state.plan.blind and round_state.status == OPEN:
-        return False  # they get their own
+        return False  # raters of an open blind round get only their own ratings
     require_lead_view(state, name, actor, lead)
     return needs_consent(state, name, actor)
 
 
 @dataclass(frozen=True)
 class ViewConsent:
-    """The state of a round whose ratings a person is about to see for the first time."""
+    """What a viewer must consent to before seeing the ratings of a round for the first time."""
 
     is_open: bool
 
 
 def find_view_consent(coding: CodingSession, name: str, actor: str) -> ViewConsent | None:
-    """What somebody is asked before a look goes on record; nothing where there is nothing to record."""
+    """Returns the consent that a viewer must give first; None if none is needed."""
     with coding.locked_state() as state:
         if name in state.published or not needs_view_consent(state, name, actor, coding.lead):
             return None
@@ -369,7 +371,7 @@ def find_view_consent(coding: CodingSession, name: str, actor: str) -> ViewConse
 
 
 def explain_no_files(state: State, name: str, actor: str, lead: str) -> str:
-    """Why somebody gets no file of a round now, in a sentence; empty where they do."""
+    """Returns why somebody cannot download files of a round now; empty if they can."""
     try:
         needs_view_consent(state, name, actor, lead)
     except StateError as refusal:
@@ -378,7 +380,7 @@ def explain_no_files(state: State, name: str, actor: str, lead: str) -> str:
 
 
 def record_consented_view(coding: CodingSession, name: str, actor: str) -> None:
-    """Put on record that somebody who may see the ratings of a round now does."""
+    """Records the view of somebody who consented to it."""
     with coding.locked_state() as state:
         if needs_view_consent(state, name, actor, coding.lead):
             record_view(coding, name, actor)
@@ -387,7 +389,7 @@ def record_consented_view(coding: CodingSession, name: str, actor: str) -> None:
 def build_ratings_file(
     coding: CodingSession, name: str, actor: str, form: str = "csv", *, superseded: bool = False
 ) -> RoundFile:
-    """The ratings an actor may see; whoever asks has looked before, or needs no record."""
+    """Builds the file of the ratings an actor may see; the caller has asked for consent first."""
     with coding.locked_state():
         rows = export_ratings(coding, name, actor, superseded=superseded)
     return _build_file("ratings", rows, name, form)

@@ -1,4 +1,4 @@
-"""What the lead does with rounds, and what a rater sees of them, one act a function."""
+"""Opens, closes and changes rounds by name, and summarises them."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def build_plan(
     proposals: Mapping[str, Mapping[str, str]] | None = None,
     origin: str = "",
 ) -> RoundPlan:
-    """A round of the study file as a plan over these items."""
+    """Builds the plan of a round of the study file for these items."""
     return RoundPlan(
         round=round_settings.round,
         kind=round_settings.kind,
@@ -105,12 +105,12 @@ def _build_facet(study: Study, name: str) -> Facet:
 
 @dataclass(frozen=True)
 class EarlierItems:
-    """What earlier rounds say about the items of one: those it takes from them, and those it leaves out."""
+    """The items that a round takes from earlier rounds, and those it leaves out."""
 
     items: tuple[str, ...] = ()
     left_out: frozenset[str] = frozenset()
     origin: str | None = None
-    """Of the items it takes from an earlier round; None where they come from the evidence."""
+    """The origin of the items taken from an earlier round; None if they come from the evidence."""
 
 
 def find_earlier_items(state: State, round_settings: RoundSettings) -> EarlierItems:
@@ -130,9 +130,7 @@ def find_earlier_items(state: State, round_settings: RoundSettings) -> EarlierIt
 
 
 def choose_items(study: Study, round_settings: RoundSettings, known: EarlierItems) -> tuple[str, ...]:
-    """The items of a round, looked up in the evidence where they do not come from an earlier one.
-
-    None of them is of a person who withdrew.
+    """Returns the items of a round, from an earlier round or the evidence, without those of withdrawn people."""
     """
     chosen: Sequence[str]
     if round_settings.items.kept_by is not None:
@@ -151,7 +149,7 @@ def choose_items(study: Study, round_settings: RoundSettings, known: EarlierItem
 
 
 def _list_proposals(state: State, round_settings: RoundSettings, items: tuple[str, ...]) -> dict[str, dict[str, str]]:
-    """What the rounds to be confirmed decided about each item, in words."""
+    """Returns for each item the decisions of the earlier rounds that this round confirms."""
     proposals: dict[str, dict[str, str]] = {item: {} for item in items} if round_settings.confirms else {}
     for name in round_settings.confirms:
         before = state.round(name)
@@ -175,9 +173,10 @@ def _list_proposals(state: State, round_settings: RoundSettings, items: tuple[st
 
 
 def open_round(coding: CodingSession, name: str, actor: str) -> RoundState:
-    """Freeze the plan of a round and open it, if the round before it allows that.
+    """Fixes the plan of a round and opens it if the previous round allows that.
 
-    Its items are chosen while others go on rating; where that changed what they depend on, nothing is opened.
+    Items are chosen without the lock, so that others can go on rating. If what they depend on changed meanwhile, the
+    round is not opened.
     """
     study = coding.study
     settings = find_round_settings(study, name)
@@ -204,7 +203,7 @@ def open_round(coding: CodingSession, name: str, actor: str) -> RoundState:
 
 @dataclass(frozen=True)
 class _RoundStamp:
-    """What a round's agreement, and with it the gate after it, depends on."""
+    """What the agreement of a round, and thus its gate, depends on."""
 
     status: str
     closed: str
@@ -222,7 +221,7 @@ def _build_stamp(state: State, name: str | None) -> _RoundStamp | None:
 
 
 def check_gate(coding: CodingSession, name: str) -> tuple[Agreement | None, bool | None]:
-    """The agreement of a closed round, and whether the statistic fixed beforehand reached its threshold."""
+    """Returns the agreement of a closed round, and whether the planned statistic reached its threshold."""
     round_state = coding.state.round(name)
     if round_state.status != CLOSED or not find_kind(round_state.plan.facet(round_state.plan.measured)).is_compared:
         return None, None
@@ -237,7 +236,7 @@ def check_gate(coding: CodingSession, name: str) -> tuple[Agreement | None, bool
 
 
 def summarise_round(round_state: RoundState) -> dict[str, Any]:
-    """A round in a few numbers, for somebody who may see it whole."""
+    """Returns the status and the counts of a round as JSON fields."""
     return {
         "round": round_state.plan.round,
         "kind": round_state.plan.kind,
@@ -262,7 +261,7 @@ def summarise_round(round_state: RoundState) -> dict[str, Any]:
 
 
 def list_rounds(study: Where) -> list[dict[str, Any]]:
-    """The rounds of the study file and the journal, and where each stands."""
+    """Returns the status of all rounds of the study file and the journal."""
     with open_coding(study) as coding:
         state = coding.state
         summaries = []
@@ -287,7 +286,7 @@ def _summarise_unopened(name: str, kind: str, raters: list[str]) -> dict[str, An
 
 
 def open_by_name(study: Where, name: str, actor: str | None) -> dict[str, Any]:
-    """Open a round; others go on while its items are chosen."""
+    """Opens a round; the session is not locked while its items are chosen."""
     with nullcontext(study) if isinstance(study, Session) else open_coding(study) as coding:
         open_round(coding, name, require_lead(coding, actor, "open rounds"))
         with coding.locked_state() as state:
@@ -356,7 +355,7 @@ def deadline_by_name(study: Where, name: str, actor: str | None, until: str) -> 
 
 
 def list_rater_items(study: Where, name: str, rater: str, *, left_only: bool) -> list[dict[str, Any]]:
-    """A rater's items in the rater's own order."""
+    """Returns a rater's items in the rater's own order."""
     with open_coding(study) as coding:
         view = build_rater_view(coding.state, name, rater)
     return [{"item": item, "rated": item not in view.left} for item in view.items if item in view.left or not left_only]

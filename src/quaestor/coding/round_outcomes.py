@@ -1,4 +1,4 @@
-"""The outcome of rounds for the funnel: what they keep, and what its reader must know about them."""
+"""The outcomes of rounds for the funnel: the items they keep, and notes on their quality."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from quaestor.coding.model.decisions import list_kept
 from quaestor.coding.session import Where, find_study, open_coding
 
 _KEPT: dict[Path, tuple[tuple[int, list[str]], dict[str, list[str]]]] = {}
-"""By study folder: the last act and the rounds asked for, and what these keep."""
+"""A cache by study folder: the last act and the round names, and the items these rounds keep."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Rounds into the study file and out of it again, while everything else in the file stays as a person wrote it."""
+"""Adds, changes and removes rounds in the study file without touching anything else in it; previews their plans."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ from quaestor.study.settings.schema import StudySettings, explain
 
 
 def check_round(settings: Mapping[str, Any]) -> RoundSettings:
-    """A round as a study file could define it, looked at by itself; its name can stand in an address."""
+    """Validates the settings of one round by themselves; raises InputError with the first mistake."""
     try:
         round_settings = RoundSettings.model_validate(settings)
     except ValidationError as error:
         raise InputError(explain(error.errors()[0], RoundSettings)) from None
     if round_settings.round != round_settings.round.strip():
-        raise InputError(f"the name {round_settings.round!r} begins or ends with a space: leave it out")
+        raise InputError(f"the name {round_settings.round!r} begins or ends with a space: remove it")
     return round_settings
 
 
 def preview_study(study: Study, settings: Mapping[str, Any], instead_of: str = "") -> tuple[Study, RoundSettings]:
-    """The study as it would be with one round more, or another in its place, to look at before anything is written."""
+    """Returns the study with one more round, or one replaced, without writing anything."""
     round_settings, text = check_round(settings), read_study_text(study)
     changed = (
         _replace_block(study, text, instead_of, write_block(round_settings))
@@ -54,7 +54,7 @@ def preview_study(study: Study, settings: Mapping[str, Any], instead_of: str = "
 
 
 def add_round(study: Study, settings: Mapping[str, Any], actor: str | None = None) -> RoundSettings:
-    """Append a round to study.toml; the file is exchanged whole, and only for one that can be read."""
+    """Appends a round to study.toml; the file is replaced atomically and only if the result is valid."""
     _require_lead(study, actor)
     round_settings = check_round(settings)
 
@@ -63,7 +63,7 @@ def add_round(study: Study, settings: Mapping[str, Any], actor: str | None = Non
         parsed = _read_settings(study, changed, round_settings)
         if parsed.rounds[-1] != round_settings:
             raise SettingsError(
-                f"{study.file}: the round {round_settings.round!r} would not be read as it was meant: edit it there"
+                f"{study.file}: the round {round_settings.round!r} cannot be added automatically: add it by hand"
             )
         return changed
 
@@ -72,24 +72,24 @@ def add_round(study: Study, settings: Mapping[str, Any], actor: str | None = Non
 
 
 def change_round(where: Where, name: str, settings: Mapping[str, Any], actor: str | None = None) -> RoundSettings:
-    """Put another definition in the place of one that was added here and whose round has not opened."""
+    """Replaces the definition of an unopened round that was added from the desk."""
     round_settings = check_round(settings)
     _replace(where, name, write_block(round_settings), actor, round_settings)
     return round_settings
 
 
 def remove_round(where: Where, name: str, actor: str | None = None) -> None:
-    """Take a definition that was added here, and whose round has not opened, out of the study file."""
+    """Removes the definition of an unopened round that was added from the desk."""
     _replace(where, name, "", actor, None)
 
 
 def read_round_settings(study: Study, name: str) -> dict[str, Any]:
-    """What a round of the study file says, as it would be given to `change_round`."""
+    """Returns the settings of a round of the study file as `change_round` takes them."""
     return find_round_settings(study, name).model_dump(exclude_defaults=True)
 
 
 def is_editable(study: Study, name: str) -> bool:
-    """Whether the definition of a round stands in the file as it was added, so that it can be changed from here."""
+    """Returns whether the definition of a round is unchanged since it was added from the desk."""
     settings = next((round_state for round_state in study.settings.rounds if round_state.round == name), None)
     return settings is not None and bool(_find_block(read_study_text(study), settings))
 
@@ -99,7 +99,7 @@ def _replace(where: Where, name: str, block: str, actor: str | None, round_setti
         study = find_study(where)
         _require_lead(study, actor)
         if name in coding.state.rounds:
-            raise StateError(f"the round {name!r} has been opened: its plan is fixed")
+            raise StateError(f"the round {name!r} has been opened: its plan can no longer change")
 
         def change(text: str) -> str:
             changed = _replace_block(study, text, name, block)
@@ -115,12 +115,12 @@ def _replace(where: Where, name: str, block: str, actor: str | None, round_setti
 
 
 def _replace_block(study: Study, text: str, name: str, block: str) -> str:
-    """The text with another block in the place of a round's, which must stand there just as it was added."""
+    """Returns the text with the block of a round replaced; raises StateError if the block was edited by hand."""
     old = _find_block(text, find_round_settings(study, name))
     if not old:
         raise StateError(f"the round {name!r} was written or changed by hand: edit it in {study.file}")
     gap = use_line_endings(text, "\n")
-    if not block and gap + gap + old in text:  # the empty line before it came with it
+    if not block and gap + gap + old in text:  # remove the empty line that was added with it
         return text.replace(gap + old, "")
     return text.replace(old, use_line_endings(text, block))
 
@@ -129,7 +129,7 @@ _STRING = re.compile(r'"""(?:\\.|[^\\])*?"{3,5}|"(?:\\.|[^"\\])*"', re.DOTALL)
 
 
 def _find_block(text: str, round_settings: RoundSettings) -> str:
-    """The block of a round in a study file; empty where it was not added here, or a person put something into it."""
+    """Returns the block of a round in a study file; empty if it was not added from the desk or was edited by hand."""
     first, last = (use_line_endings(text, marker) for marker in _build_markers(round_settings))
     start, end = text.find(first), text.find(last)
     if not 0 <= start < end:
@@ -144,13 +144,13 @@ def _find_block(text: str, round_settings: RoundSettings) -> str:
 
 
 def _build_markers(round_settings: RoundSettings) -> tuple[str, str]:
-    """The comments around a round that was added."""
+    """Returns the comments before and after an added round."""
     name = tomlkit.string(round_settings.round).as_string()
     return f"# Round {name}, added from the desk.\n", f"# End of round {name}.\n"
 
 
 def write_block(round_settings: RoundSettings) -> str:
-    """A round as it is written into a study file; the same settings always give the same text."""
+    """Returns a round as text for the study file; the same settings always give the same text."""
     first, last = _build_markers(round_settings)
     rounds = tomlkit.aot()
     rounds.append(toml_table(round_settings.model_dump(exclude_defaults=True)))
@@ -158,17 +158,17 @@ def write_block(round_settings: RoundSettings) -> str:
 
 
 def _read_settings(study: Study, text: str, round_settings: RoundSettings | None) -> StudySettings:
-    """What a text says as a study file; where it cannot be, the sentence is about the round that is new in it."""
+    """Parses a text as a study file; an error message is about the new round."""
     try:
         return StudySettings.model_validate(tomllib.loads(text.removeprefix("\ufeff")))
     except tomllib.TOMLDecodeError as error:
         raise SettingsError(
-            f"{study.file}: a round cannot be added, since {error}: write each round there as [[rounds]] of its own"
+            f"{study.file}: a round cannot be added because of a syntax error, {error}: write each round as its own [[rounds]]"
         ) from None
     except ValidationError as error:
         problem = explain(error.errors()[0], StudySettings)
         if round_settings is None:
-            raise SettingsError(f"the study file could not be read without this round: {problem}") from None
+            raise SettingsError(f"the study file would be invalid without this round: {problem}") from None
         position = next(
             (n for n, round_state in enumerate(study.settings.rounds) if round_state.round == round_settings.round),
             None,
@@ -180,7 +180,7 @@ def _read_settings(study: Study, text: str, round_settings: RoundSettings | None
 def _require_lead(study: Study, actor: str | None) -> None:
     lead = study.settings.study.lead
     if actor not in (None, lead):
-        raise StateError(f"{actor!r} is not the lead of the study, who alone can set up rounds: {lead!r} is")
+        raise StateError(f"{actor!r} is not the lead of the study: only {lead!r} can set up rounds")
 
 
 @dataclass(frozen=True)
@@ -192,7 +192,7 @@ class FacetChoice:
 
 @dataclass(frozen=True)
 class RoundChoices:
-    """Everything a new round may name."""
+    """Everything that a new round may refer to."""
 
     facets: tuple[FacetChoice, ...]
     steps: tuple[str, ...]
@@ -201,7 +201,7 @@ class RoundChoices:
     keeping: tuple[str, ...]
     """Rounds that keep or exclude items."""
     people: tuple[str, ...]
-    """Those who rate in some round, or joined to."""
+    """Raters and tie-breakers of any round, and accounts that can become one."""
     kinds: tuple[str, ...] = ("pilot", "main", "drift")
     statistics: tuple[tuple[str, str], ...] = field(default_factory=lambda: tuple(list_reportable().items()))
     methods: tuple[tuple[str, str], ...] = (
@@ -213,7 +213,7 @@ class RoundChoices:
 
 
 def list_round_choices(study: Study, without: str = "") -> RoundChoices:
-    """What a new round may name, or one that is changed: nothing that comes after it in the file."""
+    """Returns what a new or changed round may refer to; nothing that comes after it in the file."""
     study_settings = study.settings
     names = [round_state.round for round_state in study_settings.rounds]
     earlier = study_settings.rounds[: names.index(without)] if without in names else study_settings.rounds
@@ -242,12 +242,12 @@ def list_round_choices(study: Study, without: str = "") -> RoundChoices:
 
 
 _RECENT = 200
-"""Ratings of a rater that say how long one takes."""
+"""Latest ratings of each rater used to estimate the time per item."""
 
 
 @dataclass(frozen=True)
 class RaterShare:
-    """The part of a round that falls to one rater; `hours` where earlier rounds tell how long an item takes."""
+    """One rater's part of a round; `hours` is known if earlier rounds show how long an item takes."""
 
     rater: str
     items: int
@@ -256,23 +256,23 @@ class RaterShare:
 
 @dataclass(frozen=True)
 class RoundPreview:
-    """A plan before it is fixed; `hindrance` says why it cannot open yet, in a sentence."""
+    """A plan before it is fixed; `obstacle` is the reason why it cannot open yet."""
 
     items: int = 0
     shares: tuple[RaterShare, ...] = ()
     shared: int = 0
-    """Items that more than one rater gets."""
+    """Items that all raters get."""
     sets: int = 1
     codebook: int = 0
     pace: float | None = None
-    """Seconds an item took in earlier rounds, in the middle."""
+    """Median seconds per item in earlier rounds."""
     like: tuple[str, ...] = ()
-    """The rounds that tell the pace."""
+    """The rounds that the pace comes from."""
     obstacle: str = ""
 
 
 def preview_round(study: Study, coding: CodingSession | None, round_settings: RoundSettings) -> RoundPreview:
-    """Look ahead; nothing is fixed and nothing is written."""
+    """Returns the plan of a round without fixing or writing anything."""
     with coding.locked_state() if coding else nullcontext(State()) as state:
         version = state.history.latest.version
         pace, like = _find_pace(state, round_settings)
@@ -297,7 +297,7 @@ def preview_round(study: Study, coding: CodingSession | None, round_settings: Ro
 
 
 def preview_planned_round(study: Study, name: str) -> RoundPreview:
-    """Look ahead at a round of a study whose journal is not open here; none is made where there is none."""
+    """Previews a round of a study whose journal is not open; does not create a journal."""
     settings = find_round_settings(study, name)
     if not has_journal(study):
         return preview_round(study, None, settings)
@@ -314,7 +314,7 @@ def _require_closed(state: State, round_settings: RoundSettings) -> None:
 
 
 def _find_obstacle(state: State, plan: RoundPlan, lead: str) -> str:
-    """Why the round could not open now; whether a pilot reached its threshold is worked out when it does."""
+    """Returns why a round cannot open now; ignores the threshold of the previous round, which opening checks."""
     try:
         build_open_act(state, plan, lead, passed=True)
     except QuaestorError as refusal:
@@ -323,7 +323,7 @@ def _find_obstacle(state: State, plan: RoundPlan, lead: str) -> str:
 
 
 def _find_pace(state: State, round_settings: RoundSettings) -> tuple[float | None, tuple[str, ...]]:
-    """How long an item took in rounds that asked one of the same facets, or else in any."""
+    """Returns the median seconds per item in rounds with one of the same facets, else in any round."""
     spent: dict[str, list[float]] = {}
     for name, round_state in state.rounds.items():
         latest = [

@@ -1,8 +1,8 @@
-"""What a reader of a study may see of its rounds; asking here puts nothing on record.
+"""What a viewer may see of the rounds of a study; these checks record nothing.
 
-The lead sees what `coding.views` allows and what is on record as seen, or needs no record. Viewers and reviewers see
-the decisions of closed rounds, and ratings when no rating is missing and every disagreement is settled; a page that
-shows them ratings records it first (`Sight.views_to_record`). Everybody sees their own ratings.
+The lead sees what `coding.model.views` allows and what needs no new record. Viewers and reviewers see the decisions of
+closed rounds, and ratings once no rating is missing and every disagreement is settled; a page that shows them ratings
+records it first (`Visibility.build_view_acts`). Everybody sees their own ratings.
 """
 
 from __future__ import annotations

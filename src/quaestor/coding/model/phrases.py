@@ -98,7 +98,9 @@ def build_unify_act(
     counts = count_words(round_state, part)
     for word in words:
         if word not in counts:
-            raise InputError(f"no phrase of {name!r} so far has the {part} {word!r}: list them with `quaestor phrases words`")
+            raise InputError(
+                f"no phrase of {name!r} so far has the {part} {word!r}: list them with `quaestor phrases words`"
+            )
     if not to or set(words) <= {to}:
         raise InputError(f"name the words to unify and another word that replaces them, not {to!r} alone")
     if rule == SAME_MEANING and not reason:

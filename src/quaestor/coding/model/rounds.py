@@ -20,7 +20,9 @@ def build_open_act(state: State, plan: RoundPlan, actor: str, passed: bool | Non
     if not plan.items:
         raise StateError(f"the round {plan.round!r} has no items: check its funnel step or sample")
     if plan.tie_breaker in plan.raters:
-        raise StateError(f"{plan.tie_breaker!r} rates in {plan.round!r} and cannot be its tie-breaker: name somebody else")
+        raise StateError(
+            f"{plan.tie_breaker!r} rates in {plan.round!r} and cannot be its tie-breaker: name somebody else"
+        )
     for facet in plan.facets:
         if facet.codes and not state.history.latest.active(facet.codes, facet.level or None):
             level = f" at the level {facet.level!r}" if facet.level else ""
@@ -40,7 +42,9 @@ def _check_practice(state: State, plan: RoundPlan) -> None:
         for name, answer in practice.answers.items():
             facet = next((facet for facet in plan.facets if facet.id == name), None)
             if facet is None:
-                raise StateError(f"{plan.round!r} has no facet {name!r}: its practice item {practice.item!r} answers it")
+                raise StateError(
+                    f"{plan.round!r} has no facet {name!r}: its practice item {practice.item!r} answers it"
+                )
             try:
                 check_answer(facet, book, answer)
             except InputError as error:

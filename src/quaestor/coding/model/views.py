@@ -108,7 +108,9 @@ def require_lead_view(state: State, name: str, actor: str, lead: str) -> RoundSt
     if actor not in (lead, round_state.plan.tie_breaker) and round_state.slot_of(actor) is None:
         raise StateError(f"{actor!r} has no role in {name!r} and cannot see it")
     if actor == round_state.plan.tie_breaker and not (round_state.status == CLOSED and is_settled_round(state, name)):
-        raise StateError(f"{actor!r} is the tie-breaker of {name!r}: names are shown once all disagreements are settled")
+        raise StateError(
+            f"{actor!r} is the tie-breaker of {name!r}: names are shown once all disagreements are settled"
+        )
     if round_state.plan.blind and round_state.slot_of(actor) and round_state.status != CLOSED:
         raise StateError(f"{actor!r} rates in {name!r}: the ratings of others are shown once it is closed")
     return round_state

@@ -108,12 +108,16 @@ class CaseFormatter:
         return self.round_state.plan.round
 
     def name_answer(self, facet: str, answer: object) -> str:
-        return name_answer(self.round_state.plan.facet(facet), self.state.history.at(self.round_state.plan.codebook), answer)
+        return name_answer(
+            self.round_state.plan.facet(facet), self.state.history.at(self.round_state.plan.codebook), answer
+        )
 
     def filter_value(self, facet: str, answer: object) -> str:
         """By what a list is narrowed to an answer; stretches by their codes, wherever they lie."""
         return (
-            self.name_answer(facet, answer) if is_passages(answer) else write_cell(self.round_state.plan.facet(facet), answer)
+            self.name_answer(facet, answer)
+            if is_passages(answer)
+            else write_cell(self.round_state.plan.facet(facet), answer)
         )
 
     def name_slot(self, slot: RaterSlot) -> str:
@@ -133,7 +137,10 @@ class CaseFormatter:
         return DisagreementRow(
             case.item,
             case.facet,
-            tuple(next((answers[rater] for rater in slot.raters if rater in answers), "") for slot in self.round_state.slots),
+            tuple(
+                next((answers[rater] for rater in slot.raters if rater in answers), "")
+                for slot in self.round_state.slots
+            ),
             len(case.comments),
             case.decision is None and case.tie_comment is None and self.round_state.plan.settle in (_ALONE, _TWO_STEP),
             self.name_answer(case.facet, case.tie_comment.answer) if case.tie_comment else "",
@@ -142,7 +149,9 @@ class CaseFormatter:
 
     def list_outcomes(self, case: Disagreement) -> tuple[CaseOutcome, ...]:
         """Every decision on a case; the one that holds comes last."""
-        return tuple(self._build_outcome(decision) for decision in self.round_state.decisions.get((case.item, case.facet), ()))
+        return tuple(
+            self._build_outcome(decision) for decision in self.round_state.decisions.get((case.item, case.facet), ())
+        )
 
     def _build_outcome(self, decision: Decision) -> CaseOutcome:
         return CaseOutcome(

@@ -48,7 +48,9 @@ class History:
         if not 1 <= target <= len(self.changes) or target in undone:
             raise StateError(f"there is no change {target} to undo: `quaestor codebook log` lists them")
         if self.changes[target - 1][0] not in CAN_BE_UNDONE | {UNDO}:
-            raise StateError(f"change {target} imported the codebook or added a facet and cannot be undone: retire the codes instead")
+            raise StateError(
+                f"change {target} imported the codebook or added a facet and cannot be undone: retire the codes instead"
+            )
         return _replay([*self.changes, (kind, payload)], target)
 
     def record(self, kind: str, payload: Payload) -> None:

@@ -81,7 +81,9 @@ def _check_passage(facet: Facet, book: Codebook, value: Any) -> Passage:
             raise InputError(f"a passage of {facet.id} has the key {part!r}, allowed: {suggest(part, _PARTS)}")
     start, end = (value.get(name) for name in ("start", "end"))
     if not isinstance(start, int) or not isinstance(end, int) or not _is_valid_span(start, end):
-        raise InputError(f"a passage of {facet.id} goes from {start!r} to {end!r}: give two offsets, the smaller one first")
+        raise InputError(
+            f"a passage of {facet.id} goes from {start!r} to {end!r}: give two offsets, the smaller one first"
+        )
     code = _check_text(facet, value, "code", LONGEST_FIELD)
     if code:
         code = _check_code(facet, book, code)
@@ -284,7 +286,9 @@ class PassagesKind(FacetKind):
 
     def check_settings(self, settings: FacetKeys) -> None:
         if not settings.codes or settings.options:
-            raise ValueError("a stretches facet takes its codes from the codebook: name the facet with codes and leave out options")
+            raise ValueError(
+                "a stretches facet takes its codes from the codebook: name the facet with codes and leave out options"
+            )
 
     def read(self, facet: Facet, book: Codebook, answer: Any) -> list[dict[str, Any]]:
         return check_passages(facet, book, answer)
