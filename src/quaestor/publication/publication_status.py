@@ -118,7 +118,8 @@ def standing(study: Study, state: State) -> Standing:
     findings = _document(report / "findings.json") or []
     audit = _document(report / "audit.json") or {}
     claims = tuple(
-        PublishedFinding(str(finding["finding"]), str(finding["sentence"]), bool(finding["holds"])) for finding in findings
+        PublishedFinding(str(finding["finding"]), str(finding["sentence"]), bool(finding["holds"]))
+        for finding in findings
     )
     return Standing(tuple(freshness(study, state)), claims, audit.get("summary", {}))
 

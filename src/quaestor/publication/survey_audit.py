@@ -221,7 +221,7 @@ def _finished(cell: AuditCell, printed: Printed, figure: PrintedFigure | None, w
 
 
 def _elsewhere(printed: Printed, table: str) -> str:
-    return next((note.why for note in printed.settings.elsewhere if table in note.tables), "the answers do not contain it")
+    return next((note.why for note in printed.settings.elsewhere if table in note.tables), "not in the answers")
 
 
 def _why(cell: AuditCell, figure: PrintedFigure, printed: Printed, ways: _Ways) -> Iterator[str]:
@@ -254,7 +254,7 @@ def _otherwise(printed: Printed, fielded: FieldedSurvey) -> Alternatives:
 
 
 class _Ways:
-    """Alternative counts of the file's rows: with rows without consent, markers as answers, the row of question texts."""
+    """Alternative counts of the file: rows without consent, markers as answers, the row of question texts."""
 
     def __init__(self, fielded: FieldedSurvey, figures: Sequence[PrintedFigure], cells: Sequence[AuditCell]) -> None:
         self.asked = fielded

@@ -1,1 +1,1 @@
-"""The only room where stages meet: a study folder, its settings, and one use case a module."""
+"""A study folder, its settings, and the interfaces through which features contribute to it."""

@@ -1,4 +1,4 @@
-"""Work beside those who use the desk: in a process of its own and at low priority, so that nobody waits for it."""
+"""Runs work in a low-priority process, so that the desk stays responsive."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from quaestor.base.errors import QuaestorError
 
 Tell = Callable[[Any], None]
 _LOW = 10
-CUT_SHORT = "it ended before its work was done: free some memory and try again"
+CUT_SHORT = "the process ended early: free some memory and try again"
 
 
 @dataclass(frozen=True)
 class JobFailed:
-    """Why the work could not be done, in a sentence."""
+    """The work failed, with the reason as a sentence."""
 
     why: str
 
@@ -33,7 +33,7 @@ class Done:
 
 
 class Beside:
-    """A function at work in a process of its own; `tell` is its last argument, and what it tells can be read here."""
+    """Runs a function in a separate process; its last argument `tell` sends messages that can be read here."""
 
     def __init__(self, work: Callable[..., None], *arguments: Any) -> None:
         context: Any = multiprocessing.get_context("spawn")
@@ -43,7 +43,7 @@ class Beside:
         theirs.close()
 
     def told(self) -> Iterator[Any]:
-        """Everything that is told; the last of it is Done or Failed."""
+        """Yields all messages; the last one is JobDone or JobFailed."""
         last: Any = None
         with contextlib.suppress(EOFError, OSError):
             while not isinstance(last, (Done, JobFailed)):
@@ -55,12 +55,12 @@ class Beside:
             yield JobFailed(CUT_SHORT)
 
     def stop(self) -> None:
-        """End it wherever it is."""
+        """Ends the process at once."""
         self._process.terminate()
 
 
 def _run(work: Callable[..., None], arguments: tuple[Any, ...], pipe: Connection) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is for the parent, which ends this one
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is handled by the parent, which ends this process
     threading.Thread(target=_follow_parent, daemon=True).start()
     os.nice(_LOW)
     try:
@@ -74,7 +74,7 @@ def _run(work: Callable[..., None], arguments: tuple[Any, ...], pipe: Connection
 
 
 def _follow_parent() -> None:
-    """Nobody is left to work for once the process that asked is gone."""
+    """Ends this process when its parent is gone."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()

@@ -1,7 +1,7 @@
-"""A study to one file, and back: its acts, answers, invitations and interviews, as they were at one moment.
+"""Backs up a study to one file and restores it: acts, answers, invitations and interviews at one moment.
 
-Claims to be paid are never in that file: `claim_backups` puts them into one of their own. Interviews are in it as they
-lie in their files, sealed; their keys are in no backup.
+Payment claims are never in that file: `surveys.claim_backup` writes them to a separate one. Interviews are copied
+encrypted; their keys are in no backup.
 """
 
 from __future__ import annotations
@@ -42,24 +42,24 @@ from quaestor.study.folder import Study, backups_of, open_journal, store_address
 
 @dataclass(frozen=True)
 class RestoredPart:
-    """One file of the study, and what it is to hold."""
+    """One file of the study, and its restored content."""
 
     feature: Feature
     part: BackupPart
     path: Path
     copy: sqlite3.Connection
-    """What it shall hold."""
+    """A copy with the content to restore."""
 
 
 @dataclass(frozen=True)
 class PresentPart:
-    """What a file of the study holds when it is restored."""
+    """The current content of a file during a restore."""
 
     restored: RestoredPart
     writing: sqlite3.Connection
     """The file itself, within a transaction."""
     kept: sqlite3.Connection
-    """A copy of it without what is known to be withdrawn: it has to go from there as well, and is kept nowhere."""
+    """A copy without withdrawn data, which must also leave the current file."""
 
     @cached_property
     def is_same(self) -> bool:
@@ -67,27 +67,27 @@ class PresentPart:
 
     @property
     def is_replaced(self) -> bool:
-        """Whether something is there that is neither withdrawn nor restored."""
+        """Tells whether the file has data that is neither withdrawn nor restored."""
         if self.is_same or is_empty(self.writing):
             return False
         return compute_digest(self.kept) != compute_digest(self.restored.copy)
 
 
 class StudyRestore:
-    """Implements `store.backup.RestoreTarget`: restores the files next to the journal, which `bring` alone changes."""
+    """Implements `store.backup.RestoreTarget`: restores the files next to the journal in `restore` only."""
 
     def __init__(self, study: Study, parts: Sequence[RestoredPart], acts: Mapping[str, Any], damaged: str) -> None:
         self._study = study
         self._parts = parts
         self._acts = acts
         self._damaged_suffix = damaged
-        """Appended to the names of files that cannot be read; empty where these are refused."""
+        """Suffix for files that cannot be read; empty if these are refused."""
         self.damaged: dict[Path, Path] = {}
-        """Files that cannot be read, and the names under which they are kept."""
+        """Unreadable files, and the names under which they are kept."""
         self.left_out: dict[str, WithdrawnData] = {}
-        """By feature, what was withdrawn since the backup was made."""
+        """By feature, what was withdrawn since the backup."""
         self._present: dict[str, PresentPart] | None = None
-        """By part, what is there; None before it is locked."""
+        """By part, the current content; None before it is locked."""
         self._copies = ExitStack()
         self._transactions = ExitStack()
         self._files: list[PrivateFile] = []
@@ -116,7 +116,7 @@ class StudyRestore:
                 self.left_out[feature.name] = feature.backup.leave_out(self._study, acts, mine)
 
     def _lock(self, restored: RestoredPart) -> PresentPart | None:
-        """Locks a file until this ends, and copies it; None where there is none."""
+        """Locks a file until the restore ends, and copies it; None if it does not exist."""
         form, path = restored.part.form, restored.path
         if not path.exists():
             return None
@@ -146,7 +146,7 @@ class StudyRestore:
             present = self._present_part(restored)
             if present and present.is_replaced:
                 part = restored.part
-                return f"{restored.path} holds {part.count(present.kept):,} {part.table}, and not those"
+                return f"{restored.path} contains {part.count(present.kept):,} other {part.table}"
         return ""
 
     def list_parts(self) -> Sequence[BackupLines]:
@@ -158,7 +158,7 @@ class StudyRestore:
 
     def restore(self) -> None:
         for path, aside in self.damaged.items():
-            # The file itself last: a log that stayed behind would be replayed into the next one.
+            # The file itself last: a leftover write-ahead log would be replayed into the next file.
             for suffix in ("-wal", "-shm", ""):
                 part = path.with_name(f"{path.name}{suffix}")
                 if part.exists():
@@ -181,11 +181,11 @@ class StudyRestore:
             file.finish_erasure()
 
     def counts(self) -> dict[str, int]:
-        """What the study has now of each kind."""
+        """Returns the number of entries of each part after the restore."""
         return {restored.part.counted: restored.part.count(restored.copy) for restored in self._parts}
 
     def end(self, *error: object) -> None:
-        """Release what is locked; what was not brought has not happened."""
+        """Releases all locks; uncommitted changes are rolled back."""
         try:
             self._transactions.__exit__(*error)  # type: ignore[arg-type]
         finally:
@@ -198,7 +198,7 @@ class StudyRestore:
 def prepare_restore(study: Study, backup: Backup, replace: bool, stamp: str) -> Iterator[StudyRestore]:
     """Makes and checks all copies before anything of the study is locked."""
     if unknown := backup.report.parts.keys() - {part.name for part in backup_parts()}:
-        raise InputError(f"{backup.report.file} holds {min(unknown)!r}, which this Quaestor does not know: update it")
+        raise InputError(f"{backup.report.file} contains {min(unknown)!r}, which is unknown: update Quaestor")
     with ExitStack() as copies:
         parts = [
             RestoredPart(
@@ -231,33 +231,33 @@ def _acts_read(feature: Feature, backup: Backup) -> Any:
     try:
         return feature.backup.read_acts(backup) if feature.backup else None
     except (LookupError, TypeError, ValueError, RecursionError) as error:
-        raise damaged_backup_error(backup.report.file, f"an act is no withdrawal: {error}") from error
+        raise damaged_backup_error(backup.report.file, f"an act is not a valid withdrawal: {error}") from error
 
 
 @dataclass(frozen=True)
 class StudyRestored:
-    """What a restore did, with the acts and beside them."""
+    """Result of a restore: acts and other files."""
 
     journal: RestoreReport
     beside: dict[str, int]
-    """Responses, invitations, entries of interviews and of identities that the study has now, where the backup holds
-    such; else it keeps what it has."""
+    """Number of responses, invitations, interview and identity entries after the restore, for each part in the backup;
+    other parts stay unchanged."""
     withdrawn: int
-    """Responses of the backup that were left out, since they have been taken back."""
+    """Number of responses left out because they were withdrawn."""
     unknown_since: str | None
-    """The moment of the backup, where nothing here says what was withdrawn after it."""
+    """The time of the backup, if withdrawals after it are unknown here."""
     lists: tuple[str, ...] = ()
-    """The lists that would say it."""
+    """The lists that would contain them."""
     participants: tuple[str, ...] = ()
-    """Participants of the backup who were left out, since they have withdrawn."""
+    """Number of participants left out because they withdrew."""
     pending: str = ""
-    """What was replaced or withdrawn and can still be found in the bytes of a file, in words."""
+    """Descriptions of replaced or withdrawn data that is still in the bytes of a file."""
 
 
 def back_up_study(study: Study, file: Path | None = None, clock: Clock = exact_now) -> BackupReport:
-    """All acts, answers, invitations and interviews to one file, by default one named after this moment.
+    """Writes all acts, answers, invitations and interviews to one file, by default named after the current time.
 
-    Nobody writes while they are looked at, which is an instant; what is written down is what they were then.
+    Writing is blocked only for the instant in which the snapshots start.
     """
     target = file or backups_of(study) / f"study-{format_file_stamp(clock())}.backup"
     with ExitStack() as opened:
@@ -271,23 +271,26 @@ def back_up_study(study: Study, file: Path | None = None, clock: Clock = exact_n
                 for one in files:
                     locks.enter_context(one.writing())
                 acts = opened.enter_context(journal.database.reading())
-                read_head(acts)  # from here on it sees what is there now
+                read_head(acts)  # starts the snapshot
                 still = [looked.enter_context(file.snapshot()) for file in files]
             copies = [opened.enter_context(closing(copy_to_memory(snapshot))) for snapshot in still]
-        parts = [BackupLines(part.name, part.form.version, format_lines(copy)) for part, copy in zip(found, copies, strict=True)]
+        parts = [
+            BackupLines(part.name, part.form.version, format_lines(copy))
+            for part, copy in zip(found, copies, strict=True)
+        ]
         return write_backup(read_rows(acts), target, format_timestamp(clock()), parts)
 
 
 def keys_apart(study: Study, report: BackupReport) -> tuple[Path, ...]:
-    """The keys without which nobody can read what a backup holds of interviews; it never holds them."""
+    """Lists the keys needed to read the interviews of a backup, which never contains them."""
     keys = {part: key for feature in features() if feature.backup for part, key in feature.backup.keys(study).items()}
     return tuple(key for part, key in keys.items() if part in report.parts)
 
 
 def restore_study(study: Study, file: Path, replacing: bool = False, clock: Clock = exact_now) -> StudyRestored:
-    """What a backup holds into the study: all of it, or nothing; what was withdrawn since stays away.
+    """Restores a backup completely or not at all; data withdrawn since is left out.
 
-    What was made here of the words of a participant who withdrew goes too, once all is there.
+    Afterwards it also removes everything derived from withdrawn participants' data.
     """
     with open_backup(file) as backup, prepare_restore(study, backup, replacing, format_file_stamp(clock())) as beside:
         report = restore_backup(backup, store_address(study), beside, replacing, backups_of(study), clock)

@@ -1,4 +1,4 @@
-"""What a feature can contribute to a study.
+"""Interfaces through which a feature contributes to a study.
 
 Lock order, for everything that takes more than one lock:
 
@@ -31,7 +31,7 @@ from quaestor.study.session import Session
 
 @dataclass(frozen=True)
 class StatusLine:
-    """One part of a study: its state in a word, and in a sentence."""
+    """Status of one part of a study: a word and a sentence."""
 
     name: str
     state: str  # done, doubtful, stale, waiting, none
@@ -40,7 +40,7 @@ class StatusLine:
 
 @dataclass(frozen=True)
 class Next:
-    """The next thing to do: as a command, as a sentence, and the page of the desk on which it is done."""
+    """The next step: as a command, as a sentence, and the page of the desk for it."""
 
     command: str
     words: str = ""
@@ -52,47 +52,47 @@ class Next:
 
 @dataclass(frozen=True)
 class StatusRequest:
-    """What a feature needs to report its status."""
+    """Input of a feature's status report."""
 
     study: Study
     session: Session[Any] | None
-    """None where nothing was ever recorded."""
+    """None if nothing was ever recorded."""
     opened: Mapping[str, Any]
-    """By feature, what is open already, so that it is not read again."""
+    """By feature, sessions that are already open."""
     wait: bool
-    """Whether to wait for a large computation; else its line says that it is under way."""
+    """Whether to wait for long computations; else the line says that one is running."""
 
 
 @dataclass(frozen=True)
 class StatusPart:
-    """What a feature reports."""
+    """The status report of a feature."""
 
     lines: tuple[StatusLine, ...] = ()
     next: Next | None = None
     collects: bool = False
-    """Whether the lines are about people who are asked, whose answers become evidence."""
+    """Whether the lines are about people whose answers become evidence."""
     precedes_evidence: bool = False
-    """Whether the evidence of the study is still to be made by this feature."""
+    """Whether this feature has yet to produce the study's evidence."""
     is_evidence: bool = False
     """Whether the lines are about sources and the funnel."""
     is_empty: bool = False
-    """Whether the lines only say that nothing is set up, and are left out where people are asked instead."""
+    """Whether the lines only say that nothing is set up; omitted if the study asks people instead."""
 
 
 @dataclass(frozen=True)
 class ActKind:
-    """How a kind of act is described to others, and which items it removes."""
+    """Describes a kind of act, and which items it removes."""
 
     sentence: str
     """What the actor did; `{round}`, `{survey}` and `{count}` are filled in."""
     counted: str = ""
     """What `{count}` counts, in the singular."""
     is_joined: bool = False
-    """Whether acts of one person in a row are described by one sentence; `{count}` is then their number."""
+    """Whether consecutive acts of a person are described by one sentence with their number as `{count}`."""
     actor: str = ""
-    """Stands in the place of an actor who is not named."""
+    """Shown instead of an actor whose name is masked."""
     removes: Callable[[Mapping[str, Any]], Callable[[str], object]] | None = None
-    """Returns, for the payload of an act, a test for the ids of the feature's items that nobody can read after it."""
+    """Returns, for an act's payload, a test for the ids of items that become unreadable."""
 
     def describe(self, *, round: str, survey: str, count: int) -> str:
         counted = f"{count:,} {self.counted}{'' if count == 1 else 's'}"
@@ -100,40 +100,40 @@ class ActKind:
 
 
 class RoundOutcomes(Protocol):
-    """The outcome of a study's rounds, for the steps of its funnel that a round decides."""
+    """The outcome of a study's rounds, for funnel steps that depend on a round."""
 
     def kept_items(self, rounds: Collection[str]) -> dict[str, list[str]]:
-        """By round the items that it keeps; a round that is not settled yet is missing."""
+        """Returns by round the items that it keeps; unsettled rounds are missing."""
 
     def notes_on(self, reached: Mapping[str, Collection[str]]) -> list[str]:
-        """What a reader of the funnel must know about rounds, given by round the items that reached its step."""
+        """Returns notes on rounds for readers of the funnel, given by round the items that reached its step."""
 
     def change_stamp(self, rounds: Collection[str]) -> object:
-        """Changes when a round decides something else; cheap enough to ask for with every page."""
+        """Returns a stamp that changes with the decisions of rounds; cheap enough for every request."""
 
 
 class KnownNames(Protocol):
     """Finds and masks known names in a text."""
 
     def mask(self, text: str) -> str:
-        """The text with what surely is a known name replaced by what is shown instead."""
+        """Returns the text with every certain occurrence of a known name replaced by its pseudonym."""
 
     def find(self, text: str) -> Sequence[str]:
-        """For each known name in the text, in order, what is shown instead of it."""
+        """Returns the pseudonym of each known name in the text, in order."""
 
 
 class TextMask(KnownNames, Protocol):
-    """Masks what pages show; the texts of an item are shown as its raters see them, however old the evidence is."""
+    """Masks texts on pages; an item's text is shown as its raters see it, even if the evidence is older."""
 
     def item_text(self, item: str, title: str, body: str) -> tuple[str, str]:
         """Returns the title and body of an item without known names."""
 
     def passages(self, item: str, places: Sequence[tuple[int, int]]) -> Sequence[str] | None:
-        """Returns the words of passages of an item, from start to end; None where the item has been erased."""
+        """Returns the text of passages of an item, from start to end; None if the item was erased."""
 
 
 class NoNames:
-    """The mask of a study that knows no names."""
+    """The mask of a study without known names."""
 
     def mask(self, text: str) -> str:
         return text
@@ -150,53 +150,53 @@ class NoNames:
 
 @dataclass(frozen=True)
 class ReportPart:
-    """What a feature adds to a report."""
+    """A feature's part of a report."""
 
     section: Section
     made_from: str
-    """What it was made from, with its number, such as `12 quotations`."""
+    """Its data with its number, such as `12 quotations`."""
     notices: tuple[str, ...] = ()
     facts: tuple[Fact, ...] = ()
     quotations: ItemColumns | None = None
-    """What its numbers count, where the report can list that; a report has one such list."""
+    """The items behind its numbers, if the report can list them; a report has one such list."""
 
 
 class ReportSection(Protocol):
-    """How a feature adds a section to the report."""
+    """Adds a feature's section to the report."""
 
     @property
     def missing(self) -> str:
-        """What has to be done before there is a section, as a sentence."""
+        """Returns what must be done before there is a section, as a sentence."""
 
     def is_used(self, study: Study) -> bool:
-        """Whether a report without decided items may be made for this section."""
+        """Tells whether this section alone justifies a report without decided items."""
 
     def is_ready(self, study: Study, state: Any) -> bool:
-        """Whether `build` returns a part, without making it; cheap enough to ask for with every page."""
+        """Tells whether `build` would return a part; cheap enough for every request."""
 
     def build(self, session: Session[Any], used_names: Collection[str], tell: Callable[[str], None]) -> ReportPart:
-        """Makes the part; its tables have none of the `used_names`."""
+        """Builds the part; its tables use none of the `used_names`."""
 
 
 class PublicationGuard(Protocol):
-    """Keeps out of what is published what nobody may read there."""
+    """Keeps data that nobody may read out of publications."""
 
     def refuse(self, study: Study) -> None:
-        """Raises StateError while the study holds something that must not be published, such as a known name."""
+        """Raises StateError while the study contains data that must not be published, such as a known name."""
 
     def text_stamps(self, study: Study) -> Mapping[str, str]:
-        """By document, a stamp that changes with what is left out of it; stored with what is published."""
+        """Returns by document a stamp that changes with what is masked in it; stored with the publication."""
 
     def watch_withdrawals(self, study: Study, what: str) -> Callable[[], AbstractContextManager[None]]:
-        """Returns a context in which `what` (as `report`) is put in place, and nobody withdraws.
+        """Returns a context for putting `what` (as `report`) in place, during which nobody can withdraw.
 
-        The context raises StateError where somebody has withdrawn since this call.
+        The context raises StateError if somebody has withdrawn since this call.
         """
 
     def withheld(self, opened: Any, published: Mapping[str, Mapping[str, str]]) -> Collection[str]:
-        """The names of published things that may hold what must not be read by now.
+        """Returns the names of publications that may contain data that must no longer be read.
 
-        `published` has the stamps by which each was made; `opened` is what the feature has open already, or None.
+        `published` has the stamps each was built with; `opened` is the feature's open session, or None.
         """
 
 
@@ -206,13 +206,13 @@ class BackupPart:
 
     form: PrivateFileSchema
     file: str
-    """Its name in the study folder."""
+    """Its file name in the study folder."""
     counted: str
-    """The name of what is counted, in JSON."""
+    """The JSON key of its count."""
     table: str
     """The table whose rows are counted."""
     words: str
-    """What is counted, as a sentence says it after the number."""
+    """The counted entries, as in a sentence after the number."""
 
     @property
     def name(self) -> str:
@@ -224,24 +224,24 @@ class BackupPart:
 
 @dataclass(frozen=True)
 class PartCopy:
-    """One file during a restore: what it shall hold, and what it holds now without what is known to be withdrawn."""
+    """One file during a restore: its restored content, and its current content without withdrawn data."""
 
     path: Path
     copy: sqlite3.Connection
     present: sqlite3.Connection | None
-    """None where there is no file that can be read."""
+    """None if there is no readable file."""
 
 
 @dataclass
 class WithdrawnData:
-    """What a restore left out because people withdrew since the backup was made."""
+    """What a restore left out because people withdrew since the backup."""
 
     responses: int = 0
     participants: Sequence[str] = ()
     unknown: list[str] = field(default_factory=list)
-    """Names of the lists that would say who withdrew after the backup, where nothing here says it."""
+    """The lists that would name withdrawals after the backup, if they are unknown here."""
     found: Any = None
-    """What the feature needs again in `after_restore`."""
+    """Data for `after_restore`."""
 
 
 class FeatureBackup(Protocol):
@@ -251,22 +251,22 @@ class FeatureBackup(Protocol):
     def parts(self) -> tuple[BackupPart, ...]: ...
 
     def keys(self, study: Study) -> Mapping[str, Path]:
-        """By part, the key without which nobody can read it; keys are in no backup."""
+        """Returns by part the key needed to read it; keys are in no backup."""
 
     def check(self, study: Study, part: BackupPart, copy: sqlite3.Connection, source: Path) -> None:
-        """Raises ValueError, TypeError or RecursionError where what a backup holds of a part is not usable."""
+        """Raises ValueError, TypeError or RecursionError if the content of a part is not usable."""
 
     def read_acts(self, backup: Backup) -> Any:
-        """Read what the acts of a backup say about withdrawals, before anything of the study is held.
+        """Reads withdrawals from the acts of a backup, before anything of the study is locked.
 
-        Raises LookupError, TypeError or ValueError where an act is not what it claims to be.
+        Raises LookupError, TypeError or ValueError if an act is malformed.
         """
 
     def leave_out(self, study: Study, acts: Any, copies: Mapping[str, PartCopy]) -> WithdrawnData:
-        """Remove from all copies, the present ones too, what was withdrawn; `acts` is what `read_acts` returned."""
+        """Removes withdrawn data from all copies, including the current ones; `acts` is the result of `read_acts`."""
 
     def note_withdrawals(self, part: BackupPart, path: Path, copy: sqlite3.Connection) -> None:
-        """Add what the restored part knows of withdrawals to the list next to the file."""
+        """Adds the restored part's withdrawals to the list next to the file."""
 
     def after_restore(self, study: Study, left_out: WithdrawnData) -> None:
-        """Erase what other places still keep of people who withdrew, once everything is restored."""
+        """Erases other traces of people who withdrew, once everything is restored."""

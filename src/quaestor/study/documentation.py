@@ -13,7 +13,7 @@ from quaestor.base.errors import InputError
 from quaestor.base.names import join_with_or, sort_by_similarity
 
 _SECTIONS = {"": "Tutorials", "how-to": "How to", "reference": "Reference", "decisions": "Decisions"}
-"""By folder, the heading under which its pages are listed, in this order."""
+"""By folder, the heading of its pages, in this order."""
 _TITLE_WEIGHT, _HEADING_WEIGHT = 20, 5
 _EXCERPT = 160
 _MARKUP = re.compile(r"[`*_|>#]|\[|\]\([^)]*\)")
@@ -41,14 +41,14 @@ class TopicMatch:
 
 
 def documentation_folder() -> Path:
-    """The folder of the pages: inside the package when it is installed, in the repository otherwise."""
+    """Returns the folder of the pages: inside the installed package, else in the repository."""
     installed = Path(str(resources.files("quaestor"))) / "docs"
     return installed if installed.is_dir() else Path(__file__).resolve().parents[3] / "docs"
 
 
 @cache
 def list_topics() -> tuple[Topic, ...]:
-    """Every page, in the order in which a table of contents lists them."""
+    """Lists every page in the order of the table of contents."""
     root = documentation_folder()
     topics = []
     for folder, section in _SECTIONS.items():
@@ -89,7 +89,7 @@ def search_topics(query: str) -> list[TopicMatch]:
 
 
 def _read_lines(topic: Topic) -> Iterator[tuple[str, str]]:
-    """The lines of a page without markup, each with the heading above it."""
+    """Yields the lines of a page without markup, each with its heading."""
     heading = topic.title
     for line in topic.text.splitlines():
         plain = " ".join(_MARKUP.sub(" ", line).split())
@@ -106,7 +106,7 @@ def _score(heading: str, line: str, words: list[str]) -> int:
 
 
 def _shorten(line: str, words: list[str]) -> str:
-    """The part of a line around the first word that was searched for."""
+    """Returns the part of a line around the first matching word."""
     positions = [at for word in words if (at := line.casefold().find(word)) >= 0]
     start = max(0, min(positions, default=0) - _EXCERPT // 2)
     end = start + _EXCERPT

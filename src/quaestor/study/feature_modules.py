@@ -1,6 +1,6 @@
-"""The modules that declare features, in one visible tuple; each is loaded on first use.
+"""Lists the modules that declare features; each is loaded on first use.
 
-They are named apart from `features`, which imports the schema of study.toml: the schema reads source kinds from here.
+Separate from `features`, which imports the schema of study.toml, because the schema reads source kinds from here.
 """
 
 from __future__ import annotations
@@ -20,5 +20,5 @@ FEATURES = (
 
 @cache
 def load_feature(module: str) -> Any:
-    """The `features.Feature` that a module declares."""
+    """Returns the `features.Feature` that a module declares."""
     return importlib.import_module(module).FEATURE

@@ -1,7 +1,7 @@
-"""The features of Quaestor and what each of them contributes to a study.
+"""The features of Quaestor and their contributions to a study.
 
-Features are named in one visible tuple (`FEATURES`) and loaded on first use. They never register themselves when they
-are imported: a command that happens not to import `surveys` would then write a backup without answers.
+Features are listed in one tuple (`FEATURES`) and loaded on first use. They never register themselves on import: a
+command that happens not to import `surveys` would then write a backup without answers.
 """
 
 from __future__ import annotations
@@ -32,86 +32,86 @@ from quaestor.study.session import Session
 
 @dataclass(frozen=True)
 class Feature:
-    """What one feature contributes; everything but its name is optional."""
+    """The contributions of one feature; everything but its name is optional."""
 
     name: str
     """Stored with each round as the origin of its items: never change it."""
     status: Callable[[StatusRequest], StatusPart] | None = None
     backup: FeatureBackup | None = None
     act_kinds: Mapping[str, ActKind] = field(default_factory=dict)
-    """By name, as the journal has it, the acts that the feature records."""
+    """The acts that the feature records, by their kind in the journal."""
     source_kinds: Mapping[str, str] = field(default_factory=dict)
-    """By name, as study.toml has it, the class of a kind of source as `module:Class`, loaded where a study names it."""
+    """Kinds of sources by their name in study.toml, as `module:Class`, loaded on first use."""
     input_folder: str = ""
-    """Where the inputs of the sources lie that the feature writes of what people said, within the study folder.
+    """The folder within the study for source inputs that the feature writes from people's answers.
 
     Items from there have the feature's name as their origin.
     """
     input_made_of: str = ""
-    """What these inputs are made of, in a word."""
+    """What these inputs contain, as a noun."""
     input_command: str = ""
     """The command that writes these inputs."""
     free_text: Callable[[Study], FreeTextStore[Any]] | None = None
     withdrawn_items: Callable[[Study], Callable[[str], bool]] | None = None
     """Returns a test for the ids of items whose author has withdrawn."""
     known_names: Callable[[Study | Session[Any]], AbstractContextManager[TextMask]] | None = None
-    """Opens the names that a study knows; one feature alone may declare it."""
+    """Opens the known names of a study; at most one feature declares it."""
     fingerprint: Callable[[Study], str] | None = None
-    """Changes whenever a report could come out differently, for what the journal does not tell."""
+    """Returns a stamp that changes with everything outside the journal that affects a report."""
     report_section: ReportSection | None = None
     publication_guard: PublicationGuard | None = None
     open_session: Callable[[Study], AbstractContextManager[Session[Any]]] | None = None
-    """Opens the session on the journal, whose state it defines; one feature alone may declare it."""
+    """Opens the session on the journal and defines its state; at most one feature declares it."""
     round_outcomes: Callable[[Study | Session[Any]], RoundOutcomes] | None = None
-    """Opens what rounds decided, for the funnel steps that go by it; one feature alone may declare it."""
+    """Opens the outcomes of rounds for the funnel; at most one feature declares it."""
 
 
 @cache
 def features() -> tuple[Feature, ...]:
-    """Every feature, loaded on the first call."""
+    """Returns every feature, loaded on the first call."""
     return tuple(map(load_feature, FEATURES))
 
 
 def backup_parts() -> tuple[BackupPart, ...]:
-    """The files that a backup holds next to the acts, in the order of their locks (`contributions`)."""
+    """Returns the files that a backup contains besides the acts, in lock order (`contributions`)."""
     return tuple(part for feature in features() if feature.backup for part in feature.backup.parts)
 
 
 def fingerprints(study: Study) -> str:
-    """Changes whenever the fingerprint of any feature does."""
+    """Returns a stamp that changes with the fingerprint of any feature."""
     return "".join(feature.fingerprint(study) for feature in features() if feature.fingerprint)
 
 
 def report_sections() -> tuple[ReportSection, ...]:
-    """The sections that features add to a report, in their order."""
+    """Returns the sections that features add to a report, in order."""
     return tuple(feature.report_section for feature in features() if feature.report_section)
 
 
 def publication_guards() -> Mapping[str, PublicationGuard]:
-    """By feature, what keeps its data out of what is published."""
+    """Returns by feature the guard that keeps its data out of publications."""
     return {feature.name: feature.publication_guard for feature in features() if feature.publication_guard}
 
 
 def open_session(study: Study) -> AbstractContextManager[Session[Any]]:
-    """The session on a study's journal."""
+    """Opens the session on a study's journal."""
     opener: Callable[[Study], AbstractContextManager[Session[Any]]] = _declared_once("open_session")
     return opener(study)
 
 
 def open_round_outcomes(where: Study | Session[Any]) -> RoundOutcomes:
-    """What the rounds of a study decided."""
+    """Returns the outcomes of a study's rounds."""
     opener: Callable[[Study | Session[Any]], RoundOutcomes] = _declared_once("round_outcomes")
     return opener(where)
 
 
 def open_known_names(where: Study | Session[Any]) -> AbstractContextManager[TextMask]:
-    """The names that a study knows; refuses where the file of names cannot be read."""
+    """Opens the known names of a study; raises an error if they cannot be read."""
     opener: Callable[[Study | Session[Any]], AbstractContextManager[TextMask]] | None = _declared_once("known_names")
     return opener(where) if opener is not None else nullcontext(NoNames())
 
 
 def _declared_once(name: str) -> Any:
-    """What the only feature that declares it contributes; None where no feature does."""
+    """Returns the contribution of the only feature that declares it; None if none does."""
     declared = {feature.name: getattr(feature, name) for feature in features() if getattr(feature, name) is not None}
     if len(declared) > 1:
         raise RuntimeError(f"{' and '.join(declared)} both declare {name}: only one feature may")
@@ -119,7 +119,7 @@ def _declared_once(name: str) -> Any:
 
 
 def maker_of_input(study: Study, source: str) -> Feature | None:
-    """The feature that writes the input of a source; None where somebody puts it there."""
+    """Returns the feature that writes the input of a source; None if a person provides it."""
     folder = study.path_of(source).parent
     return next(
         (feature for feature in features() if feature.input_folder and study.root / feature.input_folder == folder),

@@ -1,4 +1,4 @@
-"""Edits of study.toml: what is added is written by tomlkit, and every other byte stays as a person wrote it."""
+"""Edits study.toml: additions are written by tomlkit, and every other byte stays unchanged."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from quaestor.study.folder import Study
 
 
 def read_study_text(study: Study) -> str:
-    """The text of study.toml, with the line endings it has."""
+    """Reads study.toml with its line endings."""
     try:
         return study.file.read_bytes().decode("utf-8")
     except UnicodeDecodeError as error:
@@ -23,19 +23,19 @@ def read_study_text(study: Study) -> str:
 
 
 def append_tables(text: str, tables: str) -> str:
-    """The text of a study file with tables at its end, after an empty line."""
+    """Appends tables to the text of a study file, after an empty line."""
     gap = "" if not text else "\n" if text.endswith("\n") else "\n\n"
     return text + use_line_endings(text, gap + tables)
 
 
 def use_line_endings(text: str, addition: str) -> str:
-    """An addition with the line endings that a text has."""
+    """Converts an addition to the line endings of a text."""
     return addition.replace("\n", "\r\n") if "\r\n" in text else addition
 
 
 def edit_study_file(study: Study, change: Callable[[str], str]) -> None:
-    """Replace study.toml at once, with no other process in between; its permissions stay, and a link stays a link."""
-    study.evidence.mkdir(exist_ok=True)  # the lock lies among what is generated and not kept in git
+    """Replaces study.toml atomically under a lock; keeps its permissions and follows a symbolic link."""
+    study.evidence.mkdir(exist_ok=True)  # the lock file is in this folder, which git ignores
     with lock_folder(study.evidence, "study.toml"):
         file = study.file.resolve()
         mode = file.stat().st_mode
@@ -44,10 +44,10 @@ def edit_study_file(study: Study, change: Callable[[str], str]) -> None:
 
 
 def toml_item(value: Any) -> Item:
-    """A value as tomlkit writes it: tables stay on one line, and a text of several lines keeps them for its readers."""
+    """Converts a value for tomlkit: tables stay on one line, multi-line texts keep their lines."""
     if isinstance(value, str):
         if re.search("[\ud800-\udfff]", value):
-            raise InputError(f"{value!r} holds half a character, which no file can hold: leave it out")
+            raise InputError(f"{value!r} contains a lone surrogate, which no file can store: remove it")
         return tomlkit.string(value, multiline="\n" in value and "\r" not in value)
     if isinstance(value, Mapping):
         table = tomlkit.inline_table()
@@ -63,7 +63,7 @@ def toml_item(value: Any) -> Item:
 
 
 def toml_table(values: Mapping[str, Any]) -> Table:
-    """Values as a table of a file, one on each line."""
+    """Converts values to a table, one per line."""
     table = tomlkit.table()
     for key, value in values.items():
         table.add(key, toml_item(value))

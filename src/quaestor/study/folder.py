@@ -1,4 +1,4 @@
-"""A study folder: where its file is, what it says, and where everything of it lives."""
+"""A study folder: its file, its settings, and the paths of its parts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from quaestor.study.settings.sources import SourceSettings
 
 @dataclass(frozen=True)
 class Study:
-    """A study that has been read."""
+    """An open study folder with its settings."""
 
     root: Path
     settings: StudySettings
@@ -44,18 +44,18 @@ class Study:
         return self.evidence / "sources" / source
 
     def source(self, name: str) -> SourceSettings:
-        """The settings of a source by its name."""
+        """Returns the settings of a source."""
         if name not in self.settings.sources:
             options = suggest(name, self.settings.sources) or "none"
             raise SettingsError(f"{self.file}: there is no source {name!r}, allowed: {options}")
         return self.settings.sources[name]
 
     def path_of(self, name: str) -> Path:
-        """Where a source's input is; a path in a study file counts from the study folder."""
+        """Returns the path of a source's input, relative to the study folder."""
         return self.root / Path(self.source(name).path).expanduser()
 
     def funnel_source(self) -> str:
-        """The source the funnel reads; where there is only one it need not be named."""
+        """Returns the source of the funnel; it may be omitted if there is only one."""
         if self.settings.funnel.source is not None:
             return self.settings.funnel.source
         if len(self.settings.sources) == 1:
@@ -65,12 +65,12 @@ class Study:
         )
 
     def results_source(self) -> str:
-        """The source the results are computed from."""
+        """Returns the source that results are computed from."""
         return self.settings.results.source or self.funnel_source()
 
 
 def open_study(start: Path) -> Study:
-    """The study that a folder is, or lies in."""
+    """Finds and reads the study in a folder or its parents."""
     start = start.resolve()
     if not start.exists():
         raise StateError(f"{start} does not exist: name a study folder with --study")
@@ -78,8 +78,8 @@ def open_study(start: Path) -> Study:
         if (folder / STUDY_FILE).is_file():
             return Study(folder, read_settings(folder / STUDY_FILE))
     raise StateError(
-        f"there is no {STUDY_FILE} in {start} or above it: go into a study folder, name one with --study, "
-        "or make one with `quaestor new DIR`"
+        f"no {STUDY_FILE} in {start} or its parent folders: change to a study folder, name one with --study, "
+        "or create one with `quaestor new DIR`"
     )
 
 
@@ -89,12 +89,12 @@ _SQLITE = "sqlite:///"
 
 
 def open_journal(study: Study, clock: Clock = exact_now) -> Journal:
-    """The study's journal, made where there is none yet."""
+    """Opens the study's journal and creates it if there is none."""
     return Journal.open(store_address(study), clock, backups_of(study))
 
 
 def has_journal(study: Study) -> bool:
-    """Whether anything may have been recorded; asking makes no store."""
+    """Tells whether anything may have been recorded, without creating a store."""
     address = store_address(study)
     return not isinstance(address, Path) or address.exists()
 
@@ -104,7 +104,7 @@ def backups_of(study: Study) -> Path:
 
 
 def store_address(study: Study, environment: Mapping[str, str] = os.environ) -> str | Path:
-    """The address with its variables filled in; a file counts from the study folder."""
+    """Returns the store's address with variables filled in; a file path is relative to the study folder."""
     address = study.settings.store.address
     if address is None:
         return study.root / STORE_FILE
@@ -115,7 +115,7 @@ def store_address(study: Study, environment: Mapping[str, str] = os.environ) -> 
 
 
 def _filled_in(address: str, file: Path, environment: Mapping[str, str]) -> str:
-    """A password stays out of git as `${NAME}`, and may contain what would otherwise end it."""
+    """Fills in `${NAME}` variables, which keep passwords out of git; escapes their special characters."""
 
     def value(match: re.Match[str]) -> str:
         if match[1] not in environment:

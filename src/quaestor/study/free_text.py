@@ -1,8 +1,8 @@
-"""Free text of acts that its authors or subjects can have erased: what a session and a feature's store provide for it.
+"""Free text of acts that can be erased: the interface between a session and a feature's store.
 
-The journal is append-only, so such a text must never enter it: the session hands each act to `separate` before it is
-recorded, which leaves a reference in the place of the text, and to `join` when it is read back. Erasing is left to the
-feature's store, which erases a person's texts in the same transaction as the rest of the person's data.
+The journal is append-only, so such a text must never enter it: before an act is recorded, `separate` replaces its texts
+with references; when it is read back, `join` fills them in. Erasing is up to the feature's store, which erases a
+person's texts in the same transaction as the rest of the person's data.
 """
 
 from __future__ import annotations
@@ -15,42 +15,42 @@ from quaestor.store.records import Act, NewAct
 
 S = TypeVar("S")
 Change = Callable[[Sequence[str], str, bool], str]
-"""Gets the items that a text is about, the text, and whether it is a label; returns what takes its place."""
+"""Takes the items that a text is about, the text, and whether it is a label; returns its replacement."""
 Walk = Callable[[S, Mapping[str, Any], Change], dict[str, Any]]
-"""Returns a payload with what a `Change` makes of each text in it, always in the same order."""
+"""Returns a payload with a `Change` applied to each text in it, always in the same order."""
 S_contra = TypeVar("S_contra", contravariant=True)
 
 
 class FreeText(Protocol[S_contra]):
-    """Stores the free text of acts apart from the journal and loads it back, given the state that acts fold into."""
+    """Stores the free text of acts outside the journal and loads it back, given the folded state."""
 
     @property
     def changing(self) -> frozenset[str]:
-        """Kinds of acts after which texts of earlier acts are not what they were."""
+        """Returns the kinds of acts that change or erase texts of earlier acts."""
 
     def separate(self, state: S_contra, act: NewAct, known: Act | None) -> NewAct:
-        """Returns an act as the journal may hold it and remembers its texts for `store`.
+        """Returns an act as the journal may store it and remembers its texts for `store`.
 
-        `known` is the act on record under the same key, which refers to its texts already.
+        `known` is the recorded act with the same key, which already refers to its texts.
         """
 
     def store(self) -> None:
-        """Put the remembered texts on the disk; called before the journal commits."""
+        """Writes the remembered texts to disk; called before the journal commits."""
 
     def forget_pending(self, act: str | None = None) -> None:
-        """Forget the remembered texts of an act that was refused, or of all acts."""
+        """Forgets the remembered texts of a rejected act, or of all acts."""
 
     def join(self, state: S_contra, act: Act) -> Act:
-        """An act with its texts; `state` is what the acts before it led to, or later ones."""
+        """Returns an act with its texts; `state` is the state before the act, or a later one."""
 
     def is_changed(self, state: S_contra, act: Act) -> bool:
-        """Whether a text of an act may have been erased or changed since it was recorded."""
+        """Tells whether a text of an act may have been erased or changed since it was recorded."""
 
     def is_outdated(self) -> bool:
-        """Whether texts that were read before have been erased, or can be read now and could not be then."""
+        """Tells whether texts read before were erased since, or have become readable."""
 
     def require_loaded(self) -> None:
-        """Refuses to go on where texts that somebody wrote cannot be read."""
+        """Raises an error if stored texts cannot be read."""
 
     def close(self) -> None: ...
 
@@ -86,34 +86,34 @@ class FreeTextStore(Protocol[S_contra]):
 
     @property
     def origin(self) -> str:
-        """Of the items whose free text is stored here."""
+        """Returns the origin of the items whose free text is stored here."""
 
     @property
     def walks(self) -> Mapping[str, Walk[S_contra]]:
-        """By kind, the feature's own acts that take free text."""
+        """Returns the feature's own acts with free text, by kind."""
 
     @property
     def changing(self) -> frozenset[str]:
-        """Kinds of acts after which texts of earlier acts are not what they were."""
+        """Returns the kinds of acts that change or erase texts of earlier acts."""
 
     def owner_of(self, item: str) -> str | None:
-        """The person who can withdraw an item of this origin."""
+        """Returns the person who can withdraw an item of this origin."""
 
     def holds(self, item: str) -> bool:
-        """Whether an item is of this origin, for rounds that were opened before they recorded it."""
+        """Tells whether an item is of this origin, for rounds opened before origins were recorded."""
 
     def is_older_act(self, act: Act) -> bool:
-        """Whether an act that names no origin has texts here all the same."""
+        """Tells whether an act without an origin has its texts here."""
 
     def is_readable(self) -> bool: ...
 
     def missing(self) -> str:
-        """What cannot be read, and what to bring back, as a sentence."""
+        """Returns what cannot be read and what to restore, as a sentence."""
 
     def refusal(self, owner: str) -> str:
-        """Why nothing is stored about somebody who has withdrawn, as a sentence."""
+        """Returns why nothing is stored about somebody who has withdrawn, as a sentence."""
 
     def texts(self) -> ActTexts:
-        """The store, opened on first use."""
+        """Returns the store, opened on first use."""
 
     def close(self) -> None: ...

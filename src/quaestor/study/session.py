@@ -1,6 +1,6 @@
-"""A session on the journal of a study: the state folded from it, and acts that are checked and recorded at once.
+"""A session on the journal of a study: folds acts into a state, and checks and records new acts atomically.
 
-The session knows no feature: the state that acts fold into and the store of their free text are passed in.
+The session knows no feature: the type of state and the store of free text are passed in.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from quaestor.study.free_text import FreeText, NoFreeText
 
 
 class FoldedState(Protocol):
-    """What a journal is folded into, act by act."""
+    """The state that a journal is folded into, act by act."""
 
     @property
     def head(self) -> int:
-        """The number of the last act that it holds; 0 before the first."""
+        """Returns the number of the last folded act; 0 before the first."""
 
     def fold(self, acts: Iterable[Act]) -> None:
-        """Go on with acts that follow the head."""
+        """Folds acts that follow the head."""
 
 
 S = TypeVar("S", bound=FoldedState)
@@ -46,9 +46,9 @@ class PendingAct(PendingWrite[list[Act]], Generic[S]):
 
 
 class Session(Generic[S]):
-    """An open journal with its state, which is kept and goes on with the journal; safe for threads.
+    """An open journal with its state, which is updated incrementally; thread-safe.
 
-    `contributions` states the order of its locks.
+    `contributions` documents the order of its locks.
     """
 
     def __init__(
@@ -60,10 +60,10 @@ class Session(Generic[S]):
         self._free_text = free_text or NoFreeText()
         self._state = new_state()
         self._outdated = False
-        """Whether the state may hold free text that has been erased or changed."""
+        """Whether the state may contain free text that was erased or changed."""
         self._lock = threading.RLock()
         self.pending = GroupCommit(self._record, self._lock)
-        """Acts to be recorded; each is checked against the state that those before it in the batch lead to."""
+        """Pending acts; each is checked against the state after those before it in the batch."""
 
     def close(self) -> None:
         self._free_text.close()
@@ -74,25 +74,25 @@ class Session(Generic[S]):
 
     @property
     def state(self) -> S:
-        """What the journal says now."""
+        """Returns the current state of the journal."""
         with self.locked_state() as state:
             return state
 
     @contextmanager
     def locked_state(self) -> Iterator[S]:
-        """What the journal says now, and nobody of this process changes it meanwhile; keep it short."""
+        """Yields the current state and blocks changes by this process; keep it short."""
         with self._lock:
             head = self.journal.head()
             if head > self._state.head:
                 self._fold(self.journal.acts(after=self._state.head))
-            # A backup was restored, or free text was erased, changed, or can be read again.
+            # A backup was restored, or free text was erased, changed, or became readable.
             if head < self._state.head or self._outdated or self._free_text.is_outdated():
                 self._state = self._new_state()
                 self._fold(self.journal.acts())
             yield self._state
 
     def _fold(self, acts: Iterable[Act]) -> None:
-        """Go on with acts as the journal has them."""
+        """Folds recorded acts into the state."""
         from_the_first = self._state.head == 0
 
         def joined() -> Iterator[Act]:
@@ -108,10 +108,10 @@ class Session(Generic[S]):
         return self.journal.clock().isoformat(timespec="microseconds")
 
     def act(self, build_act: BuildAct[S], key: str = "", same: Same[S] | None = None) -> list[Act]:
-        """Check an act against the newest state and record it, with nobody in between; the disk has it on return.
+        """Checks an act against the newest state and records it atomically; it is on disk on return.
 
-        A key that is on record is answered with the act it stands for, if that says the `same`. What `build_act`
-        returns is recorded whole or not at all.
+        A key used before returns its recorded act if that is the `same`. Records everything that `build_act` returns,
+        or nothing.
         """
         pending_act = PendingAct(build_act, key, same)
         self.pending.add(pending_act)
@@ -119,7 +119,7 @@ class Session(Generic[S]):
         return pending_act.result()
 
     def _record(self, batch: Sequence[PendingAct[S]]) -> list[list[Act] | QuaestorError]:
-        """Record a batch in one transaction, and return the outcome of each act."""
+        """Records a batch in one transaction, and returns the outcome of each act."""
         safe = self._state.head
         try:
             with self.journal.writing() as writing:
@@ -127,10 +127,10 @@ class Session(Generic[S]):
                 safe = self._state.head
                 writing.look_up(pending_act.key for pending_act in batch if pending_act.key)
                 outcomes = [self._record_act(writing, pending_act) for pending_act in batch]
-                # Before the journal commits, while its write lock is held: a text is on the disk before its act.
+                # Before the journal commits, under its write lock: a text must be on disk before its act.
                 self._free_text.store()
         except BaseException:
-            if self._state.head > safe:  # it holds acts that were not recorded after all
+            if self._state.head > safe:  # the state contains acts that were rolled back
                 self._state = self._new_state()
             raise
         finally:
@@ -138,16 +138,16 @@ class Session(Generic[S]):
         return outcomes
 
     def _record_act(self, writing: JournalTransaction, pending_act: PendingAct[S]) -> list[Act] | QuaestorError:
-        """Records one act within the transaction; where it is refused, it leaves nothing behind."""
+        """Records one act within the transaction; a rejected act leaves nothing behind."""
         new_acts: list[NewAct] = []
         try:
             known = writing.find(pending_act.key) if pending_act.key else None
             if known:
                 with_text = self._free_text.join(self._state, known)
-                # Where a text was erased or changed since, the key alone says that it is the same act.
+                # If a text was erased or changed since, the key alone identifies the act.
                 changed = self._free_text.is_changed(self._state, known)
                 if pending_act.same and not changed and not pending_act.same(self._state, with_text):
-                    raise StateError(f"the key {pending_act.key!r} was sent before with something else: use a new key")
+                    raise StateError(f"the key {pending_act.key!r} was used before for another act: use a new key")
                 return [with_text]
             built = pending_act.build_act(self._state)
             new_acts = [built] if isinstance(built, NewAct) else list(built or ())
@@ -158,19 +158,19 @@ class Session(Generic[S]):
             for act in new_acts:
                 self._free_text.forget_pending(act.key)
             return error
-        # Folded before the commit: what the state cannot fold is not recorded.
+        # Folded before the commit, so that an act that cannot be folded is not recorded.
         self._fold(recorded)
         return [self._free_text.join(self._state, act) for act in recorded]
 
     def require_words(self) -> None:
-        """Refuses where words that somebody wrote cannot be read, so that they are not left out without a word."""
+        """Raises an error if stored texts cannot be read, so that they are never silently left out."""
         with self.locked_state():
             self._free_text.require_loaded()
 
 
 @contextmanager
 def _collector_paused() -> Iterator[None]:
-    """While a whole journal is read, objects come and none goes: to look for garbage would take as long as to read."""
+    """Pauses garbage collection while a journal is read: nothing is freed, and scanning would double the time."""
     if not gc.isenabled():
         yield
         return

@@ -1,4 +1,4 @@
-"""What a study has done and what comes next, put together from what its features report."""
+"""Progress of a study and its next step, combined from its features' reports."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from quaestor.study.session import Session
 
 @dataclass(frozen=True)
 class Status:
-    """All parts of a study, and the next thing to do."""
+    """All parts of a study, and the next step."""
 
     title: str
     stages: tuple[StatusLine, ...]
@@ -23,14 +23,14 @@ class Status:
 
 
 def study_status(study: Study, session: Session[Any] | None = None, opened: Mapping[str, Any] | None = None) -> Status:
-    """Report what is there; nothing is computed but what a round had to reach."""
+    """Returns the status; computes nothing but the thresholds of rounds."""
     return status_and_next(study, session, opened)[0]
 
 
 def status_and_next(
     study: Study, session: Session[Any] | None, opened: Mapping[str, Any] | None = None, *, wait: bool = True
 ) -> tuple[Status, Next | None]:
-    """The same with the next thing to do, where that is done in rounds, codebook, surveys or interviews."""
+    """Returns the status and the next step, if that is in rounds, codebook, surveys or interviews."""
     if session is None and has_journal(study):
         with open_session(study) as own:
             return status_and_next(study, own, opened, wait=wait)
@@ -44,13 +44,13 @@ def status_and_next(
     coding = [part for part in parts if not part.is_evidence and not part.collects]
     if not people_first:
         order = [*evidence, *coding, *people]
-    else:  # where people are asked first, evidence is made of their answers: nothing is to be ingested before
+    else:  # if people are asked first, their answers become the evidence, so there is nothing to ingest yet
         order = [*people, *coding] if asks_people else [*evidence, *people, *coding]
     following = next((part.next for part in order if part.next is not None), None)
     lines = [line for part in parts if not (part.is_empty and asks_people) for line in part.lines]
     pending = describe_pending_erasures(study.root)
     if pending:
         lines.append(StatusLine("erasure", "stale", pending))
-    command = following.command if following else "quaestor serve, to look at what each step kept and dropped"
+    command = following.command if following else "quaestor serve, to see what each step kept and dropped"
     status = Status(study.settings.study.title or study.settings.study.name, tuple(lines), command)
     return status, following if following is not None and following.words else None

@@ -1,4 +1,4 @@
-"""A new study folder from a bundled one."""
+"""Creates a study folder from a bundled study."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TEMPLATE_ONLY = ("synthetic.toml",)
 
 
 def bundled_studies() -> Path:
-    """Where the bundled studies are: beside the package when installed, in the repository when not."""
+    """Returns the folder of the bundled studies: next to the installed package, else in the repository."""
     installed = Path(str(resources.files("quaestor"))) / "studies"
     return installed if installed.is_dir() else Path(__file__).resolve().parents[3] / "studies"
 
@@ -29,20 +29,20 @@ def template_names() -> list[str]:
 
 
 def template_folder(name: str) -> Path:
-    """The folder of a bundled study by its name."""
+    """Returns the folder of a bundled study."""
     if name not in template_names():
         options = suggest(name, template_names())
-        raise InputError(f"there is no bundled study {name!r}, allowed: {options}")
+        raise InputError(f"unknown bundled study {name!r}, allowed: {options}")
     return bundled_studies() / name
 
 
 def new_study(folder: Path, template: str) -> Path:
-    """Make a study folder; what is already there is never touched."""
+    """Creates a study folder; never changes existing files."""
     source = template_folder(template)
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder} is a file: name a new folder")
     if folder.exists() and any(folder.iterdir()):
-        raise InputError(f"{folder} is already there and not empty: name a new folder")
+        raise InputError(f"{folder} already exists and is not empty: name a new folder")
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".quaestor-", dir=folder.parent) as aside:
         staged = Path(aside) / "study"
@@ -56,7 +56,7 @@ def new_study(folder: Path, template: str) -> Path:
 
 
 def _name_it(file: Path, name: str) -> None:
-    """A blank study is called after its folder."""
+    """Sets the name of a blank study to that of its folder."""
     document = tomlkit.parse(file.read_text("utf-8"))
     settings: Any = document["study"]
     if settings["name"] == "my-study":

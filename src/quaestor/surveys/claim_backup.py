@@ -20,7 +20,16 @@ from quaestor.base.errors import QuaestorError, StateError
 from quaestor.base.files import fsync
 from quaestor.store.backup_file import CLAIMS as ARCHIVE
 from quaestor.store.backup_file import Backup, open_backup, write_backup
-from quaestor.store.private_file_copy import BackupLines, copy_to_memory, compute_digest, restore_copy, is_empty, format_lines, replace_content, damaged_backup_error
+from quaestor.store.private_file_copy import (
+    BackupLines,
+    copy_to_memory,
+    compute_digest,
+    restore_copy,
+    is_empty,
+    format_lines,
+    replace_content,
+    damaged_backup_error,
+)
 from quaestor.store.records import BackupReport
 from quaestor.study.folder import Study, backups_of
 from quaestor.surveys.payment import CLAIMS_FILE, CLAIMS_KEY

@@ -149,9 +149,7 @@ def open_survey(surveys: Surveys, name: str, actor: str | None = None) -> Survey
         more = f" and {len(grave) - 1} more" if len(grave) > 1 else ""
         raise StateError(f"{path.name}, {grave[0].where}: {grave[0].words}{more} (`quaestor survey check {name}`)")
     if questionnaire.closes and date.fromisoformat(questionnaire.closes) < date.fromisoformat(surveys.today()):
-        raise StateError(
-            f"{path.name}: survey.closes is {questionnaire.closes}, which has passed: set a later day"
-        )
+        raise StateError(f"{path.name}: survey.closes is {questionnaire.closes}, which has passed: set a later day")
     _keep_promises(surveys, name, questionnaire)
     version = surveys.answers.add_version(name, path.read_text("utf-8-sig"), surveys.today())
     now = surveys.fielding(name)

@@ -1,4 +1,4 @@
-"""Answering a survey: begin, go on, send a page, withdraw."""
+"""Answering a survey: start, continue, submit a page, withdraw."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from quaestor.surveys.store.responses import new_code
 
 
 class AccessStatus(StrEnum):
-    """Whether a survey can be answered at its address, and why not."""
+    """Whether a survey can be answered at its public address, and why not."""
 
     OPEN = "open"
     INVITED = "by invitation"
@@ -41,12 +41,12 @@ class AccessStatus(StrEnum):
     OVER = "over"
     """Its last day has passed."""
     ENOUGH = "enough"
-    """The most responses are finished; respondents who have begun can finish."""
+    """The maximum number of responses is reached; respondents who have started can finish."""
 
 
 @dataclass(frozen=True)
 class SurveyAccess:
-    """A survey at its public address; without its questionnaire where it is not open yet."""
+    """A survey at its public address; without its questionnaire if it is not open yet."""
 
     survey: str
     status: AccessStatus
@@ -54,15 +54,15 @@ class SurveyAccess:
 
     @property
     def goes_on(self) -> bool:
-        """Whether somebody who has begun can send pages."""
+        """Tells whether respondents who have started can submit pages."""
         return self.status in (AccessStatus.OPEN, AccessStatus.INVITED, AccessStatus.ENOUGH)
 
 
 def access_status(surveys: Surveys | None, study: Study, name: str, language: str = "") -> SurveyAccess:
-    """Returns a survey as it is at its public address, in a language that it has, else in its first."""
+    """Returns the access status of a survey, in one of its languages, else in its first."""
     if surveys is None or surveys.answers.version(name) is None:
         if name not in survey_files(study):
-            raise InputError(f"there is no survey {name!r}")
+            raise InputError(f"the survey {name!r} does not exist")
         return SurveyAccess(name, AccessStatus.NOT_YET, None)
     fielding = surveys.fielding(name)
     if fielding.status == DRAFT:
@@ -87,14 +87,14 @@ def _status(surveys: Surveys, questionnaire: Questionnaire, status: str) -> Acce
 
 
 TRAP = "_trap"
-"""Stands among the answers of whoever filled in the field that people do not see."""
+"""A key among the answers that marks a response which filled in the hidden field (honeypot)."""
 TRAP_FIELD = "website"
 _LONGEST_TRAP = 200
 
 
 @dataclass(frozen=True)
 class SurveyPage:
-    """One page as one respondent meets it: in their order, with earlier answers put into its texts."""
+    """One page for one respondent: in their order of options, with earlier answers filled into its texts."""
 
     questionnaire: Questionnaire
     response: Response
@@ -105,55 +105,55 @@ class SurveyPage:
     done: int
     total: int
     before: str
-    """The page before it; empty on the first."""
+    """The previous page; empty on the first."""
     complete: bool = False
-    """Every page was sent, and this is the last one: it is sent again to finish."""
+    """Whether every page was submitted and this last one must be submitted again to finish."""
     problems: Mapping[str, str] = field(default_factory=dict)
     typed: Mapping[str, Answer] = field(default_factory=dict)
-    """What was sent and not taken, to be shown again."""
+    """Rejected input, to be shown again."""
 
     form: Form = field(default_factory=dict)
-    """What stands in its fields: what was typed and not taken, else what was answered before."""
+    """Contents of its fields: rejected input, else earlier answers."""
 
     def answer(self, question: str) -> Answer:
         return self.typed.get(question) or self.response.answers.get(question) or {}
 
 
 Outcome = PageSubmission | SurveyPage
-"""What comes of a page that was sent: it waits to be recorded, or is shown again with what is wrong."""
+"""Result of submitting a page: pending until recorded, or the page again with its problems."""
 
 
 def begin(
     surveys: Surveys, name: str, language: str = "", stratum: str = "", code: str = "", synthetic: bool = False
 ) -> tuple[str, Response]:
-    """Begin to answer; the code is for the respondent alone, and is kept nowhere."""
+    """Starts a response; the code is for the respondent only and is not stored."""
     if not surveys.is_open(name):
         raise StateError(f"the survey {name!r} is not open")
     version = surveys.fielding(name).version
     questionnaire = surveys.questionnaire(name, version)
     if language and language not in questionnaire.languages:
-        raise InputError(f"the survey {name!r} is not in the language {language!r}")
+        raise InputError(f"the survey {name!r} is not available in the language {language!r}")
     code = code or new_code()
     more = {"language": language or questionnaire.language, "stratum": stratum, "synthetic": synthetic}
     return code, surveys.answers.begin(name, version or 1, code, surveys.today(), **more)
 
 
 def questionnaire_of(surveys: Surveys, response: Response) -> Questionnaire:
-    """The questionnaire as the respondent got it."""
+    """Returns the questionnaire in the respondent's version and language."""
     return surveys.questionnaire(response.survey, response.version, response.language)
 
 
 def shown(surveys: Surveys, code: str, page: str = "", response: Response | None = None) -> SurveyPage | Response:
-    """The page asked for, else the next one; the response itself where nothing is left to answer.
+    """Returns the requested page, else the next one; the response itself if nothing is left to answer.
 
-    `response` is the one behind the code, for who has read it already.
+    Pass `response` if the one behind the code has been read already.
     """
     response = response or found_response(surveys, code)
     questionnaire = questionnaire_of(surveys, response)
     if response.standing is not ResponseStatus.OPEN:
         return response
     current_page = page_at(questionnaire, response, page) if page else None
-    # Where every page was sent and none as the last one, the last one is sent again to finish.
+    # If every page was submitted but none as the last one, the last one is submitted again to finish.
     current_page = (
         current_page or next_page(questionnaire, response) or shown_pages(questionnaire, response.answers)[-1]
     )
@@ -171,19 +171,19 @@ def sent(
     going_back: bool = False,
     response: Response | None = None,
 ) -> Outcome:
-    """Read a page that was sent: the page again with what is wrong, or what is to be recorded, put in the line.
+    """Reads a submitted page: returns the page again with its problems, or the submission, queued for recording.
 
-    Whoever goes back keeps what they typed, and is asked for nothing; what cannot be kept, they see again.
+    Going back keeps the input and requires nothing; input that cannot be stored is shown again.
     """
     response = response or found_response(surveys, code)
     questionnaire = questionnaire_of(surveys, response)
     current_page = page_at(questionnaire, response, page)
     if current_page is None and response.standing is ResponseStatus.OPEN:
         raise TooLate("not-this-page")
-    if current_page is None:  # sent again after the end: the journal knows whether it is the same
+    if current_page is None:  # submitted again after the end: the journal tells whether it is the same
         return _lined(surveys, PageSubmission(code, page, {}, key, response.standing))
     if not access_status(surveys, surveys.study, response.survey).goes_on:
-        raise StateError("the survey has been closed: what you sent before is kept")
+        raise StateError("the survey has been closed: your earlier pages are saved")
     read = validate_page(questionnaire, response, current_page, form, going_back=going_back)
     if read.problems:
         return page_met(questionnaire, response, current_page, read, form)
@@ -194,7 +194,7 @@ def sent(
 
 
 def again(surveys: Surveys, code: str, page: str, form: Form) -> SurveyPage | None:
-    """A page with what was typed on it, where it could not be kept; None where it is not there to be answered."""
+    """Returns a page with its input if it could not be stored; None if the page cannot be answered."""
     survey_page = shown(surveys, code, page)
     return (
         replace(survey_page, form=form) if isinstance(survey_page, SurveyPage) and survey_page.page.id == page else None
@@ -202,7 +202,7 @@ def again(surveys: Surveys, code: str, page: str, form: Form) -> SurveyPage | No
 
 
 def page_after(surveys: Surveys, response: Response, page: str) -> str:
-    """The page that comes after one that was sent, where it was sent before too; empty where the next one comes."""
+    """Returns the page after a submitted one, if it was submitted before too; else empty, for the next one."""
     questionnaire = questionnaire_of(surveys, response)
     pages = [page.id for page in shown_pages(questionnaire, response.answers)]
     if page not in pages:
@@ -214,13 +214,13 @@ def page_after(surveys: Surveys, response: Response, page: str) -> str:
 
 
 def page_back(surveys: Surveys, response: Response, page: str) -> str:
-    """The page before one; empty where there is none."""
+    """Returns the previous page; empty if there is none."""
     before = page_before(questionnaire_of(surveys, response), response, page)
     return before.id if before else ""
 
 
 def withdraw(surveys: Surveys, code: str) -> bool:
-    """Erase one's own answers for good, also where they became items; whether there were any."""
+    """Erases a respondent's own answers permanently, also from items; returns whether there were any."""
     response = surveys.answers.find(code)
     return response is not None and erase_everywhere(surveys, response, "respondent")
 
@@ -236,10 +236,10 @@ def _lined(surveys: Surveys, sending: PageSubmission) -> PageSubmission:
 
 
 def found_response(surveys: Surveys, code: str) -> Response:
-    """The response of whoever holds a code."""
+    """Returns the response of a code."""
     response = surveys.answers.find(code)
     if response is None:
-        raise InputError("there is no response behind this link: it was withdrawn, or the link is not whole")
+        raise InputError("this link has no response: it was withdrawn, or the link is incomplete")
     return response
 
 
@@ -250,7 +250,7 @@ def page_met(
     read: ValidatedPage | None = None,
     form: Form | None = None,
 ) -> SurveyPage:
-    """A page as it is met with what was answered so far; `read` and `form` where it was sent and comes again."""
+    """Builds a page from the answers so far; `read` and `form` are set if it was submitted and is shown again."""
     done, total = progress(questionnaire, response, page.id)
     before = page_before(questionnaire, response, page.id)
     return SurveyPage(
@@ -271,8 +271,8 @@ def page_met(
 
 
 def _remembered(surveys: Surveys, met: SurveyPage) -> SurveyPage:
-    """A page with what was once sent for a question that comes again: whoever left a way and returns types nothing
-    twice. It stands in the fields alone, and is an answer when it is sent."""
+    """Fills in earlier input of questions that are shown again, so that returning to a path needs no retyping.
+    The input is only in the fields and becomes an answer when it is submitted."""
     again = [question for question in met.page.questions if question.id not in met.response.answers]
     if not again or met.page.id not in met.response.sent:
         return met
@@ -298,26 +298,26 @@ def _fields(page: Page, response: Response) -> Form:
 
 
 _SHORTEST_KEY = 32
-"""Characters of a key that nobody guesses, as the pages make them; a shorter one stands for nothing."""
+"""Minimum characters of a key that cannot be guessed, as made by the pages; shorter ones are ignored."""
 
 
 def code_of_link(token: str) -> str:
-    """The code of whoever holds an invitation of a survey that is not anonymous."""
+    """Derives the respondent's code from an invitation to a survey that is not anonymous."""
     return _made(token, "quaestor respondent")
 
 
 def code_of_page(token: str, key: str) -> str:
-    """The code of whoever begins an anonymous survey from a page that was made for them; empty without its key.
+    """Derives the code for starting an anonymous survey from a page; empty without the page's key.
 
-    Whoever holds the token alone cannot find it: the key is known to the page and nobody else.
+    The token alone is not enough: only the page knows the key.
     """
     return _made(token, f"quaestor page {key}") if len(key) >= _SHORTEST_KEY else ""
 
 
 def code_at_entrance(surveys: Surveys, name: str, key: str) -> str:
-    """The same for a survey that everybody can answer; empty where the page was used and somebody else sits there now.
+    """Derives the code for starting a public survey from a page; empty if the page was used already.
 
-    A page from which answers were sent begins anew: behind it may be the next person at the same computer.
+    A page from which answers were sent starts a new response: the next person may use the same computer.
     """
     code = _made(key, f"quaestor entrance {name}") if len(key) >= _SHORTEST_KEY else ""
     begun = surveys.answers.find(code) if code else None
@@ -330,21 +330,21 @@ def _made(secret: str, words: str) -> str:
 
 
 LONGEST_STAY = 3600.0
-"""Seconds a page counts for at most: who comes back the next day has not thought all night."""
+"""Maximum seconds counted per page: a respondent who returns the next day was not working all night."""
 _LONGEST_MARK = 120
 
 
 def shown_mark(response: Response, page: str, moment: float) -> str:
-    """What a page carries: when it was shown, and what had been spent by then, signed with what nobody is told.
+    """Returns a page's time stamp: when it was shown, and the time spent by then, signed with the response's id.
 
-    The id of a response is random, and no respondent ever sees it.
+    The id of a response is random, and respondents never see it.
     """
     stamp = f"{moment:.0f}.{response.seconds * 1000:.0f}"
     return f"{stamp}.{_signed(response, page, stamp)}"
 
 
 def is_mark(response: Response, page: str, mark: str) -> bool:
-    """Whether a mark was made here, for this response and this page."""
+    """Tells whether a time stamp was made here, for this response and this page."""
     stamp, _, signature = mark.rpartition(".")
     if len(mark) > _LONGEST_MARK or not mark.isascii():
         return False
@@ -352,9 +352,9 @@ def is_mark(response: Response, page: str, mark: str) -> bool:
 
 
 def time_spent(response: Response, page: str, mark: str, moment: float) -> float:
-    """Seconds to be added when a page is sent; none where the mark is not ours.
+    """Returns the seconds to add when a page is submitted; 0 for a forged time stamp.
 
-    What two windows counted at the same time, or a page that is sent twice, counts once.
+    Time in two windows, or of a page submitted twice, counts once.
     """
     if not is_mark(response, page, mark):
         return 0.0

@@ -1,4 +1,4 @@
-"""Where the surveys of a study stand, in numbers."""
+"""Status of a study's surveys in numbers."""
 
 from __future__ import annotations
 
@@ -24,42 +24,44 @@ from quaestor.surveys.model.records import ResponseStatus
 from quaestor.surveys.payment import payment
 
 IMPORTED = "imported"
-"""A survey that was never opened and has answers all the same: they were given elsewhere."""
+"""Status of a survey that was never opened but has imported answers."""
 STANDING_WORDS = {
-    ResponseStatus.FINISHED: "finished", ResponseStatus.OPEN: "under way", ResponseStatus.SCREENED_OUT: "screened out",
+    ResponseStatus.FINISHED: "finished",
+    ResponseStatus.OPEN: "in progress",
+    ResponseStatus.SCREENED_OUT: "screened out",
     ResponseStatus.DECLINED: "declined",
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True)
 class SurveyStatus:
-    """One survey: whether it is open, in which version, and how far its responses have come."""
+    """One survey: whether it is open, its version, and its responses by status."""
 
     survey: str
     status: str = DRAFT
     version: int | None = None
     responses: Mapping[str, int] = field(default_factory=lambda: {status.value: 0 for status in ResponseStatus})
-    """By standing."""
+    """By status."""
     erased: int = 0
-    """Withdrawn by those who gave them."""
+    """Number of withdrawn responses."""
     quoted: tuple[str, ...] = ()
     """Places that still quote a withdrawn response, which nothing erases."""
     changed: bool = False
-    """The file says something else than the version that respondents get."""
+    """Whether the file differs from the version that respondents get."""
     to_ingest: tuple[str, ...] = ()
-    """Sources of its open answers whose evidence is older than they are."""
+    """Sources of its open answers whose evidence is out of date."""
     affordable: int | None = None
-    """How many more cards its budget pays for, where it pays and has one."""
+    """How many more cards its budget covers, if it pays and has one."""
 
     @property
     def in_words(self) -> str:
-        """How many responses stand where."""
+        """Describes how many responses have which status."""
         counted = [(self.responses[status], words) for status, words in STANDING_WORDS.items()]
         return ", ".join(f"{count:,} {words}" for count, words in counted if count) or "no responses yet"
 
 
 def survey_status(where: Where) -> list[SurveyStatus]:
-    """Every survey of a study; where none was opened yet, nothing is written to find that out."""
+    """Returns every survey of a study; does not create the answers file if none was opened yet."""
     study = find_study(where)
     if not answers_path(study).exists():
         return [SurveyStatus(name) for name in survey_files(study)]
@@ -68,7 +70,7 @@ def survey_status(where: Where) -> list[SurveyStatus]:
 
 
 def surveys_status(request: StatusRequest) -> StatusPart:
-    """A line for each survey, and what comes next in them; nothing where a study has none."""
+    """Returns a status line for each survey, and next steps."""
     lines = survey_status(request.session or request.study)
     order = (OPEN, CLOSED, IMPORTED, DRAFT)
     first = min(
@@ -78,7 +80,7 @@ def surveys_status(request: StatusRequest) -> StatusPart:
 
 
 def _waits_for_a_file(study: Study, survey_status: SurveyStatus) -> bool:
-    """A draft with a mapping beside it takes in answers that were given elsewhere: another is to be opened first."""
+    """Tells whether a draft waits for an import of answers: it has a mapping file."""
     return (
         survey_status.status == DRAFT and (study.root / "instruments" / f"{survey_status.survey}.mapping.toml").exists()
     )
@@ -87,7 +89,7 @@ def _waits_for_a_file(study: Study, survey_status: SurveyStatus) -> bool:
 def _next(survey_status: SurveyStatus) -> Next:
     name = survey_status.survey
     if survey_status.status == OPEN:
-        command = f"quaestor serve, so that {name} can be answered"
+        command = f"quaestor serve, so that respondents can answer {name}"
         return Next(command, f"{name} is open: {survey_status.in_words}", "survey", survey=name)
     if survey_status.status == DRAFT:
         return Next(f"quaestor survey check {name}, and open it", f"Check {name}, then open it", "survey", survey=name)
@@ -97,14 +99,14 @@ def _next(survey_status: SurveyStatus) -> Next:
 def _stage(survey_status: SurveyStatus) -> StatusLine:
     if survey_status.status == DRAFT:
         return StatusLine(f"survey {survey_status.survey}", "waiting", "a draft, not opened yet")
-    changed = "; the file has changed since" if survey_status.changed else ""
+    changed = "; the file has changed" if survey_status.changed else ""
     detail = f"{survey_status.status}, version {survey_status.version}: {survey_status.in_words}{changed}"
     state = "done" if survey_status.status != OPEN else "stale" if survey_status.changed else "waiting"
     return StatusLine(f"survey {survey_status.survey}", state, detail)
 
 
 def status_of(surveys: Surveys, name: str) -> SurveyStatus:
-    """One survey of those at hand."""
+    """Returns the status of one survey."""
     fielding = surveys.fielding(name)
     kept = surveys.answers.version(name, fielding.version)
     counts = surveys.answers.counts(name)
@@ -133,6 +135,6 @@ def _to_ingest(surveys: Surveys, name: str) -> tuple[str, ...]:
 
 
 def imported_before(surveys: Surveys, name: str) -> int:
-    """How many answers a survey has that was never opened; none as soon as it was."""
+    """Returns the number of imported answers to a survey that was never opened, else 0."""
     status = status_of(surveys, name)
     return sum(status.responses.values()) if status.status == IMPORTED else 0

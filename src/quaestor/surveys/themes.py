@@ -1,4 +1,4 @@
-"""Themes of open answers, counted by participants: who says something twice counts once."""
+"""Themes of open answers, counted by participants: mentioning a theme twice counts once."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _COLUMNS = (Column("participants", "participants"), Column("share", "share"), Co
 
 @dataclass(frozen=True)
 class Theme:
-    """A code with the responses that were given it."""
+    """A code and the responses that have it."""
 
     code: str
     name: str
@@ -41,25 +41,25 @@ class Theme:
 
 @dataclass(frozen=True)
 class SurveyThemes:
-    """What a round decided about open answers."""
+    """The decided codes of open answers in a round."""
 
     round: str
     facet: str
     participants: int
-    """Whose words were decided on."""
+    """Number of participants with decided answers."""
     themes: tuple[Theme, ...]
-    """The most frequent first."""
+    """Most frequent first."""
     uncoded: int = 0
-    """Answers whose code has been split since, and of whose part nobody has decided."""
+    """Number of answers whose code was split later without a decision on the part."""
     simulated: bool = False
     blindness: tuple[str, ...] = ()
-    """A sentence where the raters were not blind."""
+    """A note if the raters were not blind."""
     withdrawn: int = 0
-    """Participants whose words were decided on and who withdrew since: they are in no count."""
+    """Number of participants who withdrew after the decision; they are not counted."""
 
 
 def themes_of(coding: CodingSession, name: str, facet: str | None = None, actor: str | None = None) -> SurveyThemes:
-    """The themes of a closed and settled round, each counted once a participant, under the latest codebook."""
+    """Returns the themes of a closed and settled round under the latest codebook, counted once per participant."""
     state = coding.state
     round_state = state.round(name)
     if round_state.status != CLOSED:
@@ -73,25 +73,25 @@ def themes_of(coding: CodingSession, name: str, facet: str | None = None, actor:
     decisions = find_decisions(coding.state, name, coded_facet.id)
     if left or not decisions:
         what = f"{left:,} disagreements are not settled" if left else "nothing is decided"
-        raise StateError(f"{what} in the round {name!r}: `quaestor decisions agree {name}`, then settle the rest")
+        raise StateError(f"{what} in the round {name!r}: run `quaestor decisions agree {name}`, then settle the rest")
     gone = _withdrawn(coding.study, {response_of(item) for item in decisions})
     left_over = {item: decision for item, decision in decisions.items() if response_of(item) not in gone}
     return replace(_counted(coding.state, name, coded_facet, left_over), withdrawn=len(gone))
 
 
 def themes_table(themes: SurveyThemes) -> Table:
-    """The themes as a table: participants, their share among those whose words were decided on, and answers."""
+    """Returns the themes as a table: participants, their share, and answers."""
     rows = []
     for theme in themes.themes:
         share = theme.participants / themes.participants if themes.participants else None
         counts = Cell((whole(theme.participants),), (theme.participants,)), Cell((percent(share),), (share,))
         rows.append(Row(theme.code, theme.name, (*counts, Cell((whole(theme.items),), (theme.items,)))))
-    notes = [f"Of {themes.participants:,} participants whose words were coded; each counts once for a theme."]
+    notes = [f"Of {themes.participants:,} participants whose answers were coded; each counts once per theme."]
     if themes.withdrawn:
         who = "1 participant has" if themes.withdrawn == 1 else f"{themes.withdrawn:,} participants have"
         notes.append(f"{who} withdrawn since and {'is' if themes.withdrawn == 1 else 'are'} not counted.")
     if themes.uncoded:
-        notes.append(f"{themes.uncoded:,} answers have no theme: their code was split, and no rule says which part.")
+        notes.append(f"{themes.uncoded:,} answers have no theme: their code was split without a rule for them.")
     if themes.simulated:
         notes.append("The raters were simulated.")
     notes += themes.blindness
@@ -105,12 +105,12 @@ def _facet(facets: tuple[Facet, ...], name: str, facet_id: str | None) -> Facet:
         return matches[0]
     options = join_with_or([candidate.id for candidate in coded]) or "none"
     if facet_id is None:
-        raise InputError(f"the round {name!r} asks for {len(coded)} kinds of codes: name a facet, allowed: {options}")
-    raise InputError(f"the round {name!r} asks for no codes as {facet_id!r}, allowed: {options}")
+        raise InputError(f"the round {name!r} has {len(coded)} facets with codes: name one, allowed: {options}")
+    raise InputError(f"the round {name!r} has no facet {facet_id!r} with codes, allowed: {options}")
 
 
 def _withdrawn(study: Study, responses: Collection[str]) -> set[str]:
-    """Those of these responses that were erased."""
+    """Returns which of these responses were erased."""
     path = answers_path(study)
     if not path.exists():
         return set()
@@ -142,7 +142,7 @@ def _counted(state: State, name: str, facet: Facet, decisions: Mapping[str, Deci
 
 
 def _codes(state: State, facet: Facet, item: str, decision: Decision) -> Iterator[str]:
-    """The codes that were decided on, as the latest codebook has them."""
+    """Yields the decided codes, as in the latest codebook."""
     answer: Any = decision.answer
     for code in [answer] if isinstance(answer, str) else answer:
         if not facet.codes:

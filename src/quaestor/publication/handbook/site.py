@@ -243,9 +243,7 @@ def _make_searchable(site: Path, tell: Callable[[str, int, int], None]) -> None:
         if any("No module named" in line or "FileNotFoundError" in line for line in output):
             raise MissingDependency("the handbook's search needs pagefind: run `pip install 'pagefind[bin]'`")
         reason = output[-1] if output else f"it ended with {done.returncode}"
-        raise StateError(
-            f"pagefind could not index {site} ({reason}): free disk space and memory, then try again"
-        )
+        raise StateError(f"pagefind could not index {site} ({reason}): free disk space and memory, then try again")
     for path in index.iterdir():
         if path.suffix in (".js", ".css", ".json") and path.name not in _KEPT:
             path.unlink()

@@ -130,9 +130,7 @@ def _require_columns(labels: Labels, data: Path) -> None:
         source_column = column.get("from", name)
         if source_column not in there:
             near = suggest(source_column, there)
-            raise InputError(
-                f"{data} has no column {source_column!r}, its columns: {near}: use the file as published"
-            )
+            raise InputError(f"{data} has no column {source_column!r}, its columns: {near}: use the file as published")
 
 
 def _point_to(folder: Path, labels: Labels, file: str) -> None:

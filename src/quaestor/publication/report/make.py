@@ -187,8 +187,7 @@ def _sections(publication: Publication, tell: Tell) -> list[Section]:
         ),
         Section(
             "The taxonomy",
-            "Topics of the items, level by level, by year and by group. "
-            "Tables of a single part are collapsed.",
+            "Topics of the items, level by level, by year and by group. Tables of a single part are collapsed.",
             figures=drawn(
                 figures.by_year_figure(computed, results),
                 figures.treemap_figure(computed, results),

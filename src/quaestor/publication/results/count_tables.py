@@ -53,7 +53,9 @@ def group_title(key: str, title: str) -> str:
     return f"({key}) {title}" if len(key) <= 3 and key[:1].isupper() and key != title else title
 
 
-def grouped_rows(results: StudyResults, part: TablePart, settings: PublishedTableSettings) -> list[tuple[str, list[str]]]:
+def grouped_rows(
+    results: StudyResults, part: TablePart, settings: PublishedTableSettings
+) -> list[tuple[str, list[str]]]:
     """Returns (group, its rows) by key; a table with one attribute has one group without a name."""
     if len(settings.rows) == 1:
         return [("", ordered(part, settings, part.decided.get_attribute(settings.rows[0])))]
@@ -62,8 +64,7 @@ def grouped_rows(results: StudyResults, part: TablePart, settings: PublishedTabl
     groups_with_rows = [(group, _within(results, part, settings, first, group, second)) for group in groups]
     if second.keys and not any(rows for _, rows in groups_with_rows):
         raise InputError(
-            f"{second.name} is neither below nor across {first.name} in the codebook: "
-            "use one of the two as columns"
+            f"{second.name} is neither below nor across {first.name} in the codebook: use one of the two as columns"
         )
     return groups_with_rows
 
@@ -87,7 +88,12 @@ def _present(decided: DecidedItems, settings: PublishedTableSettings, attribute:
 
 
 def _within(
-    results: StudyResults, part: TablePart, settings: PublishedTableSettings, first: Attribute, group: str, second: Attribute
+    results: StudyResults,
+    part: TablePart,
+    settings: PublishedTableSettings,
+    first: Attribute,
+    group: str,
+    second: Attribute,
 ) -> list[str]:
     if group in second.parents:
         return second.list_children(group)

@@ -57,9 +57,7 @@ def coded_items(study: Study, state: State, version: int | None = None) -> Coded
     """Returns the final codes of a study, under an earlier codebook if a version is given."""
     results = study.settings.results
     if results.code is None:
-        raise NothingDecided(
-            f"{study.file} does not define final codes: add [results] with code = round.facet"
-        )
+        raise NothingDecided(f"{study.file} does not define final codes: add [results] with code = round.facet")
     name, facet = results.code.split(".")
     codes = _decisions(state, name, facet)
     phrases = _decisions(state, *results.phrase.split(".")) if results.phrase else {}

@@ -36,7 +36,9 @@ class StudyResults:
     """The note on synthetic evidence; empty for real data."""
 
 
-def results_from(study: Study, state: State, version: int | None = None, like: StudyResults | None = None) -> StudyResults:
+def results_from(
+    study: Study, state: State, version: int | None = None, like: StudyResults | None = None
+) -> StudyResults:
     """Computes decided items; under another codebook version, with the citation keys of the results `like`."""
     coded = coded_items(study, state, version)
     known = (
@@ -47,9 +49,7 @@ def results_from(study: Study, state: State, version: int | None = None, like: S
     items = [item for item in coded.items if item in known]
     if not coded.items:
         why = "; ".join(f"{count:,} {reason}" for reason, count in coded.left_out.items()) or "nothing is decided"
-        raise StateError(
-            f"{study.file}: results.code gives no item a code ({why}): name a facet with a single code"
-        )
+        raise StateError(f"{study.file}: results.code gives no item a code ({why}): name a facet with a single code")
     if not items:
         raise StateError(f"no decided item is in the evidence of {study.results_source()!r}: ingest the source again")
     rows = [known[item] for item in items]

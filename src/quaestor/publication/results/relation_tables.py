@@ -42,9 +42,7 @@ def correlations_table(results: StudyResults, settings: PublishedTableSettings, 
     )
     rows = []
     if not set(over.parents) & set(groups.keys):
-        raise InputError(
-            f"{over.name} is not below {groups.name} in the codebook: correlate over a level that is"
-        )
+        raise InputError(f"{over.name} is not below {groups.name} in the codebook: correlate over a level that is")
     everything = count_groups(over.codes, len(over.keys))
     for key in [*groups.keys, ALL]:
         places = [n for n, above in enumerate(over.parents) if key in (ALL, above)]

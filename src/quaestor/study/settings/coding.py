@@ -1,4 +1,4 @@
-"""What a study file may say about facets and rounds."""
+"""Settings of facets and rounds."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from quaestor.measures.agreement.statistics import list_reportable
 
 
 def _facet_kinds() -> Mapping[str, Any]:
-    """The kinds of facets by name; loaded when they are needed, since a study knows no feature by import."""
+    """Returns the kinds of facets by name; loaded lazily, because `study` imports no feature."""
     kinds: Mapping[str, Any] = import_module("quaestor.coding.model.facet_kinds").FACET_KINDS
     return kinds
 
 
 def _one_of(name: str, known: Collection[str]) -> str:
-    """Refuses a name as a literal type would, so that the message lists what is allowed."""
+    """Rejects an unknown name like a literal type would, so that the message lists what is allowed."""
     if name not in known:
         raise PydanticKnownError("literal_error", {"expected": ", ".join(map(repr, known))})
     return name
 
 
 class FacetSettings(Settings):
-    """A question asked of each item."""
+    """A question about each item."""
 
     kind: str
     question: str = ""
@@ -52,17 +52,17 @@ class FacetSettings(Settings):
         kind = _facet_kinds()[self.kind]
         kind.check_settings(self)
         if self.fields and "fields" not in kind.takes:
-            raise ValueError(f"a {self.kind} facet takes no fields: they are for codes of stretches")
+            raise ValueError(f"a {self.kind} facet takes no fields: they are for facets of kind stretches")
         if "codes" not in kind.takes and (self.codes or self.options or self.level):
-            raise ValueError(f"a {self.kind} facet takes no codes, level or options: leave them out")
+            raise ValueError(f"a {self.kind} facet takes no codes, level or options: remove them")
         if self.level and not self.codes:
             raise ValueError("level needs codes: name the facet of the codebook")
         if self.scale != "nominal" and "scale" not in kind.takes:
-            raise ValueError(f"a {self.kind} facet has no {self.scale} scale: leave scale out")
+            raise ValueError(f"a {self.kind} facet has no {self.scale} scale: remove scale")
         if self.scale == "interval" and not all(_is_number(option) for option in self.options or ("none",)):
             raise ValueError("an interval scale needs options that are numbers")
         if self.reasons and "reasons" not in kind.takes:
-            raise ValueError(f"a {self.kind} facet takes no reasons: they are for keep")
+            raise ValueError(f"a {self.kind} facet takes no reasons: they are for facets of kind keep")
         return self
 
 
@@ -74,7 +74,7 @@ def _is_number(text: str) -> bool:
 
 
 class RoundItems(Settings):
-    """Which items a round is about."""
+    """The items of a round."""
 
     after: Name | None = None
     sample: Name | None = None
@@ -87,14 +87,14 @@ class RoundItems(Settings):
     @model_validator(mode="after")
     def _come_from_one_place(self) -> Self:
         if sum(bool(source) for source in (self.after, self.sample, self.kept_by, self.again)) != 1:
-            raise ValueError("items come from one place: give after, sample, kept_by or again")
+            raise ValueError("items need exactly one of after, sample, kept_by or again")
         if self.size is not None and self.again is None:
-            raise ValueError("size goes with again: how many items of an earlier round are rated again")
+            raise ValueError("size needs again: it is the number of items of an earlier round to rate again")
         return self
 
 
 class PracticeSettings(Settings):
-    """An item to practise on before the round counts."""
+    """A practice item, rated before the round counts."""
 
     item: Name
     answers: dict[Name, Any]
@@ -134,17 +134,19 @@ class RoundSettings(Settings):
         if not fits_url(name):
             unfit = " ".join(NOT_IN_URL)
             raise ValueError(
-                f"{name!r} cannot be the name of a round, whose pages are addressed by it: "
-                f"take one without {unfit}, and not 'new', '.' or '..'"
+                f"{name!r} cannot be the name of a round, because it is part of web addresses: "
+                f"avoid {unfit} and the names 'new', '.' and '..'"
             )
         return name
 
     @model_validator(mode="after")
     def _makes_sense(self) -> Self:
         if len(set(self.raters)) < len(self.raters):
-            raise ValueError("a rater is named twice: name each once")
+            raise ValueError("a rater is listed twice: remove one")
         if self.tie_breaker in self.raters:
-            raise ValueError(f"{self.tie_breaker!r} rates in this round and cannot break its ties: name somebody else")
+            raise ValueError(
+                f"{self.tie_breaker!r} rates in this round and cannot be its tie-breaker: name somebody else"
+            )
         if self.settle in ("tie-breaker", "two-step") and self.tie_breaker is None:
             raise ValueError(f"settle = {self.settle!r} needs a tie_breaker: name one")
         if self.measured is not None and self.measured not in self.facets:

@@ -1,4 +1,4 @@
-"""What a study file may say about tag families, question kinds, the funnel and samples."""
+"""Settings of tag families, question kinds, the funnel and samples."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NOT_RE2 = re.compile(r"\(\?(?:[=!]|<[=!])|\\[1-9]|\(\?P=|\(\?>|[*+?}]\+")
 
 
 class KindSettings(Settings):
-    """A question kind: it matches when any of its patterns is found and none of `unless_title` is."""
+    """A question kind: it matches if any of its patterns is found and none of `unless_title`."""
 
     description: str = ""
     title: tuple[str, ...] = ()
@@ -38,7 +38,7 @@ class KindSettings(Settings):
             except re.error as error:
                 raise ValueError(f"{pattern!r} is not a regular expression ({error})") from None
             if _NOT_RE2.search(pattern):
-                raise ValueError(f"{pattern!r} looks around or back, which the engine's expressions cannot: reword it")
+                raise ValueError(f"{pattern!r} uses lookaround or backreferences, which RE2 lacks: rewrite it")
         return patterns
 
     @model_validator(mode="after")
@@ -50,13 +50,13 @@ class KindSettings(Settings):
 
 @cache
 def bundled_kinds() -> MappingProxyType[str, KindSettings]:
-    """The ten kinds of Treude, Barzilay and Storey, as patterns."""
+    """Returns the ten kinds of Treude, Barzilay and Storey, as patterns."""
     text = resources.files("quaestor.study.settings").joinpath("kinds.toml").read_text("utf-8")
     return MappingProxyType({name: KindSettings(**kind) for name, kind in tomllib.loads(text).items()})
 
 
 class StepSettings(Settings):
-    """One step of the funnel; an item goes on when every condition of the step holds."""
+    """One step of the funnel; an item passes if every condition of the step holds."""
 
     step: Name
     tags: tuple[Tag, ...] = ()
@@ -99,12 +99,12 @@ class FunnelSettings(Settings):
         names = [step.step for step in steps]
         for name in names:
             if names.count(name) > 1:
-                raise ValueError(f"two steps are called {name!r}: give each a name of its own")
+                raise ValueError(f"two steps are called {name!r}: give each a different name")
         return steps
 
 
 class SampleSettings(Settings):
-    """A seeded sample of what a step of the funnel kept."""
+    """A seeded sample of the items that a step of the funnel kept."""
 
     after: Name | None = None
     size: Annotated[int, Field(ge=1)] | None = None

@@ -1,4 +1,4 @@
-"""What a study file says about what is published: tables, findings, quantities."""
+"""Settings of tables, findings and quantities."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ class PublishedTableSettings(Settings):
     where: Where = Field(default_factory=dict)
     measures: tuple[Name, ...] = ()
     against: tuple[tuple[Name, Name], ...] = ()
-    """Of correlations: pairs of columns; `total` stands for all columns together."""
+    """For correlations: pairs of columns; `total` means all columns together."""
     over: Name | None = None
-    """Of correlations: the level whose counts are correlated."""
+    """For correlations: the level whose counts are correlated."""
     order: Literal["codebook", "count"] = "codebook"
     shares: bool = True
     total: bool = True
     stub: str = ""
     note: str = ""
     unplaced: bool = False
-    """Whether a row tells how many items no row could take."""
+    """Whether a row counts the items that fit no row."""
 
     @model_validator(mode="after")
     def _has_what_it_needs(self) -> Self:
@@ -60,11 +60,11 @@ class PublishedTableSettings(Settings):
 
 
 class ValueSettings(Settings):
-    """One computed value, what it has to be for its sentence to hold, and what was printed."""
+    """One computed value, the condition for its sentence to hold, and the printed figure."""
 
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")] = "value"
     claim: str = ""
-    """As it stands in the printed figures, to be compared."""
+    """Its key in the printed figures, for comparison."""
     kind: Literal[
         "share", "count", "distinct", "rank", "median", "correlation",
         "agreement", "disagreements", "round_items", "sets", "set_size", "excluded", "kept", "step",
@@ -109,21 +109,19 @@ class ValueSettings(Settings):
         return self
 
     def _can_be_judged(self) -> None:
-        """What a value has to be must be something that such a value can be."""
+        """Raises ValueError if the condition cannot apply to this kind of value."""
         bounds = [key for key in ("equals", "at_least", "at_most", "more_than", "less_than")
                   if getattr(self, key) is not None]  # fmt: skip
         if self.kind == "rank" and bounds:
-            raise ValueError(f"a rank is a list of names, so {bounds[0]} says nothing: use are")
+            raise ValueError(f"a rank is a list of names, so {bounds[0]} does not apply: use are")
         if self.kind != "rank" and (self.are or self.in_order):
-            raise ValueError(
-                f'are and in_order are for kind "rank", and this is {self.kind!r}: use at_least or another bound'
-            )
+            raise ValueError(f'are and in_order need kind "rank", not {self.kind!r}: use at_least or another bound')
         if self.significant and self.kind != "correlation":
-            raise ValueError(f'significant is for kind "correlation", and this is {self.kind!r}: leave it out')
+            raise ValueError(f'significant needs kind "correlation", not {self.kind!r}: remove it')
 
 
 class FindingSettings(Settings):
-    """A sentence with the values that have to support it; `{name}` in it stands for a value."""
+    """A sentence and the values that must support it; `{name}` is replaced by a value."""
 
     finding: Name
     sentence: str
@@ -134,17 +132,17 @@ class FindingSettings(Settings):
         names = [value.name for value in self.values]
         for name in names:
             if names.count(name) > 1:
-                raise ValueError(f"two values are called {name!r}: give each a name of its own")
+                raise ValueError(f"two values are called {name!r}: give each a different name")
         try:
             used = [field for _, field, _, _ in Formatter().parse(self.sentence) if field is not None]
         except ValueError as error:
-            raise ValueError(f"the sentence has a brace too many or too few ({error})") from None
+            raise ValueError(f"the sentence has unbalanced braces ({error})") from None
         specs = [spec or change for _, field, spec, change in Formatter().parse(self.sentence) if field is not None]
         if any(specs):
-            raise ValueError(f"the sentence formats a value ({specs[0]!r}): write its name alone, as in {{{used[0]}}}")
+            raise ValueError(f"the sentence formats a value ({specs[0]!r}): write only its name, as in {{{used[0]}}}")
         for field in used:
             if field not in names:
-                raise ValueError(f"the sentence speaks of {{{field}}}, and no value has that name: {', '.join(names)}")
+                raise ValueError(f"the sentence contains {{{field}}}, which is no value, allowed: {', '.join(names)}")
         return self
 
 
@@ -152,17 +150,17 @@ class ReportSettings(Settings):
     """The report as a whole."""
 
     address: str = ""
-    """Where the report will stand on the web; LaTeX, Markdown and XLSX link there."""
+    """The public address of the report, for links from LaTeX, Markdown and XLSX."""
     heat_map: tuple[Name, Name] | None = None
     """The attributes of the heat map: rows and columns."""
     by_year: Name | None = None
     """The attribute whose values are drawn by year."""
     threats: tuple[str, ...] = ()
-    """Threats to validity that no number tells, in the lead's words."""
+    """Additional threats to validity, written by the lead."""
 
 
 class AttributeSettings(Settings):
-    """One attribute of items: the first tag family a post carries, or a column of a table source."""
+    """One attribute of items: the first matching tag family, or a column of a table source."""
 
     first_of: tuple[Name, ...] = ()
     column: Name | None = None
@@ -170,31 +168,31 @@ class AttributeSettings(Settings):
     @model_validator(mode="after")
     def _says_where_from(self) -> Self:
         if bool(self.first_of) == (self.column is not None):
-            raise ValueError("an attribute is either first_of tag families or a column: give one of the two")
+            raise ValueError("an attribute needs either first_of or column, not both")
         return self
 
 
 class MeasureSettings(Settings):
-    """How measures are taken."""
+    """Settings of measures."""
 
     days_decimals: Annotated[int, Field(ge=0, le=9)] | None = None
-    """Days are rounded to so many decimals before anything is computed from them."""
+    """Days are rounded to this many decimals before computing."""
     correlation: Literal["pearson", "spearman"] = "pearson"
-    """Which of the two is printed; both are always computed."""
+    """Which coefficient is printed; both are always computed."""
 
 
 class ResultSettings(Settings):
-    """Where the final codes of items come from: `round.facet`, or the name of published decisions with a facet."""
+    """The origin of final codes: `round.facet`, or the name of published decisions and a facet."""
 
     tree: Name = "issue"
-    """The codebook's facet whose levels are counted."""
+    """The codebook facet whose levels are counted."""
     code: Name | None = None
     phrase: Name | None = None
     confirm: Name | None = None
     source: Name | None = None
-    """The source that knows the items; default: the funnel's."""
+    """The source of the items; default: the funnel's."""
     taxonomy: Name | None = None
-    """A codebook file to whose codes the decided ones are carried over by name."""
+    """A codebook file to which decided codes are mapped by name."""
 
     @model_validator(mode="after")
     def _name_facets(self) -> Self:

@@ -1,4 +1,4 @@
-"""study.toml to typed settings, and every mistake in it to one sentence."""
+"""Reads study.toml into typed settings; every error is one sentence."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _FORMS = re.compile(r"(sqlite|postgresql|postgres)://.+|\$\{\w+\}")
 
 
 class StoreSettings(Settings):
-    """Where the journal is; without an address it is the file study.db in the study folder."""
+    """The address of the journal; by default the file study.db in the study folder."""
 
     address: str | None = None
 
@@ -47,7 +47,7 @@ STUDY_FILE = "study.toml"
 
 
 class AboutStudy(Settings):
-    """What the study is called, and the seed of everything random in it."""
+    """The study's title and description, and its random seed."""
 
     name: Name
     title: str = ""
@@ -103,18 +103,18 @@ class StudySettings(Settings):
         tables = [table.table for table in self.tables]
         for number, table in enumerate(tables):
             if table in tables[:number]:
-                raise ValueError(f"tables[{number}]: two tables are called {table!r}, give each a name of its own")
+                raise ValueError(f"tables[{number}]: two tables are called {table!r}, give each a different name")
         numbers = [finding.finding for finding in self.findings]
         for number, finding in enumerate(numbers):
             if finding in numbers[:number]:
-                raise ValueError(f"findings[{number}]: two findings are called {finding!r}, give each its own")
+                raise ValueError(f"findings[{number}]: two findings are called {finding!r}, give each a different name")
 
     def _rounds_exist(self, steps: list[str]) -> None:
         names: list[str] = []
         for number, round_state in enumerate(self.rounds):
             key = f"rounds[{number}]"
             if round_state.round in names:
-                raise ValueError(f"{key}: two rounds are called {round_state.round!r}, give each a name of its own")
+                raise ValueError(f"{key}: two rounds are called {round_state.round!r}, give each a different name")
             for facet in round_state.facets:
                 if facet not in self.facets:
                     raise ValueError(_unknown(f"{key}.facets", facet, self.facets))
@@ -138,16 +138,16 @@ class StudySettings(Settings):
             names.append(round_state.round)
 
     def _stretches_stand_alone(self, key: str, round_settings: RoundSettings) -> None:
-        """Transcripts are coded on a page of their own, which asks for nothing else."""
+        """Raises ValueError if a round mixes passages with other facets: passages are coded on a separate page."""
         coded = [facet for facet in round_settings.facets if self.facets[facet].kind == "stretches"]
         if coded and (len(round_settings.facets) > 1 or round_settings.practice or round_settings.items.set_size):
             raise ValueError(
-                f"{key}: {coded[0]!r} codes stretches, which takes a round of its own: "
-                "leave out other facets, practice and set_size"
+                f"{key}: {coded[0]!r} codes passages, which needs a separate round: "
+                "remove other facets, practice and set_size"
             )
 
     def all_kinds(self) -> dict[str, KindSettings]:
-        """The bundled question kinds, with the study's own in their place."""
+        """Returns the bundled question kinds, overridden by the study's own."""
         return {**bundled_kinds(), **self.kinds}
 
 
@@ -161,7 +161,7 @@ def _unknown(key: str, value: str, allowed: Any) -> str:
 
 
 def read_settings(path: Path) -> StudySettings:
-    """The settings of a study file; raises SettingsError with file, key, what was found and what is allowed."""
+    """Reads a study file; raises SettingsError with file, key, what was found and what is allowed."""
     raw = read_toml(path, SettingsError)
     try:
         return StudySettings.model_validate(raw)
@@ -170,7 +170,7 @@ def read_settings(path: Path) -> StudySettings:
 
 
 def explain(error: ErrorDetails, model: type[BaseModel], raw: Mapping[str, Any] | None = None) -> str:
-    """One validation error of a file as a sentence: key, what was found, what is allowed."""
+    """Explains a validation error as a sentence: key, what was found, what is allowed."""
     kind, location, value = error["type"], error["loc"], error["input"]
     key = _key(location)
     context: dict[str, Any] = error.get("ctx", {})
@@ -227,7 +227,7 @@ def _key(location: tuple[int | str, ...]) -> str:
 
 
 def _keys_at(model: Any, location: tuple[int | str, ...], raw: Mapping[str, Any] | None) -> list[str]:
-    """The keys that may stand at a place of the file; those of a source are up to its kind."""
+    """Lists the keys allowed at a position of the file; those of a source depend on its kind."""
     options = [model]
     if raw and location[:1] == ("sources",) and len(location) > 1:
         options = [load_source_kind(raw["sources"][location[1]]["kind"]).settings]
@@ -244,7 +244,7 @@ def _fields(option: Any) -> list[str]:
 
 
 def _inside(option: Any, part: int | str) -> list[Any]:
-    """The types a part of a type can have, looking through unions, lists and tables."""
+    """Returns the possible types of a part of a type, through unions, lists and tables."""
     if isinstance(option, type) and issubclass(option, BaseModel):
         for name, field in option.model_fields.items():
             if part in (name, field.alias):

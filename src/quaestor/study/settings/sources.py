@@ -1,6 +1,6 @@
-"""The kinds of sources a study file may name: those that features declare, and those that installed packages bring.
+"""Kinds of sources for study files: declared by features or by installed packages.
 
-A package brings a kind by an entry point of the group `quaestor.sources` that names a class without arguments.
+A package adds a kind with an entry point of the group `quaestor.sources` that names a class without arguments.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from quaestor.study import feature_modules
 GROUP = "quaestor.sources"
 
 SourceName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$", max_length=100)]
-"""A source's name is a folder's name too."""
+"""A source's name is also the name of a folder."""
 
 
 class SourceSettings(BaseModel):
-    """What every `[sources.…]` says; a kind of source adds its own keys."""
+    """Settings of every `[sources.…]`; each kind adds its own keys."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -31,14 +31,14 @@ class SourceSettings(BaseModel):
 
 
 class SourceKind(Protocol):
-    """What the study file asks of a kind of source; `evidence` asks for more."""
+    """The part of a source kind that the study file needs; `evidence` needs more."""
 
     @property
     def settings(self) -> type[SourceSettings]: ...
 
 
 def _declared_kinds() -> Iterator[tuple[str, str]]:
-    """Kinds that features declare; a feature is loaded when those before it have been tried."""
+    """Yields kinds declared by features; loads a feature only when earlier ones did not match."""
     for module in feature_modules.FEATURES:
         yield from feature_modules.load_feature(module).source_kinds.items()
 
@@ -48,25 +48,25 @@ def source_kind_names() -> list[str]:
 
 
 def load_source_kind(name: str) -> Any:
-    """The kind of source of that name, loaded where it is first used; raises KeyError where there is none."""
+    """Loads a kind of source on first use; raises KeyError if unknown."""
     declared = next((target for kind, target in _declared_kinds() if kind == name), None)
     if declared is not None:
         return EntryPoint(name, declared, GROUP).load()()
     entry_point = entry_points(group=GROUP)[name]
     try:
         return entry_point.load()()
-    except Exception as error:  # the code of a stranger can fail in any way
+    except Exception as error:  # third-party code can raise anything
         raise SettingsError(
             f"the source kind {name!r} cannot be loaded from {entry_point.value} ({error}): update or remove the package"
         ) from error
 
 
 def _validate_source(value: Any, handler: Any) -> SourceSettings:
-    """Settings of the kind that a table names; errors say which key of the table they are about."""
+    """Validates settings by the kind named in the table; errors name the key of the table."""
     if isinstance(value, SourceSettings):
         return value
     if not isinstance(value, dict):
-        return handler(value)  # type: ignore[no-any-return] # which refuses it
+        return handler(value)  # type: ignore[no-any-return] # raises the validation error
     if "kind" not in value:
         raise PydanticKnownError("union_tag_not_found", {"discriminator": "'kind'"})
     kind = value["kind"]

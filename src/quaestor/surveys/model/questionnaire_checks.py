@@ -67,9 +67,7 @@ def _whole(survey: Questionnaire) -> Iterator[Problem]:
         yield Problem(WHOLE, f"{words}: lower it, or nearly everybody is flagged", grave=False)
     yield from _budget(survey)
     if survey.pay is not None and not survey.anonymous:
-        words = (
-            "it pays and survey.anonymous is false: the invitation links connect payment addresses to answers"
-        )
+        words = "it pays and survey.anonymous is false: the invitation links connect payment addresses to answers"
         yield Problem(WHOLE, f"{words}, and respondents are informed; set it to true to prevent this", grave=False)
     for quota in survey.quotas:
         yield from (Problem(f"quota {quota.condition.words}", words) for words in faults(quota.condition, survey))

@@ -92,14 +92,14 @@ def with_gaps(
             if question.id in read.answers:
                 answers[question.id] = read.answers[question.id]
                 if not shown:
-                    read.odd.append(CellRemark(row, "", question.id, "", "is answered although it should not have been shown"))
+                    read.odd.append(CellRemark(row, "", question.id, "", "is answered, but should not be shown"))
             elif shown and question.id in mapped and question.id not in unread and _was_skipped(reason, reached):
                 answers[question.id] = {}
             elif shown:
                 whole = False
                 if reason == Missing.NOT_SHOWN.value:
                     read.odd.append(
-                        CellRemark(row, "", question.id, "", "was not shown in the file, but counts as not reached here")
+                        CellRemark(row, "", question.id, "", "was not shown there, but is not reached here")
                     )
         if whole:
             sent.append(page.id)

@@ -95,11 +95,7 @@ class SurveyLine:
         if self.status == DRAFT:
             return "Fix its problems" if self.file.grave else "Check the preview, then open it"
         if self.status == CLOSED:
-            return (
-                "Read the results"
-                if self.stands.responses[ResponseStatus.FINISHED]
-                else "Open it again if needed"
-            )
+            return "Read the results" if self.stands.responses[ResponseStatus.FINISHED] else "Open it again if needed"
         if self.changed:
             return "The file has changed: open the new version, or restore the file"
         if not self.takes_more:
@@ -234,9 +230,7 @@ def _changes(line: SurveyLine, opened: Questionnaire) -> Sequence[Change]:
     if now is None:
         return ()
     differences = changes_between(opened, now)
-    return differences or [
-        Change(CHANGED, "only comments, formatting or texts in another language differ")
-    ]
+    return differences or [Change(CHANGED, "only comments, formatting or texts in another language differ")]
 
 
 def _page(page: Page, questionnaire: Questionnaire) -> PageLines:

@@ -1,7 +1,7 @@
-"""The answers of a survey as columns, read once and used for counting, lists and comparisons.
+"""The answers of a survey as columns, read once for counts, lists and comparisons.
 
-A response is a place in every column. Nothing is looked at one by one: the file's JSON goes to Arrow, from there to
-arrays; 100,000 responses take about a second.
+A response is a row index in every column. Everything is vectorised: JSON from the file goes to Arrow, then to arrays;
+100,000 responses take about a second.
 """
 
 from __future__ import annotations
@@ -24,31 +24,40 @@ from quaestor.surveys.model.flow import missing
 from quaestor.surveys.model.question_ids import id_of, names_over
 from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.reachability import looked_at
-from quaestor.surveys.model.records import Missing, Option, Page, Question, Questionnaire, Response, ResponseStatus, MatrixRow
+from quaestor.surveys.model.records import (
+    Missing,
+    Option,
+    Page,
+    Question,
+    Questionnaire,
+    Response,
+    ResponseStatus,
+    MatrixRow,
+)
 
 StoredResponse = tuple[str, int, str, str, str, str, int]
-"""Id, version, standing, stratum, pages that were sent, answers, whether it is synthetic: as the file has them."""
+"""Id, version, status, stratum, submitted pages, answers, synthetic: as stored."""
 _AT_ONCE = 2
 
 
 @dataclass(frozen=True)
 class QuestionVersions:
-    """A question over all versions that ask it in the same way, with every option and row that any of them has."""
+    """A question over all versions with the same shape, with every option and row that any of them has."""
 
     question: Question
     pages: Mapping[int, tuple[Page, Question]]
-    """By version: its page, and the question as it is asked there."""
+    """By version: its page, and the question in that version."""
 
     @property
     def stored_as(self) -> str:
-        """The id under which its answers are stored."""
+        """Returns the id under which its answers are stored."""
         _, question = next(iter(self.pages.values()))
         return question.id
 
 
 @dataclass(frozen=True)
 class Columns:
-    """Every response to a survey, whether it is counted or not."""
+    """Every response to a survey, counted or not."""
 
     ids: tuple[str, ...]
     standings: NDArray[np.str_]
@@ -62,7 +71,7 @@ class Columns:
 
 
 def _parse(answers: Sequence[str], questions: Mapping[str, QuestionVersions]) -> pa.Table:
-    """Returns a column for every question, in the order of the answers; other keys are passed over."""
+    """Returns a column for every question, in the order of the answers; ignores other keys."""
     names = {versions.stored_as for versions in questions.values()}
     schema = pa.schema(
         [
@@ -74,7 +83,7 @@ def _parse(answers: Sequence[str], questions: Mapping[str, QuestionVersions]) ->
         return schema.empty_table()
     try:
         return _read_json(answers, schema)
-    except pa.ArrowInvalid:  # half of a pair of surrogates, which JSON can hold and no text should
+    except pa.ArrowInvalid:  # a lone surrogate, which JSON allows but UTF-8 does not
         return _read_json([_without_surrogates(text) for text in answers], schema)
 
 
@@ -94,7 +103,7 @@ def _without_surrogates(text: str) -> str:
 
 
 def _stored_type(questions: Sequence[Question]) -> pa.DataType:
-    """Returns the type of the answers that are stored under one id, of whatever kinds."""
+    """Returns the type of the answers stored under one id, for all its kinds."""
     fields: dict[str, pa.DataType] = {}
     for question in questions:
         for name, own in kind_of(question).stored_fields(question).items():
@@ -106,14 +115,14 @@ def _stored_type(questions: Sequence[Question]) -> pa.DataType:
 
 
 def _whole(column: pa.ChunkedArray) -> pa.StructArray:
-    """Returns a column in one piece."""
+    """Returns a column as one chunk."""
     chunks = column.chunks
     return chunks[0] if chunks else pa.array([], column.type)
 
 
 @dataclass(frozen=True)
 class Reasons:
-    """Why answers are missing; the flow is computed once for each set of answers that makes a difference."""
+    """Computes why answers are missing, once for each distinct set of relevant answers."""
 
     questionnaires: Mapping[int, Questionnaire]
     """By version."""
@@ -124,7 +133,7 @@ class Reasons:
     answers: Sequence[str]
 
     def of(self, question_versions: QuestionVersions, table: pa.Table) -> Small:
-        """Returns the reason of each response, `ANSWERED` where there is an answer."""
+        """Returns the reason for each response, `ANSWERED` if there is an answer."""
         reasons = self.columns[question_versions.question.id].missing.copy()
         lacking = reasons != ANSWERED
         present = valid(_whole(table[question_versions.stored_as]))
@@ -152,17 +161,17 @@ class Reasons:
 
     @cached_property
     def _pages_sent(self) -> tuple[list[list[str]], NDArray[np.int64]]:
-        """Returns the few different lists of pages there are, and which one each response has."""
+        """Returns the distinct lists of submitted pages, and the index of each response's list."""
         known = {text: place for place, text in enumerate(dict.fromkeys(self.sent))}
         return [json.loads(text) for text in known], np.array([known[text] for text in self.sent], np.int64)
 
     def _by_flow(
         self, questionnaire: Questionnaire, question: Question, here: NDArray[np.int64], table: pa.Table
     ) -> Small:
-        """Returns the reasons of responses that lack an answer, computed once for all that are the same to the flow."""
+        """Returns the reasons of responses without an answer, computed once per group that the flow treats alike."""
         sign = np.zeros(len(here), np.int64)
         for part in self._signs(questionnaire, question, here, table):
-            # Each part multiplies the numbers that are possible; those that occur are numbered again.
+            # Combines the parts to one number per response, renumbered after each part to keep numbers small.
             values, number = np.unique(part, return_inverse=True)
             sign = sign * len(values) + number
             sign = np.unique(sign, return_inverse=True)[1]
@@ -171,7 +180,7 @@ class Reasons:
         return np.array([REASONS.index(reason) for reason in reasons if reason is not None], np.int16)[sign]
 
     def _example(self, place: int, question: Question) -> Response:
-        """Returns one response with an empty answer to the question, which may hold something that is not counted."""
+        """Returns a response of the group, with an empty answer to the question."""
         stored = json.loads(self.answers[place])
         answers = {name: {} if name == question.id else answer for name, answer in stored.items()}
         standing, sent = ResponseStatus(self.standings[place]), tuple(json.loads(self.sent[place]))
@@ -180,7 +189,7 @@ class Reasons:
     def _signs(
         self, questionnaire: Questionnaire, question: Question, here: NDArray[np.int64], table: pa.Table
     ) -> Iterator[NDArray[Any]]:
-        """Yields one array for each part that decides whether a question was reached and shown."""
+        """Yields one array for each part that determines whether a question was reached and shown."""
         names = looked_at(questionnaire, question)
         yield self._under_way[here]
         for name in (*names, question.id):
@@ -193,9 +202,9 @@ class Reasons:
 
 
 def questions_in(versions: Mapping[int, Questionnaire]) -> dict[str, QuestionVersions]:
-    """Returns every question of any version: in the order of the newest, then those that only older ones asked.
+    """Returns every question of any version: in the order of the newest, then those that only older ones have.
 
-    A question that was once of another kind has a name of its own, `ID@N`, as in exports: answers of two kinds cannot
+    A question that changed its kind has a separate name, `ID@N`, as in exports: answers of two kinds cannot
     be counted together.
     """
     questions: dict[str, QuestionVersions] = {}
@@ -211,7 +220,7 @@ def questions_in(versions: Mapping[int, Questionnaire]) -> dict[str, QuestionVer
 
 
 class Pieces:
-    """Reads columns in pieces, several at once; a piece that has not changed is not read again."""
+    """Reads columns in chunks, several in parallel; unchanged chunks are not read again."""
 
     def __init__(self, versions: Mapping[int, Questionnaire]) -> None:
         self._versions = versions
@@ -219,7 +228,7 @@ class Pieces:
         self._known: dict[int, Columns] = {}
 
     def columns(self, parts: Iterable[Sequence[StoredResponse]]) -> Columns:
-        """Returns all responses, from parts of them as they are stored."""
+        """Returns all responses, from parts as stored."""
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             known = dict(pool.map(self._piece, parts))
         self._known = known
@@ -287,7 +296,7 @@ def _column(question_versions: QuestionVersions, table: pa.Table, versions: NDAr
 
 
 def _offered(question_versions: QuestionVersions, versions: NDArray[np.int64]) -> Flags:
-    """Returns whether each response could choose each option, or fill each row; empty where all versions have all."""
+    """Returns whether each response's version has each option or row; empty if all versions have all."""
     kind = kind_of(question_versions.question)
     parts = kind.counted_parts(question_versions.question)
     offered = {

@@ -1,4 +1,4 @@
-"""Counts every question of a survey on its own base, with why answers are missing and how sure each number is."""
+"""Counts every question of a survey with its own base, missing answers and intervals."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from quaestor.surveys.results.counting import CountedAnswers, CountingRoom, grou
 
 @dataclass(frozen=True)
 class ConsentCounts:
-    """How many agreed to take part, of all who came; it is shown on a line, not in a table."""
+    """How many agreed to take part, of everybody who started; shown as a line, not as a table."""
 
     question: Question
     agreed: int
@@ -33,7 +33,7 @@ class SurveyResults:
     questions: tuple[QuestionResult, ...]
     groups: Groups | None = field(default=None, repr=False)
     sizes: tuple[int, ...] = ()
-    """Counted responses in each group."""
+    """Number of counted responses in each group."""
 
     @property
     def survey(self) -> str:
@@ -53,7 +53,7 @@ class SurveyResults:
 
     @property
     def tabled(self) -> tuple[QuestionResult, ...]:
-        """The questions that have a table: all but consent."""
+        """Returns the questions with a table: all but consent."""
         return tuple(result for result in self.questions if not kind_of(result.question).asks_consent)
 
     @property
@@ -74,7 +74,7 @@ def survey_results(
     only: str = "",
     room: CountingRoom | None = None,
 ) -> SurveyResults:
-    """Counts every question of a survey, or `only` one, compared by the answers to a question where `by` names it."""
+    """Counts every question of a survey, or `only` one, compared by the answers to the question `by` if given."""
     counted = (room or CountingRoom()).counted(surveys, name, unfinished)
     groups = groups_by(counted, by) if by else None
     counting = Counting(counted.used, groups, surveys.study.settings.study.seed)
@@ -104,7 +104,7 @@ def _count(column: AnswerColumn, counting: Counting, questionnaire: Questionnair
 
 
 def _partly_offered(column: AnswerColumn, used: Flags, answered: Flags) -> Iterator[tuple[str, int]]:
-    """Yields options or rows that not everybody who answered could choose, and how many could."""
+    """Yields options or rows that only some versions offer, and how many respondents could choose them."""
     if column.offered.size:
         could = column.offered[used][answered].sum(axis=0).tolist()
         for part, count in zip(kind_of(column.question).counted_parts(column.question), could, strict=True):

@@ -1,4 +1,4 @@
-"""Which responses are counted, and which of them a number counts: one mask for the count and for the list."""
+"""Selects the responses that are counted, and those behind a number: one mask for the count and the list."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ DROPPED = "left out by the lead"
 
 @dataclass(frozen=True)
 class CountedAnswers:
-    """The responses of a survey, and those that are counted."""
+    """The responses of a survey, and which of them are counted."""
 
     survey: str
     questionnaire: Questionnaire
     columns: Columns
     used: Flags
     left_out: Mapping[str, int]
-    """By reason, those that are not counted."""
+    """Number of responses not counted, by reason."""
     erased: int
-    """Withdrawn by their respondents and erased."""
+    """Number of withdrawn and erased responses."""
 
     @property
     def base(self) -> int:
@@ -45,19 +45,19 @@ class CountedAnswers:
         column = self.columns.questions.get(question)
         if column is None:
             known = suggest(question, self.columns.questions)
-            raise InputError(f"the survey {self.survey!r} has no question {question!r}, there are: {known}")
+            raise InputError(f"the survey {self.survey!r} has no question {question!r}, available: {known}")
         return column
 
 
 @dataclass(frozen=True)
 class Which:
-    """The responses that a number counts: with any answer, a certain one or none for a reason; perhaps of one group."""
+    """Selects the responses behind a number: any answer, a certain one, or none for a reason; also of one group."""
 
     question: str
     option: str = ""
     row: str = ""
     place: int = 0
-    """Of a ranking: the place that the option has."""
+    """For a ranking: the rank of the option."""
     missing: str = ""
     by: str = ""
     group: str = ""
@@ -80,7 +80,7 @@ class Which:
 
 
 class CountingRoom:
-    """A cache of the columns of each survey, valid until an answer arrives; safe for many threads."""
+    """A cache of the columns of each survey, valid until an answer arrives; thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -88,7 +88,7 @@ class CountingRoom:
         self._pieces: dict[str, tuple[int, Pieces]] = {}
 
     def counted(self, surveys: Surveys, name: str, unfinished: bool = False) -> CountedAnswers:
-        """Returns finished responses that the lead did not leave out, and open ones if `unfinished`."""
+        """Returns finished responses that the lead did not exclude, and open ones if `unfinished`."""
         questionnaire = surveys.questionnaire(name)
         columns = self.columns(surveys, name)
         decisions = surveys.fielding(name).decisions
@@ -105,15 +105,15 @@ class CountingRoom:
         )  # fmt: skip
 
     def read_ahead(self, surveys: Surveys) -> None:
-        """Reads the columns of every survey before somebody needs them."""
+        """Reads the columns of every survey in advance."""
         for name in surveys.answers.surveys():
             self.columns(surveys, name)
 
     def columns(self, surveys: Surveys, name: str) -> Columns:
-        """Returns every response to a survey, whatever its status."""
+        """Returns every response to a survey, regardless of status."""
         with self._lock:
             newest = surveys.answers.version(name)
-            # An answer that arrives during reading is read the next time: the mark is from before.
+            # The change stamp is read before the answers, so an answer that arrives meanwhile is read the next time.
             number = newest.number if newest else 0
             mark = (surveys.answers.mark(name), number)
             kept = self._kept.get(name)
@@ -129,11 +129,11 @@ class CountingRoom:
 
 
 def groups_by(counted: CountedAnswers, by: str) -> Groups:
-    """Returns groups by a question with options, by the row of a matrix as `QUESTION.ROW`, or by `stratum`."""
+    """Groups by a question with options, by a row of a matrix as `QUESTION.ROW`, or by `stratum`."""
     if by == STRATUM:
         strata = sorted({*counted.columns.strata.tolist()} - {""})
         if not strata:
-            raise InputError(f"no response to {counted.survey!r} says its stratum: compare by a question instead")
+            raise InputError(f"no response to {counted.survey!r} has a stratum: compare by a question instead")
         members = np.stack([counted.columns.strata == stratum for stratum in strata], axis=1)
         return Groups(by, "Stratum", tuple(strata), tuple(strata), members, overlapping=False)
     name, _, row = by.partition(".")
@@ -152,12 +152,12 @@ class AnswerShown:
     id: str
     answer: str
     texts: tuple[tuple[str, str], ...] = ()
-    """Open questions and what was written to them."""
+    """Open questions and their texts."""
 
 
 @dataclass(frozen=True)
 class AnswersBehind:
-    """The responses behind a number, a page of them."""
+    """One page of the responses behind a number."""
 
     question: Question
     total: int
@@ -176,7 +176,7 @@ def answers_behind(surveys: Surveys, counted: CountedAnswers, which: Which, page
 
 
 def words_of(surveys: Surveys, counted: CountedAnswers, question: str, part: str = "", most: int = 5) -> list[str]:
-    """Returns the first few texts to an open question, or those of an option or a row."""
+    """Returns the first few texts to an open question, or to an option or row."""
     column = counted.column(question)
     kind, name = kind_of(column.question), id_of(column.question.id)
     codes = [counted_part.code for counted_part in kind.counted_parts(column.question)]
@@ -189,7 +189,7 @@ def words_of(surveys: Surveys, counted: CountedAnswers, question: str, part: str
 
 
 def _responses(surveys: Surveys, counted: CountedAnswers, places: Sequence[int]) -> list[Response]:
-    """Returns responses at some places, without those that were withdrawn meanwhile."""
+    """Returns responses by index, without those withdrawn meanwhile."""
     responses = [surveys.answers.response(counted.columns.ids[place]) for place in places]
     return [response for response in responses if response is not None]
 

@@ -1,4 +1,4 @@
-"""Results of a survey as files: every table in every format, every figure, and all numbers as JSON."""
+"""Exports survey results: every table in every format, every figure, and all numbers as JSON."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from quaestor.surveys.results.tables import demographics, rates_table, tables_of
 
 
 def results_json(results: SurveyResults) -> dict[str, Any]:
-    """Returns everything that is computed, unrounded."""
+    """Returns all results, unrounded."""
     return {
         "survey": results.survey,
         "title": results.title,
@@ -64,7 +64,7 @@ def _question(result: QuestionResult) -> dict[str, Any]:
 
 
 def svg_of_question(results: SurveyResults, name: str, *, narrow: bool = False) -> str | None:
-    """Returns the figure of a question as SVG; None where it has none."""
+    """Returns the figure of a question as SVG; None if it has none."""
     result = results.question(name)
     figure = kind_of(result.question).draw(result, results.groups, narrow=narrow) if result is not None else None
     return render_svg(figure) if figure is not None else None
@@ -90,7 +90,7 @@ def write_results(surveys: Surveys, results: SurveyResults, folder: Path) -> lis
 
 
 def demographic_questions(results: SurveyResults) -> list[str]:
-    """Returns the choices that answer no research question, in a questionnaire that says which ones do."""
+    """Returns the choice questions that address no research question, in a questionnaire that has some."""
     choices = [result.question for result in results.tabled if kind_of(result.question).is_choice]
     about = [question.id for question in choices if not question.answers and not question.attention]
     return about if len(about) < len(choices) else []

@@ -1,4 +1,4 @@
-"""Results of a survey in sentences: what was counted, what is missing and why, the outcome of a test."""
+"""Formats survey results as sentences: counts, missing answers and why, outcomes of tests."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from quaestor.surveys.model.records import Missing
 from quaestor.surveys.results.compute import SurveyResults
 from quaestor.surveys.results.counting import CountedAnswers, Which, groups_by
 
-NO_TEST = "no test, since everybody answered the same or all are in one group"
-SEVERAL = "Several could be chosen, so shares can add up to more than 100%."
+NO_TEST = "no test, because all answers are the same or all are in one group"
+SEVERAL = "Several options could be chosen, so shares can add up to more than 100%."
 MISSING = {
-    Missing.NOT_SHOWN: "not asked",
-    Missing.SKIPPED: "left out by the respondent",
+    Missing.NOT_SHOWN: "not shown",
+    Missing.SKIPPED: "skipped",
     Missing.NOT_REACHED: "not reached",
     Missing.WITHDRAWN: "withdrawn",
 }
@@ -29,7 +29,7 @@ _HOW = {"chi-square, permuted": " (permuted)"}
 
 @dataclass(frozen=True)
 class ComparisonInWords:
-    """A test in words, what it compares, and why not to lean on it."""
+    """A test as a sentence, its label, and why it may be unreliable."""
 
     label: str
     words: str
@@ -49,7 +49,7 @@ def notes_of(result: QuestionResult) -> tuple[str, ...]:
 
 
 def remarks_of(result: QuestionResult) -> list[str]:
-    """Returns what the numbers leave out: options that not everybody was offered, and numbers that are too large."""
+    """Returns notes on the numbers: options that only some versions offer, and numbers that are too large."""
     remarks = []
     if result.partly:
         some = ", ".join(f"{label} ({could:,})" for label, could in result.partly)
@@ -57,17 +57,17 @@ def remarks_of(result: QuestionResult) -> list[str]:
     if result.numbers is not None and result.numbers.left_out:
         many = result.numbers.left_out
         left = "1 answer is" if many == 1 else f"{many:,} answers are"
-        remarks.append(f"{left} not counted here: too large or too small for a number that somebody means.")
+        remarks.append(f"{left} not counted here: the number is implausibly large or small.")
     return remarks
 
 
 def doubts_of(tests: Sequence[ComparisonInWords]) -> list[str]:
-    """Returns each doubt once, with the tests it is about where it is not about all of them."""
+    """Returns each doubt once, with the tests it concerns unless it concerns all."""
     sentences = []
     for doubt in dict.fromkeys(doubt for test in tests for doubt in test.doubts):
         about = [test.label for test in tests if doubt in test.doubts]
         where = f" ({', '.join(about)})" if len(about) < len(tests) else ""
-        sentences.append(f"Not to be leaned on{where}: {doubt}.")
+        sentences.append(f"Interpret with caution{where}: {doubt}.")
     return sentences
 
 
@@ -81,7 +81,7 @@ def tests_of(result: QuestionResult) -> list[ComparisonInWords]:
 
 
 def _pairs(numbers: Numbers, test: GroupTest) -> Iterator[ComparisonInWords]:
-    """Yields every two of several groups; of very many pairs, those that differ."""
+    """Yields all pairs of groups; if there are very many, only those that differ."""
     pairs = test.pairs if len(test.groups) > 2 else ()
     for pair in pairs if len(pairs) <= _MOST_PAIRS else [pair for pair in pairs if pair.adjusted < _SURE]:
         names = " and ".join(numbers.groups[group] for group in (pair.first, pair.second))
@@ -98,10 +98,10 @@ def _tests(row: Distribution) -> Iterator[ComparisonInWords]:
 
 
 def test_in_words(crossed: GroupDifference) -> str:
-    """Returns which test it is, its p-value, and how strong the association is."""
+    """Describes a test: its name, p-value and the strength of the association."""
     test, strength = crossed.association, crossed.strength
     if test.undefined:
-        return NO_TEST if test.n else "no test, since nobody who is in a group has answered"
+        return NO_TEST if test.n else "no test, because nobody in a group has answered"
     name = test.test if test.statistic is None else f"χ² = {decimal(test.statistic)}{_HOW.get(test.test, '')}"
     free = f", df = {test.df}" if test.df is not None else ""
     p = _probability(test.p if crossed.adjusted is None else crossed.adjusted)
@@ -129,32 +129,32 @@ def _probability(p: float | None) -> str:
 
 
 def _capital(words: str) -> str:
-    """Returns words with a capital first letter; χ stays as it is, since its capital is read as an X."""
+    """Capitalises the first letter, except χ, whose capital looks like an X."""
     return words[:1].upper() + words[1:] if words[:1].isascii() else words
 
 
 def counted_in_words(results: SurveyResults) -> list[str]:
-    """Returns how many responses are counted, which are not, and why."""
+    """Describes how many responses are counted, and which are not."""
     sentences = ["1 response is counted." if results.base == 1 else f"{results.base:,} responses are counted."]
     left = [f"{count:,} {_STANDINGS.get(why, why)}" for why, count in results.counted.left_out.items()]
     left += [f"{results.counted.erased:,} withdrawn and erased"] if results.counted.erased else []
     if left:
         sentences.append(f"Not counted: {', '.join(left)}.")
     if results.synthetic:
-        sentences.append(f"{results.synthetic:,} of the counted ones are synthetic.")
+        sentences.append(f"{results.synthetic:,} of them are synthetic.")
     return sentences
 
 
 def consents_in_words(results: SurveyResults) -> list[str]:
-    """Returns a line for each consent, of all who came."""
+    """Returns a line for each consent, of everybody who started."""
     return [
-        f"{consent.question.text} {consent.agreed:,} agreed, {consent.declined:,} did not, of all who came."
+        f"{consent.question.text} {consent.agreed:,} agreed, {consent.declined:,} did not, of everybody who started."
         for consent in results.consents
     ]
 
 
 def which_in_words(counted: CountedAnswers, which: Which) -> list[tuple[str, str]]:
-    """Returns what the responses behind a number have in common, as pairs of a question and an answer."""
+    """Describes the responses behind a number, as pairs of a question and an answer."""
     question = counted.column(which.question).question
     text = piped(question.text, counted.questionnaire, {})
     rows, options = ({part.code: part.label for part in parts} for parts in (question.rows, question.options))
@@ -162,7 +162,7 @@ def which_in_words(counted: CountedAnswers, which: Which) -> list[tuple[str, str
     if which.missing:
         answer = next((words for reason, words in MISSING.items() if reason.value == which.missing), which.missing)
     elif which.place:
-        answer = f"{answer}, at place {which.place}"
+        answer = f"{answer}, at rank {which.place}"
     answer = answer or "any answer"
     pairs = [(text, f"{rows[which.row]}: {answer}" if which.row in rows else answer)]
     if which.by:

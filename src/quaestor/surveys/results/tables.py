@@ -1,4 +1,4 @@
-"""Results of a survey as tables to print, one for each question; each cell knows the answers behind it."""
+"""Survey results as printable tables, one per question; each cell links to the answers behind it."""
 
 from __future__ import annotations
 
@@ -29,29 +29,29 @@ def tables_of(results: SurveyResults) -> list[Table]:
 
 
 def table_of(results: SurveyResults, result: QuestionResult) -> Table:
-    """Returns the table of one question, with the id of the question."""
+    """Returns the table of one question; its id is that of the question."""
     question, kind = result.question, kind_of(result.question)
     columns, groups = kind.table(result, results.groups)
     return Table(question.id, question.text, kind.stub, columns, groups, notes=notes_of(result))
 
 
 def demographics(results: SurveyResults, questions: Sequence[str]) -> Table:
-    """Returns who answered, as papers print it: a group for each question, each option with its number and share."""
+    """Returns the demographics table: a group per question, each option with its count and share."""
     groups = []
     for name in questions:
         result = results.question(name)
         if result is None or not kind_of(result.question).is_choice:
             known = [question.question.id for question in results.questions if kind_of(question.question).is_choice]
-            raise InputError(f"{name!r} is no question of choices, there are: {suggest(name, known)}")
+            raise InputError(f"{name!r} is not a choice question, available: {suggest(name, known)}")
         title = f"{result.question.text} (n = {result.base:,})"
         groups.append(Group(title, tuple(_demographic(name, line) for line in result.rows[0].lines)))
     note = f"Of {results.base:,} responses; shares are of those who answered the question."
     columns = (Column("n", "n"), Column("share", "share"))
-    return Table("demographics", "Who answered", "", columns, tuple(groups), notes=(note,))
+    return Table("demographics", "Demographics", "", columns, tuple(groups), notes=(note,))
 
 
 def rates_table(rates: ResponseRates) -> Table:
-    """Returns how many of those invited came, and finished, by stratum and batch, with Wilson's interval."""
+    """Returns how many of those invited started and finished, by stratum and batch, with Wilson's interval."""
     groups = [Group("", (_rate(rates.whole, "all", total=True),))]
     for title, parts in (("By stratum", rates.by_stratum), ("By batch", rates.by_batch)):
         if parts:

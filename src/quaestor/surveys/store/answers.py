@@ -1,7 +1,7 @@
-"""Where answers are kept: a journal of the pages that were sent, and of each response what stands now.
+"""The answers file: a journal of the submitted pages, and the current state of each response.
 
-The file knows a respondent by the hash of a code that only the respondent holds. It keeps the day on which a response
-was begun and no hour; responses are told apart by random ids, which say nothing of their order.
+The file knows a respondent by the hash of a code that only the respondent has. It stores the day on which a response
+was started but no hour; ids of responses are random and do not reveal their order.
 """
 
 from __future__ import annotations
@@ -56,11 +56,11 @@ _SECOND = """
 ALTER TABLE erasures ADD COLUMN response TEXT NOT NULL DEFAULT '';
 CREATE INDEX erasures_of_response ON erasures (response);
 """
-"""The hash of the id that was erased, by which it is known should it come again; empty where it was not kept yet."""
+"""The hash of the erased id, which identifies it in backups; empty for erasures before this column existed."""
 _THIRD = f"""{TEXT_TABLES}
 CREATE TABLE quoted (survey TEXT NOT NULL, place TEXT NOT NULL, PRIMARY KEY (survey, place)) WITHOUT ROWID;
 """
-"""What raters and leads wrote about responses, and where withdrawn responses are still quoted."""
+"""Texts of raters and leads about responses, and places that still quote withdrawn ones."""
 _PAGE = 2_000
 ANSWERS = PrivateFileSchema(
     "answers", _KIND, (_FIRST, _SECOND, _THIRD), "restore a backup of it with `quaestor restore FILE --replace`"
@@ -69,7 +69,7 @@ ANSWERS = PrivateFileSchema(
 
 @dataclass(frozen=True)
 class SurveyVersion:
-    """A questionnaire as it was at some time; answers keep theirs."""
+    """One version of a questionnaire; each response keeps its version."""
 
     survey: str
     number: int
@@ -80,7 +80,7 @@ class SurveyVersion:
 
 @dataclass(frozen=True)
 class Listed:
-    """A response without what it says, for lists of many."""
+    """A response without its answers, for long lists."""
 
     id: str
     version: int
@@ -93,15 +93,15 @@ class Listed:
 
 
 class AnswerFile:
-    """All answers of a study; safe for many threads."""
+    """All answers of a study; thread-safe."""
 
     def __init__(self, path: Path) -> None:
         self._file = ANSWERS.open(path)
         self.texts = ActTexts(self._file, PlainCodec(), _is_erased)
-        """What raters and leads wrote about responses; each text belongs to the id of a response."""
+        """Texts of raters and leads about responses; each belongs to a response's id."""
         self._withdrawn = WithdrawnList.beside(path)
         self.submissions = GroupCommit(self._record)
-        """Pages to be saved, many in one transaction."""
+        """Pending pages, many recorded in one transaction."""
         self._places = Places()
 
     def __enter__(self) -> AnswerFile:
@@ -116,7 +116,7 @@ class AnswerFile:
     # Versions
 
     def add_version(self, survey: str, text: str, day: str) -> SurveyVersion:
-        """Keep a questionnaire; one that is the newest already stays what it is."""
+        """Stores a questionnaire as a new version, unless it equals the newest."""
         sha256 = hashlib.sha256(text.encode()).hexdigest()
         with self._file.writing() as writing:
             newest = _newest(writing, survey)
@@ -127,7 +127,7 @@ class AnswerFile:
             return version
 
     def version(self, survey: str, number: int | None = None) -> SurveyVersion | None:
-        """A version of a questionnaire, else the newest; None where it was never opened."""
+        """Returns a version of a questionnaire, by default the newest; None if it was never opened."""
         with self._file.reading() as reading:
             if number is None:
                 return _newest(reading, survey)
@@ -138,20 +138,20 @@ class AnswerFile:
         return SurveyVersion(*row) if row else None
 
     def surveys(self) -> list[str]:
-        """Those that have been opened."""
+        """Lists the surveys that have been opened."""
         with self._file.reading() as reading:
             return [name for (name,) in reading.execute("SELECT DISTINCT survey FROM versions ORDER BY survey")]
 
     # Responses
 
     def begin(self, survey: str, version: int, code: str, day: str, **more: Any) -> Response:
-        """A response in which nothing is answered yet; who comes twice with a code has begun once."""
+        """Adds an empty response; a code that was used before returns its response."""
         return self.add([(code, _begun(survey, version, day, more), ())])[0]
 
     def add(
         self, whole: Sequence[tuple[str, Response, Sequence[tuple[str, Mapping[str, Answer], str]]]]
     ) -> list[Response]:
-        """Responses with the pages they consist of, each (page, answers, key), all or none; as imports bring them."""
+        """Adds imported responses with their pages, each (page, answers, key), all or none."""
         written = []
         with self._file.writing() as writing:
             for code, response, pages in whole:
@@ -168,18 +168,18 @@ class AnswerFile:
         return written
 
     def find(self, code: str) -> Response | None:
-        """The response of whoever holds a code."""
+        """Returns the response of a code."""
         with self._file.reading() as reading:
             return find_response(reading, code)
 
     def response(self, name: str) -> Response | None:
-        """A response by its id, as the lead knows it."""
+        """Returns a response by its id."""
         with self._file.reading() as reading:
             row = reading.execute("SELECT * FROM responses WHERE id = ?", (name,)).fetchone()
         return response_in(row) if row else None
 
     def responses(self, survey: str) -> Iterator[Response]:
-        """All responses, in the order of their ids, which is none; page by page, so that memory stays flat."""
+        """Yields all responses in the order of their random ids, page by page, so that memory use stays constant."""
         after = ""
         while True:
             with self._file.reading() as reading:
@@ -192,13 +192,13 @@ class AnswerFile:
             after = row[-1][0]
 
     def held(self, survey: str, many: int = 20_000) -> Iterator[list[tuple[str, int, str, str, str, str, int]]]:
-        """The same as the file holds them, for whoever counts many: id, version, standing, stratum, sent, answers,
-        synthetic. Many come in parts by the beginning of their ids, so that an answer more changes one part alone."""
+        """Yields stored rows for counting: id, version, status, stratum, submitted pages, answers, synthetic.
+        They come in chunks by the beginning of their ids, so that a new answer changes one chunk only."""
         parted = sum(self.counts(survey).values()) > many
         edges = ["", *"123456789abcdef", "\U0010ffff"] if parted else ["", "\U0010ffff"]
         for low, high in pairwise(edges):
             with self._file.reading() as reading:
-                # The plus keeps SQLite from an index by which it would have to look for every response one by one.
+                # The plus prevents an index on survey, with which SQLite would look up every response separately.
                 yield reading.execute(
                     "SELECT id, version, standing, stratum, sent, answers, synthetic FROM responses"
                     " WHERE +survey = ? AND id >= ? AND id < ? ORDER BY id",
@@ -206,7 +206,7 @@ class AnswerFile:
                 ).fetchall()
 
     def counts(self, survey: str) -> dict[ResponseStatus, int]:
-        """How many responses stand where."""
+        """Returns the number of responses by status."""
         with self._file.reading() as reading:
             counts = dict(
                 reading.execute("SELECT standing, count(*) FROM responses WHERE survey = ? GROUP BY 1", (survey,))
@@ -214,7 +214,7 @@ class AnswerFile:
         return {standing: counts.get(standing.value, 0) for standing in ResponseStatus}
 
     def listed(self, survey: str) -> list[Listed]:
-        """All responses in the order of their ids, without what they say."""
+        """Returns all responses in the order of their ids, without answers."""
         with self._file.reading() as reading:
             rows = reading.execute(
                 "SELECT id, version, standing, language, stratum, seconds, source, synthetic FROM responses"
@@ -228,13 +228,13 @@ class AnswerFile:
         ]
 
     def seconds(self, survey: str) -> list[float]:
-        """What those who finished spent, where it is known."""
+        """Returns the time spent on finished responses, if known."""
         with self._file.reading() as reading:
             query = "SELECT seconds FROM responses WHERE survey = ? AND standing = ? AND seconds > 0"
             return [seconds for (seconds,) in reading.execute(query, (survey, ResponseStatus.FINISHED.value))]
 
     def finished_by_stratum(self, survey: str) -> dict[str, int]:
-        """How many finished on the web, by the stratum that is kept with them."""
+        """Returns the number of responses finished on the web, by stored stratum."""
         with self._file.reading() as reading:
             query = (
                 "SELECT stratum, count(*) FROM responses"
@@ -243,7 +243,7 @@ class AnswerFile:
             return dict(reading.execute(query, (survey, ResponseStatus.FINISHED.value)).fetchall())
 
     def faster(self, survey: str, version: int, seconds: float) -> dict[str, float]:
-        """Who finished a version on the web in fewer seconds, and in how many."""
+        """Returns responses to a version finished on the web in fewer seconds, with their seconds."""
         with self._file.reading() as reading:
             query = (
                 "SELECT id, seconds FROM responses WHERE +survey = ? AND +standing = ? AND version = ?"
@@ -252,26 +252,26 @@ class AnswerFile:
             return dict(reading.execute(query, (survey, ResponseStatus.FINISHED.value, version, seconds)).fetchall())
 
     def finished_with(self, survey: str, question: str) -> list[str]:
-        """Who finished and has something under a name among their answers."""
+        """Returns finished responses that have something under a key among their answers."""
         with self._file.reading() as reading:
             query = "SELECT id FROM responses WHERE +survey = ? AND +standing = ? AND instr(answers, ?)"
             sought = (survey, ResponseStatus.FINISHED.value, f'"{question}":{{"')
             return [name for (name,) in reading.execute(query, sought)]
 
     def days(self, survey: str) -> dict[str, int]:
-        """How many responses were begun on the web on which day."""
+        """Returns the number of responses started on the web, by day."""
         with self._file.reading() as reading:
             query = "SELECT day, count(*) FROM responses WHERE survey = ? AND source = 'web' GROUP BY day ORDER BY day"
             return dict(reading.execute(query, (survey,)).fetchall())
 
     def erased(self, survey: str) -> int:
-        """How many responses were withdrawn."""
+        """Returns the number of withdrawn responses."""
         with self._file.reading() as reading:
             row = reading.execute("SELECT count(*) FROM erasures WHERE survey = ?", (survey,)).fetchone()
         return int(row[0])
 
     def mark(self, survey: str) -> tuple[int, int, int]:
-        """Changes whenever an answer does: what was worked out from one mark holds as long as the mark is the same."""
+        """Returns a stamp that changes whenever an answer does; results computed under the same stamp are valid."""
         with self._file.reading() as reading:
             last = reading.execute("SELECT coalesce(max(number), 0) FROM saves").fetchone()[0]
             count = reading.execute("SELECT count(*) FROM responses WHERE survey = ?", (survey,)).fetchone()[0]
@@ -279,7 +279,7 @@ class AnswerFile:
         return int(last), int(count), int(erased)
 
     def journal(self, response: str) -> list[tuple[int, str, dict[str, Answer]]]:
-        """Every page a response consists of as it was sent: number, page, answers; the same page may stand twice."""
+        """Returns every submitted page of a response: number, page, answers; a page may occur twice."""
         with self._file.reading() as reading:
             rows = reading.execute(
                 "SELECT number, page, answers FROM saves WHERE response = ? ORDER BY number", (response,)
@@ -289,7 +289,7 @@ class AnswerFile:
     # Pages
 
     def save(self, sending: PageSubmission) -> Response:
-        """Keep a page; the response as it stands then."""
+        """Stores a page and returns the updated response."""
         self.submissions.add(sending)
         self.submissions.record()
         return sending.result()
@@ -302,17 +302,17 @@ class AnswerFile:
                     self._places.catch_up(writing)
                 outcomes = [recorded(writing, sending, self._places) for sending in together]
         except BaseException as error:  # noqa: BLE001 - raised where the page was sent
-            self._places = Places()  # what it has noted may not be in the file
+            self._places = Places()  # its notes may not be in the file after a rollback
             return [error for _ in together]
         return outcomes
 
     def _erases(self, together: Sequence[PageSubmission]) -> bool:
-        """Whether somebody declines who has sent pages: without consent nothing of them is kept."""
+        """Tells whether somebody who has submitted pages declines: without consent their pages are erased."""
         codes = [sending.code for sending in together if sending.standing is ResponseStatus.DECLINED]
         return any((response := self.find(code)) is not None and self.journal(response.id) for code in codes)
 
     def _look_at_groups(self, together: Sequence[PageSubmission]) -> bool:
-        """Whether there are places to be taken; groups that are new are looked at here, while others can write."""
+        """Tells whether quotas apply; counts new groups here, before the write lock is taken."""
         limited = [sending for sending in together if sending.quotas and sending.before is not None]
         for sending in limited:
             survey = sending.before.survey if sending.before else ""
@@ -325,12 +325,12 @@ class AnswerFile:
     # Erasure
 
     def erase(self, code: str, day: str) -> bool:
-        """Withdraw by one's own code: the answers are gone for good, and that somebody withdrew is on record."""
+        """Erases the answers of a code permanently, and records that a response was withdrawn."""
         response = self.find(code)
         return response is not None and self.erase_response(response.id, day, "respondent")
 
     def erase_response(self, name: str, day: str, by: str, quoted: Sequence[str] = ()) -> bool:
-        """The same by the id of a response; whether it was there. `quoted` are places that still hold its words."""
+        """Erases a response by its id; returns whether it existed. `quoted` are places that still quote it."""
         with self._file.erasing() as writing:
             row = writing.execute("SELECT * FROM responses WHERE id = ?", (name,)).fetchone()
             if row is None:
@@ -345,23 +345,23 @@ class AnswerFile:
                 "INSERT INTO erasures (survey, day, by, response) VALUES (?, ?, ?, ?)",
                 (response.survey, day, by, hashed(response.id)),
             )
-            # In a list of its own too, which outlives the file: a backup that is brought back later must not know more.
+            # Also in a list that outlives this file, so that an older backup restored later leaves the response out.
             self._withdrawn.add([ResponseWithdrawal(hashed(response.id), response.survey, day)])
         return True
 
     @property
     def erasure_pending(self) -> bool:
-        """Whether something erased may still be found in the bytes of the file."""
+        """Tells whether erased data may still be in the bytes of the file."""
         return self._file.erasure_pending
 
     def quoted(self, survey: str) -> tuple[str, ...]:
-        """Places that still hold words of withdrawn responses."""
+        """Lists the places that still quote withdrawn responses."""
         with self._file.reading() as reading:
             rows = reading.execute("SELECT place FROM quoted WHERE survey = ? ORDER BY place", (survey,))
             return tuple(place for (place,) in rows)
 
     def is_erased(self, name: str) -> bool:
-        """Whether a response of this id was withdrawn, and so must not come back from a copy of it."""
+        """Tells whether a response was withdrawn, so that no copy may bring it back."""
         with self._file.reading() as reading:
             return _is_erased(reading, name)
 

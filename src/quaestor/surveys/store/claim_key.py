@@ -1,7 +1,7 @@
-"""The key of the payment part: makes the token of whoever finished, knows its own tokens, and seals addresses.
+"""The key of the payment file: derives tokens of finished respondents, recognises them, and encrypts addresses.
 
-A token follows from a respondent's code and this key alone, so that nothing is written when somebody finishes, and
-the same end page shows the same token. From the answers, which know a code by its hash, no token can be made.
+A token is derived from a respondent's code and this key, so nothing is written when somebody finishes, and the end
+page always shows the same token. The answers file stores only hashes of codes, so no token can be derived from it.
 """
 
 from __future__ import annotations
@@ -21,31 +21,31 @@ from quaestor.store.keys import get_or_create_secret
 from quaestor.surveys.model.wording.refusals import NotTaken
 
 LONGEST_ADDRESS = 240
-"""Bytes; every sealed address has the same size, so that no file tells one from another by its length."""
+"""Bytes; all encrypted addresses have the same size, so that their length reveals nothing."""
 _HALF = 16
 _PADDED = 256
 
 
 class ClaimKey:
-    """What only the payment part holds."""
+    """The secret key of the payment file."""
 
     def __init__(self, path: Path, text: str | None = None) -> None:
-        """The key of a file, made where there is none; or, with the text of such a file, the one it would hold."""
+        """Reads the key of a file and creates it if there is none; or uses the given text instead of the file."""
         self._path = path
         self._secret = get_or_create_secret(path, "claims") if text is None else bytes.fromhex(text)
 
     @property
     def text(self) -> str:
-        """What its file holds."""
+        """Returns the content of its file."""
         return self._secret.hex()
 
     def token(self, survey: str, code: str) -> str:
-        """What somebody who finished shows to be paid: the same each time, and known as ours by its second half."""
+        """Returns the payment token of a finished respondent: always the same, and verifiable by its second half."""
         nonce = self._derived("nonce", survey, code.encode("utf-8", "surrogatepass"))
         return base64.urlsafe_b64encode(nonce + self._derived("mark", survey, nonce)).rstrip(b"=").decode()
 
     def claim_id(self, survey: str, token: str) -> bytes | None:
-        """What the claim file knows a token by; None for one that was not made here, or for another survey."""
+        """Returns the id of a token's claim; None for a token of another key or survey."""
         try:
             raw = base64.b64decode(f"{token}=".encode("ascii"), altchars=b"-_", validate=True)
         except (UnicodeEncodeError, binascii.Error):
@@ -56,7 +56,7 @@ class ClaimKey:
         return hashlib.sha256(nonce).digest()
 
     def sealed(self, address: str, claim: bytes) -> bytes:
-        """An address that only this key opens, and only in its own claim; neither time nor length can be seen."""
+        """Encrypts an address for its claim; the result reveals neither time nor length."""
         raw = address.encode()
         if len(raw) > LONGEST_ADDRESS:
             raise NotTaken("too-long", length=len(raw), most=LONGEST_ADDRESS)
@@ -68,7 +68,7 @@ class ClaimKey:
             return self._cipher().decrypt(sealed[:12], sealed[12:], claim).rstrip(b"\0").decode()
         except InvalidTag:
             raise StateError(
-                f"{self._path} is not the key that sealed these addresses: bring back the one that was there"
+                f"{self._path} is not the key that sealed these addresses: restore the original key"
             ) from None
 
     def _cipher(self) -> AESGCM:

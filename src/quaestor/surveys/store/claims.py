@@ -1,8 +1,8 @@
-"""Where claims to be paid are kept, apart from the answers: what a token became, and an address under seal.
+"""The claims file, separate from the answers: ids derived from tokens, and encrypted addresses.
 
-Whoever holds this file and the answers must not be able to put them side by side. So it keeps no time and no number,
-all claims have the same size, and it is written anew in the order of its keys with each claim: what came first lies
-where its key, a hash of something random, puts it. The log of changes is emptied each time.
+Nobody with this file and the answers must be able to match them. So it stores no time and no number, all claims have
+the same size, and each new claim rewrites the file in the order of its keys: a row's position depends on its key, a
+hash of random data, not on when it came. The write-ahead log is emptied each time.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ CLAIMS = PrivateFileSchema(
 
 
 class Stage(StrEnum):
-    """How far a claim has come."""
+    """Stage of a claim."""
 
     WAITING = "waiting"
-    """For others, so that the payer gets several at once."""
+    """Until several can be released to the payer together."""
     RELEASED = "released"
     EXPORTED = "exported"
     PAID = "paid"
@@ -41,7 +41,7 @@ _STAGES = tuple(Stage)
 
 @dataclass(frozen=True)
 class Claim:
-    """Somebody who is to be paid, and nothing about what they answered."""
+    """A claim for payment, without anything about the answers."""
 
     id: bytes
     survey: str
@@ -50,7 +50,7 @@ class Claim:
 
 
 class ClaimFile:
-    """All claims of a study; safe for many threads and processes."""
+    """All claims of a study; safe for threads and processes."""
 
     def __init__(self, path: Path) -> None:
         self._file = CLAIMS.open(path)
@@ -65,7 +65,7 @@ class ClaimFile:
         self._file.close()
 
     def add(self, claim: bytes, survey: str, sealed: bytes) -> bool:
-        """Keep a claim; whether it is new. Who claims twice, or from two pages at once, has claimed once."""
+        """Stores a claim; returns whether it is new. Claiming twice, even concurrently, counts once."""
         with self._file.writing() as writing:
             if writing.execute("SELECT 1 FROM claims WHERE id = ?", (claim,)).fetchone():
                 return False
@@ -78,7 +78,7 @@ class ClaimFile:
         return True
 
     def stage(self, claim: bytes) -> Stage | None:
-        """How far a claim has come; None where nobody has claimed yet."""
+        """Returns the stage of a claim; None if it does not exist."""
         with self._file.reading() as reading:
             row = reading.execute("SELECT stage FROM claims WHERE id = ?", (claim,)).fetchone()
         return _STAGES[row[0]] if row else None
@@ -92,7 +92,7 @@ class ClaimFile:
             return [name for (name,) in reading.execute("SELECT DISTINCT survey FROM claims ORDER BY survey")]
 
     def claims(self, survey: str, stage: Stage) -> list[Claim]:
-        """In the order of their keys, which is none."""
+        """Returns claims in the order of their keys, which is random."""
         with self._file.reading() as reading:
             return _claims(reading, survey, stage)
 
@@ -103,7 +103,7 @@ class ClaimFile:
         target: Stage,
         choose: Callable[[Sequence[Claim], dict[Stage, int]], Sequence[Claim]],
     ) -> list[Claim]:
-        """Take claims from one stage to another: those that `choose` picks of all, with nobody in between."""
+        """Moves the claims that `choose` selects to another stage, atomically."""
         with self._file.writing() as writing:
             chosen = list(choose(_claims(writing, survey, source), _counts(writing, survey)))
             writing.executemany(

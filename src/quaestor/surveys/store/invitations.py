@@ -1,7 +1,7 @@
-"""Who was asked, by the hash of a link: which batch and stratum it belongs to, and whether it was used.
+"""The invitations file: by the hash of a link, its batch and stratum, and whether it was used.
 
-It keeps neither a name nor a time, and nothing that leads from an invitation to a response. All invitations of a batch
-are written in the order of their hashes, and the log of changes is emptied with each one that is used.
+It stores no names and no times, and nothing that leads from an invitation to a response. All invitations of a batch
+are written in the order of their hashes, and the write-ahead log is emptied each time one is used.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ CREATE TABLE invitations (
     token BLOB PRIMARY KEY, survey TEXT NOT NULL, batch TEXT NOT NULL, stratum TEXT NOT NULL, used INTEGER NOT NULL
 ) WITHOUT ROWID
 """
-INVITATIONS = PrivateFileSchema("invitations", _KIND, (_FIRST,), "restore a backup of it, or invite anew")
+INVITATIONS = PrivateFileSchema("invitations", _KIND, (_FIRST,), "restore a backup of it, or send new invitations")
 
 
 @dataclass(frozen=True)
 class Invitation:
-    """One link by which somebody may answer."""
+    """One invitation link."""
 
     survey: str
     batch: str
@@ -36,7 +36,7 @@ class Invitation:
 
 @dataclass(frozen=True)
 class Sent:
-    """How many of a batch and stratum were asked, and how many came."""
+    """Number of invitations of a batch and stratum, and how many were used."""
 
     batch: str
     stratum: str
@@ -45,7 +45,7 @@ class Sent:
 
 
 class InvitationFile:
-    """All invitations of a study; safe for many threads and processes."""
+    """All invitations of a study; safe for threads and processes."""
 
     def __init__(self, path: Path) -> None:
         self._file = INVITATIONS.open(path)
@@ -60,7 +60,7 @@ class InvitationFile:
         self._file.close()
 
     def add(self, survey: str, batch: str, stratum: str, tokens: Sequence[str]) -> None:
-        """Keep invitations, all or none; of a token only its hash."""
+        """Stores invitations, all or none; only the hash of each token."""
         rows = sorted((_hashed(token), survey, batch, stratum, 0) for token in tokens)
         with self._file.writing() as writing:
             held = writing.execute("SELECT token, survey, batch, stratum, used FROM invitations").fetchall()
@@ -74,7 +74,7 @@ class InvitationFile:
 
     @contextmanager
     def using(self, token: str) -> Iterator[Invitation | None]:
-        """An invitation that counts as used when this ends well, and that nobody else uses meanwhile."""
+        """Yields an invitation and marks it as used at the end; locks it meanwhile."""
         with self._file.writing() as writing:
             yield _find(writing, token)
             writing.execute("UPDATE invitations SET used = 1 WHERE token = ?", (_hashed(token),))
@@ -91,7 +91,7 @@ class InvitationFile:
         return [Sent(*row) for row in row]
 
     def in_stratum(self, survey: str, stratum: str) -> int:
-        """How many people share a stratum."""
+        """Returns the number of invitations in a stratum."""
         with self._file.reading() as reading:
             rows = reading.execute(
                 "SELECT count(*) FROM invitations WHERE survey = ? AND stratum = ?", (survey, stratum)

@@ -1,4 +1,4 @@
-"""A page that a respondent sent, and what becomes of it: kept once, kept anew, or refused."""
+"""A submitted page, and its recording: stored once, stored again if changed, or rejected."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from quaestor.surveys.store.quotas import Places
 from quaestor.surveys.store.responses import as_json, find_response, new_id
 
 MOST_SAVES = 50
-"""How often a page of a response is kept; nobody who answers comes near it, and each stays in the journal."""
+"""Maximum number of times a page of a response is stored; no real respondent comes close."""
 MOST_BYTES = 1_000_000
-"""What the journal keeps of a response, as long as each page can be sent a few times."""
+"""Maximum size of a response's journal."""
 _FEW_SAVES = 3
 
 
 class Overtaken(TemporarilyUnavailable):
-    """A response is not any more what a page was read against."""
+    """The response changed after a page was read against it."""
 
 
 @dataclass(eq=False)
 class PageSubmission(PendingWrite[Response]):
-    """A page of a response to be saved."""
+    """A submitted page, to be stored."""
 
     code: str
     page: str
@@ -36,42 +36,42 @@ class PageSubmission(PendingWrite[Response]):
     standing: ResponseStatus
     seconds: float = 0.0
     left: Collection[str] = ()
-    """Questions of a way that the response leaves with this page: their answers are taken back."""
+    """Questions on the path that this page leaves: their answers are removed."""
     before: Response | None = None
-    """The response from which standing and questions left were worked out: it has to stand there still."""
+    """The response that status and dropped questions were computed from; it must not have changed."""
     quotas: Sequence[Quota] = ()
-    """Groups of which only so many are wanted; whoever finds one full is asked no more."""
+    """Quotas that apply; respondents in a full group are screened out."""
     today: str = ""
     draft: bool = False
-    """Somebody goes back from the page: what they said is kept, and the page has to be sent still."""
+    """Whether the respondent goes back: answers are stored, but the page still has to be submitted."""
 
     @property
     def overtaken(self) -> bool:
-        """Whether another page of the response came in between: what it says has to be read again, and sent again."""
+        """Tells whether another page was stored meanwhile, so that this one must be read again."""
         return isinstance(self.outcome, Overtaken)
 
 
 def recorded(writing: sqlite3.Connection, sending: PageSubmission, places: Places) -> Response | QuaestorError:
-    """Keep a page within a transaction; a refusal is its own, and leaves nothing behind."""
+    """Stores a page within a transaction; a rejection is returned and leaves nothing behind."""
     found = find_response(writing, sending.code)
     if found is None:
-        return InputError("there is no such response: it was withdrawn, or the link is not whole")
+        return InputError("unknown response: it was withdrawn, or the link is incomplete")
     known = _latest_with(writing, sending.key)
     if known is not None:
         response, page, answers = known
         if (response, page) != (found.id, sending.page):
-            return StateError("this page has been sent with the key of another")
-        counts = sending.draft or sending.page in found.sent  # else it was put aside with this key, and is sent now
+            return StateError("this page was sent with the key of another page")
+        counts = sending.draft or sending.page in found.sent  # else it was a draft with this key, and is submitted now
         if counts and _said(json.loads(answers)) == _said(sending.answers):
             return found
     if found.standing is not ResponseStatus.OPEN:
         return TooLate("finished-already")
     if sending.before is not None and sending.before != found:
-        return Overtaken("something else was sent at the same moment: send this page again")
+        return Overtaken("another page was sent at the same time: send this page again")
     declined = sending.standing is ResponseStatus.DECLINED
     if not declined and _is_too_often(writing, found.id, sending.page):
         return TooLate("sent-often")
-    if declined:  # without consent nothing that was answered is kept
+    if declined:  # without consent no answer is kept
         writing.execute("DELETE FROM saves WHERE response = ?", (found.id,))
     add_save(writing, found.id, sending if known is None else replace(sending, key=f"{sending.key}.{new_id()}"))
     before = {name: {} if declined else answer for name, answer in found.answers.items() if name not in sending.left}
@@ -102,7 +102,7 @@ def _is_too_often(writing: sqlite3.Connection, response: str, page: str) -> bool
 
 
 def _sent_after(response: Response, sending: PageSubmission) -> tuple[str, ...]:
-    """The pages that are sent then; one that was changed and put aside is not, whatever it was before."""
+    """Returns the submitted pages; a page changed while going back is no longer submitted."""
     if not sending.draft:
         return response.sent if sending.page in response.sent else (*response.sent, sending.page)
     same = all(response.answers.get(name) == answer for name, answer in sending.answers.items())
@@ -112,7 +112,7 @@ def _sent_after(response: Response, sending: PageSubmission) -> tuple[str, ...]:
 
 
 def _held_back(response: Response, sending: PageSubmission, after: Response) -> Response:
-    """A response without the new answers that would lead it into a full group: no place is taken by going back."""
+    """Drops new answers that would enter a full group: going back never takes a place."""
     deciding = {test.question for quota in sending.quotas for test in quota.condition.tests()}
     kept = {name: answer for name, answer in after.answers.items() if name not in deciding}
     return replace(
@@ -121,7 +121,7 @@ def _held_back(response: Response, sending: PageSubmission, after: Response) -> 
 
 
 def _latest_with(writing: sqlite3.Connection, key: str) -> tuple[str, str, str] | None:
-    """What was sent last under a key: response, page, answers; a page that was changed has it with an ending."""
+    """Returns the latest save under a key: response, page, answers; a changed page has the key with a suffix."""
     row: tuple[str, str, str] | None = writing.execute(
         "SELECT response, page, answers FROM saves WHERE key = ? OR (key > ? AND key < ?) ORDER BY number DESC LIMIT 1",
         (key, f"{key}.", f"{key}/"),
@@ -130,7 +130,7 @@ def _latest_with(writing: sqlite3.Connection, key: str) -> tuple[str, str, str] 
 
 
 def _said(answers: Mapping[str, Answer]) -> dict[str, Answer]:
-    """What was left empty says the same as what was not asked."""
+    """Drops empty answers, which equal missing ones."""
     return {name: answer for name, answer in answers.items() if answer}
 
 

@@ -1,7 +1,7 @@
-"""Places in groups of which only so many are wanted, taken within the transaction that keeps a page.
+"""Places in groups with quotas, taken within the transaction that stores a page.
 
-Whoever finished has a place, and whoever is under way has one until the end of the day after they began: the file keeps
-no hour. Those two together never exceed what is wanted. Who comes back later finishes if there is room still.
+A finished response has a place, and an open one until the end of the day after it started, since the file stores no
+hour. Together they never exceed the quota. A respondent who returns later finishes if there is still a place.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from quaestor.surveys.model.records import Quota, Response, ResponseStatus
 from quaestor.surveys.store.responses import hashed, response_in
 
 Mark = tuple[int, int]
-"""The last page and the last erasure that were looked at."""
+"""The last page and the last erasure that were processed."""
 _KEPT_FOR = timedelta(days=1)
 
 
 @dataclass
 class _Group:
-    """Those who have a place in one group, by their ids."""
+    """The responses with a place in one group, by id."""
 
     condition: Condition
     finished: set[str] = field(default_factory=set)
     under_way: dict[str, str] = field(default_factory=dict)
-    """The day on which each began."""
+    """By response: the day it started."""
 
     def note(self, response: Response) -> None:
         self.forget(response.id)
@@ -50,18 +50,18 @@ class _Group:
 
 
 class Places:
-    """Who has a place where, worked out once and kept up with what this process and others write into the file."""
+    """Places by group, computed once and updated with what this and other processes write."""
 
     def __init__(self) -> None:
         self._groups: dict[tuple[str, Condition], _Group] = {}
         self._mark: Mark = (0, 0)
 
     def lacking(self, survey: str, quotas: Sequence[Quota]) -> bool:
-        """Whether there is a group that was never looked at."""
+        """Tells whether a group has not been counted yet."""
         return any((survey, quota.condition) not in self._groups for quota in quotas)
 
     def look(self, survey: str, quotas: Sequence[Quota], responses: Iterable[Response], mark: Mark) -> None:
-        """Get to know groups from all responses to a survey, read after the mark was taken."""
+        """Counts groups from all responses to a survey, read after the change stamp."""
         groups = [_Group(condition) for condition in dict.fromkeys(quota.condition for quota in quotas)]
         for response in responses:
             for group in groups:
@@ -70,7 +70,7 @@ class Places:
         self._groups |= {(survey, group.condition): group for group in groups}
 
     def catch_up(self, writing: sqlite3.Connection) -> None:
-        """Take in what was recorded and withdrawn since the last time."""
+        """Applies pages and erasures recorded since the last time."""
         pages, erasures = self._mark
         changed = "SELECT * FROM responses WHERE id IN (SELECT response FROM saves WHERE number > ?)"
         for row in writing.execute(changed, (pages,)):
@@ -87,7 +87,7 @@ class Places:
                 group.note(response)
 
     def is_full(self, quotas: Sequence[Quota], after: Response, today: str) -> bool:
-        """Whether a page leads somebody, who then stands as `after` says, into a group without a place for them."""
+        """Tells whether a page moves its response, which becomes `after`, into a group without a free place."""
         oldest = (date.fromisoformat(today) - _KEPT_FOR).isoformat()
         for quota in quotas:
             group = self._groups[after.survey, quota.condition]
@@ -98,6 +98,6 @@ class Places:
 
 
 def mark_of(connection: sqlite3.Connection) -> Mark:
-    """How far pages and erasures have come."""
+    """Returns the numbers of the last page and the last erasure."""
     pages = connection.execute("SELECT coalesce(max(number), 0) FROM saves").fetchone()[0]
     return pages, connection.execute("SELECT coalesce(max(number), 0) FROM erasures").fetchone()[0]

@@ -1,4 +1,4 @@
-"""A response as a row of the file that keeps it, and how it is found there."""
+"""Converts between responses and rows of the answers file, and keeps the list of withdrawals."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from quaestor.surveys.model.records import Response, ResponseStatus
 
 
 def new_code() -> str:
-    """What a respondent holds, and nobody else: who has it can go on, and can withdraw."""
+    """Returns a new secret code for a respondent, with which they can continue and withdraw."""
     return secrets.token_urlsafe(18)
 
 
@@ -62,7 +62,7 @@ _LINE = re.compile(r"([0-9a-f]{64})\t([^\t]*)\t([^\t]*)")
 
 @dataclass(frozen=True, order=True)
 class ResponseWithdrawal:
-    """That a response is gone: the hash by which it is known should it come again."""
+    """A withdrawn response, known by the hash of its id."""
 
     response: str
     survey: str
@@ -71,7 +71,7 @@ class ResponseWithdrawal:
 
 @dataclass(frozen=True)
 class WithdrawnList:
-    """Whoever adds to it holds the write lock of the answers."""
+    """The list of withdrawn responses next to the answers file; add to it only under its write lock."""
 
     path: Path
 
@@ -80,17 +80,17 @@ class WithdrawnList:
         return cls(answers.with_name(WITHDRAWN_LIST))
 
     def read(self) -> set[ResponseWithdrawal]:
-        """All of them; a line that is none is refused, since it may have been one."""
+        """Reads all withdrawals; raises InputError for a malformed line, since it may have been one."""
         withdrawals = set()
         for number, line in enumerate(self._lines(), start=1):
             read = _LINE.fullmatch(line)
             if read is None:
-                raise InputError(f"{self.path}, line {number} is no withdrawal: bring back a copy of it, or remove it")
+                raise InputError(f"{self.path}, line {number} is not a withdrawal: restore or remove it")
             withdrawals.add(ResponseWithdrawal(*read.groups()))
         return withdrawals
 
     def add(self, new: Iterable[ResponseWithdrawal]) -> None:
-        """On the disk when this returns; whatever else stands there stays, so that nobody is hindered by it."""
+        """Appends withdrawals durably; leaves malformed lines alone, so that nobody is prevented from withdrawing."""
         known = set(self._lines())
         together = known | {
             f"{withdrawal.response}\t{' '.join(withdrawal.survey.split())}\t{withdrawal.day}" for withdrawal in new
@@ -114,35 +114,35 @@ Erasure = tuple[str, str, str, str]
 
 
 def check_answers(copy: sqlite3.Connection) -> None:
-    """Raises ValueError where a response is none that any page or table could show."""
+    """Raises ValueError if a response is malformed."""
     for row in copy.execute("SELECT * FROM responses"):
         response = response_in(row)
         answers = response.answers
         if not isinstance(answers, dict) or not all(isinstance(answer, dict) for answer in answers.values()):
-            raise ValueError(f"the answers of the response {response.id!r} are none")
+            raise ValueError(f"the answers of the response {response.id!r} are malformed")
         if not all(isinstance(page, str) for page in response.sent):
-            raise ValueError(f"the pages of the response {response.id!r} are none")
+            raise ValueError(f"the pages of the response {response.id!r} are malformed")
     require_valid_texts(copy)
 
 
 def erasures_in(answers: sqlite3.Connection) -> list[Erasure]:
-    """What the file knows of withdrawals: survey, day, by whom, hash of the response."""
+    """Returns the recorded withdrawals: survey, day, by whom, hash of the response."""
     return answers.execute(_ERASURES).fetchall()
 
 
 def withdrawals_in(answers: sqlite3.Connection) -> set[ResponseWithdrawal]:
-    """Those of them by which a response can be known."""
+    """Returns the withdrawals that have a hash."""
     return {ResponseWithdrawal(response, survey, day) for survey, day, _, response in erasures_in(answers) if response}
 
 
 def leave_out(copy: sqlite3.Connection, known: Sequence[Erasure]) -> int:
-    """Take all responses out of a copy that are known to be withdrawn, put that on record in it; how many they are."""
+    """Removes all withdrawn responses from a copy, records the withdrawals in it, and returns how many it removed."""
     _put_on_record(copy, known)
     gone = {response for _, _, _, response in erasures_in(copy)}
     names = [name for (name,) in copy.execute("SELECT id FROM responses").fetchall() if hashed(name) in gone]
     for name in names:
         _remove(copy, name)
-    # A backup may hold what was written about a response that it does not hold any more.
+    # A backup may contain texts about a response that it no longer contains.
     for owner in list_owners(copy):
         if hashed(owner) in gone:
             erase_texts(copy, owner)
@@ -150,10 +150,10 @@ def leave_out(copy: sqlite3.Connection, known: Sequence[Erasure]) -> int:
 
 
 def _put_on_record(copy: sqlite3.Connection, known: Sequence[Erasure]) -> None:
-    """In the order of the hashes, so that two files which know the same hold the same."""
+    """Writes erasures in the order of their hashes, so that equal knowledge gives equal files."""
     there = erasures_in(copy)
     named = {erasure[3]: erasure for erasure in sorted([*known, *there]) if erasure[3]}
-    # Those of long ago have no hash: they can only be counted.
+    # Erasures before the hash was introduced can only be counted.
     unnamed = Counter(erasure for erasure in there if not erasure[3]) | Counter(
         erasure for erasure in known if not erasure[3]
     )
@@ -163,7 +163,7 @@ def _put_on_record(copy: sqlite3.Connection, known: Sequence[Erasure]) -> None:
 
 
 def keep_refusals(copy: sqlite3.Connection, answers: sqlite3.Connection) -> int:
-    """Whoever refused consent since the copy was made has nothing in it any more; how many they are."""
+    """Erases from a copy the answers of respondents who declined since, and returns how many."""
     query = "SELECT id FROM responses WHERE standing = ?"
     declined = {name for (name,) in answers.execute(query, (ResponseStatus.DECLINED.value,))}
     before = {name for (name,) in copy.execute(query, (ResponseStatus.DECLINED.value,))}
@@ -180,7 +180,7 @@ def keep_refusals(copy: sqlite3.Connection, answers: sqlite3.Connection) -> int:
 
 
 def keep_quoted(copy: sqlite3.Connection, answers: sqlite3.Connection) -> None:
-    """Where withdrawn responses are still quoted is known after a restore too."""
+    """Copies the places that still quote withdrawn responses."""
     places = answers.execute("SELECT survey, place FROM quoted").fetchall()
     copy.executemany("INSERT OR IGNORE INTO quoted VALUES (?, ?)", places)
 

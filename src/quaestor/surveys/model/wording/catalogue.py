@@ -55,7 +55,7 @@ def word_problems(own: Own, languages: tuple[str, ...]) -> Iterator[tuple[str, b
     for language, texts in own.items():
         if language not in languages:
             yield (
-                f"[words.{language}] is for a language that is not in survey.languages: add the language, or remove the section",
+                f"[words.{language}] is for a language that is not in survey.languages: add it, or remove the section",
                 False,
             )
         for key, text in texts.items():
