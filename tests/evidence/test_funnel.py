@@ -15,8 +15,8 @@ from quaestor.base.errors import SettingsError, StateError
 from quaestor.coding.model.state import OPEN
 from quaestor.coding.rating import build_next_item
 from quaestor.coding.session import open_coding
-from quaestor.demo.coding import SIMULATED_RATER, ROUND, SIZE
-from quaestor.demo.folder import VISITOR, drop_used_links, create_join_links
+from quaestor.demo.coding import ROUND, SIMULATED_RATER, SIZE
+from quaestor.demo.folder import VISITOR, create_join_links, drop_used_links
 from quaestor.demo.run import run_demo
 from quaestor.demo.survey import SURVEY, count_survey_responses
 from quaestor.evidence.funnel import dropped_at_file, last_result, run_funnel

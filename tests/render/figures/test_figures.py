@@ -28,8 +28,8 @@ from quaestor.render.figures.records import (
     TaxonomyPart,
     TaxonomyPoint,
     TrendLine,
-    YearSeries,
     YearPoint,
+    YearSeries,
 )
 from quaestor.render.figures.treemap import draw_treemap
 from quaestor.render.figures.trend import draw_trend

@@ -46,7 +46,7 @@ def _is_bsdtar(program: str) -> bool:
 def is_faster_with(program: str, block: HeaderBlock) -> bool:
     """Returns whether a program decodes the block faster: 7zz runs in parallel, measured at 1.5 to 2 times the speed.
 
-    bsdtar is no faster.
+    bsdtar brings no gain.
     """
     return not _is_bsdtar(program) and any(coder.method != COPY for coder in block.coders)
 
