@@ -131,7 +131,6 @@ def find_earlier_items(state: State, round_settings: RoundSettings) -> EarlierIt
 
 def choose_items(study: Study, round_settings: RoundSettings, known: EarlierItems) -> tuple[str, ...]:
     """Returns the items of a round, from an earlier round or the evidence, without those of withdrawn people."""
-    """
     chosen: Sequence[str]
     if round_settings.items.kept_by is not None:
         chosen = drop_withdrawn(study, known.items, known.origin)
