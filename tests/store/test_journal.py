@@ -250,7 +250,7 @@ def test_commits_in_a_file_are_durable(tmp_path: Path) -> None:
 
 def test_a_second_transaction_in_the_same_thread_is_refused(journal: Journal) -> None:
     with journal.writing() as writing:
-        with pytest.raises(RuntimeError, match="use the Writing it has"):
+        with pytest.raises(RuntimeError, match="use its JournalTransaction"):
             journal.append([rating()])
         writing.append([rating()])
     assert journal.head() == 1

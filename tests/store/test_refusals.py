@@ -27,7 +27,7 @@ def test_a_file_that_is_not_a_database_is_refused_and_unchanged(tmp_path: Path) 
     file = tmp_path / "study.db"
     file.write_text("no database at all, but long enough to be looked at" * 100)
     before = file.read_bytes()
-    assert "damaged or no store of Quaestor (file is not a database)" in refusal(file, TemporarilyUnavailable)
+    assert "damaged or not a store of Quaestor (file is not a database)" in refusal(file, TemporarilyUnavailable)
     assert file.read_bytes() == before
 
 
@@ -60,7 +60,7 @@ def test_a_database_without_utf8_is_refused(postgresql: str) -> None:
 def test_a_backup_is_not_opened_as_a_store(tmp_path: Path) -> None:
     with Journal.open(tmp_path / "study.db") as journal:
         back_up(journal, tmp_path / "one.backup")
-    assert "is a backup: bring it back with `quaestor restore" in refusal(tmp_path / "one.backup")
+    assert "is a backup: restore it with `quaestor restore" in refusal(tmp_path / "one.backup")
 
 
 @pytest.mark.parametrize("place", [lambda size: size // 3, lambda size: size // 2, lambda size: size - 5000])
@@ -83,7 +83,7 @@ def test_a_damaged_store_is_refused_when_the_damage_is_found(tmp_path: Path, pla
 
 def test_a_folder_or_a_missing_folder_is_refused(tmp_path: Path) -> None:
     assert "is a folder" in refusal(tmp_path)
-    assert "does not exist: make it, or name another store" in refusal(tmp_path / "none" / "study.db", StateError)
+    assert "does not exist: create it, or name another store" in refusal(tmp_path / "none" / "study.db", StateError)
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_an_unreachable_server_is_reported_without_the_password(address: str) ->
     pytest.importorskip("psycopg")
     message = refusal(address, StateError)
     assert "cannot be reached" in message
-    assert "start the server, or mend the address" in message
+    assert "start the server, or correct the address" in message
     assert "geheim" not in message
 
 

@@ -94,7 +94,7 @@ def test_an_entry_with_a_repeated_key_is_stored_once(tmp_path: Path) -> None:
         first = file.add(note("once", key="k"))
         assert file.add(note("once", key="k")) == first
         assert len(file.read_entries()) == 1
-        with pytest.raises(StateError, match="used for something else"):
+        with pytest.raises(StateError, match="used for another entry"):
             file.add(note("twice", key="k"))
 
 
@@ -229,7 +229,7 @@ def test_changes_of_content_happen_all_or_none(tmp_path: Path) -> None:
         (entry,) = file.read_entries(about="P1")
         erased = {**piece, "text": "I asked ██████."}
         wrong = NewEntry("note", "lead", {}, "P1", "P1", key=entry.key)
-        with pytest.raises(StateError, match="used for something else"):
+        with pytest.raises(StateError, match="used for another entry"):
             file.change_content("P1", lambda: SealedChanges({}, {0: erased}, [wrong]))
         assert file.read_pieces("P1") == [piece, piece]
         assert (

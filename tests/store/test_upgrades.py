@@ -105,7 +105,7 @@ def test_a_copy_without_an_act_is_refused_as_a_backup(tmp_path: Path) -> None:
     with (
         database.reading() as connection,
         closing(sqlite3.connect(tmp_path / "other.db")) as copy,
-        pytest.raises(StateError, match="could not be verified, so the store was left as it is"),
+        pytest.raises(StateError, match="could not be verified, so the store was not changed"),
     ):
         verify_copy(copy, connection, tmp_path / "kept")
     database.close()
