@@ -23,7 +23,7 @@ from quaestor.coding.round_setup import add_round
 from quaestor.coding.session import CodingSession, open_coding
 from quaestor.evidence.funnel import run_funnel
 from quaestor.evidence.ingest import ingest_source
-from quaestor.interviews.coding.decided_passages import coded_stretches
+from quaestor.interviews.coding.decided_passages import read_coded_passages
 from quaestor.interviews.items import make_items
 from quaestor.interviews.names.known_names import add_name
 from quaestor.interviews.names.remaining import remaining
@@ -107,7 +107,7 @@ def test_after_a_withdrawal_codes_and_places_are_left_without_a_word(study: Stud
             assert [(one["start"], one["end"], one["code"]) for one in rating.answers["themes"]] == [
                 (0, 25, "indicator")
             ]
-        assert [one.memo for one in coded_stretches(interviews).stretches] == ["kept: theirs"]
+        assert [one.memo for one in read_coded_passages(interviews).stretches] == ["kept: theirs"]
     with open_coding(study) as coding:
         assert told(coding.state) == set()
 

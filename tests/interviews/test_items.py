@@ -17,9 +17,9 @@ from quaestor.evidence.funnel import run_funnel
 from quaestor.evidence.item_texts import read_item_texts
 from quaestor.evidence.text_index import build_index, index_folder
 from quaestor.interviews.items import forget_participant, make_items
-from quaestor.interviews.model.records import Replacement, SpokenTurn, Voice, place_of
+from quaestor.interviews.model.records import Replacement, SpokenTurn, Voice, parse_item_id
 from quaestor.interviews.names.stale_items import FOLDER
-from quaestor.interviews.pages.coding_sheet import lanes_of, pieces_of
+from quaestor.interviews.pages.coding_sheet import assign_lanes, split_text
 from quaestor.interviews.participants.consent import ACCEPTED, DECLINED, SPOKEN, record_consent
 from quaestor.interviews.repository import open_interviews
 from quaestor.study.folder import open_study
@@ -114,7 +114,7 @@ def _mentions(folder: Path) -> list[Path]:
 @pytest.mark.parametrize("item", ["P1", "P1/x", "/1", "P1/¹"])
 def test_what_is_no_turn_is_refused(item: str) -> None:
     with pytest.raises(InputError, match="is not a turn"):
-        place_of(item)
+        parse_item_id(item)
 
 
 TEXT = some.text(some.characters(exclude_categories=["Cs"]), max_size=60) | some.text(
@@ -157,14 +157,14 @@ def test_places_lead_from_shown_to_recorded_words_and_back(turn: SpokenTurn, dat
 @settings(max_examples=200, deadline=None)
 def test_no_word_is_lost_and_no_two_that_overlap_share_a_lane(text: str, given_: list[tuple[int, int]]) -> None:
     places = [(min(one), max(one)) for one in given_ if one[0] != one[1]]
-    pieces = pieces_of(text, places)
+    pieces = split_text(text, places)
     assert "".join(piece.words for piece in pieces) == text
     at = 0
     for piece in pieces:
         inside = {number for number, (low, high) in enumerate(places) if low <= at and high >= at + len(piece.words)}
         assert set(piece.inside) == inside
         at += len(piece.words)
-    lanes = lanes_of(places)
+    lanes = assign_lanes(places)
     for one, (low, high) in enumerate(places):
         for other, (first, last) in enumerate(places[:one]):
             assert lanes[one] != lanes[other] or high <= first or low >= last

@@ -21,7 +21,7 @@ from quaestor.interviews.model.records import SpokenTurn, Transcript, Voice
 from quaestor.interviews.names.erased_names import FILLER, ErasedNames
 from quaestor.interviews.names.remaining import refuse_names_said
 from quaestor.interviews.names.rewording import without
-from quaestor.interviews.participants.consent import declined
+from quaestor.interviews.participants.consent import list_declined
 from quaestor.interviews.repository import Interviews
 from quaestor.study.folder import open_study
 
@@ -49,7 +49,7 @@ def make_items(interviews: Interviews, actor: str | None = None) -> DerivedItems
     about = "What participants of interviews said, turn by turn, written by `quaestor interview items`."
 
     def found(known: bool) -> list[tuple[str, ...]]:
-        left_out = declined(interviews)
+        left_out = list_declined(interviews)
         talks = [transcript for transcript in interviews.transcripts() if transcript.participant not in left_out]
         lines = [line for talk in talks for line in _lines(interviews, talk)]
         if not lines and not known:

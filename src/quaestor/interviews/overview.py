@@ -10,7 +10,13 @@ from quaestor.coding.session import Where, find_study
 from quaestor.interviews.coding.progress import NOT_BEGUN, CodingStep, coding_steps
 from quaestor.interviews.model.records import Interview, Participant, describe_participant
 from quaestor.interviews.names.matches import Progress, progress_of
-from quaestor.interviews.participants.consent import DECLINED, Consent, ConsentForm, agreement_of, consents
+from quaestor.interviews.participants.consent import (
+    DECLINED,
+    ConsentForm,
+    ParticipantConsent,
+    list_consents,
+    read_consent_form,
+)
 from quaestor.interviews.participants.people import reachable
 from quaestor.interviews.repository import Interviews, guide_files, interviews_path, open_interviews
 from quaestor.study.folder import Study
@@ -19,7 +25,7 @@ DONE, NOW, LATER = "done", "now", "later"
 
 
 @dataclass(frozen=True)
-class Step:
+class InterviewStep:
     """A step from consent to coding."""
 
     name: str
@@ -36,7 +42,7 @@ class InterviewLine:
     """An interview with its steps."""
 
     interview: Interview
-    steps: tuple[Step, ...]
+    steps: tuple[InterviewStep, ...]
 
     @property
     def untouched(self) -> bool:
@@ -44,7 +50,7 @@ class InterviewLine:
         return self.interview.status == "planned" and not self.interview.transcript
 
     @property
-    def next(self) -> Step | None:
+    def next(self) -> InterviewStep | None:
         return next((step for step in self.steps if step.state == NOW), None)
 
 
@@ -53,7 +59,7 @@ class PersonLine:
     """A participant with their consent and interviews."""
 
     participant: Participant
-    consent: Consent
+    consent: ParticipantConsent
     interviews: tuple[InterviewLine, ...]
     reachable: bool | None
     """Whether their contact data are known; None for viewers who may not know."""
@@ -64,7 +70,7 @@ class PersonLine:
 
 
 @dataclass(frozen=True)
-class InterviewsAtAGlance:
+class InterviewOverview:
     """The overview page."""
 
     people: tuple[PersonLine, ...]
@@ -95,17 +101,17 @@ def has_interviews(study: Study) -> bool:
     return bool(guide_files(study)) or interviews_path(study).exists()
 
 
-def interviews_at_a_glance(study: Study, interviews: Interviews | None, leads: bool) -> InterviewsAtAGlance:
+def build_overview(study: Study, interviews: Interviews | None, leads: bool) -> InterviewOverview:
     """Builds the overview; for the lead it tells who has contact data, and the progress of coding."""
     guides = tuple(guide_files(study))
     if interviews is None:
-        return InterviewsAtAGlance((), {}, guides, None)
+        return InterviewOverview((), {}, guides, None)
     try:
-        agreement, why = agreement_of(interviews), ""
+        agreement, why = read_consent_form(interviews), ""
     except QuaestorError as error:
         agreement, why = None, str(error)
     lines = _lines(interviews, interviews.interviews(), leads)
-    answered, known = consents(interviews), reachable(interviews) if leads else frozenset()
+    answered, known = list_consents(interviews), reachable(interviews) if leads else frozenset()
     people = tuple(
         PersonLine(
             participant,
@@ -115,35 +121,35 @@ def interviews_at_a_glance(study: Study, interviews: Interviews | None, leads: b
         )
         for participant in interviews.participants()
     )
-    return InterviewsAtAGlance(people, interviews.file.list_erased(), guides, agreement, why)
+    return InterviewOverview(people, interviews.file.list_erased(), guides, agreement, why)
 
 
-def interviews_if_any(where: Where) -> InterviewsAtAGlance:
+def read_overview(where: Where) -> InterviewOverview:
     """Builds the overview for a command without creating any files."""
     study = find_study(where)
     if not interviews_path(study).exists():
-        return interviews_at_a_glance(study, None, leads=False)
+        return build_overview(study, None, leads=False)
     with open_interviews(where) as interviews:
-        return interviews_at_a_glance(study, interviews, leads=False)
+        return build_overview(study, interviews, leads=False)
 
 
-def person_line(interviews: Interviews, pseudonym: str, leads: bool) -> PersonLine:
+def build_person_line(interviews: Interviews, pseudonym: str, leads: bool) -> PersonLine:
     """Returns the line of a participant."""
     participant = interviews.participant(pseudonym)
     own_interviews = [interview for interview in interviews.interviews() if interview.participant == pseudonym]
     known = pseudonym in reachable(interviews) if leads else None
     return PersonLine(
-        participant, consents(interviews)[pseudonym], tuple(_lines(interviews, own_interviews, leads)), known
+        participant, list_consents(interviews)[pseudonym], tuple(_lines(interviews, own_interviews, leads)), known
     )
 
 
-def interview_line(interviews: Interviews, name: str, leads: bool) -> InterviewLine:
+def build_interview_line(interviews: Interviews, name: str, leads: bool) -> InterviewLine:
     """Returns the line of an interview."""
     return _lines(interviews, [interviews.interview(name)], leads)[0]
 
 
 def _lines(interviews: Interviews, listed_interviews: Sequence[Interview], leads: bool) -> list[InterviewLine]:
-    answered = consents(interviews)
+    answered = list_consents(interviews)
     coded = coding_steps(interviews) if leads else None
     return [
         InterviewLine(interview, _in_turn(_steps(interviews, interview, answered[interview.participant], coded)))
@@ -152,24 +158,24 @@ def _lines(interviews: Interviews, listed_interviews: Sequence[Interview], leads
 
 
 def _steps(
-    interviews: Interviews, interview: Interview, consent: Consent, coded: Mapping[str, CodingStep] | None
-) -> Iterable[Step]:
+    interviews: Interviews, interview: Interview, consent: ParticipantConsent, coded: Mapping[str, CodingStep] | None
+) -> Iterable[InterviewStep]:
     """Yields the steps of an interview; all that are not done are marked `now`."""
-    yield Step("Consent", DONE if consent.accepted else NOW, _of_consent(consent), "participant")
+    yield InterviewStep("Consent", DONE if consent.accepted else NOW, _of_consent(consent), "participant")
     is_held = interview.status == "held" or interview.transcript
-    yield Step("Conversation", DONE if is_held else NOW, _of_conversation(interview), "interview-conduct")
+    yield InterviewStep("Conversation", DONE if is_held else NOW, _of_conversation(interview), "interview-conduct")
     words = (
         f"{len(interviews.transcript(interview.id).turns):,} turns" if interview.transcript else "import the transcript"
     )
-    yield Step("Transcript", DONE if interview.transcript else NOW, words, "interview-transcript")
+    yield InterviewStep("Transcript", DONE if interview.transcript else NOW, words, "interview-transcript")
     names = progress_of(interviews, interview.id) if interview.transcript else Progress()
-    yield Step("Names", DONE if names.done else NOW, _of_names(names), "interview-names")
+    yield InterviewStep("Names", DONE if names.done else NOW, _of_names(names), "interview-names")
     if coded is not None:
         coding = coded.get(interview.id, NOT_BEGUN)
-        yield Step("Coding", DONE if coding.done else NOW, coding.words, coding.route, coding.round)
+        yield InterviewStep("Coding", DONE if coding.done else NOW, coding.words, coding.route, coding.round)
 
 
-def _in_turn(steps: Iterable[Step]) -> tuple[Step, ...]:
+def _in_turn(steps: Iterable[InterviewStep]) -> tuple[InterviewStep, ...]:
     """Marks open steps after the first one as `later`."""
     ordered, waiting = [], False
     for step in steps:
@@ -178,7 +184,7 @@ def _in_turn(steps: Iterable[Step]) -> tuple[Step, ...]:
     return tuple(ordered)
 
 
-def _of_consent(consent: Consent) -> str:
+def _of_consent(consent: ParticipantConsent) -> str:
     if consent.what == DECLINED:
         return "declined: no interview unless they agree"
     if not consent.accepted:

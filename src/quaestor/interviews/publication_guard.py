@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, contextmanager
 from quaestor.base.errors import StateError
 from quaestor.interviews.model.records import Transcript
 from quaestor.interviews.names.remaining import refuse_names, remaining
-from quaestor.interviews.names.stale_items import files_mark
+from quaestor.interviews.names.stale_items import stamp_item_files
 from quaestor.interviews.repository import INTERVIEWS, Interviews, identities_path, interviews_path, open_interviews
 from quaestor.store.sealed_file import change_stamp
 from quaestor.store.sealed_file_restore import read_erasures
@@ -52,7 +52,7 @@ class InterviewGuard:
                 if any(now.get(interview) != stamp for interview, stamp in stamps.items())
             )
 
-        return opened.remembered("withheld", (files, files_mark(study), published), find_withheld)
+        return opened.remembered("withheld", (files, stamp_item_files(study), published), find_withheld)
 
 
 def fingerprint(study: Study) -> str:

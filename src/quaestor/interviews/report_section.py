@@ -9,7 +9,7 @@ from quaestor.coding.model.state import State
 from quaestor.coding.session import CodingSession
 from quaestor.interviews.repository import Interviews, interviews_path, opened_files
 from quaestor.interviews.themes.quotations import NOTHING, has_themes, themes_of
-from quaestor.interviews.themes.records import Themes, columns_of
+from quaestor.interviews.themes.records import InterviewThemes, build_columns
 from quaestor.render.report_parts import MOST_LISTED, Fact, ItemColumns, ListedItem, Section
 from quaestor.study.contributions import ReportPart
 from quaestor.study.folder import Study
@@ -26,7 +26,7 @@ def has_themes_to_publish(study: Study, state: State) -> bool:
     return interviews_path(study).exists() and has_themes(state)
 
 
-def themes_to_publish(coding: CodingSession | None) -> Themes | None:
+def themes_to_publish(coding: CodingSession | None) -> InterviewThemes | None:
     """Returns the results of the closed rounds on transcripts; None if they have no decisions yet."""
     if coding is None or not has_themes_to_publish(coding.study, coding.state):
         return None
@@ -50,13 +50,13 @@ class InterviewSection:
 
     def build(self, session: CodingSession, used_names: Collection[str], tell: Callable[[str], None]) -> ReportPart:
         # Imported here: every command loads the features, and drawing and statistics take most of a second to import.
-        from quaestor.interviews.themes.cells import interview_tables
+        from quaestor.interviews.themes.cells import build_interview_tables
         from quaestor.interviews.themes.figures import figures_of
 
         themes = themes_to_publish(session)
         if themes is None:
             raise StateError(NOTHING)
-        tables = interview_tables(themes, used_names)
+        tables = build_interview_tables(themes, used_names)
         figures = figures_of(themes)
         for table in tables:
             tell(f"table {table.id}: {table.title} ({table.size})")
@@ -78,7 +78,7 @@ class InterviewSection:
         return ReportPart(section, made_from, tuple(notices), facts, quotation_columns(themes))
 
 
-def quotation_columns(themes: Themes) -> ItemColumns | None:
+def quotation_columns(themes: InterviewThemes) -> ItemColumns | None:
     """Returns the quotations for the page that lists those behind a number; None if there are too many."""
     if len(themes.quotations) > MOST_LISTED:
         return None
@@ -99,7 +99,7 @@ def quotation_columns(themes: Themes) -> ItemColumns | None:
     )
     attributes = {
         name: (attribute.keys, attribute.titles, tuple(attribute.codes.tolist()))
-        for name, attribute in columns_of(themes).attributes.items()
+        for name, attribute in build_columns(themes).attributes.items()
     }
     return ItemColumns(items, attributes)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from quaestor.base.errors import QuaestorError
 from quaestor.interviews.guide_versions import guide_lines
-from quaestor.interviews.overview import has_interviews, interviews_at_a_glance, interviews_if_any
+from quaestor.interviews.overview import build_overview, has_interviews, read_overview
 from quaestor.interviews.repository import Interviews
 from quaestor.study.contributions import Next, StatusLine, StatusPart, StatusRequest
 from quaestor.study.folder import Study
@@ -36,9 +36,7 @@ def _lines_and_next(request: StatusRequest) -> tuple[list[StatusLine], Next | No
     interviews: Interviews | None = request.opened.get(FEATURE_NAME)
     try:
         overview = (
-            interviews_at_a_glance(study, interviews, leads=False)
-            if interviews
-            else interviews_if_any(request.session or study)
+            build_overview(study, interviews, leads=False) if interviews else read_overview(request.session or study)
         )
     except QuaestorError as error:
         return [StatusLine(_STAGE, "doubtful", str(error))], None

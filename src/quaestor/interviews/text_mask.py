@@ -13,7 +13,7 @@ from quaestor.coding.model.records import INTERVIEWS
 from quaestor.evidence.derived_items import as_html
 from quaestor.evidence.erasure import find_origin
 from quaestor.interviews.coding.acts import turn_seen
-from quaestor.interviews.model.records import SpokenTurn, place_of
+from quaestor.interviews.model.records import SpokenTurn, parse_item_id
 from quaestor.interviews.names.known_names import InterviewNames, finder_of
 from quaestor.interviews.repository import Interviews, interviews_path, keys_of, open_interviews
 from quaestor.study.contributions import NoNames, TextMask
@@ -86,6 +86,6 @@ class InterviewMask:
     def _turn(self, item: str) -> SpokenTurn | None:
         """Returns the turn as raters see it; None if it no longer exists."""
         try:
-            return turn_seen(self._interviews, *place_of(item))
+            return turn_seen(self._interviews, *parse_item_id(item))
         except QuaestorError:
             return None

@@ -14,12 +14,12 @@ from quaestor.interviews.model.records import (
     SpokenTurn,
     Transcript,
     Voice,
-    clock_words,
+    format_clock,
 )
-from quaestor.interviews.names.masking import masked_words, read_by
+from quaestor.interviews.names.masking import mask_text, read_transcript_as
 from quaestor.interviews.repository import Interviews
 from quaestor.interviews.transcripts.corrections import Speaker, decided_by_hand, speakers_of
-from quaestor.interviews.transcripts.import_file import latest_import, since_import
+from quaestor.interviews.transcripts.import_file import find_latest_import, list_entries_since_import
 
 WINDOW = 150
 """Turns per page, so that a long interview opens as fast as a short one."""
@@ -70,19 +70,19 @@ class TranscriptSheet:
         return [question for question in self.guide.questions() if question.id not in self.asked]
 
 
-def transcript_sheet(
+def build_transcript_sheet(
     interviews: Interviews, name: str, page: int = 1, actor: str | None = None
 ) -> TranscriptSheet | None:
     """Returns a page of a transcript, counted from 1, as the actor may read it; None if there is no transcript yet."""
     interview = interviews.interview(name)
     if not interview.transcript:
         return None
-    transcript = read_by(interviews, name, actor)
+    transcript = read_transcript_as(interviews, name, actor)
     pages = max(1, -(-len(transcript.turns) // WINDOW))
     if not 1 <= page <= pages:
         raise InputError(f"the transcript of {name} has {pages} pages: there is no page {page}")
     guide = interviews.guide_of(interview)
-    imported = latest_import(since_import(interviews.file.read_entries(about=name)))
+    imported = find_latest_import(list_entries_since_import(interviews.file.read_entries(about=name)))
     shown = transcript.turns[(page - 1) * WINDOW : page * WINDOW]
     turns_by_question: dict[str, int] = {}
     for turn in transcript.turns:
@@ -105,16 +105,16 @@ def transcript_sheet(
     )
 
 
-def page_of(turn: int) -> int:
+def find_page(turn: int) -> int:
     """Returns the page that a turn is on."""
     return turn // WINDOW + 1
 
 
-def told_turns(interviews: Interviews, name: str, raw: bool = False, actor: str | None = None) -> list[TurnLine]:
+def list_turn_lines(interviews: Interviews, name: str, raw: bool = False, actor: str | None = None) -> list[TurnLine]:
     """Returns all turns of a transcript; the recorded text with names is for the lead only."""
     if raw:
         require_lead(interviews.coding, actor, "read the recorded text")
-    transcript = read_by(interviews, name, actor)
+    transcript = read_transcript_as(interviews, name, actor)
     guide = interviews.guide(transcript.guide, transcript.version)
     return list(_lines(transcript.turns, transcript, guide, decided_by_hand(interviews, name)))
 
@@ -125,7 +125,7 @@ def _lines(
     for turn in turns:
         who = VOICE_WORDS.get(turn.voice, transcript.participant)
         heading = guide.question(turn.question) if turn.asks else None
-        yield TurnLine(turn, who, clock_words(turn.start), heading, turn.number in decided)
+        yield TurnLine(turn, who, format_clock(turn.start), heading, turn.number in decided)
 
 
 MOST = 20
@@ -149,13 +149,13 @@ class SkippedLines:
         return self.count - len(self.lines)
 
 
-def left_out_of(interviews: Interviews, name: str) -> SkippedLines:
+def read_omitted_text(interviews: Interviews, name: str) -> SkippedLines:
     """Returns what was left out of an interview's current transcript; empty if it has none."""
-    known = latest_import(interviews.file.read_entries(about=name))
+    known = find_latest_import(interviews.file.read_entries(about=name))
     if known is None:
         return SkippedLines()
     kept = known.content.get("left_out", [])
-    lines = (masked_words(interviews, _in_a_line(line)) for line in kept[:MOST])
+    lines = (mask_text(interviews, _in_a_line(line)) for line in kept[:MOST])
     return SkippedLines(
         tuple(line if len(line) <= _LONGEST else f"{line[:_LONGEST].rstrip()} …" for line in lines),
         known.content.get("left_out_count", len(kept)),

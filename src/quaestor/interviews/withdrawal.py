@@ -17,7 +17,7 @@ from quaestor.deidentify.name_forms import KnownName
 from quaestor.interviews.free_text import WITHDRAW_ACT
 from quaestor.interviews.items import erase_names_in_items, forget_participant
 from quaestor.interviews.names.erased_names import ErasedNames, erase_names, names_of_participant
-from quaestor.interviews.participants.consent import BY_LINK, asked_by, has_said
+from quaestor.interviews.participants.consent import BY_LINK, find_invitation, has_interview_data
 from quaestor.interviews.participants.people import withdrawn
 from quaestor.interviews.repository import Interviews, keys_of, open_interviews
 from quaestor.store.records import NewAct
@@ -47,7 +47,7 @@ def withdraw(
 
 def withdraw_by_link(interviews: Interviews, code: str) -> ParticipantWithdrawal:
     """Erases the holder of a link, including the link."""
-    invitee = asked_by(interviews, code)
+    invitee = find_invitation(interviews, code)
     if invitee is None:
         raise InputError("this link is not valid: check that you copied all of it")
     return _erased(interviews, invitee.participant, invitee.participant, BY_LINK)
@@ -59,7 +59,7 @@ def _erased(interviews: Interviews, participant: str, actor: str, how: str) -> P
     own_interviews = [interview for interview in interviews.interviews() if interview.participant == participant]
     names = tuple(interview.id for interview in own_interviews)
     unfinished = participant in interviews.file.list_erased() and participant not in withdrawn(interviews)
-    quoted = unfinished or has_said(interviews, participant)
+    quoted = unfinished or has_interview_data(interviews, participant)
     day = interviews.today()
     erased = names_of_participant(interviews, participant)
     quoted = erase_names(interviews, erased, actor, interviews.now()) or quoted

@@ -31,10 +31,10 @@ from quaestor.coding.round_setup import add_round
 from quaestor.coding.session import open_coding
 from quaestor.coding.visibility import Viewer
 from quaestor.interviews.coding.code_agreement import agreement_by_code
-from quaestor.interviews.coding.decided_passages import coded_stretches
+from quaestor.interviews.coding.decided_passages import read_coded_passages
 from quaestor.interviews.coding.in_vivo import NewCode, adopt, in_vivo_of
 from quaestor.interviews.coding.progress import round_progress
-from quaestor.interviews.overview import interview_line
+from quaestor.interviews.overview import build_interview_line
 from quaestor.interviews.participants.consent import DECLINED, SPOKEN, record_consent
 from quaestor.interviews.themes.quotations import themes_of
 from quaestor.interviews.themes.tables import themes_table
@@ -99,7 +99,7 @@ def test_a_round_closes_without_the_turns_of_who_withdrew(tmp_path: Path) -> Non
 
 def test_what_raters_agree_on_is_decided_with_the_stretches_of_both(settled: Study) -> None:
     with interviews_of(settled) as interviews:
-        found = coded_stretches(interviews)
+        found = read_coded_passages(interviews)
     assert [(one.item, one.code, one.words, one.raters) for one in found.stretches if one.item == DATA] == [
         (DATA, "practice/data", "First I look at the data, then ", ("rater-1", "rater-2")),
         (DATA, "practice/design", "the model is designed and trained.", ("rater-1", "rater-2")),
@@ -111,7 +111,7 @@ def test_what_raters_agree_on_is_decided_with_the_stretches_of_both(settled: Stu
 
 def test_who_named_a_code_and_with_which_fields_is_told(settled: Study) -> None:
     with interviews_of(settled) as interviews:
-        found = {one.code: one for one in coded_stretches(interviews).stretches if one.item == ILLEGAL}
+        found = {one.code: one for one in read_coded_passages(interviews).stretches if one.item == ILLEGAL}
     assert found["indicator"].fields == {"what": "loss", "threshold": "10"}
     assert found["indicator"].raters == ("rater-2",)
     assert found["shapes"].raters == ("rater-1",)
@@ -121,13 +121,13 @@ def test_who_named_a_code_and_with_which_fields_is_told(settled: Study) -> None:
 def test_raters_who_give_other_codes_differ_and_nothing_is_counted_before_it_is_settled(study: Study) -> None:
     code_all(study, {"rater-1": FIRST, "rater-2": SECOND})
     with interviews_of(study) as interviews, pytest.raises(StateError, match="is open"):
-        coded_stretches(interviews, [ROUND])
+        read_coded_passages(interviews, [ROUND])
     close_by_name(study, ROUND, None)
     with open_coding(study) as coding:
         assert list_differing(coding.state, ROUND) == {(ILLEGAL, "themes")}
     settle_agreed(study, ROUND, None)
     with interviews_of(study) as interviews:
-        found = coded_stretches(interviews)
+        found = read_coded_passages(interviews)
         themes = themes_of(interviews)
     assert {one.item for one in found.stretches} == {DATA}
     assert (found.turns, found.unsettled) == (1, 1)
@@ -142,7 +142,7 @@ def test_raters_who_give_other_codes_differ_and_nothing_is_counted_before_it_is_
 def test_an_interview_is_coded_when_every_turn_is_decided_and_no_round_is_left(study: Study) -> None:
     def step() -> tuple[str, str, str, str]:
         with interviews_of(open_study(study.root)) as interviews:
-            coding = interview_line(interviews, "P1", leads=True).steps[-1]
+            coding = build_interview_line(interviews, "P1", leads=True).steps[-1]
         return coding.name, coding.words, coding.route, coding.round
 
     code_all(study, {"rater-1": FIRST})
@@ -167,7 +167,7 @@ def test_an_interview_is_coded_when_every_turn_is_decided_and_no_round_is_left(s
     close_by_name(study, "later", None)
     settle_agreed(study, "later", None)
     with interviews_of(study) as interviews:
-        coding = interview_line(interviews, "P1", leads=True).steps[-1]
+        coding = build_interview_line(interviews, "P1", leads=True).steps[-1]
     assert coding.words == "8 ratings of turns, all decided; 1 in vivo, not adopted as a code"
 
 
@@ -176,7 +176,7 @@ def test_a_lead_who_rated_is_not_told_how_many_turns_differ_before_they_look(tmp
     code_all(study, {"rater-1": FIRST, "lead": SECOND})
     close_by_name(study, ROUND, None)
     with interviews_of(study) as interviews:
-        assert interview_line(interviews, "P1", leads=True).steps[-1].words == "settle themes"
+        assert build_interview_line(interviews, "P1", leads=True).steps[-1].words == "settle themes"
 
 
 def test_words_in_vivo_count_for_nobody_until_the_lead_adopts_them(settled: Study) -> None:
@@ -193,7 +193,7 @@ def test_words_in_vivo_count_for_nobody_until_the_lead_adopts_them(settled: Stud
         )
         (adopted,) = in_vivo_of(interviews, ROUND)
         assert adopted.name == "legitimacy › a threshold of one's own"
-        assert adopted.stretch.code in {one.code for one in coded_stretches(interviews).stretches}
+        assert adopted.stretch.code in {one.code for one in read_coded_passages(interviews).stretches}
         head = interviews.coding.state.head
         adopt(interviews.coding, *place, adopted.stretch.code)
         assert interviews.coding.state.head == head, "adopted already"
@@ -242,7 +242,7 @@ def test_a_code_whose_addition_was_undone_counts_for_no_words_that_were_adopted_
         assert "1 stretch without a code" in " ".join(themes_table(found).notes)
         (words,) = in_vivo_of(interviews, ROUND)
         assert words.name == "", "it can be adopted as another"
-        line = interview_line(interviews, "P1", leads=True).steps[-1].words
+        line = build_interview_line(interviews, "P1", leads=True).steps[-1].words
         assert "1 in vivo, not adopted as a code" in line
 
 
@@ -260,7 +260,7 @@ def test_a_rule_of_a_split_goes_by_the_other_codes_of_the_same_turn(study: Study
     split = split_of_design(facet="themes", answer="practice/data", part="practice/with-data")
     change_codebook(study, "codebook.split", split)
     with interviews_of(study) as interviews:
-        found = {(one.item, one.code): one.raters for one in coded_stretches(interviews).stretches}
+        found = {(one.item, one.code): one.raters for one in read_coded_passages(interviews).stretches}
         (latest,) = [interviews.coding.state.history.latest.version]
         agreed = {code for code, _, _ in agreement_by_code(interviews, ROUND, version=latest).codes}
     assert found == {
@@ -290,7 +290,7 @@ def test_a_rule_that_no_turn_can_fit_is_refused(study: Study, rule: dict[str, st
 def test_codes_are_read_under_the_latest_codebook(settled: Study) -> None:
     change_codebook(settled, "codebook.merge", {"codes": ["shapes"], "into": "indicator"})
     with interviews_of(settled) as interviews:
-        assert {one.code for one in coded_stretches(interviews).stretches if one.item == ILLEGAL} == {"indicator", ""}
+        assert {one.code for one in read_coded_passages(interviews).stretches if one.item == ILLEGAL} == {"indicator", ""}
 
 
 def test_stretches_whose_codes_became_one_are_counted_once(study: Study) -> None:
@@ -301,7 +301,7 @@ def test_stretches_whose_codes_became_one_are_counted_once(study: Study) -> None
     settle_agreed(study, ROUND, None)
     change_codebook(study, "codebook.merge", {"codes": ["practice/data"], "into": "practice/design"})
     with interviews_of(study) as interviews:
-        (one,) = coded_stretches(interviews).stretches
+        (one,) = read_coded_passages(interviews).stretches
         (quoted,) = themes_of(interviews).quotations
     assert (one.start, one.end, one.code, one.memo, one.raters) == (0, 27, "practice/design", "x", RATERS)
     assert quoted.words == one.words
@@ -317,7 +317,7 @@ def test_two_stretches_of_one_code_that_overlap_stay_two_also_under_a_later_code
 
     def told() -> list[tuple[int, int, object]]:
         with interviews_of(study) as interviews:
-            found = coded_stretches(interviews).stretches
+            found = read_coded_passages(interviews).stretches
         assert {one.raters for one in found} == {RATERS}
         return [(one.start, one.end, one.fields) for one in found if one.code == "indicator"]
 
@@ -336,13 +336,13 @@ def test_a_disagreement_of_a_later_round_counts_until_it_is_settled(settled: Stu
     close_by_name(again, "again", None)
     with interviews_of(again) as interviews:
         for rounds in ((), (ROUND, "again"), ("again", ROUND)):
-            found = coded_stretches(interviews, rounds)
+            found = read_coded_passages(interviews, rounds)
             assert {one.item for one in found.stretches} == {DATA}, rounds
             assert (found.turns, found.unsettled) == (1, 1), rounds
-        assert coded_stretches(interviews, [ROUND]).unsettled == 0
+        assert read_coded_passages(interviews, [ROUND]).unsettled == 0
         assert themes_of(interviews).unsettled == 1
         settle_item(interviews.coding, "again", "lead", ILLEGAL, "themes", [], "discussion", "nothing of it")
-        found = coded_stretches(interviews)
+        found = read_coded_passages(interviews)
         assert ({one.item for one in found.stretches}, found.turns, found.unsettled) == ({DATA}, 2, 0)
 
 
@@ -356,16 +356,16 @@ def test_of_two_rounds_the_one_that_was_closed_last_counts(study: Study) -> None
         close_by_name(both, name, None)
         settle_agreed(both, name, None)
     with interviews_of(both) as interviews:
-        assert [one.code for one in coded_stretches(interviews).stretches] == ["indicator"]
+        assert [one.code for one in read_coded_passages(interviews).stretches] == ["indicator"]
 
 
 def test_turns_of_who_declined_are_none_that_wait_to_be_settled(study: Study) -> None:
     code_all(study, {"rater-1": FIRST, "rater-2": SECOND})
     close_by_name(study, ROUND, None)
     with interviews_of(study) as interviews:
-        assert coded_stretches(interviews).unsettled == 1
+        assert read_coded_passages(interviews).unsettled == 1
         record_consent(interviews, "P1", DECLINED, SPOKEN)
-        assert coded_stretches(interviews).unsettled == 0
+        assert read_coded_passages(interviews).unsettled == 0
 
 
 def test_agreement_compares_the_sets_of_codes_and_each_code_by_itself(study: Study) -> None:
@@ -417,7 +417,7 @@ def test_who_gave_another_code_to_words_is_not_told_as_a_rater_of_the_quotation(
     both = [stretch(0, 27, "practice/data"), stretch(0, 27, "shapes")]
     settle_item(study, ROUND, "lead", DATA, "themes", both, "discussion", "both hold")
     with interviews_of(study) as interviews:
-        found = {one.code: one.raters for one in coded_stretches(interviews).stretches}
+        found = {one.code: one.raters for one in read_coded_passages(interviews).stretches}
         assert {one.raters for one in themes_of(interviews).quotations} == {1}
     assert found == {"practice/data": ("rater-1",), "shapes": ("rater-2",)}
 

@@ -13,9 +13,9 @@ from tests.support.small_interviews import a_study, with_interview, with_partici
 from quaestor.base.errors import InputError, StateError
 from quaestor.coding.rating_files import WrongStudy
 from quaestor.interviews.conduct.acts import LONGEST, Stamp, mark, move_clock, take_note, tick
-from quaestor.interviews.conduct.conversation_state import Conversation, conversation
+from quaestor.interviews.conduct.conversation_state import Conversation, read_conversation
 from quaestor.interviews.conduct.desk_sheet import desk_sheet, since, stops_of
-from quaestor.interviews.conduct.protocol import Protocol, protocol, protocol_json, protocol_markdown
+from quaestor.interviews.conduct.protocol import Protocol, build_protocol, protocol_json, protocol_markdown
 from quaestor.interviews.participants.consent import record_consent
 from quaestor.interviews.participants.people import add_participant
 from quaestor.interviews.repository import Interviews, open_interviews
@@ -42,11 +42,11 @@ class Held:
 
     @property
     def told(self) -> Conversation:
-        return conversation(self.interviews, "P1")
+        return read_conversation(self.interviews, "P1")
 
     @property
     def written(self) -> Protocol:
-        return protocol(self.interviews, "P1")
+        return build_protocol(self.interviews, "P1")
 
 
 @pytest.fixture

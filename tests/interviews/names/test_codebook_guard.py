@@ -20,7 +20,7 @@ from quaestor.interviews.coding.in_vivo import NewCode, adopt, in_vivo_of
 from quaestor.interviews.names.known_names import add_name
 from quaestor.interviews.names.remaining import refuse_names_in, remaining
 from quaestor.interviews.repository import open_interviews
-from quaestor.interviews.themes.cells import interview_tables
+from quaestor.interviews.themes.cells import build_interview_tables
 from quaestor.interviews.themes.files import write_themes
 from quaestor.interviews.themes.quotations import themes_of
 from quaestor.study.folder import Study, open_study
@@ -173,7 +173,7 @@ def test_an_id_that_holds_a_name_is_told_until_another_code_takes_its_place(
         found = themes_of(interviews)
         written = write_themes(interviews, found, tmp_path / "out")
         assert new in {one.code for one in found.quotations}
-        assert old not in str(found) + str(interview_tables(found))
+        assert old not in str(found) + str(build_interview_tables(found))
         assert written
     assert not [path for path in (tmp_path / "out").rglob("*.*") if old.encode() in path.read_bytes()]
 

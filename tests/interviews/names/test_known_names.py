@@ -22,10 +22,10 @@ from quaestor.evidence.ingest import ingest_source
 from quaestor.interviews.items import SOURCE, make_items
 from quaestor.interviews.names.confirmations import answer, answer_all, looked_through, show_as
 from quaestor.interviews.names.known_names import add_name, all_names, change_name, finder_of, names_of, remove_name
-from quaestor.interviews.names.masking import read_by
+from quaestor.interviews.names.masking import read_transcript_as
 from quaestor.interviews.names.matches import CONFIRMED, OPEN, REFUSED, progress_of, proposals
 from quaestor.interviews.names.remaining import refuse_names, remaining
-from quaestor.interviews.overview import DONE, interview_line
+from quaestor.interviews.overview import DONE, build_interview_line
 from quaestor.interviews.participants.people import Contact, set_contact
 from quaestor.interviews.repository import Interviews, open_interviews
 from quaestor.interviews.transcripts.corrections import set_speaker
@@ -148,7 +148,7 @@ def test_a_place_that_fits_two_people_waits_until_somebody_says_which(room: Inte
         make_items(room)
     with pytest.raises(InputError, match=r"are the name of \[person 1\] or P2: choose one, as in .*=person-1"):
         answer(room, [either[0].at], True)
-    shown = read_by(room, "P1", "rater-1").turns[1].text
+    shown = read_transcript_as(room, "P1", "rater-1").turns[1].text
     assert "[person 1] or P2's team decides" in shown
     answer(room, [first], False)
     (left,) = [one for one in proposals(room) if one.words == "Wexla"]
@@ -311,7 +311,7 @@ def test_a_name_that_was_replaced_while_voices_were_the_wrong_way_round_is_open_
         ]  # fmt: skip
         assert proposals(room, state=CONFIRMED) == []
         assert len(remaining(room)) == 3
-        assert read_by(room, "P1", "rater-1").turns[1].text == "I am P1, [interviewer]."
+        assert read_transcript_as(room, "P1", "rater-1").turns[1].text == "I am P1, [interviewer]."
         answer_all(room, True)
         assert words(room, "P1") == "I am [interviewer], who asks?\nI am P1, [interviewer].\nSo it is."
         assert remaining(room) == []
@@ -319,7 +319,7 @@ def test_a_name_that_was_replaced_while_voices_were_the_wrong_way_round_is_open_
 
 def test_the_step_is_done_when_every_place_is_answered_and_somebody_looked(room: Interviews) -> None:
     def step(name: str) -> tuple[str, str]:
-        found = next(one for one in interview_line(room, name, leads=True).steps if one.name == "Names")
+        found = next(one for one in build_interview_line(room, name, leads=True).steps if one.name == "Names")
         return found.state, found.words
 
     assert step("P2")[1] == "3 places to look at"

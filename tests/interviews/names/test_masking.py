@@ -29,9 +29,9 @@ from quaestor.interviews.coding.acts import (
 )
 from quaestor.interviews.names.confirmations import answer, answer_all, show_as
 from quaestor.interviews.names.known_names import add_name, all_names, remove_name
-from quaestor.interviews.names.masking import HIDE, read_by, shown_now, shown_then
+from quaestor.interviews.names.masking import HIDE, read_transcript_as, show_transcript, show_transcript_at
 from quaestor.interviews.names.matches import REFUSED, proposals
-from quaestor.interviews.pages.coding_sheet import CodedTurn, coding_sheet
+from quaestor.interviews.pages.coding_sheet import CodedTurn, build_coding_sheet
 from quaestor.interviews.repository import Interviews
 from quaestor.interviews.text_mask import text_mask
 from quaestor.interviews.withdrawal import withdraw
@@ -57,7 +57,7 @@ def study(made: Study, tmp_path: Path) -> Study:
 
 def page(room: Interviews, rater: str = "rater-1") -> tuple[CodedTurn, int]:
     """The turn of the participant as a rater has it on the page, and what tells its words later."""
-    sheet = coding_sheet(room.coding, room, ROUND, rater, "P1", page=1)
+    sheet = build_coding_sheet(room.coding, room, ROUND, rater, "P1", page=1)
     return [turn for one in sheet.answers for turn in one.turns][1], sheet.seen
 
 
@@ -75,12 +75,12 @@ def test_a_name_is_hidden_from_raters_as_soon_as_it_is_known(study: Study) -> No
     with interviews_of(study) as room:
         assert page(room)[0].text == SAID
         add_name(room, "person", ["Wexla"], "[d]")
-        sheet = coding_sheet(room.coding, room, ROUND, "rater-2", "P1", page=1)
+        sheet = build_coding_sheet(room.coding, room, ROUND, "rater-2", "P1", page=1)
         assert "Wexla" not in repr(sheet)
         assert "Who did what, [d]?" in repr(sheet), "what the interviewer says too"
         assert turn_seen(room, "P1", 1).text == SAID.replace("Wexla", "[d]")
-        assert "Wexla" in read_by(room, "P1", None).turns[1].text, "the lead decides about it"
-        assert "Wexla" not in read_by(room, "P1", "rater-1").turns[1].text
+        assert "Wexla" in read_transcript_as(room, "P1", None).turns[1].text, "the lead decides about it"
+        assert "Wexla" not in read_transcript_as(room, "P1", "rater-1").turns[1].text
         answer_all(room, False)
         assert page(room)[0].text == SAID, "a place that is no name after all is shown"
 
@@ -104,7 +104,7 @@ def test_what_pages_hide_is_on_record_once_and_tells_no_name(study: Study) -> No
         withdraw(room, "P1")
         assert not room.file.read_entries(about="P1")
     with interviews_of(study) as room, pytest.raises(StateError, match="P1 has withdrawn"):
-        shown_now(room, "P1")
+        show_transcript(room, "P1")
 
 
 def test_words_that_a_page_showed_before_another_file_came_are_refused(study: Study) -> None:
@@ -113,7 +113,7 @@ def test_words_that_a_page_showed_before_another_file_came_are_refused(study: St
         came = next(one for one in room.file.read_entries(about="P1") if one.kind == "transcript")
         room.file.add(NewEntry(came.kind, came.actor, came.content, "P1", "P1", room.now()))
         with pytest.raises(StateError, match="has been replaced since you opened this page"):
-            shown_then(room, "P1", seen)
+            show_transcript_at(room, "P1", seen)
 
 
 def test_without_a_script_words_are_counted_as_the_page_showed_them(study: Study) -> None:

@@ -23,13 +23,13 @@ from quaestor.coding.model.records import read_passages
 from quaestor.coding.rating_files import rate
 from quaestor.coding.round_acts import close_by_name
 from quaestor.coding.session import open_coding
-from quaestor.interviews.coding.decided_passages import words_of
+from quaestor.interviews.coding.decided_passages import read_passage_text
 from quaestor.interviews.conduct.acts import Stamp, take_note
-from quaestor.interviews.conduct.conversation_state import conversation
+from quaestor.interviews.conduct.conversation_state import read_conversation
 from quaestor.interviews.model.records import SpokenTurn
 from quaestor.interviews.names.confirmations import answer
 from quaestor.interviews.names.known_names import all_names
-from quaestor.interviews.names.masking import shown_now, shown_then
+from quaestor.interviews.names.masking import show_transcript, show_transcript_at
 from quaestor.interviews.names.matches import proposals
 from quaestor.interviews.names.remaining import remaining
 from quaestor.interviews.participants.people import Contact, contact_of, set_contact
@@ -155,7 +155,7 @@ def test_no_recorded_word_of_others_holds_the_name_in_any_form(study: Study, roo
 
 def test_the_pseudonym_is_shown_and_every_place_stays_where_it_was(room: Interviews) -> None:
     before = turns(room)
-    seen = shown_now(room, "P2")
+    seen = show_transcript(room, "P2")
     withdraw(room, "P1")
     after = turns(room)
     assert [len(turn.raw) for turn in after] == [len(turn.raw) for turn in before]
@@ -167,9 +167,9 @@ def test_the_pseudonym_is_shown_and_every_place_stays_where_it_was(room: Intervi
     assert after[5].text == "P1 and P1 and P1 were here. A threshold of 10 is mine."
     kept = [(place, letter) for place, letter in enumerate(after[1].raw) if letter.isalnum()]
     assert all(before[1].raw[place] == letter for place, letter in kept), "what is left is what was said"
-    then = shown_then(room, "P2", seen.seen)
+    then = show_transcript_at(room, "P2", seen.seen)
     assert [turn.to_raw(0, len(turn.text)) for turn in then.turns] == [(0, len(turn.raw)) for turn in after]
-    notes = [one.text for one in conversation(room, "P2").notes]
+    notes = [one.text for one in read_conversation(room, "P2").notes]
     assert notes == ["Ask P1 again.", "What does P1 do?"]
 
 
@@ -316,4 +316,4 @@ def test_words_of_a_stretch_over_a_name_are_the_shown_ones(study: Study) -> None
     with open_interviews(study) as room:
         withdraw(room, "P1")
         stretches = read_passages(on_record(study, "rater-2", "P2/00001"))
-        assert words_of(turns(room)[1], stretches[0]) == "I learnt it from P1"
+        assert read_passage_text(turns(room)[1], stretches[0]) == "I learnt it from P1"

@@ -14,14 +14,14 @@ from quaestor.interviews.participants.consent import (
     BY_LINK,
     DECLINED,
     ON_PAPER,
-    agreement_of,
-    agreement_versions,
+    read_consent_form,
+    list_consent_form_versions,
     answer_by_link,
-    asked_by,
-    consent_of,
-    consents,
+    find_invitation,
+    find_consent,
+    list_consents,
     make_link,
-    put_agreement_in_force,
+    put_consent_form_in_force,
     record_consent,
     require_consent,
 )
@@ -54,13 +54,13 @@ def test_the_last_word_counts(room: Interviews) -> None:
 def test_a_new_version_asks_again_and_the_earlier_consent_holds(room: Interviews, tmp_path: Path) -> None:
     record_consent(room, "P1", ACCEPTED, ON_PAPER)
     (tmp_path / "instruments" / "agreement.md").write_text(f"{AGREEMENT}\nWe record the talk.\n", "utf-8")
-    assert agreement_of(room).changed
-    assert consent_of(room, "P1").newest == 1, "a file that is being written is not in force"
-    assert put_agreement_in_force(room).version == 2
-    assert put_agreement_in_force(room).version == 2
-    found = consents(room)["P1"]
+    assert read_consent_form(room).changed
+    assert find_consent(room, "P1").newest == 1, "a file that is being written is not in force"
+    assert put_consent_form_in_force(room).version == 2
+    assert put_consent_form_in_force(room).version == 2
+    found = list_consents(room)["P1"]
     assert (found.accepted, found.asks_again, found.words) == (True, True, "accepted, version 1, ask again for 2")
-    assert [one.version for one in agreement_versions(room)] == [1, 2]
+    assert [one.version for one in list_consent_form_versions(room)] == [1, 2]
     with room.coding.locked_state() as state:
         assert [act.payload["version"] for act in state.unhandled_acts if act.kind == "interview.agreement"] == [1, 2]
     assert not record_consent(room, "P1", ACCEPTED, ON_PAPER).asks_again
@@ -69,7 +69,7 @@ def test_a_new_version_asks_again_and_the_earlier_consent_holds(room: Interviews
 def test_a_link_leads_to_the_agreement_and_only_its_hash_is_kept(room: Interviews, tmp_path: Path) -> None:
     link = make_link(room, "P1")
     assert link.code not in repr(link)
-    met = asked_by(room, link.code)
+    met = find_invitation(room, link.code)
     assert met is not None
     assert (met.participant, met.agreement.text, met.consent.words) == ("P1", AGREEMENT, "link made")
     assert answer_by_link(room, link.code, ACCEPTED, 1).how == BY_LINK
@@ -80,10 +80,10 @@ def test_a_link_leads_to_the_agreement_and_only_its_hash_is_kept(room: Interview
 
 def test_a_new_link_ends_the_earlier_one_and_a_wrong_one_leads_nowhere(room: Interviews) -> None:
     first, second = make_link(room, "P1"), make_link(room, "P1")
-    assert asked_by(room, first.code) is None
-    assert asked_by(room, second.code) is not None
-    assert asked_by(room, "") is None
-    assert asked_by(None, second.code) is None
+    assert find_invitation(room, first.code) is None
+    assert find_invitation(room, second.code) is not None
+    assert find_invitation(room, "") is None
+    assert find_invitation(None, second.code) is None
     with pytest.raises(InputError, match="is not valid"):
         answer_by_link(room, first.code, ACCEPTED, 1)
 
@@ -91,14 +91,14 @@ def test_a_new_link_ends_the_earlier_one_and_a_wrong_one_leads_nowhere(room: Int
 def test_nobody_accepts_a_text_that_they_were_not_shown(room: Interviews, tmp_path: Path) -> None:
     link = make_link(room, "P1")
     (tmp_path / "instruments" / "agreement.md").write_text("Another text.", "utf-8")
-    put_agreement_in_force(room)
+    put_consent_form_in_force(room)
     with pytest.raises(StateError, match="has changed since you opened this page"):
         answer_by_link(room, link.code, ACCEPTED, 1)
-    assert not consent_of(room, "P1").accepted
+    assert not find_consent(room, "P1").accepted
 
 
 def test_links_and_new_versions_are_the_leads_alone(room: Interviews) -> None:
-    for refused in (lambda: make_link(room, "P1", "interviewer"), lambda: put_agreement_in_force(room, "interviewer")):
+    for refused in (lambda: make_link(room, "P1", "interviewer"), lambda: put_consent_form_in_force(room, "interviewer")):
         with pytest.raises(StateError, match="is not the lead"):
             refused()
 
@@ -120,8 +120,8 @@ def test_guides_that_name_different_agreements_are_refused(room: Interviews, tmp
     other = SMALL.replace('agreement = "agreement.md"', 'agreement = "other.md"')
     (tmp_path / "instruments" / "second.md").write_text(other, "utf-8")
     with pytest.raises(InputError, match=r"different agreements, agreement\.md or other\.md"):
-        agreement_of(room)
+        read_consent_form(room)
     (tmp_path / "instruments" / "guide.md").write_text(SMALL.replace('"agreement.md"', '"../study.toml"'), "utf-8")
     (tmp_path / "instruments" / "second.md").unlink()
     with pytest.raises(InputError, match="name a file in the guide's folder"):
-        agreement_of(room)
+        read_consent_form(room)

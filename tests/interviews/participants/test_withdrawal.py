@@ -13,10 +13,10 @@ from quaestor.base.errors import InputError, SettingsError, StateError
 from quaestor.evidence.funnel import run_funnel
 from quaestor.evidence.ingest import ingest_source
 from quaestor.interviews.conduct.acts import Stamp, tick
-from quaestor.interviews.conduct.conversation_state import conversation
+from quaestor.interviews.conduct.conversation_state import read_conversation
 from quaestor.interviews.items import SOURCE, make_items
 from quaestor.interviews.names.remaining import remaining
-from quaestor.interviews.participants.consent import ACCEPTED, ON_PAPER, asked_by, make_link, record_consent
+from quaestor.interviews.participants.consent import ACCEPTED, ON_PAPER, find_invitation, make_link, record_consent
 from quaestor.interviews.participants.people import Contact, add_participant, set_contact
 from quaestor.interviews.repository import Interviews, open_interviews
 from quaestor.interviews.withdrawal import withdraw, withdraw_by_link
@@ -104,7 +104,7 @@ def test_what_was_left_by_a_broken_withdrawal_goes_with_the_next(room: Interview
 def test_whoever_holds_the_link_can_withdraw_and_the_link_ends(room: Interviews) -> None:
     link = make_link(room, "P2")
     assert withdraw_by_link(room, link.code).participant == "P2"
-    assert asked_by(room, link.code) is None
+    assert find_invitation(room, link.code) is None
     with room.coding.locked_state() as state:
         assert [act.actor for act in state.unhandled_acts if act.kind == "interview.withdraw"] == ["P2"]
     with pytest.raises(InputError, match="is not valid"):
@@ -151,7 +151,7 @@ def test_a_name_that_others_said_is_not_published_since_nobody_knows_it_any_more
     shown = " ".join(turn.text for turn in room.transcript(other.interview).turns)
     assert "anth" not in shown
     assert "I learnt it from P1" in shown
-    held = conversation(room, other.interview)
+    held = read_conversation(room, other.interview)
     assert [one.text for one in held.notes] == ["Learnt from P1."]
     assert [one.other for one in held.ticks] == ["what P1 says"]
     assert remaining(room) == []

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from quaestor.coding.model.facet_kinds.passages import check_passages, merge_passages
 from quaestor.coding.model.records import Code, Codebook, CodeFacet, Facet, read_passages
-from quaestor.interviews.coding.decided_passages import CodedStretch, coded_as_one
+from quaestor.interviews.coding.decided_passages import CodedPassage, group_linked_passages
 
 CODES = ("data", "time")
 FACET = Facet("themes", "stretches", codes="themes")
@@ -25,7 +25,7 @@ _PASSAGE = st.tuples(
 )
 
 
-def decided(passages: list[Passage]) -> list[CodedStretch]:
+def decided(passages: list[Passage]) -> list[CodedPassage]:
     """What is decided where both raters' stretches count, each turn by itself."""
     found = []
     for turn in range(4):
@@ -37,7 +37,7 @@ def decided(passages: list[Passage]) -> list[CodedStretch]:
                 answers[rater].append({"start": start, "end": end, "code": code, "link": link})
         merged = merge_passages(check_passages(FACET, BOOK, check_passages(FACET, BOOK, one)) for one in answers)
         found += [
-            CodedStretch("themes", f"P1/{turn:05d}", "P1", "P1", turn, "", one.start, one.end, "", one.code,
+            CodedPassage("themes", f"P1/{turn:05d}", "P1", "P1", turn, "", one.start, one.end, "", one.code,
                          link=one.link)
             for one in read_passages(check_passages(FACET, BOOK, merged))
         ]  # fmt: skip
@@ -62,7 +62,7 @@ def spelled(passages: list[Passage]) -> frozenset[tuple[str, int, int]]:
 
 @given(st.lists(_PASSAGE, max_size=9))
 def test_passages_that_meet_are_one_quotation_and_nothing_else_is_joined(passages: list[Passage]) -> None:
-    found = coded_as_one(decided(passages))
+    found = group_linked_passages(decided(passages))
     joined = [frozenset(at for one in several for at in letters(one.code, {one.turn: (one.start, one.end)}))
               for several in found]  # fmt: skip
     for one in passages:
@@ -76,20 +76,20 @@ def test_passages_that_meet_are_one_quotation_and_nothing_else_is_joined(passage
 
 def test_two_passages_of_one_rater_that_overlap_are_two_quotations() -> None:
     both: list[Passage] = [(rater, "data", {1: place}) for rater in (0, 1) for place in ((0, 20), (10, 30))]
-    assert [[(one.start, one.end) for one in several] for several in coded_as_one(decided(both))] == [
+    assert [[(one.start, one.end) for one in several] for several in group_linked_passages(decided(both))] == [
         [(0, 20)],
         [(10, 30)],
     ]
 
 
 def test_a_passage_that_two_raters_coded_over_two_turns_is_one() -> None:
-    found = coded_as_one(decided([(0, "data", {1: (9, 42), 2: (0, 36)}), (1, "data", {1: (12, 42), 2: (0, 30)})]))
+    found = group_linked_passages(decided([(0, "data", {1: (9, 42), 2: (0, 36)}), (1, "data", {1: (12, 42), 2: (0, 30)})]))
     assert [[(one.turn, one.start, one.end) for one in several] for several in found] == [[(1, 9, 42), (2, 0, 36)]]
 
 
 def test_a_link_of_another_interview_or_another_code_joins_nothing() -> None:
-    def one(interview: str, turn: int, code: str) -> CodedStretch:
-        return CodedStretch("r", f"{interview}/{turn:05d}", interview, "P1", turn, "", 0, 4, "", code, link="a b")
+    def one(interview: str, turn: int, code: str) -> CodedPassage:
+        return CodedPassage("r", f"{interview}/{turn:05d}", interview, "P1", turn, "", 0, 4, "", code, link="a b")
 
-    found = coded_as_one([one("P1", 1, "data"), one("P1-2", 1, "data"), one("P1", 3, "time"), one("P1", 3, "data")])
+    found = group_linked_passages([one("P1", 1, "data"), one("P1-2", 1, "data"), one("P1", 3, "time"), one("P1", 3, "data")])
     assert [len(several) for several in found] == [2, 1, 1]

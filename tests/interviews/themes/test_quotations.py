@@ -22,17 +22,17 @@ from quaestor.coding.round_acts import close_by_name
 from quaestor.coding.session import open_coding
 from quaestor.coding.visibility import Viewer
 from quaestor.interviews.conduct.acts import Stamp, mark, move_clock, tick
-from quaestor.interviews.conduct.conversation_state import moment_of
+from quaestor.interviews.conduct.conversation_state import parse_moment
 from quaestor.interviews.names.known_names import add_name
 from quaestor.interviews.pages.themes import themes_page
 from quaestor.interviews.participants.consent import ACCEPTED, DECLINED, SPOKEN, record_consent
 from quaestor.interviews.repository import open_interviews
-from quaestor.interviews.themes.cells import interview_tables, quotations_behind
+from quaestor.interviews.themes.cells import build_interview_tables, find_quotations_behind
 from quaestor.interviews.themes.co_occurrence import saturation_of
 from quaestor.interviews.themes.figures import FIGURES, drawn
 from quaestor.interviews.themes.files import quotations_of, write_themes
 from quaestor.interviews.themes.quotations import themes_of, themes_seen
-from quaestor.interviews.themes.records import Themes, selected
+from quaestor.interviews.themes.records import InterviewThemes, select_quotations
 from quaestor.interviews.withdrawal import withdraw
 from quaestor.people.roles import Role
 from quaestor.publication.items_behind_cell import items_behind
@@ -49,13 +49,13 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
 
 
 @pytest.fixture(scope="module")
-def themes(study: Study) -> Themes:
+def themes(study: Study) -> InterviewThemes:
     with open_interviews(study) as interviews:
         return themes_of(interviews)
 
 
-def table(themes: Themes, name: str) -> Table:
-    return next(one for one in interview_tables(themes) if one.id == name)
+def table(themes: InterviewThemes, name: str) -> Table:
+    return next(one for one in build_interview_tables(themes) if one.id == name)
 
 
 def shown(table: Table) -> dict[str, list[str]]:
@@ -63,7 +63,7 @@ def shown(table: Table) -> dict[str, list[str]]:
     return {row.key: [" ".join(cell.parts) for cell in row.cells] for row in table.rows()}
 
 
-def test_participants_count_once_for_a_code_and_for_its_theme(themes: Themes) -> None:
+def test_participants_count_once_for_a_code_and_for_its_theme(themes: InterviewThemes) -> None:
     found = shown(table(themes, "themes"))
     assert found["data"] == ["3", "50.0%", "18.8% to 81.2%", "4"]
     assert found["factors"] == ["6", "100.0%", "61.0% to 100.0%", "8"]
@@ -71,7 +71,7 @@ def test_participants_count_once_for_a_code_and_for_its_theme(themes: Themes) ->
     assert "legitimacy itself" not in found
 
 
-def test_the_matrix_has_every_mention(themes: Themes) -> None:
+def test_the_matrix_has_every_mention(themes: InterviewThemes) -> None:
     found = shown(table(themes, "matrix"))
     assert found["data"] == ["1", "1", "·", "2", "·", "·", "4"]
     assert found["all"] == ["6", "4", "3", "4", "3", "3", "23"]
@@ -87,16 +87,16 @@ def opens(table: Table, row: str, column: str) -> bool:
     return bool(cell and cell.values) and column not in computed
 
 
-def test_every_cell_opens_as_much_as_it_counts(themes: Themes) -> None:
+def test_every_cell_opens_as_much_as_it_counts(themes: InterviewThemes) -> None:
     """A count of mentions is the length of its list, a count of participants that of the people in it."""
-    for one in interview_tables(themes):
+    for one in build_interview_tables(themes):
         for row in one.rows():
             for column, cell in zip(one.columns, row.cells, strict=True):
                 if cell.selection is None:
                     assert not opens(one, row.key, column.key) or not cell.values[0], (one.id, row.key, column.key)
                     continue
-                found = quotations_behind(themes, f"{one.id}:{row.key}:{column.key}").quotations
-                assert found == tuple(selected(themes, cell.selection)) != ()
+                found = find_quotations_behind(themes, f"{one.id}:{row.key}:{column.key}").quotations
+                assert found == tuple(select_quotations(themes, cell.selection)) != ()
                 if (one.id, column.key) == ("saturation", "total"):
                     assert cell.values[0] == len({each.code for each in found}), row.key
                 elif column.key in ("participants", "named"):
@@ -105,19 +105,19 @@ def test_every_cell_opens_as_much_as_it_counts(themes: Themes) -> None:
                     assert cell.values[0] == len(found), (one.id, row.key, column.key)
 
 
-def test_codes_together_in_turns_and_on_the_same_words(themes: Themes) -> None:
+def test_codes_together_in_turns_and_on_the_same_words(themes: InterviewThemes) -> None:
     found = shown(table(themes, "together"))
     assert found["shapes+indicator"] == ["2 0.40", "2 0.40", "11 0.08", "2"]
-    on_words = quotations_behind(themes, "together:shapes+indicator:words").quotations
+    on_words = find_quotations_behind(themes, "together:shapes+indicator:words").quotations
     assert sorted(one.words for one in on_words) == ["Loss over 5", "Loss over 5 or shapes."]
 
 
-def test_saturation_follows_the_interviews(themes: Themes) -> None:
+def test_saturation_follows_the_interviews(themes: InterviewThemes) -> None:
     found = saturation_of(themes)
     assert (found.new, found.total[-1]) == ((6, 2, 0, 0, 0, 1), 9)
     rows = shown(table(themes, "saturation"))
     assert rows["P6"] == ["1", "9", "9.0", "9.0 to 9.0", "another factor"]
-    assert [one.words for one in quotations_behind(themes, "saturation:P6:new").quotations] == ["the people"]
+    assert [one.words for one in find_quotations_behind(themes, "saturation:P6:new").quotations] == ["the people"]
     assert "not reached, the last 2 interviews add 12.5%." in " ".join(table(themes, "saturation").notes)
 
 
@@ -125,13 +125,13 @@ def test_interviews_of_one_day_follow_each_other_as_they_were_held(tmp_path: Pat
     """P2 was held first, and the start of it came in last."""
     study = themed_study(tmp_path, [("{data:One}.", "two", "three"), ("{time:One}.", "two", "three")])
     with open_interviews(study) as interviews:
-        planned = moment_of(interviews.file.read_entries(about="P2")[0])
+        planned = parse_moment(interviews.file.read_entries(about="P2")[0])
         move_clock(interviews, "P2", Stamp(interviews.coding.lead, "late", planned), "start")
         days = {one.day for one in interviews.interviews()}
         assert [name for name, _ in themes_of(interviews).interviews] == ["P2", "P1"], days
 
 
-def test_reference_items_are_tallied_from_the_desk_and_from_codes(themes: Themes) -> None:
+def test_reference_items_are_tallied_from_the_desk_and_from_codes(themes: InterviewThemes) -> None:
     found = shown(table(themes, "factors"))
     assert found["data"] == ["2 50.0%", "3 50.0%", "3 50.0%", "P1, P2, P4"]
     assert found["other"] == ["2 50.0%", "1 16.7%", "3 50.0%", "P3, P4, P6"]
@@ -153,7 +153,7 @@ def test_who_ticks_an_item_and_has_the_question_marked_skipped_later_is_in_the_b
     assert "of 4 participants who were asked this" in found.notes[0]
 
 
-def test_what_codes_ask_for_is_gathered(themes: Themes) -> None:
+def test_what_codes_ask_for_is_gathered(themes: InterviewThemes) -> None:
     indicators = shown(table(themes, "indicator"))
     assert indicators["indicator-1"] == ["loss", "10", "“the loss is above 10 after an epoch”"]
     assert next(one.fields for one in themes.of("indicator")) == {"what": "loss", "threshold": "10"}
@@ -165,7 +165,7 @@ def test_what_codes_ask_for_is_gathered(themes: Themes) -> None:
     assert shown(importance)["crash"] == ["·", "2", "1", "3", "3"]
 
 
-def test_words_of_a_scale_stand_in_its_order_and_others_after_them(themes: Themes) -> None:
+def test_words_of_a_scale_stand_in_its_order_and_others_after_them(themes: InterviewThemes) -> None:
     said = iter(("urgent", "High", "medium", "low", "critical"))
     quotations = [replace(one, fields={"importance": next(said)}) if one.theme == "defects" else one
                   for one in themes.quotations]  # fmt: skip
@@ -173,17 +173,17 @@ def test_words_of_a_scale_stand_in_its_order_and_others_after_them(themes: Theme
     assert [one.title for one in importance.columns][:5] == ["low", "medium", "High", "critical", "urgent"]
 
 
-def test_a_pair_that_never_meets_in_one_way_has_no_numbers_there(themes: Themes) -> None:
+def test_a_pair_that_never_meets_in_one_way_has_no_numbers_there(themes: InterviewThemes) -> None:
     found = shown(table(themes, "together"))
     assert found["data+time"] == ["1 0.20", "1 0.20", "·", "1"]
 
 
-def test_the_list_behind_a_whole_theme_names_it(themes: Themes) -> None:
-    assert quotations_behind(themes, "themes:factors:participants").place == "Factors weighed, any code, participants"
-    assert quotations_behind(themes, "themes:data:mentions").place == "data, mentions"
+def test_the_list_behind_a_whole_theme_names_it(themes: InterviewThemes) -> None:
+    assert find_quotations_behind(themes, "themes:factors:participants").place == "Factors weighed, any code, participants"
+    assert find_quotations_behind(themes, "themes:data:mentions").place == "data, mentions"
 
 
-def test_a_quotation_has_what_stands_around_it(themes: Themes) -> None:
+def test_a_quotation_has_what_stands_around_it(themes: InterviewThemes) -> None:
     name, found = quotations_of(themes, "slow")
     assert name == "Defects › slowness"
     first = found[0]
@@ -205,9 +205,9 @@ def test_a_quotation_has_what_stands_around_it(themes: Themes) -> None:
         ("themes:data:share", "does not count quotations"),
     ],
 )
-def test_a_cell_that_is_none_is_refused(themes: Themes, cell: str, why: str) -> None:
+def test_a_cell_that_is_none_is_refused(themes: InterviewThemes, cell: str, why: str) -> None:
     with pytest.raises((InputError, StateError), match=why):
-        quotations_behind(themes, cell)
+        find_quotations_behind(themes, cell)
 
 
 def test_parts_that_were_coded_as_one_are_one_mention(tmp_path: Path) -> None:
@@ -236,7 +236,7 @@ def test_a_passage_over_two_questions_meets_the_codes_of_both_answers(tmp_path: 
     with open_interviews(study) as interviews:
         found = themes_of(interviews)
     assert shown(table(found, "together"))["data+shapes"] == ["1 0.50", "1 0.50", "3 0.38", "1"]
-    behind = quotations_behind(found, "together:data+shapes:answers").quotations
+    behind = find_quotations_behind(found, "together:data+shapes:answers").quotations
     assert {one.code for one in behind} == {"data", "shapes"}
 
 
@@ -274,7 +274,7 @@ def test_raters_who_say_different_things_of_a_code_are_told_apart_and_can_settle
     assert "nobody has decided" not in str(after.notes)
 
 
-def test_a_question_a_code_and_a_value_may_be_called_like_what_every_study_has(themes: Themes) -> None:
+def test_a_question_a_code_and_a_value_may_be_called_like_what_every_study_has(themes: InterviewThemes) -> None:
     crashes = [
         replace(one, fields={"importance": words})
         for one, words in zip(themes.of("crash"), ("mentions", "Participants", "raters differ"), strict=True)
@@ -290,7 +290,7 @@ def test_a_question_a_code_and_a_value_may_be_called_like_what_every_study_has(t
             for one in themes.quotations
         ),
     )
-    tables = {one.id: one for one in interview_tables(odd)}
+    tables = {one.id: one for one in build_interview_tables(odd)}
     assert list(tables)[-1] == "quotations"
     assert (tables["quotations"].title, tables["saturation"].stub) == ("Quotations", "interview")
     assert {"interview-quotations", "interview-saturation"} <= tables.keys()
@@ -299,12 +299,12 @@ def test_a_question_a_code_and_a_value_may_be_called_like_what_every_study_has(t
     keys = [one.key for one in importance.columns]
     assert len(set(keys)) == len(keys)
     assert {"importance=mentions", "importance=participants", "mentions", "participants"} <= set(keys)
-    assert len(quotations_behind(odd, "defects-importance:crash:importance=mentions").quotations) == 1
-    assert len(quotations_behind(odd, "defects-importance:crash:mentions").quotations) == 3
+    assert len(find_quotations_behind(odd, "defects-importance:crash:importance=mentions").quotations) == 1
+    assert len(find_quotations_behind(odd, "defects-importance:crash:mentions").quotations) == 3
 
 
-def test_names_that_a_report_has_already_are_told_apart(themes: Themes) -> None:
-    names = [one.id for one in interview_tables(themes, ["themes", "interview-themes"])]
+def test_names_that_a_report_has_already_are_told_apart(themes: InterviewThemes) -> None:
+    names = [one.id for one in build_interview_tables(themes, ["themes", "interview-themes"])]
     assert names[0] == "interview-interview-themes"
     assert len(set(names)) == len(names)
 
@@ -356,7 +356,7 @@ def test_readers_see_no_known_name_in_what_codes_are_called(study: Study, tmp_pa
         seen = themes_seen(interviews, Viewer("reader", Role.VIEWER))
         of_lead = themes_seen(interviews, Viewer(interviews.coding.lead, Role.LEAD))
     page = themes_page(seen)
-    told = repr((page, [drawn(seen, name) for name in FIGURES], quotations_behind(seen, "matrix:code-2:all")))
+    told = repr((page, [drawn(seen, name) for name in FIGURES], find_quotations_behind(seen, "matrix:code-2:all")))
     assert not re.findall("pinning|defects|slowness|'pin'|'slow'", told, re.IGNORECASE)
     assert {"[no 7] a version", "crash", "[no 8]"} <= {one.name for one in seen.codes}
     assert ("crash", "[no 7] › crash") in {(one.id, one.path) for one in seen.codes}
@@ -365,7 +365,7 @@ def test_readers_see_no_known_name_in_what_codes_are_called(study: Study, tmp_pa
     for one in seen.codes:
         assert quotations_of(seen, one.id) == (
             one.path,
-            list(quotations_behind(seen, f"matrix:{one.id}:all").quotations),
+            list(find_quotations_behind(seen, f"matrix:{one.id}:all").quotations),
         )
 
 
@@ -427,7 +427,7 @@ def test_made_anew_at_the_desk_a_study_of_interviews_has_a_report_and_no_handboo
     assert [one.made is not None for one in freshness(copy, State())] == [True, False]
 
 
-def test_what_was_not_counted_is_said(themes: Themes) -> None:
+def test_what_was_not_counted_is_said(themes: InterviewThemes) -> None:
     odd = replace(themes, unsettled=2, uncoded=1, in_vivo=3, withdrawn=2, simulated=True, synthetic=True)
     said = " ".join(table(odd, "themes").notes)
     for words in (

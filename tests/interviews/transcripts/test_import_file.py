@@ -15,7 +15,7 @@ from quaestor.interviews.model.records import Voice
 from quaestor.interviews.names.known_names import finder_of
 from quaestor.interviews.participants.consent import DECLINED, SPOKEN, record_consent
 from quaestor.interviews.repository import Interviews, open_interviews
-from quaestor.interviews.transcript_sheet import MOST, WINDOW, left_out_of, told_turns, transcript_sheet
+from quaestor.interviews.transcript_sheet import MOST, WINDOW, read_omitted_text, list_turn_lines, build_transcript_sheet
 from quaestor.interviews.transcripts.corrections import (
     match_again,
     names_of_speakers,
@@ -24,7 +24,7 @@ from quaestor.interviews.transcripts.corrections import (
     set_voice,
     speakers_of,
 )
-from quaestor.interviews.transcripts.import_file import import_transcript, take_in
+from quaestor.interviews.transcripts.import_file import import_transcript, import_bytes
 
 TALK = [
     ("Zanthor Quell", "Thanks for coming. So tell me, which stages does your work have?"),
@@ -70,14 +70,14 @@ def test_a_file_becomes_turns_with_voices_times_and_the_questions_they_answer(
 
 def test_the_same_file_again_is_nothing_new_and_another_needs_a_word(interviews: Interviews) -> None:
     with_interview(interviews)
-    take_in(interviews, "P1", teams_webvtt(TALK), "talk.vtt")
+    import_bytes(interviews, "P1", teams_webvtt(TALK), "talk.vtt")
     set_question(interviews, "P1", 4, "factors")
     head = interviews.file.read_head()
-    assert not take_in(interviews, "P1", teams_webvtt(TALK), "renamed.vtt").new
+    assert not import_bytes(interviews, "P1", teams_webvtt(TALK), "renamed.vtt").new
     assert interviews.file.read_head() == head
     with pytest.raises(StateError, match="--replace"):
-        take_in(interviews, "P1", zoom_webvtt(TALK[:3]), "other.vtt")
-    done = take_in(interviews, "P1", zoom_webvtt(TALK[:3]), "other.vtt", replace=True)
+        import_bytes(interviews, "P1", zoom_webvtt(TALK[:3]), "other.vtt")
+    done = import_bytes(interviews, "P1", zoom_webvtt(TALK[:3]), "other.vtt", replace=True)
     assert (done.replaced, done.turns) == (True, 3)
     assert len(interviews.transcript("P1").turns) == 3
     assert asked(interviews) == {0: "stages", 2: "factors"}
@@ -90,7 +90,7 @@ def test_words_that_were_coded_stay(tmp_path: Path) -> None:
     code_all(study, {"rater-1": {"P1/00001": [], "P1/00003": []}})
     with interviews_of(study) as interviews:
         with pytest.raises(StateError, match="has been coded"):
-            take_in(interviews, "P1", teams_webvtt(TALK), "talk.vtt", replace=True)
+            import_bytes(interviews, "P1", teams_webvtt(TALK), "talk.vtt", replace=True)
         assert interviews.transcript("P1") == before
 
 
@@ -99,7 +99,7 @@ def test_words_that_are_given_out_to_be_coded_stay(tmp_path: Path, replace: bool
     with interviews_of(coded_study(tmp_path)) as interviews:
         before = interviews.transcript("P1")
         with pytest.raises(StateError, match=r"given out to be coded \(themes\)"):
-            take_in(interviews, "P1", teams_webvtt(TALK), "talk.vtt", replace=replace)
+            import_bytes(interviews, "P1", teams_webvtt(TALK), "talk.vtt", replace=replace)
         assert interviews.transcript("P1") == before
 
 
@@ -107,26 +107,26 @@ def test_nobody_who_has_not_agreed_is_transcribed(interviews: Interviews) -> Non
     name = with_participant(interviews, consent=False)
     with_interview(interviews, name)
     with pytest.raises(StateError, match="has not agreed"):
-        take_in(interviews, name, teams_webvtt(TALK), "talk.vtt")
+        import_bytes(interviews, name, teams_webvtt(TALK), "talk.vtt")
     record_consent(interviews, name, "accepted", SPOKEN)
-    assert take_in(interviews, name, teams_webvtt(TALK), "talk.vtt").new
+    assert import_bytes(interviews, name, teams_webvtt(TALK), "talk.vtt").new
     other = with_interview(interviews).id
     record_consent(interviews, other, DECLINED, SPOKEN)
     with pytest.raises(StateError, match="declined"):
-        take_in(interviews, other, teams_webvtt(TALK), "talk.vtt")
+        import_bytes(interviews, other, teams_webvtt(TALK), "talk.vtt")
 
 
 def test_what_cannot_be_read_leaves_the_transcript_that_is_there(interviews: Interviews) -> None:
     with_interview(interviews)
-    take_in(interviews, "P1", teams_webvtt(TALK), "talk.vtt")
+    import_bytes(interviews, "P1", teams_webvtt(TALK), "talk.vtt")
     with pytest.raises(InputError):
-        take_in(interviews, "P1", b"PK\x03\x04 broken", "talk.docx", replace=True)
+        import_bytes(interviews, "P1", b"PK\x03\x04 broken", "talk.docx", replace=True)
     assert len(interviews.transcript("P1").turns) == len(TALK)
 
 
 def test_a_voice_corrected_by_hand_stands_and_questions_follow_it(interviews: Interviews) -> None:
     with_interview(interviews)
-    take_in(interviews, "P1", teams_webvtt(TALK), "talk.vtt")
+    import_bytes(interviews, "P1", teams_webvtt(TALK), "talk.vtt")
     set_speaker(interviews, "P1", "Zanthor Quell", "participant")
     assert set_speaker(interviews, "P1", "2", "interviewer").by_hand
     assert [turn.voice for turn in interviews.transcript("P1").turns][:2] == [PARTICIPANT, INTERVIEWER]
@@ -141,7 +141,7 @@ def test_a_voice_corrected_by_hand_stands_and_questions_follow_it(interviews: In
 
 def test_a_question_said_by_hand_outlives_every_new_search(interviews: Interviews) -> None:
     with_interview(interviews)
-    take_in(interviews, "P1", teams_webvtt(TALK), "talk.vtt")
+    import_bytes(interviews, "P1", teams_webvtt(TALK), "talk.vtt")
     set_question(interviews, "P1", 4, "factors")
     set_question(interviews, "P1", 0, "")
     assert match_again(interviews, "P1").changed == 0
@@ -151,7 +151,7 @@ def test_a_question_said_by_hand_outlives_every_new_search(interviews: Interview
 
 def test_what_nobody_can_mean_is_refused_with_what_there_is(interviews: Interviews) -> None:
     with_interview(interviews)
-    take_in(interviews, "P1", teams_webvtt(TALK), "talk.vtt")
+    import_bytes(interviews, "P1", teams_webvtt(TALK), "talk.vtt")
     with pytest.raises(InputError, match="1 \\(Voice 1\\), 2 \\(Voice 2\\) or 3 \\(Guest 3\\)"):
         set_speaker(interviews, "P1", "nobody", "participant")
     with pytest.raises(InputError, match="allowed: interviewer"):
@@ -164,7 +164,7 @@ def test_what_nobody_can_mean_is_refused_with_what_there_is(interviews: Intervie
 
 def test_names_of_speakers_are_known_and_words_for_a_speaker_are_none(interviews: Interviews) -> None:
     with_interview(interviews)
-    take_in(interviews, "P1", teams_webvtt(TALK), "talk.vtt")
+    import_bytes(interviews, "P1", teams_webvtt(TALK), "talk.vtt")
     found = names_of_speakers(interviews)
     assert [(one.label, one.voice, one.participant) for one in found] == [
         ("Zanthor Quell", INTERVIEWER, ""), ("Obviax Trin", PARTICIPANT, "P1"),
@@ -190,14 +190,14 @@ def test_whose_voice_is_whose_is_proposed_by_name_and_by_who_asks(
 ) -> None:
     with_interview(interviews)
     talk = [(names[place % 2], words) for place, (_, words) in enumerate(TALK[:8])]
-    take_in(interviews, "P1", text(talk), "talk.txt")
+    import_bytes(interviews, "P1", text(talk), "talk.txt")
     assert tuple(one.voice for one in speakers_of(interviews, "P1")) == voices
 
 
 def test_a_name_is_known_without_what_stands_beside_it(interviews: Interviews) -> None:
     with_interview(interviews)
     called = {"Zanthor Quell": "Quell2 (she/her)", "Obviax Trin": "Trin, Obviax [EXT]", "Guest 3": "+49 170 ***1234"}
-    take_in(interviews, "P1", zoom_webvtt([(called[who], words) for who, words in TALK]), "talk.vtt")
+    import_bytes(interviews, "P1", zoom_webvtt([(called[who], words) for who, words in TALK]), "talk.vtt")
     assert [(one.label, one.voice) for one in names_of_speakers(interviews)] == [
         ("Quell", INTERVIEWER), ("Trin, Obviax", PARTICIPANT),
     ]  # fmt: skip
@@ -208,53 +208,53 @@ def test_a_name_is_known_without_what_stands_beside_it(interviews: Interviews) -
 
 def test_what_a_file_says_beside_is_kept_and_shown_without_names(interviews: Interviews) -> None:
     with_interview(interviews)
-    assert left_out_of(interviews, "P1").count == 0
+    assert read_omitted_text(interviews, "P1").count == 0
     notes = [f"NOTE {place}\nby Obviax Trin {chr(27)}[2J" for place in range(MOST + 3)]
     data = teams_webvtt(TALK).decode().replace("WEBVTT", "WEBVTT\n\n" + "\n\n".join(notes), 1).encode()
-    done = take_in(interviews, "P1", data, "talk.vtt")
-    found = left_out_of(interviews, "P1")
+    done = import_bytes(interviews, "P1", data, "talk.vtt")
+    found = read_omitted_text(interviews, "P1")
     assert (done.left_out, found.count, len(found.lines), found.more) == (MOST + 3, MOST + 3, MOST, 3)
     assert found.lines[0] == "NOTE 0 by P1 [2J"
-    assert not take_in(interviews, "P1", teams_webvtt(TALK), "talk.vtt", replace=True).left_out
-    assert left_out_of(interviews, "P1").lines == ()
+    assert not import_bytes(interviews, "P1", teams_webvtt(TALK), "talk.vtt", replace=True).left_out
+    assert read_omitted_text(interviews, "P1").lines == ()
 
 
 def test_letters_that_may_be_wrong_are_told_and_mended_by_saying_the_encoding(interviews: Interviews) -> None:
     with_interview(interviews)
     data = "Interviewer: Как дела?\n\nGuest: Хорошо, спасибо.".encode("cp1251")
-    assert take_in(interviews, "P1", data, "talk.txt").doubtful
-    assert left_out_of(interviews, "P1").doubtful
-    assert take_in(interviews, "P1", data, "talk.txt").doubtful, "the same file again is no better"
-    done = take_in(interviews, "P1", data, "talk.txt", encoding="cp1251", replace=True)
+    assert import_bytes(interviews, "P1", data, "talk.txt").doubtful
+    assert read_omitted_text(interviews, "P1").doubtful
+    assert import_bytes(interviews, "P1", data, "talk.txt").doubtful, "the same file again is no better"
+    done = import_bytes(interviews, "P1", data, "talk.txt", encoding="cp1251", replace=True)
     assert (done.encoding, done.doubtful) == ("Windows-1251", False)
     assert [turn.text for turn in interviews.transcript("P1").turns] == ["Как дела?", "Хорошо, спасибо."]
 
 
 def test_a_file_that_names_nobody_is_the_participants_until_somebody_corrects_it(interviews: Interviews) -> None:
     with_interview(interviews)
-    take_in(interviews, "P1", b"only words\n\nand more of them", "talk.txt")
+    import_bytes(interviews, "P1", b"only words\n\nand more of them", "talk.txt")
     assert [turn.voice for turn in interviews.transcript("P1").turns] == [PARTICIPANT]
 
 
 def test_recorded_words_are_for_the_lead_alone(interviews: Interviews) -> None:
     with_interview(interviews)
-    take_in(interviews, "P1", teams_webvtt(TALK), "talk.vtt")
-    assert len(told_turns(interviews, "P1", raw=True)) == len(TALK)
+    import_bytes(interviews, "P1", teams_webvtt(TALK), "talk.vtt")
+    assert len(list_turn_lines(interviews, "P1", raw=True)) == len(TALK)
     with pytest.raises(StateError, match="not the lead"):
-        told_turns(interviews, "P1", raw=True, actor="rater-1")
+        list_turn_lines(interviews, "P1", raw=True, actor="rater-1")
 
 
 def test_a_long_transcript_is_read_in_windows(interviews: Interviews) -> None:
     with_interview(interviews)
-    assert transcript_sheet(interviews, "P1") is None
+    assert build_transcript_sheet(interviews, "P1") is None
     talk = [("Interviewer" if place % 2 == 0 else "Guest", f"words {place}") for place in range(2 * WINDOW + 10)]
-    take_in(interviews, "P1", teams_webvtt(talk), "talk.vtt")
-    sheet = transcript_sheet(interviews, "P1", 3)
+    import_bytes(interviews, "P1", teams_webvtt(talk), "talk.vtt")
+    sheet = build_transcript_sheet(interviews, "P1", 3)
     assert sheet is not None
     assert (sheet.pages, sheet.page, len(sheet.lines), sheet.turns) == (3, 3, 10, 310)
     assert sheet.lines[0].turn.number == 2 * WINDOW
     with pytest.raises(InputError, match="3 pages"):
-        transcript_sheet(interviews, "P1", 4)
+        build_transcript_sheet(interviews, "P1", 4)
 
 
 def test_a_transcript_that_is_not_there_is_refused(tmp_path: Path) -> None:

@@ -19,8 +19,8 @@ from quaestor.coding.model.state import State
 from quaestor.coding.model.views import build_rater_position
 from quaestor.coding.rating_files import NewRating, WrongStudy, build_checked_rating, queue_rating
 from quaestor.coding.session import CodingSession
-from quaestor.interviews.model.records import SpokenTurn, item_of, place_of
-from quaestor.interviews.names.masking import shown_then
+from quaestor.interviews.model.records import SpokenTurn, build_item_id, parse_item_id
+from quaestor.interviews.names.masking import show_transcript_at
 from quaestor.interviews.repository import Interviews
 from quaestor.store.records import Act, NewAct
 from quaestor.study.session import PendingAct
@@ -70,7 +70,7 @@ def coding_wanted(
 ) -> PendingAct[State]:
     """Builds the rating of a turn's passages, to be queued; keeps what another window coded meanwhile."""
     turn = turn_seen(interviews, said.interview, said.turn, said.seen)
-    item, now = item_of(said.interview, said.turn), coding.now()
+    item, now = build_item_id(said.interview, said.turn), coding.now()
     with coding.locked_state() as state:
         facet = require_passage_facet(state.round(name).plan).id
 
@@ -116,7 +116,9 @@ def reading_wanted(
             raise WrongStudy("this was read in another study")
         place = build_rater_position(state, name, rater)
         facet = require_passage_facet(place.plan).id
-        items = [item_of(said.interview, number) for number in range(max(said.first, 0), min(said.last + 1, spoken))]
+        items = [
+            build_item_id(said.interview, number) for number in range(max(said.first, 0), min(said.last + 1, spoken))
+        ]
         left = [item for item in items if place.progress.turn_of(item) >= 0 and place.rating(item) is None]
         keys = [said.key, *(f"{said.key}/{number}" for number in range(1, len(left)))]
         return [
@@ -129,7 +131,7 @@ def reading_wanted(
 
 def turn_seen(interviews: Interviews, name: str, number: int, seen: int = 0) -> SpokenTurn:
     """Returns a turn as a page showed it, whatever has changed in it or in the names since then."""
-    turns = shown_then(interviews, name, seen).turns
+    turns = show_transcript_at(interviews, name, seen).turns
     if not 0 <= number < len(turns):
         raise InputError(f"the transcript of {name} has {len(turns)} turns: there is no turn {number + 1}")
     return turns[number]
@@ -169,7 +171,7 @@ def stretches_shown(
     coding: CodingSession, interviews: Interviews, name: str, rater: str, item: str, seen: int = 0
 ) -> list[dict[str, Any]]:
     """Returns a rater's own passages of a turn with positions in the text that a page showed, or shows now."""
-    interview, number = place_of(item)
+    interview, number = parse_item_id(item)
     turn = turn_seen(interviews, interview, number, seen)
     with coding.locked_state() as state:
         place = build_rater_position(state, name, rater)

@@ -20,8 +20,8 @@ from quaestor.coding.model.records import CANNOT_JUDGE, WITHDRAWN, Decision, Pas
 from quaestor.coding.model.state import CLOSED, RoundState, State
 from quaestor.coding.model.views import require_lead_view
 from quaestor.coding.rating_files import record_view
-from quaestor.interviews.model.records import SpokenTurn, Transcript, place_of
-from quaestor.interviews.participants.consent import declined
+from quaestor.interviews.model.records import SpokenTurn, Transcript, parse_item_id
+from quaestor.interviews.participants.consent import list_declined
 from quaestor.interviews.repository import Interviews
 
 ADOPT_ACT = "interview.adopt"
@@ -30,7 +30,7 @@ Place = tuple[str, str, int, int]
 
 
 @dataclass(frozen=True)
-class CodedStretch:
+class CodedPassage:
     """A decided passage: what a participant said, and its final code."""
 
     round: str
@@ -57,11 +57,11 @@ class CodedStretch:
 
 
 @dataclass(frozen=True)
-class Coded:
+class DecidedPassages:
     """Everything that was decided about the transcripts of a study."""
 
     rounds: tuple[str, ...]
-    stretches: tuple[CodedStretch, ...]
+    stretches: tuple[CodedPassage, ...]
     interviews: tuple[str, ...]
     """Interviews with decided turns, in order, whether or not anything was coded."""
     turns: int
@@ -72,7 +72,7 @@ class Coded:
     """Passages whose code was split or withdrawn, and nobody has decided on a new one."""
     undecided: frozenset[str] = frozenset()
     """Codes that a rater gave in turns without a decision."""
-    in_vivo: tuple[CodedStretch, ...] = ()
+    in_vivo: tuple[CodedPassage, ...] = ()
     """In vivo passages as they were marked, each with the code that it was adopted as."""
 
     @property
@@ -80,7 +80,7 @@ class Coded:
         return any(passage.simulated for passage in self.stretches)
 
 
-def coded_rounds(state: State) -> list[str]:
+def list_coded_rounds(state: State) -> list[str]:
     """Lists the closed rounds that coded transcripts."""
     return [
         name
@@ -89,24 +89,26 @@ def coded_rounds(state: State) -> list[str]:
     ]
 
 
-def coded_stretches(interviews: Interviews, rounds: Sequence[str] = (), actor: str | None = None) -> Coded:
+def read_coded_passages(
+    interviews: Interviews, rounds: Sequence[str] = (), actor: str | None = None
+) -> DecidedPassages:
     """Returns what these rounds decided, or all on transcripts; for a turn in several rounds, the last one counts.
 
     The actor must be allowed to see the rounds; a rater's view is recorded.
     """
     coding = interviews.coding
-    names = list(rounds) or coded_rounds(coding.state)
+    names = list(rounds) or list_coded_rounds(coding.state)
     for name in names:
         round_state = require_lead_view(coding.state, name, actor or coding.lead, coding.lead)
         if round_state.status != CLOSED:
             raise StateError(f"the round {name!r} is open: its decisions are visible once it is closed")
         record_view(coding, name, actor or coding.lead)
-    return decided_stretches(interviews, names)
+    return read_decided_passages(interviews, names)
 
 
-def decided_stretches(interviews: Interviews, rounds: Sequence[str]) -> Coded:
+def read_decided_passages(interviews: Interviews, rounds: Sequence[str]) -> DecidedPassages:
     """Returns what these closed rounds decided, without a permission check."""
-    left_out = declined(interviews)
+    left_out = list_declined(interviews)
     transcripts = {
         transcript.interview: transcript
         for transcript in interviews.transcripts()
@@ -116,17 +118,19 @@ def decided_stretches(interviews: Interviews, rounds: Sequence[str]) -> Coded:
         return _coded(state, rounds, transcripts)
 
 
-def _coded(state: State, names: Sequence[str], transcripts: Mapping[str, Transcript]) -> Coded:
-    decided, unsettled = last_words(state, names)
-    adopted = adoptions(state)
-    coded_stretches: list[CodedStretch] = []
-    own_words: list[CodedStretch] = []
+def _coded(state: State, names: Sequence[str], transcripts: Mapping[str, Transcript]) -> DecidedPassages:
+    decided, unsettled = find_last_decisions(state, names)
+    adopted = read_adoptions(state)
+    coded_stretches: list[CodedPassage] = []
+    own_words: list[CodedPassage] = []
     uncoded = turns = 0
     there = set()
     order = {name: place for place, name in enumerate(transcripts)}
-    for item in sorted(decided, key=lambda item_id: (order.get(place_of(item_id)[0], len(order)), place_of(item_id))):
+    for item in sorted(
+        decided, key=lambda item_id: (order.get(parse_item_id(item_id)[0], len(order)), parse_item_id(item_id))
+    ):
         name, decision = decided[item]
-        interview, number = place_of(item)
+        interview, number = parse_item_id(item)
         transcript = transcripts.get(interview)
         if transcript is None or number >= len(transcript.turns) or decision.answer == CANNOT_JUDGE:
             continue
@@ -142,13 +146,15 @@ def _coded(state: State, names: Sequence[str], transcripts: Mapping[str, Transcr
             for each in reader.in_vivo(decision.answer)
         )
         uncoded += lost
-    left = sum(place_of(item)[0] in transcripts for item in unsettled)
+    left = sum(parse_item_id(item)[0] in transcripts for item in unsettled)
     interviews_held = tuple(name for name in order if name in there)
     waiting = frozenset(_undecided(state, names, decided, transcripts))
-    return Coded(tuple(names), tuple(coded_stretches), interviews_held, turns, left, uncoded, waiting, tuple(own_words))
+    return DecidedPassages(
+        tuple(names), tuple(coded_stretches), interviews_held, turns, left, uncoded, waiting, tuple(own_words)
+    )
 
 
-def last_words(state: State, names: Sequence[str]) -> tuple[dict[str, tuple[str, Decision]], set[str]]:
+def find_last_decisions(state: State, names: Sequence[str]) -> tuple[dict[str, tuple[str, Decision]], set[str]]:
     """Returns the last closed round's decision on each turn, and the turns on which its raters still disagree."""
     decided: dict[str, tuple[str, Decision]] = {}
     unsettled: set[str] = set()
@@ -168,12 +174,12 @@ def _undecided(
     """Yields the current codes that raters gave in turns without a decision."""
     for round_state in map(state.round, names):
         for item in round_state.plan.items:
-            if item not in decided and place_of(item)[0] in transcripts:
+            if item not in decided and parse_item_id(item)[0] in transcripts:
                 for _, stretches in _Reader(state, round_state, item).given:
                     yield from (stretch.code for stretch in stretches if stretch.code)
 
 
-def adoptions(state: State) -> dict[Place, str]:
+def read_adoptions(state: State) -> dict[Place, str]:
     """Returns the codes that in vivo passages were adopted as; the last act on each counts."""
     adopted: dict[Place, str] = {}
     for act in state.unhandled_acts:
@@ -183,7 +189,7 @@ def adoptions(state: State) -> dict[Place, str]:
     return adopted
 
 
-def code_now(state: State, item: str, code: str, answers: Mapping[str, Any]) -> str | None:
+def find_current_code(state: State, item: str, code: str, answers: Mapping[str, Any]) -> str | None:
     """Returns a code under the latest codebook; None if it cannot be determined or its addition was undone."""
     latest = state.history.latest
     read = state.history.find_code(code, latest.version, item, answers).code
@@ -231,16 +237,16 @@ class _Reader:
 
     def _code(self, stretch: Passage, answer: Any) -> str | None:
         code = stretch.code or self.adopted.get((self.round.plan.round, self.item, stretch.start, stretch.end), "")
-        return code_now(self.state, self.item, code, {self._facet: answer}) if code else ""
+        return find_current_code(self.state, self.item, code, {self._facet: answer}) if code else ""
 
     def coded(
         self, decision: Decision, transcript: Transcript, stretch: Passage, raters: tuple[str, ...]
-    ) -> CodedStretch:
+    ) -> CodedPassage:
         """Builds a passage of a decision with all its details."""
-        turn = transcript.turns[place_of(self.item)[1]]
-        return CodedStretch(
+        turn = transcript.turns[parse_item_id(self.item)[1]]
+        return CodedPassage(
             self.round.plan.round, self.item, transcript.interview, transcript.participant, turn.number, turn.question,
-            stretch.start, stretch.end, words_of(turn, stretch), stretch.code, stretch.memo, dict(stretch.fields), stretch.link, raters, decision.how,
+            stretch.start, stretch.end, read_passage_text(turn, stretch), stretch.code, stretch.memo, dict(stretch.fields), stretch.link, raters, decision.how,
             decision.simulated,
         )  # fmt: skip
 
@@ -267,7 +273,7 @@ class _Reader:
         )
 
 
-def coded_as_one(stretches: Iterable[CodedStretch]) -> list[list[CodedStretch]]:
+def group_linked_passages(stretches: Iterable[CodedPassage]) -> list[list[CodedPassage]]:
     """Groups passages of one code in one interview that are linked; every other passage is a group of its own.
 
     Raters link turns independently: where their passages were merged, the merged one has both links.
@@ -284,20 +290,20 @@ def coded_as_one(stretches: Iterable[CodedStretch]) -> list[list[CodedStretch]]:
         for other in others:
             if top(other) != top(first):
                 above[top(other)] = top(first)
-    joined: dict[tuple[str, ...], list[CodedStretch]] = {}
+    joined: dict[tuple[str, ...], list[CodedPassage]] = {}
     for (first, *_), one in linked:
         joined.setdefault(top(first), []).append(one)
     return list(joined.values())
 
 
-def _connected_by(coded_stretch: CodedStretch) -> list[tuple[str, ...]]:
+def _connected_by(coded_stretch: CodedPassage) -> list[tuple[str, ...]]:
     links: list[tuple[str, ...]] = [
         (coded_stretch.interview, coded_stretch.code, link) for link in split_links(coded_stretch.link)
     ]
     return links or [(coded_stretch.item, coded_stretch.code, str(coded_stretch.start), str(coded_stretch.end))]
 
 
-def words_of(turn: SpokenTurn, stretch: Passage) -> str:
+def read_passage_text(turn: SpokenTurn, stretch: Passage) -> str:
     """Returns the shown text of a passage."""
     start, end = turn.to_shown(stretch.start, stretch.end)
     return turn.text[start:end]

@@ -12,7 +12,7 @@ from quaestor.coding.model.codebook.changes import build_code_id
 from quaestor.coding.model.facet_kinds.passages import list_in_vivo, require_passage_facet
 from quaestor.coding.model.state import CLOSED, State
 from quaestor.coding.session import CodingSession, require_lead
-from quaestor.interviews.coding.decided_passages import ADOPT_ACT, CodedStretch, adoptions, coded_stretches
+from quaestor.interviews.coding.decided_passages import ADOPT_ACT, CodedPassage, read_adoptions, read_coded_passages
 from quaestor.interviews.repository import Interviews
 from quaestor.store.records import NewAct
 from quaestor.study.contributions import KnownNames, NoNames
@@ -23,7 +23,7 @@ from quaestor.study.features import open_known_names
 class InVivo:
     """An in vivo passage that a round decided on, and the code that it was adopted as."""
 
-    stretch: CodedStretch
+    stretch: CodedPassage
     name: str
     """The name of that code; empty until it is adopted."""
 
@@ -39,7 +39,7 @@ class NewCode:
 
 def in_vivo_of(interviews: Interviews, name: str, actor: str | None = None) -> list[InVivo]:
     """Returns all in vivo passages of a closed round, in the order of the interviews."""
-    coded = coded_stretches(interviews, [name], actor)
+    coded = read_coded_passages(interviews, [name], actor)
     book = interviews.coding.state.history.latest
     return [
         InVivo(passage, book.path_name(passage.code) if passage.code in book.codes else "") for passage in coded.in_vivo
@@ -72,7 +72,7 @@ def adopt(
             chosen.append(str(acts[0].payload["id"]))
         else:
             chosen.append(_known(state, name, code) if code else "")
-        if adoptions(state).get((name, item, start, end), "") == chosen[0]:
+        if read_adoptions(state).get((name, item, start, end), "") == chosen[0]:
             return acts
         payload = {"round": name, "item": item, "start": start, "end": end, "code": chosen[0]}
         return [*acts, NewAct(ADOPT_ACT, who, payload, state.history.latest.version + len(acts))]

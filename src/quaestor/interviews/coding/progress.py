@@ -14,8 +14,13 @@ from quaestor.coding.model.state import OPEN, State
 from quaestor.coding.model.views import build_rater_position
 from quaestor.coding.session import CodingSession
 from quaestor.coding.visibility import Viewer, Visibility
-from quaestor.interviews.coding.decided_passages import adoptions, code_now, coded_rounds, last_words
-from quaestor.interviews.model.records import place_of
+from quaestor.interviews.coding.decided_passages import (
+    find_current_code,
+    find_last_decisions,
+    list_coded_rounds,
+    read_adoptions,
+)
+from quaestor.interviews.model.records import parse_item_id
 from quaestor.interviews.repository import Interviews
 from quaestor.people.roles import Role
 
@@ -62,7 +67,7 @@ def round_progress(coding: CodingSession, interviews: Interviews, name: str, rat
         is_open = state.round(name).status == OPEN
         counted: dict[str, list[Rating | None]] = {}
         for item in place.progress:
-            counted.setdefault(place_of(item)[0], []).append(place.rating(item))
+            counted.setdefault(parse_item_id(item)[0], []).append(place.rating(item))
     transcript_progresses = [
         TranscriptProgress(
             interview,
@@ -117,11 +122,11 @@ def coding_steps(interviews: Interviews) -> dict[str, CodingStep]:
     with coding.locked_state() as state:
         sight = Visibility(state, coding.lead, Viewer(coding.lead, Role.LEAD))
         unseen = {
-            name: is_settled_round(state, name) for name in coded_rounds(state) if sight.why_no_disagreements(name)
+            name: is_settled_round(state, name) for name in list_coded_rounds(state) if sight.why_no_disagreements(name)
         }
         unopened = list(_unopened(interviews, state))
         steps = {name: _step(counts, unseen, unopened) for name, counts in _counted(state).items()}
-        closed = [name for name in coded_rounds(state) if state.round(name).status != OPEN]
+        closed = [name for name in list_coded_rounds(state) if state.round(name).status != OPEN]
     later = _came_later(closed) if closed and not unopened else NOT_BEGUN
     return {interview.id: steps.get(interview.id, later) for interview in interviews.interviews()}
 
@@ -153,13 +158,13 @@ def _counted(state: State) -> dict[str, _Counts]:
                 here.given += rated
                 if round_state.status == OPEN:
                     here.opened[name] += not rated
-    closed = sorted(coded_rounds(state), key=lambda name: state.round(name).closed)
-    decided, _ = last_words(state, closed)
+    closed = sorted(list_coded_rounds(state), key=lambda name: state.round(name).closed)
+    decided, _ = find_last_decisions(state, closed)
     rated_last = {item: name for name in closed for rated in state.round(name).ratings.values() for item in rated}
     for item, name in rated_last.items():
         if item not in decided and _interview(item) in counts_by_interview:
             counts_by_interview[_interview(item)].undecided[name] += 1
-    adopted = adoptions(state)
+    adopted = read_adoptions(state)
     for item, (name, decision) in decided.items():
         places = [(name, item, passage.start, passage.end) for passage in list_in_vivo(decision.answer)]
         if places and _interview(item) in counts_by_interview:
@@ -171,7 +176,7 @@ def _counted(state: State) -> dict[str, _Counts]:
 
 def _counts(state: State, decision: Decision, adopted_as: str) -> bool:
     """Whether in vivo words were adopted as a code that still exists."""
-    return bool(adopted_as and code_now(state, decision.item, adopted_as, {decision.facet: decision.answer}))
+    return bool(adopted_as and find_current_code(state, decision.item, adopted_as, {decision.facet: decision.answer}))
 
 
 def _interview(item: str) -> str:

@@ -29,11 +29,11 @@ from quaestor.interviews.conduct.conversation_state import (
     SKIPPED,
     START,
     TICK,
+    build_conversation,
     changes_clock,
-    clock_in,
-    conversation_in,
+    compute_clock,
     is_note,
-    moment_of,
+    parse_moment,
 )
 from quaestor.interviews.conduct.desk_sheet import DeskSheet, Stop, desk_sheet
 from quaestor.interviews.model.records import Guide, GuideQuestion
@@ -101,7 +101,9 @@ def take_note(
             raise StateError(f"this note is by {first.actor}: only they can amend it; add a note of your own")
         if first is not None and (first.content["question"], first.kind == MARK) != (question, follow_up):
             raise InputError("an amended note stays with its question: write a new note for another question")
-        return first is None or next(note for note in conversation_in(known).notes if note.key == amends).text != words
+        return (
+            first is None or next(note for note in build_conversation(known).notes if note.key == amends).text != words
+        )
 
     return _kept(interviews, name, MARK if follow_up else NOTE, content, stamp, changes)
 
@@ -123,7 +125,7 @@ def tick(
     content = {"question": question, "item": item, "other": words, "on": on}
 
     def changes(known: Sequence[SealedEntry], moment: float) -> bool:
-        now = [(one.item, one.other) for one in conversation_in(known).ticked(question)]
+        now = [(one.item, one.other) for one in build_conversation(known).ticked(question)]
         return ((item, words) in now) != on
 
     return _kept(interviews, name, TICK, content, stamp, changes)
@@ -139,7 +141,7 @@ def mark(
     content = {"question": question, "what": what, "on": on}
 
     def changes(known: Sequence[SealedEntry], moment: float) -> bool:
-        return ((question, what) in conversation_in(known).marks) != on
+        return ((question, what) in build_conversation(known).marks) != on
 
     return _kept(interviews, name, MARK, content, stamp, changes)
 
@@ -156,9 +158,9 @@ def move_clock(interviews: Interviews, name: str, stamp: Stamp, what: str, secti
     content = {"what": what, "section": section}
 
     def changes(known: Sequence[SealedEntry], moment: float) -> bool:
-        if any(entry.kind == CLOCK and entry.actor != stamp.actor and moment_of(entry) > moment for entry in known):
+        if any(entry.kind == CLOCK and entry.actor != stamp.actor and parse_moment(entry) > moment for entry in known):
             return False  # pressed offline while others went on: their clock counts
-        return changes_clock(clock_in(known, moment), what, section, stamp.actor)
+        return changes_clock(compute_clock(known, moment), what, section, stamp.actor)
 
     return _kept(interviews, name, CLOCK, content, stamp, changes)
 
@@ -185,14 +187,16 @@ def _kept(
             return [NewEntry(kind, sent.actor, sent.content, participant, name, sent.time, sent.key)]
         now = interviews.now()
         present = datetime.fromisoformat(now).timestamp()
-        moment = stamp.when if made_up and stamp.when is not None else _moment(stamp.when, moment_of(planned), present)
+        moment = (
+            stamp.when if made_up and stamp.when is not None else _moment(stamp.when, parse_moment(planned), present)
+        )
         try:
             wall = datetime.fromtimestamp(moment, UTC).isoformat(timespec="milliseconds")
         except (ValueError, OverflowError, OSError):
             raise InputError(f"{moment:g} is not a valid time: give it in seconds since 1970") from None
         if not changes(known, moment):
             return []
-        at = round(clock_in(known, moment).elapsed(moment), 1)
+        at = round(compute_clock(known, moment).elapsed(moment), 1)
         stamped = {**said, "at": at, "wall": wall}
         return [NewEntry(kind, stamp.actor, stamped, participant, name, now, stamp.key or new_key())]
 

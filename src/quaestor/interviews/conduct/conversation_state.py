@@ -49,7 +49,7 @@ class Clock:
 
     def after(self, entry: SealedEntry) -> Clock:
         """Returns the clock after one of its entries; an entry that changes nothing is ignored."""
-        moment, what = moment_of(entry), entry.content["what"]
+        moment, what = parse_moment(entry), entry.content["what"]
         section = entry.content.get("section", "") or self.section
         if not changes_clock(self, what, section, entry.actor):
             return self
@@ -170,19 +170,19 @@ class Conversation:
         return ""
 
 
-def conversation(interviews: Interviews, name: str) -> Conversation:
+def read_conversation(interviews: Interviews, name: str) -> Conversation:
     """Returns the conversation of an interview."""
     interviews.interview(name)
-    return conversation_in(interviews.file.read_entries(about=name))
+    return build_conversation(interviews.file.read_entries(about=name))
 
 
-def conversation_in(entries: Sequence[SealedEntry]) -> Conversation:
+def build_conversation(entries: Sequence[SealedEntry]) -> Conversation:
     """Computes a conversation from its entries."""
     conversation_entries = sorted(
         (entry for entry in entries if entry.kind in KINDS),
-        key=lambda entry_key: (moment_of(entry_key), entry_key.number),
+        key=lambda entry_key: (parse_moment(entry_key), entry_key.number),
     )
-    clock = clock_in(conversation_entries)
+    clock = compute_clock(conversation_entries)
     ticks: dict[tuple[str, str, str], Tick] = {}
     marks: dict[tuple[str, str], TimeMark] = {}
     for one in conversation_entries:
@@ -200,11 +200,13 @@ def conversation_in(entries: Sequence[SealedEntry]) -> Conversation:
     return Conversation(clock, _notes(conversation_entries, clock), tuple(ticks.values()), marks, people)
 
 
-def clock_in(entries: Iterable[SealedEntry], until: float | None = None) -> Clock:
+def compute_clock(entries: Iterable[SealedEntry], until: float | None = None) -> Clock:
     """Computes the clock from its entries, from all of them or those up to a moment."""
-    clock_entries = [entry for entry in entries if entry.kind == CLOCK and (until is None or moment_of(entry) <= until)]
+    clock_entries = [
+        entry for entry in entries if entry.kind == CLOCK and (until is None or parse_moment(entry) <= until)
+    ]
     clock = Clock()
-    for one in sorted(clock_entries, key=lambda one: (moment_of(one), one.number)):
+    for one in sorted(clock_entries, key=lambda one: (parse_moment(one), one.number)):
         clock = clock.after(one)
     return clock
 
@@ -229,7 +231,7 @@ def is_note(entry: SealedEntry) -> bool:
     return entry.kind == NOTE or (entry.kind == MARK and entry.content["what"] == FOLLOW_UP)
 
 
-def moment_of(entry: SealedEntry) -> float:
+def parse_moment(entry: SealedEntry) -> float:
     """Returns when an entry was written, in seconds since 1970; without a connection that is before it arrived."""
     return datetime.fromisoformat(entry.content.get("wall") or entry.time).timestamp()
 
@@ -244,7 +246,7 @@ def _notes(entries: Sequence[SealedEntry], clock: Clock) -> tuple[Note, ...]:
         if first:
             fields = (first.key, first.by, first.section, first.question, first.follow_up, versions, first.afterwards)
         else:
-            late = clock.stopped is not None and moment_of(one) > clock.stopped
+            late = clock.stopped is not None and parse_moment(one) > clock.stopped
             place = (content.get("section", ""), content["question"])
             fields = (one.key, one.actor, *place, one.kind == MARK, versions, late)
         notes[fields[0]] = Note(*fields)

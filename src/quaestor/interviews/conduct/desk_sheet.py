@@ -16,10 +16,10 @@ from quaestor.interviews.conduct.conversation_state import (
     Clock,
     Conversation,
     Note,
-    conversation_in,
+    build_conversation,
 )
 from quaestor.interviews.model.records import Guide, GuideQuestion, GuideSection, Interview
-from quaestor.interviews.participants.consent import Consent, consent_of
+from quaestor.interviews.participants.consent import ParticipantConsent, find_consent
 from quaestor.interviews.repository import Interviews
 from quaestor.store.sealed_file import SealedEntry
 
@@ -58,7 +58,7 @@ class DeskSheet:
 
     interview: Interview
     guide: Guide
-    consent: Consent
+    consent: ParticipantConsent
     opened: str
     actor: str
     told: Conversation
@@ -115,7 +115,7 @@ def stops_of(guide: Guide) -> tuple[Stop, ...]:
 def desk_sheet(interviews: Interviews, name: str, actor: str) -> DeskSheet:
     """Builds the interviewer's page as of now."""
     interview, entries = interviews.interview(name), interviews.file.read_entries(about=name)
-    guide, conversation, moment = interviews.guide_of(interview), conversation_in(entries), _moment(interviews)
+    guide, conversation, moment = interviews.guide_of(interview), build_conversation(entries), _moment(interviews)
     stops = stops_of(guide)
     sections = tuple(
         SectionClock(
@@ -128,7 +128,7 @@ def desk_sheet(interviews: Interviews, name: str, actor: str) -> DeskSheet:
     return DeskSheet(
         interview,
         guide,
-        consent_of(interviews, interview.participant),
+        find_consent(interviews, interview.participant),
         next(entry.key for entry in entries if entry.kind == "interview"),
         actor,
         conversation,
@@ -145,7 +145,7 @@ def since(interviews: Interviews, name: str, after: int) -> dict[str, Any]:
     if not head:
         interviews.interview(name)
     entries = interviews.file.read_entries(about=name)
-    conversation = conversation_in(entries)
+    conversation = build_conversation(entries)
     return {
         "head": max(head, after),
         "clock": clock_json(conversation.clock, _moment(interviews)),

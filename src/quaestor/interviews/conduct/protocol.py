@@ -11,23 +11,23 @@ from pathlib import Path
 from typing import Any
 
 from quaestor.base.errors import InputError
-from quaestor.interviews.conduct.conversation_state import ASKED, SKIPPED, Clock, Note, TimeMark, conversation
+from quaestor.interviews.conduct.conversation_state import ASKED, SKIPPED, Clock, Note, TimeMark, read_conversation
 from quaestor.interviews.model.records import (
     Guide,
     GuideQuestion,
     GuideSection,
     Interview,
-    clock_words,
     describe_participant,
+    format_clock,
 )
-from quaestor.interviews.participants.consent import Consent, consent_of
+from quaestor.interviews.participants.consent import ParticipantConsent, find_consent
 from quaestor.interviews.repository import Interviews
 
 NOT_REACHED = "not reached"
 
 
 @dataclass(frozen=True)
-class Ticked:
+class TickedItem:
     """An item that the interviewee referred to, with its label."""
 
     item: str
@@ -45,12 +45,12 @@ class ProtocolQuestion:
     state: str  # asked, skipped, not reached
     mark: TimeMark | None
     """By whom and when it was marked; None if the state follows from notes and ticks."""
-    ticks: tuple[Ticked, ...]
+    ticks: tuple[TickedItem, ...]
     notes: tuple[Note, ...]
 
 
 @dataclass(frozen=True)
-class SectionLine:
+class ProtocolSection:
     """A section with its time."""
 
     section: GuideSection
@@ -76,12 +76,12 @@ class Protocol:
     interview: Interview
     guide: Guide
     about: str
-    consent: Consent
+    consent: ParticipantConsent
     clock: Clock
     talked: float
     """Seconds up to the end, or to now."""
     people: tuple[str, ...]
-    sections: tuple[SectionLine, ...]
+    sections: tuple[ProtocolSection, ...]
 
     @property
     def begun(self) -> bool:
@@ -126,16 +126,16 @@ class Protocol:
         return sum(note.follow_up for note in [*notes, *(note for line in self.lines() for note in line.notes)])
 
 
-def protocol(interviews: Interviews, name: str) -> Protocol:
+def build_protocol(interviews: Interviews, name: str) -> Protocol:
     """Builds the protocol of an interview, as far as it has been held."""
     interview = interviews.interview(name)
-    guide, talk = interviews.guide_of(interview), conversation(interviews, name)
+    guide, talk = interviews.guide_of(interview), read_conversation(interviews, name)
     moment = datetime.fromisoformat(interviews.now()).timestamp()
 
     def line(question: GuideQuestion) -> ProtocolQuestion:
         labels = {item.code: item.label for item in question.items}
         ticked = talk.ticked(question.id)
-        ticks = [Ticked(tick.item, labels.get(tick.item, tick.other), tick.by, tick.at) for tick in ticked]
+        ticks = [TickedItem(tick.item, labels.get(tick.item, tick.other), tick.by, tick.at) for tick in ticked]
         order = list(labels)
         ticks.sort(key=lambda tick: order.index(tick.item) if tick.item else len(order))
         state = talk.state_of(question.id) or NOT_REACHED
@@ -143,7 +143,7 @@ def protocol(interviews: Interviews, name: str) -> Protocol:
         return ProtocolQuestion(question, state, mark, tuple(ticks), tuple(talk.notes_on(question.id)))
 
     sections = tuple(
-        SectionLine(
+        ProtocolSection(
             section,
             talk.clock.in_section(section.id, moment),
             tuple(talk.notes_on("", section.id)),
@@ -152,7 +152,7 @@ def protocol(interviews: Interviews, name: str) -> Protocol:
         for section in guide.sections
     )
     person = describe_participant(interviews.participant(interview.participant))
-    consent, talked = consent_of(interviews, interview.participant), talk.clock.elapsed(moment)
+    consent, talked = find_consent(interviews, interview.participant), talk.clock.elapsed(moment)
     return Protocol(interview, guide, person, consent, talk.clock, talked, talk.people, sections)
 
 
@@ -207,15 +207,15 @@ def protocol_markdown(protocol: Protocol) -> str:
         f"- Guide: {_plain(protocol.guide.title)} ({interview.guide}, version {interview.version})",
         *([f"- Consent: {consent.words}, {consent.how}, {consent.day}"] if consent.what else []),
         f"- Held: {' '.join(part for part in (interview.day, protocol.hours) if part) or 'not yet'}",
-        f"- Talked: {clock_words(protocol.talked)} of {protocol.guide.minutes:g} minutes planned"
-        + (f", {clock_words(protocol.paused)} of pauses not counted" if protocol.paused >= 1 else ""),
+        f"- Talked: {format_clock(protocol.talked)} of {protocol.guide.minutes:g} minutes planned"
+        + (f", {format_clock(protocol.paused)} of pauses not counted" if protocol.paused >= 1 else ""),
         f"- Questions: {', '.join(counts)}, {protocol.added} added",
         *([f"- Notes by: {', '.join(map(_plain, protocol.people))}"] if protocol.people else []),
         "",
         "| section | planned | used |",
         "| --- | ---: | ---: |",
         *(
-            f"| {_plain(line.section.title)} | {clock_words(line.planned)} | {clock_words(line.used)} |"
+            f"| {_plain(line.section.title)} | {format_clock(line.planned)} | {format_clock(line.used)} |"
             for line in protocol.sections
         ),
     ]
@@ -233,7 +233,7 @@ def write_protocol(protocol: Protocol, path: Path) -> None:
         raise InputError(f"{path} cannot be written ({error.strerror}): name a file in an existing folder") from None
 
 
-def _section(line: SectionLine) -> Iterator[str]:
+def _section(line: ProtocolSection) -> Iterator[str]:
     yield f"## {_plain(line.section.title)}"
     yield ""
     yield from _notes(line.notes)
@@ -241,12 +241,12 @@ def _section(line: SectionLine) -> Iterator[str]:
         yield f"### {_plain(question.question.text)}"
         yield ""
         if question.mark or question.state != ASKED:
-            when = f", {clock_words(question.mark.at)}, {_plain(question.mark.by)}" if question.mark else ""
+            when = f", {format_clock(question.mark.at)}, {_plain(question.mark.by)}" if question.mark else ""
             yield f"*{question.state}{when}*"
             yield ""
         if question.ticks:
             tick_lines = (
-                f"{_plain(tick.label)} ({clock_words(tick.at)}, {_plain(tick.by)})" for tick in question.ticks
+                f"{_plain(tick.label)} ({format_clock(tick.at)}, {_plain(tick.by)})" for tick in question.ticks
             )
             yield "Referred to: " + "; ".join(tick_lines)
             yield ""
@@ -255,7 +255,7 @@ def _section(line: SectionLine) -> Iterator[str]:
 
 def _notes(notes: tuple[Note, ...]) -> Iterator[str]:
     for note in notes:
-        when = "afterwards" if note.afterwards else clock_words(note.at)
+        when = "afterwards" if note.afterwards else format_clock(note.at)
         kind = " follow-up question:" if note.follow_up else ""
         words = "\\\n  ".join(_plain(text) for text in note.text.split("\n"))
         yield f"- **{when}** {_plain(note.by)}{' (amended)' if note.amended else ''}:{kind} {words}"

@@ -226,12 +226,12 @@ class Interview:
         return f"{minutes} {'minute' if minutes == 1 else 'minutes'}" if minutes else "under a minute"
 
 
-def item_of(interview: str, turn: int) -> str:
+def build_item_id(interview: str, turn: int) -> str:
     """Returns the item id of a turn."""
     return f"{interview}/{turn:05d}"
 
 
-def place_of(item: str) -> tuple[str, int]:
+def parse_item_id(item: str) -> tuple[str, int]:
     """Returns the interview and the turn that an item id stands for."""
     interview, _, turn = item.rpartition("/")
     if not interview or not (turn.isascii() and turn.isdigit()):
@@ -246,7 +246,7 @@ def describe_participant(participant: Participant) -> str:
     return " · ".join(part for part in (participant.role, years, participant.field, synthetic) if part)
 
 
-def clock_words(seconds: float | None) -> str:
+def format_clock(seconds: float | None) -> str:
     """Formats seconds as `4:05`, or `1:02:09` after an hour; empty if the recording has no times."""
     if seconds is None:
         return ""

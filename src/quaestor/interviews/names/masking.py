@@ -15,7 +15,7 @@ from quaestor.interviews.model.records import Replacement, SpokenTurn, Transcrip
 from quaestor.interviews.names.known_names import REPLACE, InterviewNames, finder_of
 from quaestor.interviews.names.matches import OPEN, each_once, places_in
 from quaestor.interviews.repository import Interviews, spoken_turns
-from quaestor.interviews.transcripts.import_file import since_import
+from quaestor.interviews.transcripts.import_file import list_entries_since_import
 from quaestor.store.sealed_file import NewEntry, SealedEntry
 
 HIDE = "hide"
@@ -24,7 +24,7 @@ _Places = dict[tuple[int, int, int], Replacement]
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownTranscript:
     """A transcript as a page shows it."""
 
     transcript: Transcript
@@ -32,15 +32,15 @@ class Shown:
     """The number of the last entry: identifies exactly this text later."""
 
 
-def shown_now(interviews: Interviews, name: str) -> Shown:
+def show_transcript(interviews: Interviews, name: str) -> ShownTranscript:
     """Returns a transcript as raters see it, cached until the transcript or the names change."""
     mark = (interviews.file.read_head(name), finder_of(interviews))
     return interviews.remembered(f"shown/{name}", mark, lambda: _shown(interviews, name))
 
 
-def shown_then(interviews: Interviews, name: str, seen: int = 0) -> Transcript:
+def show_transcript_at(interviews: Interviews, name: str, seen: int = 0) -> Transcript:
     """Returns a transcript as a page showed it at entry `seen`, or as it is shown now if that is 0."""
-    now = shown_now(interviews, name)
+    now = show_transcript(interviews, name)
     if seen in (0, now.seen):
         return now.transcript
 
@@ -53,32 +53,32 @@ def shown_then(interviews: Interviews, name: str, seen: int = 0) -> Transcript:
     return interviews.remembered(f"shown then/{name}", (seen, interviews.file.read_head(name)), made)
 
 
-def masked(interviews: Interviews, talk: Transcript) -> Transcript:
+def mask_transcript(interviews: Interviews, talk: Transcript) -> Transcript:
     """Returns a transcript in which all certain names are replaced, confirmed or not."""
     mark = (talk, interviews.file.read_head(talk.interview), finder_of(interviews))
     return interviews.remembered(f"masked/{talk.interview}", mark, lambda: _without_names(interviews, talk))
 
 
-def masked_words(interviews: Interviews, text: str) -> str:
+def mask_text(interviews: Interviews, text: str) -> str:
     """Masks the names in a single text."""
-    return masker(interviews)(text)
+    return build_masker(interviews)(text)
 
 
-def masker(interviews: Interviews) -> Callable[[str], str]:
+def build_masker(interviews: Interviews) -> Callable[[str], str]:
     """Returns a function that masks names in many texts and looks the names up only once."""
     return InterviewNames(finder_of(interviews)).mask
 
 
-def read_by(interviews: Interviews, name: str, actor: str | None) -> Transcript:
+def read_transcript_as(interviews: Interviews, name: str, actor: str | None) -> Transcript:
     """Returns a transcript for reading: with unconfirmed names for the lead, masked for everybody else."""
     talk = interviews.transcript(name)
-    return talk if actor in (None, interviews.coding.lead) else masked(interviews, talk)
+    return talk if actor in (None, interviews.coding.lead) else mask_transcript(interviews, talk)
 
 
-def _shown(interviews: Interviews, name: str) -> Shown:
+def _shown(interviews: Interviews, name: str) -> ShownTranscript:
     """Returns what a page shows now, and first records any mask that is not recorded yet."""
     talk = interviews.transcript(name)
-    wanted_transcript = masked(interviews, talk)
+    wanted_transcript = mask_transcript(interviews, talk)
     entries = interviews.file.read_entries(about=name)
     recorded = _at(interviews, name, entries)
     if recorded.turns != wanted_transcript.turns:
@@ -97,7 +97,7 @@ def _shown(interviews: Interviews, name: str) -> Shown:
         (kept,) = interviews.file.add(NewEntry(HIDE, "", {"places": places}, talk.participant, name, interviews.now()))
         entries = [entry for entry in interviews.file.read_entries(about=name) if entry.number <= kept.number]
         recorded = _at(interviews, name, entries)
-    return Shown(recorded, entries[-1].number)
+    return ShownTranscript(recorded, entries[-1].number)
 
 
 def _at(interviews: Interviews, name: str, entries: Sequence[SealedEntry]) -> Transcript:
@@ -114,7 +114,7 @@ def _at(interviews: Interviews, name: str, entries: Sequence[SealedEntry]) -> Tr
 def _hidden(entries: Sequence[SealedEntry]) -> _Places:
     """Returns the latest unconfirmed masks, except at places that a person answered afterwards."""
     hidden: _Places = {}
-    for entry in since_import(entries):
+    for entry in list_entries_since_import(entries):
         if entry.kind not in (HIDE, REPLACE):
             continue
         places = {(place["turn"], place["start"], place["end"]): place for place in entry.content["places"]}

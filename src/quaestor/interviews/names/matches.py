@@ -17,7 +17,7 @@ from quaestor.deidentify.finder import Finder, NameMatch, group_overlapping, joi
 from quaestor.interviews.model.records import Replacement, SpokenTurn, Transcript, Voice
 from quaestor.interviews.names.known_names import INTERVIEWER, REPLACE, all_names, finder_of, name_called
 from quaestor.interviews.repository import Interviews
-from quaestor.interviews.transcripts.import_file import since_import
+from quaestor.interviews.transcripts.import_file import list_entries_since_import
 from quaestor.store.sealed_file import SealedEntry
 
 OPEN, CONFIRMED, REFUSED = "open", "confirmed", "refused"
@@ -111,7 +111,7 @@ def proposals(
 def progress_of(interviews: Interviews, interview: str) -> Progress:
     """Counts the proposals of a transcript by state; the result contains no name."""
     places = places_in(interviews, interviews.transcript(interview))
-    entries = since_import(interviews.file.read_entries(about=interview))
+    entries = list_entries_since_import(interviews.file.read_entries(about=interview))
     return replace(_counted(places), looked=any(entry.kind == LOOKED for entry in entries))
 
 
@@ -125,7 +125,7 @@ def progress_by_name(interviews: Interviews, actor: str | None = None) -> dict[s
 
 def places_in(interviews: Interviews, talk: Transcript, finder: Finder | None = None) -> list[Proposal]:
     """Returns every proposal of a transcript in order, for all known names or for those of a finder."""
-    entries = since_import(interviews.file.read_entries(about=talk.interview))
+    entries = list_entries_since_import(interviews.file.read_entries(about=talk.interview))
     finder = finder or finder_of(interviews)
     mark = (entries[0].number if entries else 0, finder)
     candidates_by_turn = interviews.remembered(

@@ -13,12 +13,12 @@ from quaestor.coding.model.records import read_passages
 from quaestor.coding.model.state import RoundState, State
 from quaestor.coding.session import Where, find_study
 from quaestor.deidentify.finder import Finder
-from quaestor.interviews.conduct.conversation_state import conversation
+from quaestor.interviews.conduct.conversation_state import read_conversation
 from quaestor.interviews.free_text import is_turn
 from quaestor.interviews.model.records import Guide
 from quaestor.interviews.names.known_names import InterviewNames, all_names, finder_of, is_own_word
 from quaestor.interviews.names.matches import still_open
-from quaestor.interviews.names.stale_items import older_items
+from quaestor.interviews.names.stale_items import find_stale_items
 from quaestor.interviews.repository import Interviews, interviews_path, open_interviews
 from quaestor.study.folder import Study
 
@@ -77,7 +77,7 @@ def _notes(interviews: Interviews) -> Iterator[Text]:
         for what, words in (("role", person.role), ("field", person.field)):
             yield PARTICIPANT, f"the {what} of {person.pseudonym}", words
     for interview in interviews.interviews():
-        talk = conversation(interviews, interview.id)
+        talk = read_conversation(interviews, interview.id)
         for number, note in enumerate(talk.notes, start=1):
             on = f" on the question {note.question!r}" if note.question else ""
             yield NOTE, f"note {number} of {interview.id}{on}", note.text
@@ -177,7 +177,7 @@ class Remaining:
 
 def remaining(interviews: Interviews) -> list[Remaining]:
     """Finds every place where a known name is left, and items that are older than the names."""
-    stale = dict.fromkeys(older_items(interviews))
+    stale = dict.fromkeys(find_stale_items(interviews))
     mend = "older than the names: run `quaestor interview items`, `quaestor ingest turns`, `quaestor funnel`"
     return [
         *_in_words(interviews),

@@ -27,49 +27,49 @@ _ITEM, _BODY, _QUESTION = "id", "body", "question"
 
 
 @dataclass(frozen=True)
-class Older:
+class StaleItem:
     """An interview whose items contain words that are replaced now."""
 
     interview: str
     shown: str
 
 
-def older_items(interviews: Interviews) -> Iterator[Older]:
+def find_stale_items(interviews: Interviews) -> Iterator[StaleItem]:
     """Yields stale items in the files that evidence is built from, in evidence, and in the funnel's candidates."""
     study, sources = interviews.study, list_sources_in_folder(interviews.study, FOLDER)
     for path in sorted((study.root / FOLDER).glob("*.csv")):
         columns, *rows = parse_csv(path.read_bytes().decode("utf-8"))
         lines = (dict(zip(columns, row, strict=False)) for row in rows)
-        yield from _older(interviews, ((line[_ITEM], line[_BODY], line.get(_QUESTION, "")) for line in lines))
+        yield from _find_stale(interviews, ((line[_ITEM], line[_BODY], line.get(_QUESTION, "")) for line in lines))
     for source in sources:
         for path in list_evidence_files(study, source):
-            yield from _older(interviews, _rows(path))
+            yield from _find_stale(interviews, _rows(path))
     candidates = study.funnel_folder / CANDIDATES
     if candidates.is_file() and "source" in pq.read_schema(candidates).names:
-        yield from _older(interviews, _rows(candidates, sources))
+        yield from _find_stale(interviews, _rows(candidates, sources))
 
 
-def refuse_older_items(interviews: Interviews | None, viewer: str) -> None:
+def refuse_stale_items(interviews: Interviews | None, viewer: str) -> None:
     """Raises StateError if items that a viewer other than the lead would see contain a known name."""
     if interviews is None or viewer == interviews.coding.lead or not (interviews.study.root / FOLDER).is_dir():
         return
 
     def named() -> bool:
-        return any(still_open(interviews)) or any(older_items(interviews))
+        return any(still_open(interviews)) or any(find_stale_items(interviews))
 
-    if interviews.remembered("items with names", _mark(interviews), named):
+    if interviews.remembered("items with names", _stamp(interviews), named):
         raise StateError(
             "a name in these interviews became known after their items were built: search is available again once the "
             "lead has run `quaestor interview items`, `quaestor ingest turns` and `quaestor funnel`"
         )
 
 
-def _mark(interviews: Interviews) -> object:
+def _stamp(interviews: Interviews) -> object:
     """Returns a stamp that changes with the names, the transcripts, and the files that contain their words."""
-    return interviews.file.read_head(), finder_of(interviews), files_mark(interviews.study)
+    return interviews.file.read_head(), finder_of(interviews), stamp_item_files(interviews.study)
 
 
-def files_mark(study: Study) -> tuple[object, ...]:
+def stamp_item_files(study: Study) -> tuple[object, ...]:
     """Returns a stamp that changes with the files that contain words of transcripts."""
     files = [*(study.root / FOLDER).glob("*.csv"), study.funnel_folder / CANDIDATES]
     written = [path.stat().st_mtime_ns if path.exists() else 0 for path in files]
@@ -86,19 +86,19 @@ def _rows(path: Path, sources: Sequence[str] = ()) -> list[tuple[str, str, str]]
     return [(str(row[_ITEM]), row[_BODY] or "", str(row.get(_QUESTION) or "")) for row in table.to_pylist()]
 
 
-def _older(interviews: Interviews, items: Iterable[tuple[str, str, str]]) -> Iterator[Older]:
+def _find_stale(interviews: Interviews, items: Iterable[tuple[str, str, str]]) -> Iterator[StaleItem]:
     turns = {talk.item(turn.number): (talk.interview, turn) for talk in interviews.transcripts() for turn in talk.turns}
     questions_by_item: dict[str, list[str]] = {}
     for item, body, question in items:
         interview, turn = turns.get(item, (item.rpartition("/")[0], None))
         if turn is None or body != as_html(turn.text):
-            yield from (Older(interview, shown) for shown in _held(interviews, turn, body))
+            yield from (StaleItem(interview, shown) for shown in _find_names(interviews, turn, body))
         if question not in questions_by_item:
             questions_by_item[question] = [name.shown for name in finder_of(interviews).find_sure_names(question)]
-        yield from (Older(interview, shown) for shown in questions_by_item[question])
+        yield from (StaleItem(interview, shown) for shown in questions_by_item[question])
 
 
-def _held(interviews: Interviews, turn: SpokenTurn | None, body: str) -> Iterator[str]:
+def _find_names(interviews: Interviews, turn: SpokenTurn | None, body: str) -> Iterator[str]:
     """Yields the replacements of names that a stale text still contains."""
     text = html.unescape(body)
     for replacement in turn.replacements if turn else ():

@@ -14,20 +14,28 @@ from quaestor.coding.model.state import OPEN
 from quaestor.coding.model.views import RaterPosition, build_rater_position
 from quaestor.coding.rating import list_choices
 from quaestor.coding.session import CodingSession
-from quaestor.interviews.model.records import Guide, SpokenTurn, Transcript, Voice, clock_words, item_of, place_of
-from quaestor.interviews.names.masking import shown_now
+from quaestor.interviews.model.records import (
+    Guide,
+    SpokenTurn,
+    Transcript,
+    Voice,
+    build_item_id,
+    format_clock,
+    parse_item_id,
+)
+from quaestor.interviews.names.masking import show_transcript
 from quaestor.interviews.repository import Interviews
 
 
 @dataclass(frozen=True)
-class Piece:
+class TextSegment:
     """Words that lie in the same passages, given by their indexes."""
 
     words: str
     inside: tuple[int, ...] = ()
 
 
-def lanes_of(places: Sequence[tuple[int, int]]) -> list[int]:
+def assign_lanes(places: Sequence[tuple[int, int]]) -> list[int]:
     """Assigns each passage the first lane that is free at its start, so that overlapping passages never share one.
 
     Longer passages come first, so that a passage within another one is drawn next to it.
@@ -42,11 +50,11 @@ def lanes_of(places: Sequence[tuple[int, int]]) -> list[int]:
     return lanes
 
 
-def pieces_of(text: str, places: Sequence[tuple[int, int]]) -> list[Piece]:
+def split_text(text: str, places: Sequence[tuple[int, int]]) -> list[TextSegment]:
     """Splits a text into segments, each with the passages that contain it."""
     cuts = sorted({0, len(text), *(min(max(cut, 0), len(text)) for place in places for cut in place)})
     return [
-        Piece(
+        TextSegment(
             text[low:high],
             tuple(number for number, (start, end) in enumerate(places) if start <= low and end >= high),
         )
@@ -94,7 +102,7 @@ class CodedTurn:
     read: bool
     """Whether this rater has rated it, even if there was nothing to code."""
     marks: tuple[Highlight, ...] = ()
-    pieces: tuple[Piece, ...] = ()
+    pieces: tuple[TextSegment, ...] = ()
     asks: bool = False
 
 
@@ -142,7 +150,7 @@ class CodingSheet:
         return self.total - self.done
 
 
-def coding_sheet(
+def build_coding_sheet(
     coding: CodingSession,
     interviews: Interviews,
     name: str,
@@ -153,7 +161,7 @@ def coding_sheet(
     turn: int | None = None,
 ) -> CodingSheet:
     """Builds a page of a transcript: the requested one, that of a turn, or the first with unrated turns."""
-    shown_as = shown_now(interviews, interview)
+    shown_as = show_transcript(interviews, interview)
     transcript = shown_as.transcript
     guide = interviews.guide(transcript.guide, transcript.version)
     windows, items = interviews.remembered(f"windows/{interview}", shown_as.seen, lambda: _laid_out(transcript))
@@ -179,7 +187,7 @@ def coding_sheet(
         interview=interview,
         participant=transcript.participant,
         answers=tuple(_answers(guide, shown, transcript.turns[low:high])),
-        codes=coding_choices(facet, place.codebook),
+        codes=list_coding_choices(facet, place.codebook),
         page=number + 1,
         pages=len(windows),
         first=low,
@@ -191,24 +199,24 @@ def coding_sheet(
     )
 
 
-def next_transcript(coding: CodingSession, interviews: Interviews, sheet: CodingSheet) -> str:
+def find_next_transcript(coding: CodingSession, interviews: Interviews, sheet: CodingSheet) -> str:
     """Returns the rater's next transcript if this page has all that is left of the current one; else an empty text."""
     if sheet.left > sheet.left_here:
         return ""
     known = [interview.id for interview in interviews.interviews()]
     with coding.locked_state() as state:
         place = build_rater_position(state, sheet.round, sheet.rater)
-        left = {place_of(item)[0] for item in place.progress if place.rating(item) is None}
+        left = {parse_item_id(item)[0] for item in place.progress if place.rating(item) is None}
     here = known.index(sheet.interview)
     return next((interview_id for interview_id in [*known[here + 1 :], *known[:here]] if interview_id in left), "")
 
 
 def _laid_out(transcript: Transcript) -> tuple[list[tuple[int, int]], list[str]]:
     """Returns the pages of a transcript and the items of its turns, which are the same for every page."""
-    return windows_of(transcript), [item_of(transcript.interview, turn.number) for turn in transcript.turns]
+    return split_pages(transcript), [build_item_id(transcript.interview, turn.number) for turn in transcript.turns]
 
 
-def windows_of(transcript: Transcript) -> list[tuple[int, int]]:
+def split_pages(transcript: Transcript) -> list[tuple[int, int]]:
     """Splits a transcript into pages of limited size, as (first turn, turn after the last)."""
     windows: list[tuple[int, int]] = []
     low = size = 0
@@ -230,7 +238,7 @@ def _window(windows: Sequence[tuple[int, int]], page: int | None, turn: int | No
     return next((number for number, (low, high) in enumerate(windows) if low <= (turn or 0) < high), 0)
 
 
-def coding_choices(facet: Facet, book: Codebook) -> tuple[AnswerChoice, ...]:
+def list_coding_choices(facet: Facet, book: Codebook) -> tuple[AnswerChoice, ...]:
     """Returns the codes by theme; codes without children get keys first."""
     offered = list_choices(facet, book, RESERVED)
     above = {book.codes[choice.value].parent for choice in offered}
@@ -254,28 +262,30 @@ def _turn(place: RaterPosition, facet: Facet, item: str, turn: SpokenTurn) -> Co
     own = place.progress.turn_of(item) >= 0
     rating = place.rating(item) if own else None
     answer = rating.answers.get(facet.id) if rating else None
-    marks = marks_of(turn, facet, place.codebook, () if answer == CANNOT_JUDGE else read_passages(answer))
+    marks = build_highlights(turn, facet, place.codebook, () if answer == CANNOT_JUDGE else read_passages(answer))
     text = turn.text
     return CodedTurn(
         turn.number,
         item,
         _VOICES[turn.voice],
         text,
-        clock_words(turn.start),
+        format_clock(turn.start),
         own,
         rating is not None,
         marks,
-        tuple(pieces_of(text, [(mark.start, mark.end) for mark in marks])),
+        tuple(split_text(text, [(mark.start, mark.end) for mark in marks])),
         turn.asks,
     )
 
 
-def marks_of(turn: SpokenTurn, facet: Facet, book: Codebook, stretches: Iterable[Passage]) -> tuple[Highlight, ...]:
+def build_highlights(
+    turn: SpokenTurn, facet: Facet, book: Codebook, stretches: Iterable[Passage]
+) -> tuple[Highlight, ...]:
     """Returns passages at their positions in the shown text; passages without any text left are omitted."""
     text = turn.text
     placed = [(passage, turn.to_shown(passage.start, passage.end)) for passage in stretches]
     kept = [(passage, place) for passage, place in placed if place[0] < place[1]]
-    lanes = lanes_of([place for _, place in kept])
+    lanes = assign_lanes([place for _, place in kept])
     return tuple(
         Highlight(
             start,

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 
 from quaestor.coding.visibility import Viewer
 from quaestor.interviews.repository import Interviews
-from quaestor.interviews.themes.cells import interview_tables
+from quaestor.interviews.themes.cells import build_interview_tables
 from quaestor.interviews.themes.co_occurrence import SATURATION, TOGETHER, saturation_of, stop_in_words
 from quaestor.interviews.themes.figures import CODE_MAP, figure_of
 from quaestor.interviews.themes.figures import SATURATION as SATURATION_FIGURE
 from quaestor.interviews.themes.figures import TOGETHER as TOGETHER_FIGURE
 from quaestor.interviews.themes.quotations import themes_seen
-from quaestor.interviews.themes.records import Themes
+from quaestor.interviews.themes.records import InterviewThemes
 from quaestor.interviews.themes.tables import MATRIX, QUOTATIONS, THEMES, base_notes
 from quaestor.render.table_model import Table
 
@@ -40,7 +40,7 @@ class ThemeSection:
 class ThemesPage:
     """Everything that the page shows."""
 
-    themes: Themes
+    themes: InterviewThemes
     sections: tuple[ThemeSection, ...]
     base: tuple[str, ...]
     """Notes that apply to all tables."""
@@ -54,19 +54,19 @@ def themes_page_seen(interviews: Interviews, viewer: Viewer) -> ThemesPage:
     return interviews.computed_once(what, themes, lambda: themes_page(themes))
 
 
-def themes_page(themes: Themes) -> ThemesPage:
+def themes_page(themes: InterviewThemes) -> ThemesPage:
     """Builds the page; without visible quotations it has only the notes."""
     base = base_notes(themes)
     if not themes.quotations:
         return ThemesPage(themes, (), base)
     stops = tuple(stop_in_words(stop) for stop in saturation_of(themes).stops)
     sections = [
-        _section(themes, table, {*base, *stops}) for table in interview_tables(themes) if table.id != QUOTATIONS
+        _section(themes, table, {*base, *stops}) for table in build_interview_tables(themes) if table.id != QUOTATIONS
     ]
     return ThemesPage(themes, tuple(sections), base, stops)
 
 
-def _section(themes: Themes, table: Table, said: set[str]) -> ThemeSection:
+def _section(themes: InterviewThemes, table: Table, said: set[str]) -> ThemeSection:
     notes = tuple(note for note in table.notes if note not in said)
     known = {code.id for code in themes.codes} | {code.theme for code in themes.codes}
     codes = {row.key: row.key.removesuffix(" itself") for row in table.rows()} if table.id in (THEMES, MATRIX) else {}

@@ -32,7 +32,7 @@ _LONGEST = 200_000
 
 
 @dataclass(frozen=True)
-class Consent:
+class ParticipantConsent:
     """A participant's answer to the consent form; the latest one counts."""
 
     what: str = ""
@@ -79,12 +79,12 @@ class ConsentForm:
 
 
 @dataclass(frozen=True)
-class Asked:
+class Invitation:
     """What the holder of a link sees."""
 
     participant: str
     agreement: TextVersion
-    consent: Consent
+    consent: ParticipantConsent
     answered: TextVersion | None = None
     """The version they answered."""
     has_said: bool = False
@@ -99,7 +99,7 @@ class Link:
     code: str = field(repr=False)
 
 
-def agreement_file(study: Study) -> Path:
+def find_consent_form_file(study: Study) -> Path:
     """Returns the consent form that the guides of a study name, or `agreement.md` next to them."""
     folder, named = study.root / "instruments", set()
     for name, path in guide_files(study).items():
@@ -117,26 +117,26 @@ def agreement_file(study: Study) -> Path:
     return folder / files[0]
 
 
-def agreement_of(interviews: Interviews) -> ConsentForm:
+def read_consent_form(interviews: Interviews) -> ConsentForm:
     """Returns the consent form: the version in force and the text of the file, as far as they exist."""
-    return replace(agreement_draft(interviews.study), kept=interviews.file.texts.get(AGREEMENT))
+    return replace(read_consent_form_draft(interviews.study), kept=interviews.file.texts.get(AGREEMENT))
 
 
-def agreement_draft(study: Study) -> ConsentForm:
+def read_consent_form_draft(study: Study) -> ConsentForm:
     """Returns the text of the consent form's file, for a study without participants."""
-    path = agreement_file(study)
+    path = find_consent_form_file(study)
     return ConsentForm(f"instruments/{path.name}", None, _text(path) if path.exists() else "")
 
 
-def agreement_versions(interviews: Interviews) -> list[TextVersion]:
+def list_consent_form_versions(interviews: Interviews) -> list[TextVersion]:
     """Returns every version that was ever in force, oldest first."""
     return interviews.file.texts.list_versions(AGREEMENT)
 
 
-def put_agreement_in_force(interviews: Interviews, actor: str | None = None) -> TextVersion:
+def put_consent_form_in_force(interviews: Interviews, actor: str | None = None) -> TextVersion:
     """Puts the current text of the file in force, so that participants who agreed earlier are asked again."""
     lead = require_lead(interviews.coding, actor, "put a consent form in force")
-    path = agreement_file(interviews.study)
+    path = find_consent_form_file(interviews.study)
     if not path.exists() or not (text := _text(path)).strip():
         raise StateError(f"there is no consent form yet: write {path.parent.name}/{path.name} in the study folder")
     before = interviews.file.texts.get(AGREEMENT)
@@ -147,19 +147,19 @@ def put_agreement_in_force(interviews: Interviews, actor: str | None = None) -> 
     return kept
 
 
-def in_force(interviews: Interviews) -> TextVersion:
+def require_form_in_force(interviews: Interviews) -> TextVersion:
     """Returns the consent form in force; puts the first one in force if there is none."""
-    return interviews.file.texts.get(AGREEMENT) or put_agreement_in_force(interviews)
+    return interviews.file.texts.get(AGREEMENT) or put_consent_form_in_force(interviews)
 
 
-def consent_of(interviews: Interviews, participant: str) -> Consent:
+def find_consent(interviews: Interviews, participant: str) -> ParticipantConsent:
     """Returns a participant's consent."""
     interviews.participant(participant)
     newest = interviews.file.texts.get(AGREEMENT)
     return _consent(interviews.file.read_entries(about="", participant=participant), newest.version if newest else None)
 
 
-def consents(interviews: Interviews) -> dict[str, Consent]:
+def list_consents(interviews: Interviews) -> dict[str, ParticipantConsent]:
     """Returns the consent of every participant."""
     newest = interviews.file.texts.get(AGREEMENT)
     by_name: dict[str, list[SealedEntry]] = {}
@@ -168,21 +168,21 @@ def consents(interviews: Interviews) -> dict[str, Consent]:
     return {name: _consent(entries, newest.version if newest else None) for name, entries in by_name.items()}
 
 
-def declined(interviews: Interviews) -> set[str]:
+def list_declined(interviews: Interviews) -> set[str]:
     """Returns the participants who declined last: items, tables and reports leave out what they said."""
-    return {name for name, consent in consents(interviews).items() if consent.what == DECLINED}
+    return {name for name, consent in list_consents(interviews).items() if consent.what == DECLINED}
 
 
-def has_said(interviews: Interviews, participant: str) -> bool:
+def has_interview_data(interviews: Interviews, participant: str) -> bool:
     """Whether anything from an interview with a participant is kept beyond its plan."""
     return any(
         entry.about and entry.kind not in PLANS for entry in interviews.file.read_entries(participant=participant)
     )
 
 
-def consent_missing(interviews: Interviews, participant: str, what: str) -> str:
+def explain_missing_consent(interviews: Interviews, participant: str, what: str) -> str:
     """Returns why an action that needs consent, such as `take notes`, is not allowed; empty if they agreed."""
-    consent = consent_of(interviews, participant)
+    consent = find_consent(interviews, participant)
     if consent.what == DECLINED:
         return f"{participant} declined on {consent.day}: you cannot {what} unless they agree"
     if not consent.accepted:
@@ -191,33 +191,33 @@ def consent_missing(interviews: Interviews, participant: str, what: str) -> str:
     return ""
 
 
-def require_consent(interviews: Interviews, participant: str, what: str) -> Consent:
+def require_consent(interviews: Interviews, participant: str, what: str) -> ParticipantConsent:
     """Returns a participant's consent; raises StateError if they have not agreed."""
-    missing = consent_missing(interviews, participant, what)
+    missing = explain_missing_consent(interviews, participant, what)
     if missing:
         raise StateError(missing)
-    return consent_of(interviews, participant)
+    return find_consent(interviews, participant)
 
 
 def record_consent(
     interviews: Interviews, participant: str, what: str, how: str, actor: str = "", version: int | None = None
-) -> Consent:
+) -> ParticipantConsent:
     """Records a participant's answer, on paper or spoken, to the form in force or to an earlier version."""
     interviews.participant(participant)
     if what not in (ACCEPTED, DECLINED):
         raise InputError(f"{what[:40]!r} is not a valid consent: use {ACCEPTED} or {DECLINED}")
     if how not in HOW:
         raise InputError(f"{how[:40]!r} is not a valid way to give consent: use {join_with_or(HOW)}")
-    current = in_force(interviews).version
+    current = require_form_in_force(interviews).version
     if version is not None and not 1 <= version <= current:
         raise InputError(f"there is no version {version} of the consent form: version {current} is in force")
     _record(interviews, participant, what, version or current, how, actor or interviews.coding.lead)
-    return consent_of(interviews, participant)
+    return find_consent(interviews, participant)
 
 
-def require_shown(interviews: Interviews, version: int | None) -> None:
+def require_current_version(interviews: Interviews, version: int | None) -> None:
     """Raises StateError if the answered version is no longer in force: nobody agrees to a text they have not seen."""
-    if version != in_force(interviews).version:
+    if version != require_form_in_force(interviews).version:
         raise StateError("the consent form has changed since you opened this page: please read it again")
 
 
@@ -228,7 +228,7 @@ def make_link(interviews: Interviews, participant: str, actor: str | None = None
     """
     lead = require_lead(interviews.coding, actor, "create a link for a participant")
     interviews.participant(participant)
-    in_force(interviews)
+    require_form_in_force(interviews)
     link = Link(participant, secrets.token_urlsafe(24))
     content = {"sha256": hash_token(link.code)}
     if key and any(entry.key == key for entry in interviews.file.read_entries(about="", participant=participant)):
@@ -237,25 +237,27 @@ def make_link(interviews: Interviews, participant: str, actor: str | None = None
     return link
 
 
-def asked_by(interviews: Interviews | None, code: str) -> Asked | None:
+def find_invitation(interviews: Interviews | None, code: str) -> Invitation | None:
     """Returns what a link shows; None if it is not valid, for instance after a withdrawal."""
     sought = hash_token(code)
     for entry in interviews.file.read_entries(about="") if interviews else ():
         if interviews and entry.kind == "link" and entry.content["sha256"] == sought:
-            agreement, consent = in_force(interviews), consent_of(interviews, entry.participant)
+            agreement, consent = require_form_in_force(interviews), find_consent(interviews, entry.participant)
             answered = interviews.file.texts.get(AGREEMENT, consent.version) if consent.version else None
-            return Asked(entry.participant, agreement, consent, answered, has_said(interviews, entry.participant))
+            return Invitation(
+                entry.participant, agreement, consent, answered, has_interview_data(interviews, entry.participant)
+            )
     return None
 
 
-def answer_by_link(interviews: Interviews, code: str, what: str, version: int | None) -> Consent:
+def answer_by_link(interviews: Interviews, code: str, what: str, version: int | None) -> ParticipantConsent:
     """Records an answer given by link; raises StateError if the form has changed since the page was opened."""
-    invitee = asked_by(interviews, code)
+    invitee = find_invitation(interviews, code)
     if invitee is None or what not in (ACCEPTED, DECLINED):
         raise InputError("this link is not valid: check that you copied all of it")
-    require_shown(interviews, version)
+    require_current_version(interviews, version)
     _record(interviews, invitee.participant, what, invitee.agreement.version, BY_LINK, invitee.participant)
-    return consent_of(interviews, invitee.participant)
+    return find_consent(interviews, invitee.participant)
 
 
 def _record(interviews: Interviews, participant: str, what: str, version: int, how: str, actor: str) -> None:
@@ -263,13 +265,13 @@ def _record(interviews: Interviews, participant: str, what: str, version: int, h
     interviews.file.add(NewEntry("consent", actor, content, participant, "", interviews.now()))
 
 
-def _consent(entries: Sequence[SealedEntry], newest: int | None) -> Consent:
+def _consent(entries: Sequence[SealedEntry], newest: int | None) -> ParticipantConsent:
     linked = any(entry.kind == "link" for entry in entries)
     last = next((entry for entry in reversed(entries) if entry.kind == "consent"), None)
     if last is None:
-        return Consent(newest=newest, linked=linked)
+        return ParticipantConsent(newest=newest, linked=linked)
     content = last.content
-    return Consent(content["what"], content["agreement"], content["how"], last.time[:10], newest, linked)
+    return ParticipantConsent(content["what"], content["agreement"], content["how"], last.time[:10], newest, linked)
 
 
 def _text(path: Path) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import join_with_or, sort_by_similarity
 from quaestor.interviews.themes.co_occurrence import SATURATION, TOGETHER, saturation_table, together_table
-from quaestor.interviews.themes.records import Quotation, Themes, selected
+from quaestor.interviews.themes.records import InterviewThemes, Quotation, select_quotations
 from quaestor.interviews.themes.tables import (
     MATRIX,
     QUOTATIONS,
@@ -26,7 +26,7 @@ _EVERYWHERE = (THEMES, MATRIX, SATURATION, TOGETHER, QUOTATIONS)
 """Tables that every study has; a question or a code may have the same name."""
 
 
-def interview_tables(themes: Themes, used_ids: Collection[str] = ()) -> list[Table]:
+def build_interview_tables(themes: InterviewThemes, used_ids: Collection[str] = ()) -> list[Table]:
     """Returns every table in reading order; a name that is already used gets a prefix."""
     names = set(used_ids)
 
@@ -44,7 +44,7 @@ def interview_tables(themes: Themes, used_ids: Collection[str] = ()) -> list[Tab
 
 
 @dataclass(frozen=True)
-class Behind:
+class CellQuotations:
     """The quotations behind a cell, the selection that finds them, and the cell's location."""
 
     quotations: tuple[Quotation, ...]
@@ -54,28 +54,32 @@ class Behind:
     """The titles of its row and column."""
 
 
-def quotations_behind(themes: Themes, cell: str, used_ids: Collection[str] = ()) -> Behind:
+def find_quotations_behind(themes: InterviewThemes, cell: str, used_ids: Collection[str] = ()) -> CellQuotations:
     """Finds the quotations behind `TABLE:ROW:COLUMN`."""
-    tables = {table.id: table for table in interview_tables(themes, used_ids)}
+    tables = {table.id: table for table in build_interview_tables(themes, used_ids)}
     name, _, rest = cell.partition(":")
     if name not in tables:
-        raise InputError(f"interviews have no table {name!r}; allowed: {_some(name, tables)}")
+        raise InputError(f"interviews have no table {name!r}; allowed: {_format_options(name, tables)}")
     table = tables[name]
     columns = [column.key for column in table.columns]
     fitting = sorted((key for key in columns if rest.endswith(f":{key}")), key=len)
     if not fitting:
         column_name = rest.rpartition(":")[2]
-        raise InputError(f"table {name} has no column {column_name!r}; allowed: {_some(column_name, columns)}")
+        raise InputError(
+            f"table {name} has no column {column_name!r}; allowed: {_format_options(column_name, columns)}"
+        )
     row = rest.removesuffix(f":{fitting[-1]}")
     rows = {row.key: _row_title(group, row) for group in table.groups for row in group.rows}
     if row not in rows:
-        raise InputError(f"table {name} has no row {row!r}; allowed: {_some(row, rows)}")
+        raise InputError(f"table {name} has no row {row!r}; allowed: {_format_options(row, rows)}")
     cell_found = table.cell(row, fitting[-1])
     if cell_found is None or cell_found.selection is None:
         raise StateError(f"the cell {cell} does not count quotations, so there is no list behind it")
     title = next(column.title for column in table.columns if column.key == fitting[-1])
     place = f"{rows[row]}, {title}"
-    return Behind(tuple(selected(themes, cell_found.selection)), cell_found.selection, table.title, place)
+    return CellQuotations(
+        tuple(select_quotations(themes, cell_found.selection)), cell_found.selection, table.title, place
+    )
 
 
 def _row_title(group: Group, row: Row) -> str:
@@ -83,6 +87,6 @@ def _row_title(group: Group, row: Row) -> str:
     return f"{group.title}, any code" if row.total and group.title else row.title
 
 
-def _some(given: str, names: Collection[str]) -> str:
+def _format_options(given: str, names: Collection[str]) -> str:
     sort = sort_by_similarity(given, names)
     return join_with_or(sort[:_SHOWN]) + (" …" if len(sort) > _SHOWN else "")

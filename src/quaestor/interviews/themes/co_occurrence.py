@@ -14,12 +14,12 @@ from quaestor.interviews.themes.records import (
     INTERVIEW,
     QUOTATION,
     TURN,
-    CodeUsed,
-    Themes,
-    codes_by_interview,
-    occurrences,
-    of,
-    units_of,
+    InterviewThemes,
+    UsedCode,
+    find_occurrences,
+    list_codes_by_interview,
+    list_units,
+    select_by,
 )
 from quaestor.interviews.themes.tables import NOTHING, base_notes
 from quaestor.measures.co_occurrence import Saturation, StoppingPoint, character_overlap, co_occurrence, saturation
@@ -34,8 +34,8 @@ _MOST_PAIRS = 40
 class Pair:
     """Two codes that occur together, by turn, by answer, and on the same words."""
 
-    first: CodeUsed
-    second: CodeUsed
+    first: UsedCode
+    second: UsedCode
     turns: tuple[str, ...]
     answers: tuple[str, ...]
     characters: int
@@ -46,11 +46,11 @@ class Pair:
     on_words: float | None
 
 
-def pairs(themes: Themes) -> list[Pair]:
+def pairs(themes: InterviewThemes) -> list[Pair]:
     """Returns all pairs of codes in the same turn or answer, most frequent first."""
     places = {code.id: place for place, code in enumerate(themes.codes)}
-    turns, in_turns = occurrences(themes, TURN)
-    answers, in_answers = occurrences(themes, ANSWER)
+    turns, in_turns = find_occurrences(themes, TURN)
+    answers, in_answers = find_occurrences(themes, ANSWER)
     by_turn, by_answer = co_occurrence(in_turns), co_occurrence(in_answers)
     stretches = [
         (part.item, part.start, part.end, places[quotation.code])
@@ -90,7 +90,7 @@ def _known(value: float) -> float | None:
     return None if np.isnan(value) else float(value)
 
 
-def _on_the_same_words(themes: Themes, first: str, second: str) -> Iterator[str]:
+def _on_the_same_words(themes: InterviewThemes, first: str, second: str) -> Iterator[str]:
     own, others = themes_with(themes, first), themes_with(themes, second)
     for quotation, against in [*((quotation, others) for quotation in own), *((other, own) for other in others)]:
         mine, theirs = quotation[1], [part for _, parts in against for part in parts]
@@ -98,7 +98,7 @@ def _on_the_same_words(themes: Themes, first: str, second: str) -> Iterator[str]
             yield quotation[0]
 
 
-def themes_with(themes: Themes, code: str) -> list[tuple[str, list[tuple[str, int, int]]]]:
+def themes_with(themes: InterviewThemes, code: str) -> list[tuple[str, list[tuple[str, int, int]]]]:
     """Returns (quotation, its positions) for each quotation of a code."""
     return [
         (quotation.id, [(part.item, part.start, part.end) for part in quotation.parts])
@@ -107,7 +107,7 @@ def themes_with(themes: Themes, code: str) -> list[tuple[str, list[tuple[str, in
     ]
 
 
-def together_table(themes: Themes) -> Table:
+def together_table(themes: InterviewThemes) -> Table:
     """Builds the table of codes that occur together, counted in turns, in answers and in shared characters."""
     code_pairs = pairs(themes)
     rows = [_pair_row(themes, code_pair) for code_pair in code_pairs[:_MOST_PAIRS]]
@@ -126,27 +126,27 @@ def together_table(themes: Themes) -> Table:
     return Table(TOGETHER, "Codes that occur together", "codes", columns, (Group("", tuple(rows)),), notes=tuple(notes))
 
 
-def _pair_row(themes: Themes, pair: Pair) -> Row:
-    both = of(CODE, pair.first.id, pair.second.id)
+def _pair_row(themes: InterviewThemes, pair: Pair) -> Row:
+    both = select_by(CODE, pair.first.id, pair.second.id)
     people = {two.participant for two in themes.quotations if {part.item for part in two.parts} & set(pair.turns)}
     there = both.narrow(QUOTATION, *_of_pair(themes, pair, TURN)) if pair.turns else None
     answered = both.narrow(QUOTATION, *_of_pair(themes, pair, ANSWER)) if pair.answers else None
     cells = (
         _counted_with(len(pair.turns), pair.by_turn, there),
         _counted_with(len(pair.answers), pair.by_answer, answered),
-        _counted_with(pair.characters, pair.on_words, of(QUOTATION, *pair.same) if pair.same else None),
+        _counted_with(pair.characters, pair.on_words, select_by(QUOTATION, *pair.same) if pair.same else None),
         Cell((whole(len(people)),), (len(people),), there),
     )
     return Row(f"{pair.first.id}+{pair.second.id}", f"{pair.first.name} + {pair.second.name}", cells)
 
 
-def _of_pair(themes: Themes, pair: Pair, unit: str) -> list[str]:
+def _of_pair(themes: InterviewThemes, pair: Pair, unit: str) -> list[str]:
     """Returns the quotations of both codes in the turns, or answers, that have both."""
     codes_wanted, shared = {pair.first.id, pair.second.id}, set(pair.turns if unit == TURN else pair.answers)
     return [
         quotation.id
         for quotation in themes.quotations
-        if quotation.code in codes_wanted and shared & set(units_of(quotation, unit))
+        if quotation.code in codes_wanted and shared & set(list_units(quotation, unit))
     ]
 
 
@@ -157,11 +157,11 @@ def _counted_with(number: int, jaccard: float | None, selection: Selection | Non
 SATURATION = "saturation"
 
 
-def saturation_of(themes: Themes) -> Saturation:
-    return saturation(codes_by_interview(themes), themes.seed)
+def saturation_of(themes: InterviewThemes) -> Saturation:
+    return saturation(list_codes_by_interview(themes), themes.seed)
 
 
-def saturation_table(themes: Themes) -> Table:
+def saturation_table(themes: InterviewThemes) -> Table:
     """Builds the table of new codes per interview, and the number of codes expected in other orders."""
     saturation = saturation_of(themes)
     seen: set[str] = set()
@@ -176,9 +176,13 @@ def saturation_table(themes: Themes) -> Table:
             if quotation.interview == interview and quotation.code in new
         ]
         names = ", ".join(code.name for code in themes.codes if code.id in new)
-        so_far = of(INTERVIEW, *(name for name, _ in themes.interviews[: place + 1])) if seen else None
+        so_far = select_by(INTERVIEW, *(name for name, _ in themes.interviews[: place + 1])) if seen else None
         cells = (
-            Cell((whole(saturation.new[place]),), (saturation.new[place],), of(QUOTATION, *quoted) if quoted else None),
+            Cell(
+                (whole(saturation.new[place]),),
+                (saturation.new[place],),
+                select_by(QUOTATION, *quoted) if quoted else None,
+            ),
             Cell((whole(saturation.total[place]),), (saturation.total[place],), so_far),
             Cell((decimal(saturation.expected[place], 1),), (saturation.expected[place],)),
             Cell(

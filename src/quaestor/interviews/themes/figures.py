@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from quaestor.interviews.themes.co_occurrence import saturation_of, stop_in_words
-from quaestor.interviews.themes.records import TURN, Themes, mentions, occurrences
+from quaestor.interviews.themes.records import TURN, InterviewThemes, count_mentions, find_occurrences
 from quaestor.measures.co_occurrence import co_occurrence
 from quaestor.render.figures.code_grid import draw_co_occurrence, draw_code_map
 from quaestor.render.figures.export import render_svg
@@ -18,21 +18,21 @@ _MOST_CODES = 14
 """The codes shown, those that co-occur most often."""
 
 
-def figures_of(themes: Themes) -> list[Figure]:
+def figures_of(themes: InterviewThemes) -> list[Figure]:
     return [figure_of(themes, name) for name in FIGURES]
 
 
-def figure_of(themes: Themes, name: str) -> Figure:
+def figure_of(themes: InterviewThemes, name: str) -> Figure:
     """Draws the figure of this name."""
     return {SATURATION: _saturation, CODE_MAP: _code_map, TOGETHER: _together}[name](themes)
 
 
-def drawn(themes: Themes, name: str) -> str | None:
+def drawn(themes: InterviewThemes, name: str) -> str | None:
     """Returns a figure as SVG for a page; None if there is none of that name."""
     return render_svg(figure_of(themes, name)) if name in FIGURES else None
 
 
-def _saturation(themes: Themes) -> Figure:
+def _saturation(themes: InterviewThemes) -> Figure:
     saturation = saturation_of(themes)
     names = [interview for interview, _ in themes.interviews]
     lines = zip(
@@ -43,17 +43,17 @@ def _saturation(themes: Themes) -> Figure:
     )
 
 
-def _code_map(themes: Themes) -> Figure:
+def _code_map(themes: InterviewThemes) -> Figure:
     rows = [
         CodeCounts(code.theme_name, code.name, tuple(counts))
-        for code, counts in zip(themes.codes, mentions(themes).tolist(), strict=True)
+        for code, counts in zip(themes.codes, count_mentions(themes).tolist(), strict=True)
     ]
     return draw_code_map(themes.participants, rows)
 
 
-def _together(themes: Themes) -> Figure:
+def _together(themes: InterviewThemes) -> Figure:
     """Draws the codes that co-occur most often, in the order of the codebook."""
-    _, matrix = occurrences(themes, TURN)
+    _, matrix = find_occurrences(themes, TURN)
     counts = co_occurrence(matrix).counts
     meets = counts.sum(axis=1) - counts.diagonal()
     best = np.argsort(-meets, kind="stable")[:_MOST_CODES]

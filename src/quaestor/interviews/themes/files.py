@@ -13,20 +13,20 @@ from quaestor.base.files import write_atomically
 from quaestor.base.names import join_with_or, sort_by_similarity
 from quaestor.interviews.names.remaining import refuse_names_in
 from quaestor.interviews.repository import Interviews
-from quaestor.interviews.themes.cells import interview_tables
+from quaestor.interviews.themes.cells import build_interview_tables
 from quaestor.interviews.themes.co_occurrence import pairs, saturation_of, stop_in_words
 from quaestor.interviews.themes.figures import figures_of
-from quaestor.interviews.themes.records import Quotation, Themes, mentions
+from quaestor.interviews.themes.records import InterviewThemes, Quotation, count_mentions
 from quaestor.measures.co_occurrence import participant_shares
 from quaestor.render.figures.export import write_figure
 from quaestor.render.tables.files import write_table
 
 
-def write_themes(interviews: Interviews, themes: Themes, folder: Path) -> list[Path]:
+def write_themes(interviews: Interviews, themes: InterviewThemes, folder: Path) -> list[Path]:
     """Writes tables, figures and `themes.json` to a folder; raises StateError while a known name is left."""
     refuse_names_in(interviews)
     folder.mkdir(parents=True, exist_ok=True)
-    written = [path for table in interview_tables(themes) for path in write_table(table, folder / "tables")]
+    written = [path for table in build_interview_tables(themes) for path in write_table(table, folder / "tables")]
     written += [path for figure in figures_of(themes) for path in write_figure(figure, folder / "figures")]
     whole = folder / "themes.json"
     document = {**themes_json(themes), "quotations": [quotation_json(quotation) for quotation in themes.quotations]}
@@ -34,9 +34,9 @@ def write_themes(interviews: Interviews, themes: Themes, folder: Path) -> list[P
     return [*written, whole]
 
 
-def themes_json(themes: Themes) -> dict[str, Any]:
+def themes_json(themes: InterviewThemes) -> dict[str, Any]:
     """Returns codes with participants and mentions, co-occurrence, and saturation."""
-    counts = mentions(themes)
+    counts = count_mentions(themes)
     shares = participant_shares(counts)
     codes = [
         {
@@ -84,7 +84,7 @@ def themes_json(themes: Themes) -> dict[str, Any]:
     }
 
 
-def saturation_json(themes: Themes) -> dict[str, Any]:
+def saturation_json(themes: InterviewThemes) -> dict[str, Any]:
     saturation = saturation_of(themes)
     curve = zip(
         themes.interviews,
@@ -128,7 +128,7 @@ def quotation_json(quotation: Quotation) -> dict[str, Any]:
     }
 
 
-def quotations_of(themes: Themes, code: str) -> tuple[str, list[Quotation]]:
+def quotations_of(themes: InterviewThemes, code: str) -> tuple[str, list[Quotation]]:
     """Returns the name of a code or theme, and its quotations."""
     names = {code.theme: code.theme_name for code in themes.codes} | {code.id: code.path for code in themes.codes}
     if code not in names:

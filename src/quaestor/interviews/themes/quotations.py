@@ -13,33 +13,33 @@ from quaestor.coding.model.state import State
 from quaestor.coding.visibility import Viewer, Visibility
 from quaestor.interviews.coding.code_agreement import segments_of
 from quaestor.interviews.coding.decided_passages import (
-    Coded,
-    CodedStretch,
-    coded_as_one,
-    coded_rounds,
-    coded_stretches,
-    decided_stretches,
+    CodedPassage,
+    DecidedPassages,
+    group_linked_passages,
+    list_coded_rounds,
+    read_coded_passages,
+    read_decided_passages,
 )
-from quaestor.interviews.conduct.conversation_state import ASKED, Conversation, conversation
+from quaestor.interviews.conduct.conversation_state import ASKED, Conversation, read_conversation
 from quaestor.interviews.model.records import Asks, SpokenTurn, Transcript
-from quaestor.interviews.names.masking import masked, masker
-from quaestor.interviews.participants.consent import declined
+from quaestor.interviews.names.masking import build_masker, mask_transcript
+from quaestor.interviews.participants.consent import list_declined
 from quaestor.interviews.repository import Interviews
 from quaestor.interviews.themes.records import (
-    CodeUsed,
+    ContextTurn,
+    InterviewThemes,
     Quotation,
     QuotationPart,
     Reference,
     ReferenceTally,
-    Said,
-    Themes,
+    UsedCode,
 )
 from quaestor.people.roles import Role
 
 
-def unnamed_themes(interviews: Interviews, themes: Themes) -> Themes:
+def unnamed_themes(interviews: Interviews, themes: InterviewThemes) -> InterviewThemes:
     """Masks known names in codes and added items; a code whose name contains one also gets another id."""
-    mask = masker(interviews)
+    mask = build_masker(interviews)
     names = {code.id: code.name for code in themes.codes} | {code.theme: code.theme_name for code in themes.codes}
     words = {name: mask(name) for name in (*names.values(), *themes.unused, *themes.undecided)}
     named = [code for code, name in names.items() if words[name] != name or mask(code) != code]
@@ -60,7 +60,7 @@ def _other_ids(named: Iterable[str], used_ids: Mapping[str, str]) -> dict[str, s
     return {code: code for code in used_ids} | {code: next(free) for code in named}
 
 
-def _code(code_used: CodeUsed, ids: Mapping[str, str], words: Mapping[str, str]) -> CodeUsed:
+def _code(code_used: UsedCode, ids: Mapping[str, str], words: Mapping[str, str]) -> UsedCode:
     return replace(
         code_used,
         id=ids[code_used.id],
@@ -83,26 +83,26 @@ def _reference(mask: Callable[[str], str], reference: Reference, ids: Mapping[st
 _OTHER = "other"
 
 
-def themes_of(interviews: Interviews, rounds: Sequence[str] = (), actor: str | None = None) -> Themes:
+def themes_of(interviews: Interviews, rounds: Sequence[str] = (), actor: str | None = None) -> InterviewThemes:
     """Returns the results of the named rounds, or of all closed rounds on transcripts; a rater's view is recorded."""
-    coded = coded_stretches(interviews, rounds, actor)
+    coded = read_coded_passages(interviews, rounds, actor)
     if not coded.rounds:
         raise StateError(NOTHING)
     return _gathered(interviews, coded)
 
 
-def themes_seen(interviews: Interviews, viewer: Viewer) -> Themes:
+def themes_seen(interviews: Interviews, viewer: Viewer) -> InterviewThemes:
     """Returns the results of the rounds that a viewer may see; records no view."""
     with interviews.coding.locked_state() as state:
         sight = Visibility(state, interviews.coding.lead, viewer)
-        whys = {name: sight.why_no_decisions(name) or _why_not_yet(state, name) for name in coded_rounds(state)}
+        whys = {name: sight.why_no_decisions(name) or _why_not_yet(state, name) for name in list_coded_rounds(state)}
         sees_ratings = not any(sight.why_no_disagreements(name) for name, why in whys.items() if not why)
         changed = state.changed
     hidden = {name: why for name, why in whys.items() if why}
     rounds, is_lead = [name for name in whys if name not in hidden], viewer.role is Role.LEAD
 
-    def gathered() -> Themes:
-        coded = decided_stretches(interviews, rounds)
+    def gathered() -> InterviewThemes:
+        coded = read_decided_passages(interviews, rounds)
         return _gathered(interviews, coded) if is_lead else _without_names(interviews, coded)
 
     # Ratings in an open round change neither `changed` nor, unless they contain free text, the files.
@@ -121,12 +121,12 @@ def _why_not_yet(state: State, name: str) -> str:
     )
 
 
-def _without_names(interviews: Interviews, coded: Coded) -> Themes:
+def _without_names(interviews: Interviews, coded: DecidedPassages) -> InterviewThemes:
     """Builds the results for everybody but the lead, with all known names masked, confirmed or not."""
-    talks = {transcript.interview: masked(interviews, transcript) for transcript in interviews.transcripts()}
-    mask = masker(interviews)
+    talks = {transcript.interview: mask_transcript(interviews, transcript) for transcript in interviews.transcripts()}
+    mask = build_masker(interviews)
 
-    def unnamed(coded_stretch: CodedStretch) -> CodedStretch:
+    def unnamed(coded_stretch: CodedPassage) -> CodedPassage:
         turn = talks[coded_stretch.interview].turns[coded_stretch.turn]
         start, end = turn.to_shown(coded_stretch.start, coded_stretch.end)
         fields = {name: mask(words) for name, words in coded_stretch.fields.items()}
@@ -146,11 +146,13 @@ def has_themes(state: State) -> bool:
     """Whether a round on transcripts has any decision."""
     return any(
         state.round(name).last_decisions(require_passage_facet(state.round(name).plan).id)
-        for name in coded_rounds(state)
+        for name in list_coded_rounds(state)
     )
 
 
-def _gathered(interviews: Interviews, coded: Coded, shown: Mapping[str, Transcript] | None = None) -> Themes:
+def _gathered(
+    interviews: Interviews, coded: DecidedPassages, shown: Mapping[str, Transcript] | None = None
+) -> InterviewThemes:
     state = interviews.coding.state
     book = state.history.latest
     transcripts = shown or {transcript.interview: transcript for transcript in interviews.transcripts()}
@@ -164,7 +166,7 @@ def _gathered(interviews: Interviews, coded: Coded, shown: Mapping[str, Transcri
     unused = [code for code in offered if code not in {code_used.id for code_used in codes}]
     synthetic = {participant.pseudonym for participant in interviews.participants() if participant.synthetic}
     order = tuple((name, transcripts[name].participant) for name in _in_order(interviews, coded.interviews))
-    return Themes(
+    return InterviewThemes(
         coded.rounds,
         quotations,
         codes,
@@ -199,14 +201,14 @@ def _questions(interviews: Interviews, transcript: Transcript) -> dict[str, str]
 
 def _quotations(
     book: Codebook,
-    stretches: Sequence[CodedStretch],
+    stretches: Sequence[CodedPassage],
     transcripts: Mapping[str, Transcript],
     questions: Mapping[str, Mapping[str, str]],
     answers: Mapping[str, str],
     asked: Mapping[str, tuple[str, ...]],
 ) -> Iterator[Quotation]:
     """Yields one quotation for each group of linked passages."""
-    for several in coded_as_one(stretches):
+    for several in group_linked_passages(stretches):
         ordered = sorted(several, key=lambda passage: (passage.turn, passage.start))
         first, last = ordered[0], ordered[-1]
         spoken = transcripts[first.interview].turns
@@ -236,14 +238,14 @@ def _quotations(
         )
 
 
-def _fields(several: Sequence[CodedStretch], asked: Sequence[str]) -> dict[str, str]:
+def _fields(several: Sequence[CodedPassage], asked: Sequence[str]) -> dict[str, str]:
     """Returns the filled-in fields in the order of the code; if several parts fill in a field, the first counts."""
     values = {name: words for passage in reversed(several) for name, words in passage.fields.items() if words}
     return {name: values[name] for name in dict.fromkeys((*asked, *values)) if name in values}
 
 
-def _said(turns: Sequence[SpokenTurn], number: int) -> Said | None:
-    return Said(turns[number].voice, turns[number].text) if 0 <= number < len(turns) else None
+def _said(turns: Sequence[SpokenTurn], number: int) -> ContextTurn | None:
+    return ContextTurn(turns[number].voice, turns[number].text) if 0 <= number < len(turns) else None
 
 
 def _asked(state: State, rounds: Sequence[str]) -> dict[str, tuple[str, ...]]:
@@ -255,7 +257,7 @@ def _asked(state: State, rounds: Sequence[str]) -> dict[str, tuple[str, ...]]:
     return fields_by_code
 
 
-def _codes_used(book: Codebook, asked: Mapping[str, tuple[str, ...]], used: set[str]) -> Iterator[CodeUsed]:
+def _codes_used(book: Codebook, asked: Mapping[str, tuple[str, ...]], used: set[str]) -> Iterator[UsedCode]:
     """Yields the codes in use in the order of the codebook, retired ones last."""
     places = {code: place for place, code in enumerate(book.codes)}
 
@@ -264,14 +266,14 @@ def _codes_used(book: Codebook, asked: Mapping[str, tuple[str, ...]], used: set[
 
     for code in sorted(used, key=place):
         root = book.path(code)[0]
-        yield CodeUsed(code, book.codes[code].name, root, book.codes[root].name, asked.get(code, ()))
+        yield UsedCode(code, book.codes[code].name, root, book.codes[root].name, asked.get(code, ()))
 
 
 def _references(interviews: Interviews, book: Codebook, quotations: Sequence[Quotation]) -> Iterator[Reference]:
     """Yields every question with reference items, as in the last guide that has it."""
-    left_out = declined(interviews)
+    left_out = list_declined(interviews)
     interviews_kept = [interview for interview in interviews.interviews() if interview.participant not in left_out]
-    talks = {interview.id: conversation(interviews, interview.id) for interview in interviews_kept}
+    talks = {interview.id: read_conversation(interviews, interview.id) for interview in interviews_kept}
     people = {interview.id: interview.participant for interview in interviews_kept}
     reference_questions: dict[str, tuple[str, list[tuple[str, str]], bool]] = {}
     for interview in interviews_kept:

@@ -18,7 +18,7 @@ BETWEEN = " […] "
 
 
 @dataclass(frozen=True)
-class Said:
+class ContextTurn:
     """A turn before or after a quotation."""
 
     voice: str
@@ -58,11 +58,11 @@ class Quotation:
     memo: str = ""
     raters: int = 0
     """How many raters gave it this code before the decision."""
-    earlier: Said | None = None
+    earlier: ContextTurn | None = None
     before: str = ""
     """The rest of its turn."""
     after: str = ""
-    later: Said | None = None
+    later: ContextTurn | None = None
 
     @property
     def item(self) -> str:
@@ -80,7 +80,7 @@ class Quotation:
 
 
 @dataclass(frozen=True)
-class CodeUsed:
+class UsedCode:
     """A code that was given to at least one quotation."""
 
     id: str
@@ -127,12 +127,12 @@ class Reference:
 
 
 @dataclass(frozen=True)
-class Themes:
+class InterviewThemes:
     """The results of all coded interviews of a study."""
 
     rounds: tuple[str, ...]
     quotations: tuple[Quotation, ...]
-    codes: tuple[CodeUsed, ...]
+    codes: tuple[UsedCode, ...]
     """Codes in use, in the order of the codebook."""
     interviews: tuple[tuple[str, str], ...]
     """(interview, participant) of all coded interviews, in the order in which they were held."""
@@ -161,7 +161,7 @@ class Themes:
     def participants(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(participant for _, participant in self.interviews))
 
-    def code(self, name: str) -> CodeUsed | None:
+    def code(self, name: str) -> UsedCode | None:
         return next((code for code in self.codes if code.id == name), None)
 
     def of(self, code: str) -> list[Quotation]:
@@ -174,7 +174,7 @@ QUESTION, TURN, ANSWER, QUOTATION = "question", "turn", "answer", "quotation"
 _LISTED = 6
 
 
-def columns_of(themes: Themes) -> DecidedItems:
+def build_columns(themes: InterviewThemes) -> DecidedItems:
     """Returns the attributes of every quotation by which it can be selected."""
     several = themes.quotations
     order = {
@@ -207,15 +207,15 @@ def _as_they_are(keys: Sequence[str]) -> list[tuple[str, str]]:
     return [(key, key) for key in dict.fromkeys(keys)]
 
 
-def selected(themes: Themes, selection: Selection) -> list[Quotation]:
+def select_quotations(themes: InterviewThemes, selection: Selection) -> list[Quotation]:
     """Returns the quotations behind a cell."""
-    chosen = columns_of(themes).build_mask(selection.conditions)
+    chosen = build_columns(themes).build_mask(selection.conditions)
     return [quotation for quotation, is_chosen in zip(themes.quotations, chosen.tolist(), strict=True) if is_chosen]
 
 
-def in_words(themes: Themes, selection: Selection) -> str:
+def describe_selection(themes: InterviewThemes, selection: Selection) -> str:
     """Describes what the quotations behind a cell have in common."""
-    columns = columns_of(themes)
+    columns = build_columns(themes)
     parts = []
     for name, keys in selection.conditions:
         if name == QUOTATION:
@@ -225,11 +225,11 @@ def in_words(themes: Themes, selection: Selection) -> str:
     return ", ".join(parts) or ("all quotations" if not selection.conditions else "these quotations")
 
 
-def of(attribute: str, *keys: str) -> Selection:
+def select_by(attribute: str, *keys: str) -> Selection:
     return Selection(((attribute, keys),))
 
 
-def mentions(themes: Themes) -> Codes:
+def count_mentions(themes: InterviewThemes) -> Codes:
     """Counts how often each code was given to each participant's words: codes in rows, participants in columns."""
     rows = {code.id: place for place, code in enumerate(themes.codes)}
     columns = {participant: place for place, participant in enumerate(themes.participants)}
@@ -239,10 +239,10 @@ def mentions(themes: Themes) -> Codes:
     return counts
 
 
-def occurrences(themes: Themes, unit: str) -> tuple[list[str], Flags]:
+def find_occurrences(themes: InterviewThemes, unit: str) -> tuple[list[str], Flags]:
     """Returns the units (turns or answers) and which codes occur in each."""
     places = {code.id: place for place, code in enumerate(themes.codes)}
-    pairs = [(name, places[quotation.code]) for quotation in themes.quotations for name in units_of(quotation, unit)]
+    pairs = [(name, places[quotation.code]) for quotation in themes.quotations for name in list_units(quotation, unit)]
     units = list(dict.fromkeys(name for name, _ in pairs))
     at = {name: place for place, name in enumerate(units)}
     occurrences = np.zeros((len(units), len(places)), bool)
@@ -251,14 +251,14 @@ def occurrences(themes: Themes, unit: str) -> tuple[list[str], Flags]:
     return units, occurrences
 
 
-def units_of(quotation: Quotation, unit: str) -> list[str]:
+def list_units(quotation: Quotation, unit: str) -> list[str]:
     """Returns the turns or answers that a quotation belongs to."""
     if unit == TURN:
         return [part.item for part in quotation.parts]
     return list(quotation.answers)
 
 
-def codes_by_interview(themes: Themes) -> Flags:
+def list_codes_by_interview(themes: InterviewThemes) -> Flags:
     """Returns which codes occur in each interview, in the order in which the interviews were held."""
     rows = {name: place for place, (name, _) in enumerate(themes.interviews)}
     places = {code.id: place for place, code in enumerate(themes.codes)}

@@ -10,13 +10,13 @@ from quaestor.interviews.themes.records import (
     PARTICIPANT,
     QUOTATION,
     THEME,
-    CodeUsed,
+    InterviewThemes,
     Quotation,
     Reference,
     ReferenceTally,
-    Themes,
-    mentions,
-    of,
+    UsedCode,
+    count_mentions,
+    select_by,
 )
 from quaestor.measures.co_occurrence import participant_shares
 from quaestor.measures.descriptive import share
@@ -29,13 +29,13 @@ NOTHING = "·"
 _ONE = ("",)
 
 
-def by_theme(themes: Themes) -> Iterator[tuple[str, str, list[CodeUsed]]]:
+def by_theme(themes: InterviewThemes) -> Iterator[tuple[str, str, list[UsedCode]]]:
     """Yields (theme, its name, its codes in use) in the order of the codebook."""
     for theme, name in dict.fromkeys((code.theme, code.theme_name) for code in themes.codes):
         yield theme, name, [code for code in themes.codes if code.theme == theme]
 
 
-def base_notes(themes: Themes) -> tuple[str, ...]:
+def base_notes(themes: InterviewThemes) -> tuple[str, ...]:
     """Returns the notes on what was counted and what was left out."""
     several = len(themes.interviews)
     notes = [
@@ -63,9 +63,9 @@ def _counted(number: int, word: str, plural: str = "s") -> str:
     return f"{number:,} {word}{'' if number == 1 else plural}"
 
 
-def themes_table(themes: Themes) -> Table:
+def themes_table(themes: InterviewThemes) -> Table:
     """Builds the table of participants who mention each theme and code, with their share and its interval."""
-    shares = dict(zip([code.id for code in themes.codes], participant_shares(mentions(themes)), strict=True))
+    shares = dict(zip([code.id for code in themes.codes], participant_shares(count_mentions(themes)), strict=True))
     everybody = len(themes.participants)
     groups = []
     for theme, name, codes in by_theme(themes):
@@ -73,10 +73,10 @@ def themes_table(themes: Themes) -> Table:
         rows = []
         if [code.id for code in codes] != [theme]:
             whole_theme = share(len({quotation.participant for quotation in own}), everybody)
-            rows.append(Row(theme, "any of these", _cells(whole_theme, len(own), of(THEME, theme)), total=True))
+            rows.append(Row(theme, "any of these", _cells(whole_theme, len(own), select_by(THEME, theme)), total=True))
         for code in codes:
             title = code.name if code.id != theme else f"{name}, no further"
-            cells = _cells(shares[code.id], sum(two.code == code.id for two in own), of(CODE, code.id))
+            cells = _cells(shares[code.id], sum(two.code == code.id for two in own), select_by(CODE, code.id))
             rows.append(Row(_key(code, codes), title, cells))
         groups.append(Group(name, tuple(rows)))
     columns = (
@@ -91,7 +91,7 @@ def themes_table(themes: Themes) -> Table:
     return Table(THEMES, "Themes by participants", "code", columns, tuple(groups), notes=notes)
 
 
-def _key(code_used: CodeUsed, codes: Sequence[CodeUsed]) -> str:
+def _key(code_used: UsedCode, codes: Sequence[UsedCode]) -> str:
     """Returns the key of a code's row; a theme with further codes is the row of all of them."""
     return f"{code_used.id} itself" if code_used.id == code_used.theme and len(codes) > 1 else code_used.id
 
@@ -106,24 +106,24 @@ def _cells(share: Share, times: int, selection: Selection) -> tuple[Cell, ...]:
     )
 
 
-def matrix_table(themes: Themes) -> Table:
+def matrix_table(themes: InterviewThemes) -> Table:
     """Builds the table of how often each participant mentions each code."""
-    mention_matrix = mentions(themes)
+    mention_matrix = count_mentions(themes)
     rows = {code.id: mention_matrix[place] for place, code in enumerate(themes.codes)}
     groups = []
     for theme, name, codes in by_theme(themes):
         made = []
         for code in codes:
             cells = [
-                _times(int(times), of(CODE, code.id).narrow(PARTICIPANT, who))
+                _times(int(times), select_by(CODE, code.id).narrow(PARTICIPANT, who))
                 for who, times in zip(themes.participants, rows[code.id].tolist(), strict=True)
             ]
-            cells.append(_times(int(rows[code.id].sum()), of(CODE, code.id)))
+            cells.append(_times(int(rows[code.id].sum()), select_by(CODE, code.id)))
             title = code.name if code.id != theme else f"{name}, no further"
             made.append(Row(_key(code, codes), title, tuple(cells)))
         groups.append(Group(name, tuple(made)))
     bottom = [
-        _times(int(times), of(PARTICIPANT, who))
+        _times(int(times), select_by(PARTICIPANT, who))
         for who, times in zip(themes.participants, mention_matrix.sum(axis=0).tolist(), strict=True)
     ]
     total = Row("all", "all codes", (*bottom, _times(len(themes.quotations), Selection())), total=True)
@@ -152,12 +152,12 @@ _SCALE = (
 """Common words for importance, lowest first."""
 
 
-def reference_tables(themes: Themes) -> list[Table]:
+def reference_tables(themes: InterviewThemes) -> list[Table]:
     """Builds a table per question with reference items: who ticked an item, and who mentioned it in their own words."""
     return [_reference_table(themes, reference) for reference in themes.references]
 
 
-def _reference_table(themes: Themes, reference: Reference) -> Table:
+def _reference_table(themes: InterviewThemes, reference: Reference) -> Table:
     coded = set(themes.participants)
     everybody = coded | set(reference.reached)
     rows = [_tally(item, len(reference.reached), len(coded), len(everybody)) for item in reference.items]
@@ -185,7 +185,7 @@ def _reference_table(themes: Themes, reference: Reference) -> Table:
 
 def _tally(reference_tally: ReferenceTally, reached: int, coded: int, everybody: int) -> Row:
     either = tuple(dict.fromkeys((*reference_tally.ticked, *reference_tally.named)))
-    named = of(CODE, *reference_tally.codes) if reference_tally.named else None
+    named = select_by(CODE, *reference_tally.codes) if reference_tally.named else None
     cells = (
         _part(len(reference_tally.ticked), reached),
         _part(len(reference_tally.named), coded, named),
@@ -204,9 +204,9 @@ def _people(who: Sequence[str]) -> Cell:
     return Cell((", ".join(who) or ABSENT,))
 
 
-def field_tables(themes: Themes) -> list[Table]:
+def field_tables(themes: InterviewThemes) -> list[Table]:
     """Builds tables for codes with fields: a list of the quotations, and counts if a theme has several such codes."""
-    asking: dict[tuple[str, tuple[str, ...]], list[CodeUsed]] = {}
+    asking: dict[tuple[str, tuple[str, ...]], list[UsedCode]] = {}
     for code in themes.codes:
         if code.fields:
             asking.setdefault((code.theme, code.fields), []).append(code)
@@ -220,7 +220,7 @@ def field_tables(themes: Themes) -> list[Table]:
 
 
 def _listing(
-    themes: Themes, theme: str, fields: Sequence[str], codes: Sequence[CodeUsed], said: Sequence[Quotation]
+    themes: InterviewThemes, theme: str, fields: Sequence[str], codes: Sequence[UsedCode], said: Sequence[Quotation]
 ) -> Table:
     """Builds a table with one row per quotation, grouped by code if there are several."""
     alone = len(codes) == 1
@@ -248,7 +248,7 @@ def _listing(
 
 def _said_cells(fields: Sequence[str], quotation: Quotation) -> tuple[Cell, ...]:
     cells = [Cell((_told(quotation.fields.get(field, "")),)) for field in fields]
-    return (*cells, Cell((f"“{quotation.words}”",), (), of(QUOTATION, quotation.id)))
+    return (*cells, Cell((f"“{quotation.words}”",), (), select_by(QUOTATION, quotation.id)))
 
 
 def _told(words: str) -> str:
@@ -261,24 +261,26 @@ def _and(names: Sequence[str]) -> str:
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
-def _notes(themes: Themes, fields: Sequence[str], said: Sequence[Quotation]) -> tuple[str, ...]:
+def _notes(themes: InterviewThemes, fields: Sequence[str], said: Sequence[Quotation]) -> tuple[str, ...]:
     differ = any(SEPARATOR in quotation.fields.get(field, "") for quotation in said for field in fields)
     note = f"{_begun(DIFFER)}: they gave the same code but filled in its fields differently, and nobody has decided."
     return (*([note] if differ else []), *base_notes(themes))
 
 
-def _beside(themes: Themes, quotation: Quotation) -> list[Quotation]:
+def _beside(themes: InterviewThemes, quotation: Quotation) -> list[Quotation]:
     """Returns the quotations of other themes in the same answer, such as what is done about a defect."""
     return [two for two in themes.quotations if two.theme != quotation.theme and {*quotation.answers} & {*two.answers}]
 
 
-def _also(themes: Themes, beside: Sequence[Quotation]) -> Cell:
+def _also(themes: InterviewThemes, beside: Sequence[Quotation]) -> Cell:
     names = [code.name for code in themes.codes if code.id in {two.code for two in beside}]
-    opens = of(QUOTATION, *(two.id for two in beside)) if beside else None
+    opens = select_by(QUOTATION, *(two.id for two in beside)) if beside else None
     return Cell((", ".join(names) or NOTHING,), (), opens)
 
 
-def _by_first_field(themes: Themes, theme: str, codes: Sequence[CodeUsed], said: Sequence[Quotation]) -> Table | None:
+def _by_first_field(
+    themes: InterviewThemes, theme: str, codes: Sequence[UsedCode], said: Sequence[Quotation]
+) -> Table | None:
     """Counts a theme's codes by their first field, such as the importance of defects; None for too many values."""
     field = codes[0].fields[0]
     titles: dict[str, str] = {}
@@ -293,7 +295,7 @@ def _by_first_field(themes: Themes, theme: str, codes: Sequence[CodeUsed], said:
         own = [quotation for quotation in said if quotation.code == code.id]
         cells = [_quoted([quotation for quotation in own if _value(quotation, field)[0] == key]) for key in ordered]
         people = {quotation.participant for quotation in own}
-        cells += [_quoted(own), Cell((whole(len(people)),), (len(people),), of(CODE, code.id))]
+        cells += [_quoted(own), Cell((whole(len(people)),), (len(people),), select_by(CODE, code.id))]
         rows.append(Row(code.id, code.name, tuple(cells)))
     columns = (
         *(Column(key, titles[key], spanner=field, numbers=("",)) for key in ordered),
@@ -323,7 +325,7 @@ def _value(quotation: Quotation, field: str) -> tuple[str, str]:
 
 def _quoted(several: Sequence[Quotation]) -> Cell:
     number = len(several)
-    opens = of(QUOTATION, *(quotation.id for quotation in several)) if several else None
+    opens = select_by(QUOTATION, *(quotation.id for quotation in several)) if several else None
     return Cell((whole(number) if number else NOTHING,), (number,), opens)
 
 
@@ -331,7 +333,7 @@ def _begun(title: str) -> str:
     return f"{title[:1].upper()}{title[1:]}"
 
 
-def quotations_table(themes: Themes) -> Table:
+def quotations_table(themes: InterviewThemes) -> Table:
     """Builds the table of all quotations by code, with the question and the context."""
     groups = []
     for _, _, codes in by_theme(themes):
@@ -361,7 +363,7 @@ def _quotation_row(number: int, quotation: Quotation) -> Row:
     cells = (
         Cell((quotation.asked or ABSENT,)),
         Cell((shortened(earlier + quotation.before, from_end=True),)),
-        Cell((f"“{quotation.words}”",), (), of(QUOTATION, quotation.id)),
+        Cell((f"“{quotation.words}”",), (), select_by(QUOTATION, quotation.id)),
         Cell((shortened(quotation.after + later),)),
     )
     return Row(f"{quotation.code}-{number}", quotation.participant, cells)

@@ -9,7 +9,7 @@ from itertools import islice, pairwise
 from quaestor.base.errors import InputError
 from quaestor.base.names import join_with_or, suggest
 from quaestor.interviews.transcript_formats.docx import document_lines
-from quaestor.interviews.transcript_formats.plain_text import from_lines, lines_with_openings
+from quaestor.interviews.transcript_formats.plain_text import find_openings, read_utterances
 from quaestor.interviews.transcript_formats.records import CuePlace, ReadTranscript, RecordedTurn, Utterance
 from quaestor.interviews.transcript_formats.subtitles import from_subrip, from_webvtt
 from quaestor.interviews.transcript_formats.text_decoding import (
@@ -106,7 +106,7 @@ def transcript_in(
     lines = lines_of(text)
     chosen = format or _format_of(lines)
     if chosen == "text":
-        utterances, beside = from_lines(lines_with_openings(lines, speakers), speakers), list[str]()
+        utterances, beside = read_utterances(find_openings(lines, speakers), speakers), list[str]()
     else:
         utterances, beside = (from_webvtt if chosen == "webvtt" else from_subrip)(lines, speakers)
     _require_all(speakers, utterances, name)
@@ -125,7 +125,7 @@ def _document(
     if encoding:
         raise InputError(f"{name} is a Word document, which needs no encoding: leave it out")
     lines, beside = document_lines(data, name, named)
-    utterances = from_lines(lines, named)
+    utterances = read_utterances(lines, named)
     _require_all(named, utterances, name)
     return ReadTranscript("docx", "UTF-8", turns_of(utterances, "\n", name, apart=apart), tuple(beside))
 

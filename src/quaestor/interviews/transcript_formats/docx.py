@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import groupby
 
 from quaestor.interviews.transcript_formats.docx_package import unpacked
-from quaestor.interviews.transcript_formats.plain_text import Line, lines_with_openings
+from quaestor.interviews.transcript_formats.plain_text import TextLine, find_openings
 from quaestor.interviews.transcript_formats.speaker_labels import (
     LONGEST,
     SURE,
@@ -27,9 +27,9 @@ _ABOUT = re.compile(r"(?P<who>.{1,80}) (?:started|stopped) transcription")
 """What Teams writes about its own recording."""
 
 
-def document_lines(data: bytes, where: str, named: tuple[str, ...] = ()) -> tuple[list[Line], list[str]]:
+def document_lines(data: bytes, where: str, named: tuple[str, ...] = ()) -> tuple[list[TextLine], list[str]]:
     """Returns the lines of a document with their possible openings, and text outside the conversation."""
-    lines: list[Line] = []
+    lines: list[TextLine] = []
     beside: list[str] = []
     waiting: list[str] = []
     header: list[str] | None = None
@@ -52,11 +52,11 @@ def document_lines(data: bytes, where: str, named: tuple[str, ...] = ()) -> tupl
         elif len(filled) < 2 and not (filled and header and len(header) == len(cells)):
             waiting += [line for cell in filled for line in lines_of(cell)]
         else:
-            lines += lines_with_openings(waiting, named)
+            lines += find_openings(waiting, named)
             waiting = []
             row = _row_under(header, cells) if header and len(header) == len(cells) else _row(filled)
             lines.append(_since(row, begins))
-    lines += lines_with_openings(waiting, named)
+    lines += find_openings(waiting, named)
     about = _about(lines, named)
     beside += [line.text for place, line in enumerate(lines) if place in about]
     return [line for place, line in enumerate(lines) if place not in about], [*beside, *notes]
@@ -78,7 +78,7 @@ def _counted(blocks: Sequence[str | list[str]]) -> frozenset[int]:
     return frozenset(table_rows)
 
 
-def _since(row: Line, start: float | None) -> Line:
+def _since(row: TextLine, start: float | None) -> TextLine:
     """Returns a row with the time found among its words, unless it has one of its own."""
     if row.start is not None or start is None:
         return row
@@ -86,7 +86,7 @@ def _since(row: Line, start: float | None) -> Line:
     return replace(row, opening=opening, start=start)
 
 
-def _about(lines: list[Line], named: tuple[str, ...]) -> frozenset[int]:
+def _about(lines: list[TextLine], named: tuple[str, ...]) -> frozenset[int]:
     """Returns the indexes of Teams' own lines before the first and after the last speaker; others are speech."""
     speakers = speakers_among([line.opening for line in lines], named)
     heads = [place for place, line in enumerate(lines) if speakers.open(line.opening)]
@@ -101,7 +101,7 @@ def _about(lines: list[Line], named: tuple[str, ...]) -> frozenset[int]:
     )
 
 
-def _row_under(header: list[str], cells: list[str]) -> Line:
+def _row_under(header: list[str], cells: list[str]) -> TextLine:
     """Reads a row below a header: whatever is in the speaker column is a speaker."""
     speaker = next((place for place, column in enumerate(header) if column in _SPEAKER), -1)
     label, start, paragraphs = "", None, list[str]()
@@ -113,10 +113,10 @@ def _row_under(header: list[str], cells: list[str]) -> Line:
         elif cell and not (column in _COUNT and cell.isdecimal()):
             paragraphs.append(cell)
     words = "\n".join(paragraphs)
-    return Line(words, Opening(label, words, start, SURE) if label else None, start)
+    return TextLine(words, Opening(label, words, start, SURE) if label else None, start)
 
 
-def _row(cells: list[str]) -> Line:
+def _row(cells: list[str]) -> TextLine:
     """Reads a row with a speaker and words, with or without times before or between them."""
     first = next((place for place, cell in enumerate(cells[:-1]) if not _is_time(cell)), len(cells) - 1)
     after = range(first + 1, len(cells) - 1)
@@ -126,8 +126,8 @@ def _row(cells: list[str]) -> Line:
     label = " ".join(cells[0].rstrip(":：").split())
     called = is_plausible(label) or (times and len(label) <= LONGEST and "\n" not in cells[0])
     if len(cells) < 2 or not called:
-        return Line(text, start=start)
-    return Line(text, Opening(label, "\n".join(cells[1:]), start, SURE))
+        return TextLine(text, start=start)
+    return TextLine(text, Opening(label, "\n".join(cells[1:]), start, SURE))
 
 
 def _is_time(cell: str) -> bool:

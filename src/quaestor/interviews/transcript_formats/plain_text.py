@@ -40,7 +40,7 @@ _TIMES_ABOVE = 0.2
 
 
 @dataclass(frozen=True)
-class Line:
+class TextLine:
     """A line of a file and its possible opening; a row of a table states the speaker."""
 
     text: str
@@ -54,21 +54,21 @@ class _Paragraph:
 
     speaker: str
     start: float | None = None
-    said: list[str] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
     end: float | None = None
 
 
-def lines_with_openings(lines: Sequence[str], named: tuple[str, ...] = ()) -> list[Line]:
+def find_openings(lines: Sequence[str], named: tuple[str, ...] = ()) -> list[TextLine]:
     """Returns the lines that are not empty, each with its possible opening."""
     written = list(_written(_unquoted(lines, named)))
     if not written:
         return []
     filled = [line.text for line, _ in written]
     openings = openings_of(filled, named)
-    heads = heads_among(filled, openings, named)
+    heads = find_heads(filled, openings, named)
     times = _lines_of_times(filled, openings, heads)
     under_times = _named_under_times(filled, list(times), named)
-    turn_lines: list[Line] = []
+    turn_lines: list[TextLine] = []
     start: float | None = None
     for place, (line, gap) in enumerate(written):
         if place in times:
@@ -79,12 +79,12 @@ def lines_with_openings(lines: Sequence[str], named: tuple[str, ...] = ()) -> li
         if opening is not None:
             begins = start if opening.start is None else opening.start
             opening = replace(opening, start=begins, apart=gap or start is not None)
-        turn_lines.append(Line(line.text, opening, start))
+        turn_lines.append(TextLine(line.text, opening, start))
         start = None
     return turn_lines
 
 
-def _written(lines: Sequence[str]) -> Iterator[tuple[Line, bool]]:
+def _written(lines: Sequence[str]) -> Iterator[tuple[TextLine, bool]]:
     """Yields nonempty lines without the times among their words, and whether an empty line precedes each."""
     gap, start = True, None
     for line in lines:
@@ -92,7 +92,7 @@ def _written(lines: Sequence[str]) -> Iterator[tuple[Line, bool]]:
         begins = start if read.start is None else read.start
         start = read.after if read.text or read.after is not None else begins
         if read.text:
-            yield Line(read.text, start=begins), gap
+            yield TextLine(read.text, start=begins), gap
         gap = not line.strip()
 
 
@@ -136,16 +136,18 @@ def _named_under_times(lines: Sequence[str], timed: Sequence[int], named: Collec
     return frozenset(place + 1 for place in timed)
 
 
-def from_lines(lines: Sequence[Line], named: Collection[str] = ()) -> list[Utterance]:
+def read_utterances(lines: Sequence[TextLine], named: Collection[str] = ()) -> list[Utterance]:
     """Returns the utterances in lines; a speaker continues until another one is named."""
     speakers = speakers_among([line.opening for line in lines], named)
     return [
-        Utterance(paragraph.speaker, "\n".join(text for text in paragraph.said if text), paragraph.start, paragraph.end)
+        Utterance(
+            paragraph.speaker, "\n".join(text for text in paragraph.texts if text), paragraph.start, paragraph.end
+        )
         for paragraph in _paragraphs(lines, speakers)
     ]
 
 
-def _shapes_of_times(lines: Sequence[Line], speakers: Speakers) -> frozenset[_Shape]:
+def _shapes_of_times(lines: Sequence[TextLine], speakers: Speakers) -> frozenset[_Shape]:
     """Returns how the file writes times before words: throughout and never going back; any other time is speech."""
     begun = [_TIMED.fullmatch(line.text) for line in lines]
     shapes = Counter(_shape(timed["time"]) for timed in begun if timed)
@@ -168,7 +170,7 @@ def _shape(time: str) -> _Shape:
     return _FROM_TO if "-->" in time else (time[0], time.count(":"))
 
 
-def _shape_after_names(lines: Sequence[Line], speakers: Speakers) -> _Shape | None:
+def _shape_after_names(lines: Sequence[TextLine], speakers: Speakers) -> _Shape | None:
     """Returns how the file writes times between name and words: in most turns, each later than the one before."""
     heads = [line.opening for line in lines if speakers.open(line.opening)]
     begun = [timed for head in heads if head.start is None and (timed := _TIMED.fullmatch(head.rest))]
@@ -178,7 +180,7 @@ def _shape_after_names(lines: Sequence[Line], speakers: Speakers) -> _Shape | No
     return shape if count > 1 and 2 * count >= len(heads) and times == sorted(set(times)) else None
 
 
-def _paragraphs(lines: Sequence[Line], speakers: Speakers) -> Iterator[_Paragraph]:
+def _paragraphs(lines: Sequence[TextLine], speakers: Speakers) -> Iterator[_Paragraph]:
     at, shapes = _Paragraph(""), _shapes_of_times(lines, speakers)
     after = _shape_after_names(lines, speakers)
     for line in lines:
@@ -196,7 +198,7 @@ def _paragraphs(lines: Sequence[Line], speakers: Speakers) -> Iterator[_Paragrap
             yield at
             at = _Paragraph(at.speaker, line.start, [line.text])
         else:
-            at.said.append(line.text)
+            at.texts.append(line.text)
     yield at
 
 
@@ -216,7 +218,7 @@ Heads = dict[int, Opening]
 """The openings of lines, by index."""
 
 
-def heads_among(lines: Sequence[str], openings: Sequence[Opening | None], named: Collection[str] = ()) -> Heads:
+def find_heads(lines: Sequence[str], openings: Sequence[Opening | None], named: Collection[str] = ()) -> Heads:
     """Finds lines that name a speaker without a colon, by index; returns none if the file writes names with a colon."""
     readings = [_timed(lines, named), _alone(lines, named), _tabbed(lines, named)]
     sure = any(opening is not None and opening.way == SURE for opening in openings)

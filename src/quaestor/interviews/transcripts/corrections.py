@@ -12,7 +12,7 @@ from quaestor.interviews.model.question_matching import matched
 from quaestor.interviews.model.records import Interview, Transcript, Voice
 from quaestor.interviews.repository import Interviews
 from quaestor.interviews.transcript_formats.speaker_labels import is_generic, names_in
-from quaestor.interviews.transcripts.import_file import BY_HAND, MATCHED, since_import
+from quaestor.interviews.transcripts.import_file import BY_HAND, MATCHED, list_entries_since_import
 from quaestor.store.sealed_file import NewEntry
 
 _BEGINS = 12
@@ -64,7 +64,7 @@ def speakers_of(interviews: Interviews, name: str) -> list[Speaker]:
     transcript = interviews.transcript(name)
     voices = {
         entry.content["speaker"]: (Voice(entry.content["voice"]), entry.content.get("how", "") == BY_HAND)
-        for entry in since_import(interviews.file.read_entries(about=name))
+        for entry in list_entries_since_import(interviews.file.read_entries(about=name))
         if entry.kind == "speaker"
     }
     places: dict[str, list[int]] = {}
@@ -149,7 +149,7 @@ def decided_by_hand(interviews: Interviews, name: str) -> Mapping[int, str]:
     """Returns the turns for which a person decided which question they ask, or that they ask none."""
     return {
         int(turn): question
-        for entry in since_import(interviews.file.read_entries(about=name))
+        for entry in list_entries_since_import(interviews.file.read_entries(about=name))
         if entry.kind == "match" and entry.content["how"] == BY_HAND
         for turn, question in entry.content["questions"].items()
     }

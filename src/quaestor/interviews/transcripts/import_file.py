@@ -12,7 +12,7 @@ from typing import Any
 from quaestor.base.errors import InputError, StateError
 from quaestor.interviews.model.question_matching import matched
 from quaestor.interviews.model.records import Guide, Voice
-from quaestor.interviews.participants.consent import consent_missing, require_consent
+from quaestor.interviews.participants.consent import explain_missing_consent, require_consent
 from quaestor.interviews.repository import Interviews
 from quaestor.interviews.transcript_formats import ENCODINGS, LARGEST, transcript_in
 from quaestor.interviews.transcript_formats.records import ReadTranscript, RecordedTurn
@@ -49,7 +49,7 @@ class _Part:
         return (2 * self.guide + self.questions) / max(self.turns, 1)
 
 
-def proposed_voices(turns: Sequence[RecordedTurn], guide: Guide) -> dict[str, Voice]:
+def propose_voices(turns: Sequence[RecordedTurn], guide: Guide) -> dict[str, Voice]:
     """Assigns a voice to each speaker: by the label in the file, else by who asks and who answers."""
     parts = _parts(turns, guide)
     voices = {speaker: voice for speaker in parts if (voice := _called(speaker)) is not None}
@@ -110,7 +110,7 @@ class AnotherTranscript(StateError):
 
 
 @dataclass(frozen=True)
-class Imported:
+class TranscriptImport:
     """An imported transcript, or the same one that was imported before."""
 
     interview: str
@@ -142,16 +142,16 @@ def import_transcript(
     replace: bool = False,
     encoding: str = "",
     apart: bool = False,
-) -> Imported:
+) -> TranscriptImport:
     """Imports the transcript of an interview from a file, which is only read."""
     if not path.is_file():
         raise InputError(f"{path} is not a file: name the transcript file")
     with path.open("rb") as file:
         data = file.read(LARGEST + 1)
-    return take_in(interviews, name, data, path.name, actor, format, named, replace, encoding, apart)
+    return import_bytes(interviews, name, data, path.name, actor, format, named, replace, encoding, apart)
 
 
-def take_in(
+def import_bytes(
     interviews: Interviews,
     name: str,
     data: bytes,
@@ -162,15 +162,15 @@ def take_in(
     replace: bool = False,
     encoding: str = "",
     apart: bool = False,
-) -> Imported:
+) -> TranscriptImport:
     """Imports a transcript from bytes; the same file again changes nothing, another one needs `replace`."""
     interview = interviews.interview(name)
     require_consent(interviews, interview.participant, _NEEDS_CONSENT)
-    known = latest_import(interviews.file.read_entries(about=name))
+    known = find_latest_import(interviews.file.read_entries(about=name))
     sha256 = hashlib.sha256(data).hexdigest()
     if known is not None and known.content["sha256"] == sha256 and not replace:
         return _told(interviews, name, known.content, new=False)
-    refused = import_refused(interviews, name)
+    refused = explain_import_refusal(interviews, name)
     if refused:
         raise StateError(refused)
     if known is not None and not replace:
@@ -180,7 +180,7 @@ def take_in(
         )
     read = transcript_in(data, file, format, named, encoding, apart=apart)
     guide = interviews.guide_of(interview)
-    voices = proposed_voices(read.turns, guide)
+    voices = propose_voices(read.turns, guide)
     content = {"format": read.format, "encoding": read.encoding, "sha256": sha256, "turns": len(read.turns)}
     content |= {"words": read.words, "left_out": [line[:500] for line in read.left_out[:100]]}
     content |= {"left_out_count": len(read.left_out), "doubtful": read.doubtful}
@@ -200,20 +200,20 @@ def take_in(
     return _told(interviews, name, content, new=True, replaced=known is not None)
 
 
-def latest_import(entries: Sequence[SealedEntry]) -> SealedEntry | None:
+def find_latest_import(entries: Sequence[SealedEntry]) -> SealedEntry | None:
     """Returns the entry of the last import."""
     return next((entry for entry in reversed(entries) if entry.kind == "transcript"), None)
 
 
-def since_import(entries: Sequence[SealedEntry]) -> Sequence[SealedEntry]:
+def list_entries_since_import(entries: Sequence[SealedEntry]) -> Sequence[SealedEntry]:
     """Returns the entries from the last import on."""
     return entries[max((place for place, entry in enumerate(entries) if entry.kind == "transcript"), default=0) :]
 
 
-def import_refused(interviews: Interviews, name: str) -> str:
+def explain_import_refusal(interviews: Interviews, name: str) -> str:
     """Returns why no transcript can be imported or replaced now; empty if one can."""
     interview = interviews.interview(name)
-    missing = consent_missing(interviews, interview.participant, _NEEDS_CONSENT)
+    missing = explain_missing_consent(interviews, interview.participant, _NEEDS_CONSENT)
     return missing or (_given_out(interviews, name) if interview.transcript else "")
 
 
@@ -253,7 +253,9 @@ def _matches(read: ReadTranscript, voices: Mapping[str, Voice], guide: Guide) ->
     return {str(match.turn): match.question for match in matched(spoken, guide)}
 
 
-def _told(interviews: Interviews, name: str, said: Mapping[str, Any], *, new: bool, replaced: bool = False) -> Imported:
+def _told(
+    interviews: Interviews, name: str, said: Mapping[str, Any], *, new: bool, replaced: bool = False
+) -> TranscriptImport:
     transcript = interviews.transcript(name)
     speakers = {
         entry.content["speaker"]: entry.content["voice"]
@@ -262,7 +264,7 @@ def _told(interviews: Interviews, name: str, said: Mapping[str, Any], *, new: bo
     }
     counted = list(speakers.values())
     guide = interviews.guide(transcript.guide, transcript.version)
-    return Imported(
+    return TranscriptImport(
         name,
         said["format"],
         said.get("encoding", ""),
