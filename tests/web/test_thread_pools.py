@@ -19,9 +19,9 @@ from tests.support.paths import ROOT
 
 from quaestor.web.app import make_app
 from quaestor.web.page import Pages
-from quaestor.web.security.permissions import MATRIX
-from quaestor.web.study_session import KeptOpen
-from quaestor.web.thread_pools import AT_WORK, WITHOUT_ACCOUNT, Pool, ThreadPools, pool_of
+from quaestor.web.security.permissions import PERMISSIONS_BY_ROUTE
+from quaestor.web.study_session import StudySession
+from quaestor.web.thread_pools import AT_WORK, WITHOUT_ACCOUNT, Pool, ThreadPools, choose_pool
 
 MANY = 50
 """More requests than all pools have threads."""
@@ -32,7 +32,7 @@ PATIENCE = 10.0
 class BusyPages(Pages):
     """A page for readers that takes until it is let go, and what raters and respondents send meanwhile."""
 
-    def __init__(self, opened: KeptOpen) -> None:
+    def __init__(self, opened: StudySession) -> None:
         templates = Environment(loader=DictLoader({"page.html": "{{ thread() }}"}), autoescape=True)
         super().__init__(opened, Jinja2Templates(env=templates))
         self.let_go = threading.Event()
@@ -79,10 +79,10 @@ class BusyPages(Pages):
 @pytest.fixture
 def busy(tmp_path: Path) -> Iterator[BusyPages]:
     (tmp_path / "study.toml").write_text('[study]\nname = "s"\n', "utf-8")
-    pages = BusyPages(KeptOpen(tmp_path))
+    pages = BusyPages(StudySession(tmp_path))
     yield pages
     pages.let_go.set()
-    pages.opened.close()
+    pages.session.close()
 
 
 @pytest.fixture
@@ -180,11 +180,11 @@ def test_every_route_has_a_pool_and_readers_have_the_smallest_one(tmp_path: Path
     app.state.let_go()
     named = {str(getattr(route, "name", "")) for route in app.routes}
     assert named >= AT_WORK | WITHOUT_ACCOUNT
-    assert pool_of("interview-themes", "GET") is Pool.READING
-    assert pool_of("give", "POST") is Pool.ACTS
-    assert pool_of(None, "GET") is Pool.READING
+    assert choose_pool("interview-themes", "GET") is Pool.READING
+    assert choose_pool("give", "POST") is Pool.ACTS
+    assert choose_pool(None, "GET") is Pool.READING
     assert min(Pool, key=lambda one: one.threads) is Pool.READING
-    assert {MATRIX[name] for name in WITHOUT_ACCOUNT} == {"public"}
+    assert {PERMISSIONS_BY_ROUTE[name] for name in WITHOUT_ACCOUNT} == {"public"}
 
 
 @pytest.mark.slow

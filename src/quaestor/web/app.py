@@ -40,11 +40,11 @@ from quaestor.web.coding.agreement import AgreementPages
 from quaestor.web.coding.codebook import CodebookActs, CodebookPages
 from quaestor.web.coding.disagreements import SettlingPages, TiePages
 from quaestor.web.coding.phrases import PhrasePages
-from quaestor.web.coding.rating import Facets, RatingPages, chosen_values, left_in_words
+from quaestor.web.coding.rating import FacetRenderer, RatingPages, chosen_values, describe_time_left
 from quaestor.web.coding.rounds import RoundPages
-from quaestor.web.error_pages import Refusals
+from quaestor.web.error_pages import ErrorPages
 from quaestor.web.evidence.funnel_pages import FunnelPages
-from quaestor.web.html.evidence import answer_of, body_of, clean, prepared
+from quaestor.web.html.evidence import answer_of, body_of, clean, prepare_item
 from quaestor.web.html.texts import language_name, say, set_markdown, set_text, web_links, with_commands
 from quaestor.web.interviews.coding import CodingPages, InVivoPages
 from quaestor.web.interviews.conduct import ConductPages
@@ -56,14 +56,14 @@ from quaestor.web.interviews.transcripts import TranscriptPages
 from quaestor.web.navigation import Addresses, navigation_entries
 from quaestor.web.page import Pages
 from quaestor.web.people.pages import PeoplePages
-from quaestor.web.people.sign_in_pages import DoorPages
-from quaestor.web.publication.pages import Published, ResultPages
+from quaestor.web.people.sign_in_pages import SignInPages
+from quaestor.web.publication.pages import PublishedFolder, ResultPages
 from quaestor.web.search.pages import EvidencePages
 from quaestor.web.security.access import Access, Cookie, visitor_of
-from quaestor.web.security.headers import SafeHeaders
+from quaestor.web.security.headers import SecurityHeaders
 from quaestor.web.study.help_pages import HelpPages
 from quaestor.web.study.pages import StudyPages
-from quaestor.web.study_session import KeptOpen
+from quaestor.web.study_session import StudySession
 from quaestor.web.surveys.desk import SurveyDeskPages, SurveyInvitationPages
 from quaestor.web.surveys.payment import ClaimPages, PayPages
 from quaestor.web.surveys.respond import RespondentPages
@@ -77,7 +77,7 @@ LOCAL_HOSTS = ("127.0.0.1", "localhost", "[::1]")
 """Host names that the desk answers to; any other is refused, against DNS rebinding."""
 
 
-def templates() -> Jinja2Templates:
+def build_templates() -> Jinja2Templates:
     environment = Environment(
         loader=FileSystemLoader(_HERE / "templates"),
         autoescape=select_autoescape(default=True),
@@ -96,9 +96,9 @@ def templates() -> Jinja2Templates:
     environment.globals["visitor_of"] = visitor_of
     environment.globals["navigation_entries"] = navigation_entries
     environment.globals["chosen_values"] = chosen_values
-    environment.globals["left_in_words"] = left_in_words
+    environment.globals["left_in_words"] = describe_time_left
     environment.globals["new_key"] = build_form_key
-    environment.globals["facets_of"] = Facets(environment)
+    environment.globals["facets_of"] = FacetRenderer(environment)
     environment.globals["question_kind"] = kind_of
     return Jinja2Templates(env=environment)
 
@@ -111,57 +111,61 @@ def make_app(
     warm: Callable[[], None] = lambda: None,
 ) -> Starlette:
     """Builds the web application of a study; `warm` is called when the journal has been read."""
-    renderer = templates()
+    renderer = build_templates()
     directory = Directory(study / PEOPLE_FILE)
     cookie = Cookie(f"quaestor-{hash_token(str(study.resolve()))[:8]}")
-    opened = KeptOpen(study, prepared)
+    session = StudySession(study, prepare_item)
     remaking = Remaking(study)
-    parts = _pages(opened, renderer, directory, cookie, clock, remaking, warm)
-    refusals = Refusals(renderer)
-    doors = DoorPages(study, directory, passwords or Passwords(), cookie, clock, renderer)
+    parts = _build_pages(session, renderer, directory, cookie, clock, remaking, warm)
+    refusals = ErrorPages(renderer)
+    doors = SignInPages(study, directory, passwords or Passwords(), cookie, clock, renderer)
 
-    def let_go() -> None:
+    def release() -> None:
         for part in parts:
             part.close()
-        opened.close()
+        session.close()
         directory.close()
 
     @asynccontextmanager
-    async def lasting(app: Starlette) -> AsyncIterator[None]:
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
         for part in parts:
             part.begin()
         await run_in_threadpool(finish_erasures, study)
         trying = asyncio.create_task(_finish_erasures_later(study))
         yield
         trying.cancel()
-        let_go()
+        release()
 
     app = Starlette(
-        routes=[*(route for part in parts for route in part.routes()), *_routes_of(doors), *_files_of(study, opened)],
+        routes=[
+            *(route for part in parts for route in part.routes()),
+            *_list_sign_in_routes(doors),
+            *_list_file_routes(study, session),
+        ],
         middleware=[
-            Middleware(SafeHeaders),
+            Middleware(SecurityHeaders),
             Middleware(TrustedHostMiddleware, allowed_hosts=[*LOCAL_HOSTS, *allowed_hosts], www_redirect=False),
             Middleware(Access, directory=directory, cookie=cookie, clock=clock, refusals=refusals),
             Middleware(ThreadPools),
         ],
-        lifespan=lasting,
+        lifespan=lifespan,
         exception_handlers={
             HTTPException: refusals.failed,
             QuaestorError: refusals.failed,
-            OSError: refusals.not_written,
-            Exception: refusals.broke,
+            OSError: refusals.handle_disk_error,
+            Exception: refusals.handle_defect,
         },
     )
     app.state.remaking = remaking
-    app.state.has_surveys = lambda: _has_feature(opened, has_surveys)
-    app.state.has_interviews = lambda: _has_feature(opened, has_interviews)
-    app.state.let_go = let_go
-    app.state.prepare = opened.prepare
+    app.state.has_surveys = lambda: _has_feature(session, has_surveys)
+    app.state.has_interviews = lambda: _has_feature(session, has_interviews)
+    app.state.let_go = release
+    app.state.prepare = session.prepare
     return app
 
 
-def _pages(
-    opened: KeptOpen,
+def _build_pages(
+    session: StudySession,
     renderer: Jinja2Templates,
     directory: Directory,
     cookie: Cookie,
@@ -170,41 +174,41 @@ def _pages(
     warm: Callable[[], None],
 ) -> list[Pages]:
     """Builds all pages, one object per subject."""
-    codebook = CodebookBrowser(opened)
+    codebook = CodebookBrowser(session)
     return [
-        RatingPages(opened, renderer, warm),  # most frequent route, so matched first
-        CodingPages(opened, renderer),
-        RespondentPages(opened, renderer, clock),
-        StudyPages(opened, renderer),
-        HelpPages(opened, renderer),
-        AgreementPages(opened, renderer),
-        EvidencePages(opened, renderer, directory, clock),
-        FunnelPages(opened, renderer),
-        RoundPages(opened, renderer),
-        SettlingPages(opened, renderer),
-        TiePages(opened, renderer),
-        PhrasePages(opened, renderer),
-        PeoplePages(opened, renderer, clock),
-        CodebookPages(opened, renderer, codebook),
-        CodebookActs(opened, renderer, codebook),
-        ResultPages(opened, renderer, remaking),
-        SurveyDeskPages(opened, renderer),
-        SurveyInvitationPages(opened, renderer),
-        SurveyResultPages(opened, renderer),
-        ClaimPages(opened, renderer, cookie),
-        PayPages(opened, renderer),
-        InVivoPages(opened, renderer),
-        InterviewPages(opened, renderer),
-        GuidePages(opened, renderer),
-        ConsentPages(opened, renderer, clock),
-        TranscriptPages(opened, renderer),
-        ThemePages(opened, renderer),
-        NamePages(opened, renderer),
-        ConductPages(opened, renderer),
+        RatingPages(session, renderer, warm),  # most frequent route, so matched first
+        CodingPages(session, renderer),
+        RespondentPages(session, renderer, clock),
+        StudyPages(session, renderer),
+        HelpPages(session, renderer),
+        AgreementPages(session, renderer),
+        EvidencePages(session, renderer, directory, clock),
+        FunnelPages(session, renderer),
+        RoundPages(session, renderer),
+        SettlingPages(session, renderer),
+        TiePages(session, renderer),
+        PhrasePages(session, renderer),
+        PeoplePages(session, renderer, clock),
+        CodebookPages(session, renderer, codebook),
+        CodebookActs(session, renderer, codebook),
+        ResultPages(session, renderer, remaking),
+        SurveyDeskPages(session, renderer),
+        SurveyInvitationPages(session, renderer),
+        SurveyResultPages(session, renderer),
+        ClaimPages(session, renderer, cookie),
+        PayPages(session, renderer),
+        InVivoPages(session, renderer),
+        InterviewPages(session, renderer),
+        GuidePages(session, renderer),
+        ConsentPages(session, renderer, clock),
+        TranscriptPages(session, renderer),
+        ThemePages(session, renderer),
+        NamePages(session, renderer),
+        ConductPages(session, renderer),
     ]
 
 
-def _routes_of(doors: DoorPages) -> list[BaseRoute]:
+def _list_sign_in_routes(doors: SignInPages) -> list[BaseRoute]:
     return [
         Route("/sign-in", doors.sign_in, methods=["GET", "POST"], name="sign-in"),
         Route("/join/{token}", doors.join, methods=["GET", "POST"], name="join"),
@@ -214,21 +218,21 @@ def _routes_of(doors: DoorPages) -> list[BaseRoute]:
     ]
 
 
-def _files_of(study: Path, opened: KeptOpen) -> list[BaseRoute]:
+def _list_file_routes(study: Path, session: StudySession) -> list[BaseRoute]:
     return [
         Route("/health", _health, name="health"),
         Route("/static/tokens.css", _tokens, name="tokens"),
         Route("/static/mark.svg", _icon, name="icon"),
         Mount("/static", StaticFiles(directory=_HERE / "static"), name="static"),
-        Mount("/report", Published(study, "report", opened), name="report"),
-        Mount("/handbook", Published(study, "handbook", opened), name="handbook"),
+        Mount("/report", PublishedFolder(study, "report", session), name="report"),
+        Mount("/handbook", PublishedFolder(study, "handbook", session), name="handbook"),
     ]
 
 
-def _has_feature(opened: KeptOpen, has: Callable[[Study], bool]) -> bool:
+def _has_feature(session: StudySession, has: Callable[[Study], bool]) -> bool:
     """Whether the study has surveys or interviews; no if its file cannot be read, which the page reports."""
     try:
-        return has(opened.latest)
+        return has(session.latest)
     except QuaestorError:
         return False
 

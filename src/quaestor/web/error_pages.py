@@ -22,7 +22,7 @@ _log = logging.getLogger("uvicorn.error")
 """Logs to the terminal that serves the desk."""
 
 
-class Refusals:
+class ErrorPages:
     """Renders error pages."""
 
     def __init__(self, templates: Jinja2Templates) -> None:
@@ -42,14 +42,14 @@ class Refusals:
         # The message may contain file paths, which only signed-in people may see.
         return self.refuse(request, 503, str(error) if visitor_of(request) else _UNAVAILABLE)
 
-    async def not_written(self, request: Request, error: Exception) -> Response:
+    async def handle_disk_error(self, request: Request, error: Exception) -> Response:
         """Handles a full or read-only disk; raises any other OSError again, because it is a defect."""
         if not isinstance(error, OSError) or error.errno not in _CANNOT_WRITE:
             raise error
         _log.error("%s", error)
         return self.refuse(request, 503, _NO_SPACE if visitor_of(request) else _UNAVAILABLE)
 
-    async def broke(self, request: Request, error: Exception) -> Response:
+    async def handle_defect(self, request: Request, error: Exception) -> Response:
         """Handles an unexpected error; its message goes to the terminal only."""
         context = {"status": 500, "words": "Something went wrong. See the terminal that serves the desk."}
         return self._templates.TemplateResponse(request, "error.html", context, status_code=500, headers=HEADERS)

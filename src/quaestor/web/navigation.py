@@ -14,7 +14,7 @@ from starlette.routing import NoMatchFound
 from quaestor.base.names import NOT_IN_URL
 from quaestor.people.roles import Permission
 from quaestor.web.security.access import Visitor, visitor_of
-from quaestor.web.security.permissions import MATRIX, PUBLIC
+from quaestor.web.security.permissions import PERMISSIONS_BY_ROUTE, PUBLIC
 
 _ENTRIES = (
     ("home", "Study"),
@@ -47,18 +47,18 @@ def navigation_entries(request: Request) -> list[NavigationEntry]:
         return [NavigationEntry("claims", "Pay", str(request.url_for("claims").path))]
     offered = []
     for route, label in _ENTRIES:
-        needed = MATRIX.get(route)
+        needed = PERMISSIONS_BY_ROUTE.get(route)
         if route == "surveys" and not request.app.state.has_surveys():
             continue
         if route == "interviews" and not request.app.state.has_interviews():
             continue
         if needed is not None and needed != PUBLIC and visitor.can(needed):
-            shown = _home_of(visitor) if route == "home" else label
+            shown = _choose_home_label(visitor) if route == "home" else label
             offered.append(NavigationEntry(route, shown, str(request.url_for(route).path)))
     return offered
 
 
-def _home_of(visitor: Visitor) -> str:
+def _choose_home_label(visitor: Visitor) -> str:
     """Returns the label of the start page for a visitor."""
     if visitor.can(Permission.PAY):
         return "Pay"
@@ -113,7 +113,7 @@ _ADDRESSES = Addresses()
 
 def link_to(request: Request, route: str, query: dict[str, Any] | None = None, **path: Any) -> str:
     """Returns the address of a page with its query; empty if it does not exist or the visitor may not open it."""
-    needed, account = MATRIX.get(route), visitor_of(request)
+    needed, account = PERMISSIONS_BY_ROUTE.get(route), visitor_of(request)
     if needed is None or account is None or (needed != PUBLIC and not account.can(needed)):
         return ""
     if any(isinstance(part, str) and (not part or set(part) & set(NOT_IN_URL)) for part in path.values()):
@@ -126,7 +126,7 @@ def link_to(request: Request, route: str, query: dict[str, Any] | None = None, *
     return f"{target}?{urlencode(parameters)}" if parameters else target
 
 
-def outside(request: Request, path: str) -> str:
+def build_external_url(request: Request, path: str) -> str:
     """Returns the full address of a path, as the lead's browser reaches it, to send to other people."""
     scheme, _, host = request.headers.get("origin", "").partition("://")
     same = scheme in ("http", "https") and host.lower() == request.headers.get("host", "").lower()

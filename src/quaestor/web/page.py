@@ -16,7 +16,7 @@ from quaestor.base.names import parse_whole_number
 from quaestor.evidence.ingest import list_notes
 from quaestor.store.erasure import describe_pending_erasures
 from quaestor.web.security.access import Visitor
-from quaestor.web.study_session import KeptOpen
+from quaestor.web.study_session import StudySession
 from quaestor.web.thread_pools import Pool, run_in_pool
 
 _Found = TypeVar("_Found")
@@ -27,8 +27,8 @@ _LAST_PAGE = 1_000_000
 class Pages:
     """Pages of one study; the actor is always the signed-in visitor, never a form field."""
 
-    def __init__(self, opened: KeptOpen, templates: Jinja2Templates) -> None:
-        self.opened = opened
+    def __init__(self, session: StudySession, templates: Jinja2Templates) -> None:
+        self.session = session
         self._templates = templates
 
     def routes(self) -> Sequence[BaseRoute]:
@@ -51,7 +51,7 @@ class Pages:
 
     async def pending_erasures(self) -> str:
         """Describes erased data that is still in files of the study; empty if there is none."""
-        return await self.work(lambda: describe_pending_erasures(self.opened.latest.root))
+        return await self.work(lambda: describe_pending_erasures(self.session.latest.root))
 
     async def stream(self, pieces: Iterator[_Piece]) -> AsyncIterator[_Piece]:
         """Yields pieces of a large file; each is produced in a thread after the previous one was sent."""
@@ -62,7 +62,7 @@ class Pages:
         """Renders a page with the study name and, where it applies, the notice on synthetic evidence."""
 
         def rendered() -> str:
-            study = self.opened.latest
+            study = self.session.latest
             shared = {"study": study.settings.study, "synthetic": "; ".join(list_notes(study)), "refused": ""}
             return self._templates.get_template(template).render({"request": request, **shared, **context})
 
@@ -91,13 +91,13 @@ class _LatePage(HTMLResponse):
         await super().__call__(scope, receive, send)
 
 
-def visitor(request: Request) -> Visitor:
+def require_visitor(request: Request) -> Visitor:
     """Returns the signed-in visitor; only public routes are reached without one."""
     account: Visitor = request.state.visitor
     return account
 
 
-def page_asked(request: Request) -> int:
+def parse_page_number(request: Request) -> int:
     """Returns the page number in the query; raises 404 if it is not a valid number."""
     page = parse_whole_number(request.query_params.get("page", "1"))
     if page is None or not 1 <= page <= _LAST_PAGE:

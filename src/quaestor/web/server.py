@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from quaestor.base.errors import InputError, Interrupted
 from quaestor.web.security.connections import Limits, limited_protocol
-from quaestor.web.security.headers import Prefixed, checked_prefix
+from quaestor.web.security.headers import PathPrefix, require_prefix
 
 Stop = Callable[[], None]
 _TURN = 0.0005
@@ -46,8 +46,8 @@ def serve_study(folder: Path, address: ServerAddress, ready: Callable[[str], Non
 
     app = make_app(folder, allowed_hosts=address.allowed_hosts, warm=_collect_seldom)
     pages = {str(getattr(route, "path", "")).split("/")[1] for route in app.routes}
-    path = checked_prefix(address.root_path, pages)
-    served: ASGIApp = Prefixed(app, path) if path else app
+    path = require_prefix(address.root_path, pages)
+    served: ASGIApp = PathPrefix(app, path) if path else app
     with _listening(address) as listener:
         port = listener.getsockname()[1]
         app.state.prepare()

@@ -23,7 +23,7 @@ from quaestor.surveys.lifecycle import Surveys, answers_path
 from quaestor.surveys.store.answers import AnswerFile
 
 
-class KeptOpen:
+class StudySession:
     """The open study, journal, surveys and interviews of a running desk; thread-safe."""
 
     def __init__(self, folder: Path, prepare: Prepare | None = None) -> None:
@@ -76,15 +76,15 @@ class KeptOpen:
     @property
     def coding(self) -> CodingSession:
         """The coding session; creates the journal if there is none."""
-        return self._opened().coding
+        return self._open_desk().coding
 
     @property
     def coding_if_any(self) -> CodingSession | None:
         """The coding session for reading; none if there is no journal."""
-        return self._opened().coding if self._desk is not None or has_journal(self.latest) else None
+        return self._open_desk().coding if self._desk is not None or has_journal(self.latest) else None
 
     @property
-    def desk_at_hand(self) -> Desk | None:
+    def open_desk(self) -> Desk | None:
         """The rating desk if it is already open; never waits for it to open."""
         return self._desk
 
@@ -93,7 +93,7 @@ class KeptOpen:
         """The rating desk; raises StateError rather than create a journal for a mere view."""
         if self._desk is None and not has_journal(self.latest):
             raise StateError("No round has been opened yet: the lead opens rounds.")
-        return self._opened()
+        return self._open_desk()
 
     @property
     def surveys(self) -> Surveys:
@@ -149,7 +149,7 @@ class KeptOpen:
         with coding.locked_state() if coding else nullcontext(State()) as state:
             yield state
 
-    def _opened(self) -> Desk:
+    def _open_desk(self) -> Desk:
         study = self.latest
         with self._lock:
             if self._desk is None:

@@ -55,7 +55,7 @@ _pool: ContextVar[Pool] = ContextVar("pool", default=Pool.ACTS)
 _limiters: RunVar[dict[Pool, anyio.CapacityLimiter]] = RunVar("thread pools")
 
 
-def pool_of(route: str | None, method: str) -> Pool:
+def choose_pool(route: str | None, method: str) -> Pool:
     """Returns the pool for a request."""
     if route in WITHOUT_ACCOUNT:
         return Pool.STRANGERS
@@ -86,7 +86,7 @@ class ThreadPools:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        before = _pool.set(pool_of(route_name(scope), scope["method"]))
+        before = _pool.set(choose_pool(route_name(scope), scope["method"]))
         try:
             if scope["method"] in _SAFE:
                 await _answer_while_connected(self.app, scope, receive, send)

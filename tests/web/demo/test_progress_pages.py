@@ -33,7 +33,7 @@ from quaestor.people.membership import create_lead_token
 from quaestor.people.roles import Role
 from quaestor.study.folder import Study
 from quaestor.web.app import make_app
-from quaestor.web.demo.progress_pages import UnderWay
+from quaestor.web.demo.progress_pages import DemoPages
 from quaestor.web.server import Stop, serve_on_this_machine
 
 BEFORE = ALL[:5]
@@ -55,7 +55,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
     return opened_study(tmp_path_factory.mktemp("under-way") / "study")
 
 
-def after(page: UnderWay, events: list[Event], study: Study) -> JoinLinks:
+def after(page: DemoPages, events: list[Event], study: Study) -> JoinLinks:
     """Tell events, and let people in where their round is open; the links."""
     doors = JoinLinks(None, None)
     for event in events:
@@ -67,12 +67,12 @@ def after(page: UnderWay, events: list[Event], study: Study) -> JoinLinks:
 
 
 @pytest.fixture
-def page(study: Study) -> UnderWay:
-    return UnderWay(study.root)
+def page(study: Study) -> DemoPages:
+    return DemoPages(study.root)
 
 
 @pytest.fixture
-def client(page: UnderWay) -> Iterator[TestClient]:
+def client(page: DemoPages) -> Iterator[TestClient]:
     with visitor(page) as opened:
         yield opened
 
@@ -90,7 +90,7 @@ def test_from_the_first_moment_every_address_leads_to_the_page(client: TestClien
 
 
 def test_the_page_tells_what_is_done_what_is_under_way_and_what_is_to_come(
-    page: UnderWay, client: TestClient, study: Study
+    page: DemoPages, client: TestClient, study: Study
 ) -> None:
     after(page, [*BEFORE[:4]], study)
     shown = client.get("/demo").text
@@ -105,7 +105,7 @@ def test_the_page_tells_what_is_done_what_is_under_way_and_what_is_to_come(
 
 
 def test_the_doors_open_with_the_round_and_each_link_works_once(
-    page: UnderWay, client: TestClient, study: Study
+    page: DemoPages, client: TestClient, study: Study
 ) -> None:
     doors = after(page, OPENED, study)
     shown = client.get("/demo").text
@@ -121,7 +121,7 @@ def test_the_doors_open_with_the_round_and_each_link_works_once(
 
 
 def test_the_survey_is_shown_with_its_links_and_what_has_come_in(
-    page: UnderWay, client: TestClient, study: Study
+    page: DemoPages, client: TestClient, study: Study
 ) -> None:
     after(page, OPENED[:8], study)
     assert "/s/onnx" not in client.get("/demo").text, "it is not open yet"
@@ -136,7 +136,7 @@ def test_the_survey_is_shown_with_its_links_and_what_has_come_in(
 
 def test_whoever_answers_the_survey_is_counted(tmp_path: Path) -> None:
     own = opened_study(tmp_path / "study")
-    page = UnderWay(own.root)
+    page = DemoPages(own.root)
     with visitor(page) as opened:
         after(page, OPENED, own)
         place, form = "/s/onnx", {}
@@ -156,7 +156,7 @@ def test_whoever_answers_the_survey_is_counted(tmp_path: Path) -> None:
 def test_the_interviews_have_a_desk_of_their_own_below_the_same_address(tmp_path: Path) -> None:
     own = opened_study(tmp_path / "study")
     talks = a_study(own.root / FOLDER)
-    page = UnderWay(own.root)
+    page = DemoPages(own.root)
     with visitor(page) as opened:
         doors = after(page, OPENED, own)
         assert opened.get("/talks/interviews").headers["location"] == "/demo", "there is no such desk yet"
@@ -182,7 +182,7 @@ def test_the_interviews_have_a_desk_of_their_own_below_the_same_address(tmp_path
 
 
 def test_a_stranger_at_the_address_finds_the_doors_and_elsewhere_has_to_sign_in(
-    page: UnderWay, client: TestClient, study: Study
+    page: DemoPages, client: TestClient, study: Study
 ) -> None:
     after(page, OPENED, study)
     assert client.get("/").headers["location"] == "/demo"
@@ -190,7 +190,7 @@ def test_a_stranger_at_the_address_finds_the_doors_and_elsewhere_has_to_sign_in(
     assert client.get("/sign-in").status_code == 200
 
 
-def test_the_end_is_told_with_what_was_planted_and_found(page: UnderWay, client: TestClient, study: Study) -> None:
+def test_the_end_is_told_with_what_was_planted_and_found(page: DemoPages, client: TestClient, study: Study) -> None:
     after(page, ALL, study)
     shown = client.get("/demo").text
     assert "All 16 steps are done." in shown
@@ -201,7 +201,7 @@ def test_the_end_is_told_with_what_was_planted_and_found(page: UnderWay, client:
     assert "All is there." in shown
 
 
-def test_a_failure_is_shown_and_whoever_looks_is_waited_for(page: UnderWay, client: TestClient, study: Study) -> None:
+def test_a_failure_is_shown_and_whoever_looks_is_waited_for(page: DemoPages, client: TestClient, study: Study) -> None:
     page.wait_until_failure_is_shown(seconds=600)  # nobody has looked: nobody is waited for
     client.get("/demo")
     after(page, FAILED, study)
@@ -215,7 +215,7 @@ def test_a_failure_is_shown_and_whoever_looks_is_waited_for(page: UnderWay, clie
     assert "data-going" not in shown
 
 
-def test_the_page_is_for_this_machine_alone_and_does_nothing_it_need_not(page: UnderWay, client: TestClient) -> None:
+def test_the_page_is_for_this_machine_alone_and_does_nothing_it_need_not(page: DemoPages, client: TestClient) -> None:
     assert client.get("/demo", headers={"host": "elsewhere.example"}).status_code == 400
     headers = client.get("/demo").headers
     assert "default-src 'none'" in headers["content-security-policy"]
@@ -232,7 +232,7 @@ def test_a_desk_that_is_no_demo_has_no_such_page(study: Study) -> None:
 
 
 def test_the_desk_is_put_away_with_the_demo_even_if_nobody_came(study: Study) -> None:
-    page = UnderWay(study.root)
+    page = DemoPages(study.root)
     ended: list[str] = []
     with visitor(page):
         page.hand_over(_ending(ended), JoinLinks(None, None))
@@ -253,10 +253,10 @@ class Shown:
     """A page that is served in a thread; its address."""
 
     def __init__(self, study: Study) -> None:
-        self.page = UnderWay(study.root)
+        self.page = DemoPages(study.root)
         told: Future[tuple[str, Stop]] = Future()
 
-        def begin(address: str, stop: Stop) -> UnderWay:
+        def begin(address: str, stop: Stop) -> DemoPages:
             told.set_result((address, stop))
             return self.page
 

@@ -24,7 +24,7 @@ _LONGEST = 5.0
 def coding_of(app: Starlette) -> CodingSession:
     """The rounds that the pages of the funnel look at."""
     route = next(route for route in app.routes if route.name == "funnel")  # type: ignore[attr-defined]
-    found: CodingSession = route.endpoint.__self__.opened.coding  # type: ignore[attr-defined]
+    found: CodingSession = route.endpoint.__self__.session.coding  # type: ignore[attr-defined]
     return found
 
 

@@ -27,7 +27,7 @@ from tests.support.small_interviews import TALK
 from quaestor.coding.disagreements import settle_agreed
 from quaestor.coding.round_acts import close_by_name
 from quaestor.coding.session import open_coding
-from quaestor.interviews.pages.coding_sheet import MOST_TURNS, coding_sheet
+from quaestor.interviews.pages.coding_sheet import MOST_TURNS, build_coding_sheet
 from quaestor.people.credentials import Passwords
 from quaestor.people.roles import Role
 from quaestor.store.sealed_file import NewEntry
@@ -218,9 +218,9 @@ def test_a_long_transcript_comes_in_pages(tmp_path: Path) -> None:
     talk = [("Interviewer" if number % 2 else "Guest", f"Turn {number}.") for number in range(3 * MOST_TURNS)]
     study = coded_study(tmp_path, [talk])
     with interviews_of(study) as interviews:
-        sheet = coding_sheet(interviews.coding, interviews, ROUND, "rater-1", "P1", page=2)
+        sheet = build_coding_sheet(interviews.coding, interviews, ROUND, "rater-1", "P1", page=2)
         assert (sheet.first, sheet.last, sheet.pages) == (MOST_TURNS, 2 * MOST_TURNS - 1, 3)
-        by_turn = coding_sheet(interviews.coding, interviews, ROUND, "rater-1", "P1", turn=2 * MOST_TURNS + 4)
+        by_turn = build_coding_sheet(interviews.coding, interviews, ROUND, "rater-1", "P1", turn=2 * MOST_TURNS + 4)
         assert by_turn.page == 3
         assert sum(len(answer.turns) for answer in by_turn.answers) == MOST_TURNS
 

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from tests.support.small_interviews import a_study, with_interview
 from tests.support.windows import Server, assert_for_everyone, complaints_of, signed_in
 
-from quaestor.interviews.conduct.conversation_state import Conversation, conversation
+from quaestor.interviews.conduct.conversation_state import Conversation, read_conversation
 from quaestor.interviews.participants.consent import ACCEPTED, DECLINED, SPOKEN, record_consent
 from quaestor.interviews.repository import open_interviews
 from quaestor.interviews.withdrawal import withdraw
@@ -66,7 +66,7 @@ def at_desk(context: BrowserContext, server: Server, name: str, stop: int = 0) -
 
 def told(study: Study, name: str) -> Conversation:
     with open_interviews(study) as interviews:
-        return conversation(interviews, name)
+        return read_conversation(interviews, name)
 
 
 def write(page: Page, text: str, key: str = "w") -> None:

@@ -19,8 +19,8 @@ from tests.support.small_interviews import a_study, with_interview, with_partici
 
 from quaestor.base.files import is_private
 from quaestor.interviews.conduct.acts import Stamp, tick
-from quaestor.interviews.conduct.conversation_state import Conversation, conversation
-from quaestor.interviews.participants.consent import consent_of, put_agreement_in_force
+from quaestor.interviews.conduct.conversation_state import Conversation, read_conversation
+from quaestor.interviews.participants.consent import find_consent, put_consent_form_in_force
 from quaestor.interviews.repository import open_interviews
 from quaestor.interviews.withdrawal import withdraw
 from quaestor.people.credentials import Passwords
@@ -55,7 +55,7 @@ def desk(app: Starlette, study: Study) -> TestClient:
 
 def told(study: Study) -> Conversation:
     with open_interviews(study) as interviews:
-        return conversation(interviews, "P1")
+        return read_conversation(interviews, "P1")
 
 
 def step(opened: TestClient, stop: int, do: str, **fields: str) -> Response:
@@ -216,7 +216,7 @@ def test_what_they_say_is_put_on_record_for_the_text_that_was_shown(desk: TestCl
     agreement = study.root / "instruments" / "agreement.md"
     agreement.write_text(agreement.read_text() + "\n\nWe also keep a picture of you.\n")
     with open_interviews(study) as interviews:
-        put_agreement_in_force(interviews)
+        put_consent_form_in_force(interviews)
     sent = {"act": "consent", "what": "accepted", "how": "spoken", "key": "k", "version": "1"}
     for path, page in (
         ("/interviews/P2/conduct/acts", "/interviews/P2/conduct"),
@@ -226,10 +226,10 @@ def test_what_they_say_is_put_on_record_for_the_text_that_was_shown(desk: TestCl
         assert (refused.status_code, "please read it again" in refused.text) == (409, True)
     assert "a picture of you" in post(desk, "/interviews/P2/conduct/acts", sent, page="/interviews/P2/conduct").text
     with open_interviews(study) as interviews:
-        assert not consent_of(interviews, "P2").what
+        assert not find_consent(interviews, "P2").what
     post(desk, "/interviews/P2/conduct/acts", {**sent, "version": "2"}, page="/interviews/P2/conduct")
     with open_interviews(study) as interviews:
-        assert consent_of(interviews, "P2").version == 2
+        assert find_consent(interviews, "P2").version == 2
 
 
 def test_a_protocol_is_shown_without_a_clock_and_the_desk_says_that_it_stands(desk: TestClient) -> None:

@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 from tests.support.desk import HERE, QUICK, SetClock, browser, closing_app
 from tests.support.small_interviews import a_study, with_participant, with_transcript
 
-from quaestor.interviews.participants.consent import consent_of, make_link, put_agreement_in_force
+from quaestor.interviews.participants.consent import find_consent, make_link, put_consent_form_in_force
 from quaestor.interviews.repository import Interviews, open_interviews
 from quaestor.people.credentials import Passwords
 from quaestor.web.app import make_app
@@ -55,7 +55,7 @@ def test_somebody_agrees_changes_their_mind_and_agrees_after_all(app: Starlette,
     for what, words in (("accepted", "You agreed on"), ("declined", "You declined on"), ("accepted", "You agreed on")):
         assert said(opened, path, what) == 303
         assert words in opened.get(path).text
-        assert (consent_of(room, "P1").what, consent_of(room, "P1").how) == (what, "by link")
+        assert (find_consent(room, "P1").what, find_consent(room, "P1").how) == (what, "by link")
     assert "I do not agree" not in opened.get(path).text
     assert "I do not agree" in opened.get(f"{path}?again=1").text
 
@@ -64,9 +64,9 @@ def test_a_version_that_is_not_in_force_any_more_is_not_accepted(app: Starlette,
     opened = browser(app)
     opened.get(path)
     (room.study.root / "instruments" / "agreement.md").write_text("We also film you.", "utf-8")
-    put_agreement_in_force(room)
+    put_consent_form_in_force(room)
     assert said(opened, path, "accepted") == 409
-    assert not consent_of(room, "P1").accepted
+    assert not find_consent(room, "P1").accepted
     assert "We also film you." in opened.get(path).text
     assert said(opened, path, "accepted", "2") == 303
     for version in ("", "one", "-1", "9" * 30):
@@ -110,7 +110,7 @@ def test_a_foreign_page_answers_for_nobody(app: Starlette, room: Interviews, pat
     for headers in ({}, {"origin": "https://elsewhere.example"}, {"sec-fetch-site": "cross-site", **OURS}):
         for at in (path, f"{path}/withdraw"):
             assert opened.post(at, data={"what": "accepted", "version": "1"}, headers=headers).status_code == 403
-    assert not consent_of(room, "P1").what
+    assert not find_consent(room, "P1").what
 
 
 def test_whoever_guesses_is_slowed_down_and_who_has_a_link_is_not(app: Starlette, clock: SetClock, path: str) -> None:

@@ -31,7 +31,7 @@ from quaestor.people.credentials import Passwords
 from quaestor.people.roles import Role, can
 from quaestor.study.folder import Study, open_study
 from quaestor.web.app import make_app
-from quaestor.web.security.permissions import MATRIX, PUBLIC
+from quaestor.web.security.permissions import PERMISSIONS_BY_ROUTE, PUBLIC
 
 NAME, SHOWN, ITEM, PHRASES = "Brimmlow", "[a word]", "P1/00003", "words"
 TALK = (
@@ -78,7 +78,7 @@ def addresses(app: Starlette, role: Role) -> Iterator[str]:
     for route in app.routes:
         if not isinstance(route, Route) or "GET" not in (route.methods or ()) or LEFT_OUT.match(route.name):
             continue
-        permission = MATRIX[route.name]
+        permission = PERMISSIONS_BY_ROUTE[route.name]
         if permission != PUBLIC and not can(role, permission):
             continue
         path = PATHS.get(route.name) or _filled_in(route)

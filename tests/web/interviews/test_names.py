@@ -15,7 +15,7 @@ from tests.support.desk import QUICK, closing_app, invited, post, signed_in
 from tests.support.small_interviews import a_study, with_transcript
 from tests.support.windows import assert_for_everyone, complaints_of, serving, session_after
 
-from quaestor.interviews.conduct.conversation_state import conversation
+from quaestor.interviews.conduct.conversation_state import read_conversation
 from quaestor.interviews.names.known_names import add_name, names_of
 from quaestor.interviews.names.matches import proposals
 from quaestor.interviews.participants.people import Contact, set_contact
@@ -130,7 +130,7 @@ def test_names_in_notes_are_replaced_by_one_button_and_by_a_command(lead: TestCl
     assert act(lead, act="replace-written") == 303
     assert "Replace in notes and memos" not in lead.get(PAGE).text
     with open_interviews(open_study(folder)) as room:
-        assert [one.text for one in conversation(room, "P1").notes] == [
+        assert [one.text for one in read_conversation(room, "P1").notes] == [
             "[person 1] again.",
             "Nobody.",
             "[organisation A]!",

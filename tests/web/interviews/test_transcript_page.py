@@ -21,7 +21,7 @@ from tests.support.windows import complaints_of, serving, session_after
 from quaestor.interviews.model.records import Voice
 from quaestor.interviews.participants.consent import ACCEPTED, DECLINED, SPOKEN, record_consent
 from quaestor.interviews.repository import open_interviews
-from quaestor.interviews.transcripts.import_file import take_in
+from quaestor.interviews.transcripts.import_file import import_bytes
 from quaestor.people.credentials import Passwords
 from quaestor.people.roles import Role
 from quaestor.study.folder import Study
@@ -242,5 +242,5 @@ def test_a_transcript_is_taken_in_and_corrected_by_keyboard_in_both_themes_and_o
         assert complaints == []
         context.close()
     with open_interviews(study) as interviews:
-        assert not take_in(interviews, "P1", teams_webvtt(TALK), "talk.vtt").new
+        assert not import_bytes(interviews, "P1", teams_webvtt(TALK), "talk.vtt").new
         assert interviews.transcript("P1").turns[5].question == "illegal"

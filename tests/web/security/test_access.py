@@ -35,7 +35,7 @@ from quaestor.people.membership import PEOPLE_FILE
 from quaestor.people.roles import Role
 from quaestor.web.app import make_app
 from quaestor.web.security.forms import local_path
-from quaestor.web.security.headers import Prefixed, checked_prefix
+from quaestor.web.security.headers import PathPrefix, require_prefix
 from quaestor.web.server import ServerAddress, serve_study
 
 ENDED = "This link has been used, has expired or was taken back"
@@ -383,7 +383,7 @@ def test_behind_a_proxy_links_redirects_and_cookie_carry_its_path(
     app: Starlette, folder: Path, clock: SetClock, taken_off: bool
 ) -> None:
     before = "" if taken_off else "/desk"
-    opened = browser(Prefixed(app, "/desk"))
+    opened = browser(PathPrefix(app, "/desk"))
     refused = opened.get(f"{before}/steps/1/kept")
     assert refused.headers["location"] == "/desk/sign-in?next=%2Fdesk%2Fsteps%2F1%2Fkept"
     token = invited(folder, Role.LEAD, clock=clock)
@@ -405,13 +405,13 @@ def test_behind_a_proxy_links_redirects_and_cookie_carry_its_path(
 
 
 def test_a_path_for_a_proxy_that_cannot_be_is_refused() -> None:
-    assert checked_prefix("/desk/", {"me"}) == "/desk"
-    assert checked_prefix("", {"me"}) == ""
+    assert require_prefix("/desk/", {"me"}) == "/desk"
+    assert require_prefix("", {"me"}) == ""
     for path in ("desk", "/a b", "//x", "/a/../b?", "http://x/"):
         with pytest.raises(InputError, match="--root-path"):
-            checked_prefix(path, {"me"})
+            require_prefix(path, {"me"})
     with pytest.raises(InputError, match="a page of the desk has that path"):
-        checked_prefix("/me/x", {"me"})
+        require_prefix("/me/x", {"me"})
 
 
 def test_others_are_let_in_only_under_a_name_that_was_given(folder: Path, app: Starlette) -> None:

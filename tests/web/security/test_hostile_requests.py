@@ -19,7 +19,7 @@ from tests.support.small_study import ITEMS
 from quaestor.people.credentials import Passwords
 from quaestor.people.roles import Role
 from quaestor.web.app import make_app
-from quaestor.web.security.permissions import MATRIX
+from quaestor.web.security.permissions import PERMISSIONS_BY_ROUTE
 
 ATTACKED = 240
 """Requests for each study and role; `python -m tests.campaigns.fuzz_routes` sends many more."""
@@ -45,7 +45,7 @@ def test_no_route_breaks_on_hostile_values(target: Target, role: Role) -> None:
 
 def test_the_campaign_reaches_every_route(rated: tuple[Starlette, Path], both: list[Target]) -> None:
     attacks = attacks_on(rated[0], both[0], random.Random(1), ATTACKED // 2)
-    assert {attack.route for attack in attacks} == MATRIX.keys() - NOT_SENT - LEAVING
+    assert {attack.route for attack in attacks} == PERMISSIONS_BY_ROUTE.keys() - NOT_SENT - LEAVING
 
 
 def test_the_campaign_knows_the_parameters_of_pages() -> None:

@@ -16,7 +16,7 @@ from tests.support.small_study import small_study
 from quaestor.people.credentials import Passwords
 from quaestor.people.roles import Role
 from quaestor.web.app import make_app
-from quaestor.web.security.permissions import MATRIX
+from quaestor.web.security.permissions import PERMISSIONS_BY_ROUTE
 
 EVERYBODY = {None, *Role}
 MEMBERS = set(Role)
@@ -180,7 +180,7 @@ def visit(request: pytest.FixtureRequest, app: Starlette, folder: Path) -> Itera
 def test_every_route_has_a_row_here_and_in_the_matrix_and_no_row_is_idle(app: Starlette) -> None:
     names = [route.name for route in app.routes]  # type: ignore[attr-defined]
     assert len(set(names)) == len(names)
-    assert set(names) == set(WRITTEN) == set(MATRIX)
+    assert set(names) == set(WRITTEN) == set(PERMISSIONS_BY_ROUTE)
 
 
 def test_no_route_hides_others_behind_its_row(app: Starlette) -> None:

@@ -7,14 +7,14 @@ from datetime import timedelta
 import pytest
 from tests.support.desk import SetClock
 
-from quaestor.web.security.rate_limit import Pace
+from quaestor.web.security.rate_limit import RateLimit
 
 MINUTE = timedelta(minutes=1)
 
 
 def test_an_address_waits_after_too_many_and_nobody_else_does() -> None:
     clock = SetClock()
-    pace = Pace(2, MINUTE, clock)
+    pace = RateLimit(2, MINUTE, clock)
     assert [pace.wait("10.0.0.1") for _ in range(3)] == [None, None, MINUTE]
     assert pace.wait("10.0.0.2") is None
     assert [pace.wait("127.0.0.1") for _ in range(3)] == [None] * 3
@@ -24,7 +24,7 @@ def test_an_address_waits_after_too_many_and_nobody_else_does() -> None:
 
 def test_a_clock_that_is_set_back_makes_no_wait_longer() -> None:
     clock = SetClock()
-    pace = Pace(2, MINUTE, clock)
+    pace = RateLimit(2, MINUTE, clock)
     pace.wait("10.0.0.1")
     pace.wait("10.0.0.1")
     clock.pass_by(days=-3)
@@ -33,7 +33,7 @@ def test_a_clock_that_is_set_back_makes_no_wait_longer() -> None:
 
 def test_memory_is_bounded_however_many_addresses_come_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("quaestor.web.security.rate_limit._MOST_ADDRESSES", 50)
-    pace = Pace(2, MINUTE, SetClock())
+    pace = RateLimit(2, MINUTE, SetClock())
     for number in range(500):
         pace.wait("10.9.9.9")
         pace.wait(f"10.0.{number // 250}.{number % 250}")

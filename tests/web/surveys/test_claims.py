@@ -20,7 +20,7 @@ from quaestor.people.credentials import Passwords
 from quaestor.people.roles import Role
 from quaestor.surveys.invitations import invite, response_rates
 from quaestor.surveys.lifecycle import Surveys, close_survey
-from quaestor.surveys.payment import claim, claim_token, payment
+from quaestor.surveys.payment import claim_token, payment, submit_claim
 from quaestor.web.app import make_app
 
 NAMED = QUESTIONNAIRE.replace("least_seconds = 20", "anonymous = false")
@@ -339,7 +339,7 @@ def test_the_pages_are_usable_by_everyone(browser: Browser, tmp_path: Path) -> N
         open_one, used = invite(surveys, NAME, "first", "pro", count=2)
         first, second = claim_path(surveys), claim_path(surveys)
         for number in range(5):
-            claim(surveys, NAME, claim_token(surveys, answered(surveys)[0]), f"somebody-{number}@example.org")
+            submit_claim(surveys, NAME, claim_token(surveys, answered(surveys)[0]), f"somebody-{number}@example.org")
     folder = tmp_path / "study"
     with serving(folder) as address:
         states = {

@@ -25,7 +25,7 @@ from quaestor.coding.pages.agreement import AgreementRequest, AgreementView, bui
 from quaestor.coding.session import CodingSession
 from quaestor.web.error_pages import refusal_status
 from quaestor.web.navigation import link_to
-from quaestor.web.page import Pages, page_asked, visitor
+from quaestor.web.page import Pages, parse_page_number, require_visitor
 
 _PAGE = 50
 
@@ -45,11 +45,11 @@ class AgreementPages(Pages):
 
     @property
     def _coding(self) -> CodingSession:
-        return self.opened.desk.coding
+        return self.session.desk.coding
 
     async def agreement(self, request: Request) -> Response:
         """The agreement on one facet; who has not looked yet is asked first."""
-        name, who = request.path_params["name"], visitor(request).name
+        name, who = request.path_params["name"], require_visitor(request).name
         look = await self.work(lambda: self._look(name, who))
         if look.may != "now":
             return self._asked_first(request, name, look)
@@ -60,7 +60,7 @@ class AgreementPages(Pages):
 
     async def look(self, request: Request) -> Response:
         """Put on record that the visitor looks, and show it."""
-        name, who = request.path_params["name"], visitor(request).name
+        name, who = request.path_params["name"], require_visitor(request).name
         coding = self._coding
         try:
             await self.work(lambda: record_agreement_view(coding, name, who))
@@ -81,16 +81,16 @@ class AgreementPages(Pages):
 
     async def confused(self, request: Request) -> Response:
         """The items behind a cell of the table, or behind a pair of codes that are confused."""
-        name, who = request.path_params["name"], visitor(request).name
+        name, who = request.path_params["name"], require_visitor(request).name
         selection, query = _asked(request), request.query_params
         first, second, either = query.get("first", ""), query.get("second", ""), query.get("either") == "yes"
-        page = page_asked(request)
-        desk = self.opened.desk
+        page = parse_page_number(request)
+        desk = self.session.desk
         items = await self.work(
             lambda: list_confused_items(
                 desk.coding, desk.item_texts, name, who, selection.facet, first, second,
                 either=either, version=selection.version, level=selection.level, limit=_PAGE, offset=(page - 1) * _PAGE,
-                mask=self.opened.text_mask,
+                mask=self.session.text_mask,
             )
         )  # fmt: skip
         same = {"facet": selection.facet, "level": selection.level, "version": selection.version}
@@ -132,7 +132,7 @@ class AgreementPages(Pages):
         return await self.work(lambda: _csv(build_matrix_rows(tables[0]), _saved(request, "confusion", "csv")))
 
     async def _all(self, request: Request) -> list[RoundAgreement]:
-        name, who, selection = request.path_params["name"], visitor(request).name, _asked(request)
+        name, who, selection = request.path_params["name"], require_visitor(request).name, _asked(request)
         coding = self._coding
         facets = [selection.facet] if selection.facet else []
         return await self.work(

@@ -22,17 +22,17 @@ from quaestor.coding.pages.codebook.change_form import ACTS, build_form, read_ch
 from quaestor.coding.visibility import Viewer
 from quaestor.people.roles import Permission
 from quaestor.web.error_pages import is_unavailable
-from quaestor.web.page import Pages, visitor
-from quaestor.web.security.forms import fields_in
-from quaestor.web.security.permissions import MATRIX, PUBLIC
-from quaestor.web.study_session import KeptOpen
+from quaestor.web.page import Pages, require_visitor
+from quaestor.web.security.forms import parse_fields
+from quaestor.web.security.permissions import PERMISSIONS_BY_ROUTE, PUBLIC
+from quaestor.web.study_session import StudySession
 
 
 class CodebookPages(Pages):
     """What everybody signed in may read of the codebook."""
 
-    def __init__(self, opened: KeptOpen, templates: Jinja2Templates, room: CodebookBrowser) -> None:
-        super().__init__(opened, templates)
+    def __init__(self, session: StudySession, templates: Jinja2Templates, room: CodebookBrowser) -> None:
+        super().__init__(session, templates)
         self._room = room
         environment: Environment = templates.env
         environment.globals["items_of_code"] = _items_of_code
@@ -49,7 +49,7 @@ class CodebookPages(Pages):
     async def codebook(self, request: Request) -> Response:
         """The tree, or as much of it as answers a search."""
         who, asked = viewer(request), request.query_params
-        version, query, facet = number_in(request, "version"), asked.get("q", "").strip(), asked.get("facet", "")
+        version, query, facet = parse_version(request, "version"), asked.get("q", "").strip(), asked.get("facet", "")
         looked = await self.work(lambda: self._room.search(who, version, query, facet))
         context = {"looked": looked, "shown": looked.codebook, "query": query, "facet": facet}
         return self.page(request, "codebook.html", context)
@@ -59,9 +59,9 @@ class CodebookPages(Pages):
         who, name = viewer(request), request.query_params.get("code", "")
         if not name:
             return self.go(request, "codebook")
-        version = number_in(request, "version")
+        version = parse_version(request, "version")
         shown, page = await self.work(lambda: self._room.code(who, name, version))
-        reads = visitor(request).can(Permission.READ_EVIDENCE)
+        reads = require_visitor(request).can(Permission.READ_EVIDENCE)
         titles = await self.work(lambda: self._room.titles(page.examples)) if reads and page.examples else {}
         return self.page(request, "code.html", {"shown": shown, "one": page, "code": page.code, "titles": titles})
 
@@ -72,7 +72,7 @@ class CodebookPages(Pages):
 
     async def diff(self, request: Request) -> Response:
         """Two versions; what differs is marked word by word."""
-        who, before, after = viewer(request), number_in(request, "before"), number_in(request, "after")
+        who, before, after = viewer(request), parse_version(request, "before"), parse_version(request, "after")
         old, new, differences = await self.work(lambda: self._room.compare(who, before, after))
         last = (await self.work(lambda: self._room.book(who))).version
         return self.page(
@@ -80,18 +80,18 @@ class CodebookPages(Pages):
         )
 
     async def file(self, request: Request) -> Response:
-        who, version = viewer(request), number_in(request, "version")
+        who, version = viewer(request), parse_version(request, "version")
         text = await self.work(lambda: self._room.file(who, version))
         headers = {"content-disposition": 'attachment; filename="codebook.toml"'}
         return Response(text, media_type="application/toml", headers=headers)
 
 
 def viewer(request: Request) -> Viewer:
-    who = visitor(request)
+    who = require_visitor(request)
     return Viewer(who.name, who.role)
 
 
-def number_in(request: Request, name: str) -> int | None:
+def parse_version(request: Request, name: str) -> int | None:
     """A version that an address asks for."""
     text = request.query_params.get(name, "")
     if not text:
@@ -104,8 +104,8 @@ def number_in(request: Request, name: str) -> int | None:
 
 def _items_of_code(request: Request, code: str) -> str:
     """Where the items with a code are found; empty for those who read no evidence."""
-    needed = MATRIX.get("evidence")
-    if needed is None or needed == PUBLIC or not visitor(request).can(needed):
+    needed = PERMISSIONS_BY_ROUTE.get("evidence")
+    if needed is None or needed == PUBLIC or not require_visitor(request).can(needed):
         return ""
     return f"{request.url_for('evidence').path}?{urlencode({'code': code})}"
 
@@ -117,8 +117,8 @@ _OURS = ("csrf", "at")
 class CodebookActs(Pages):
     """What the lead does; nothing is done before it was shown what it moves, and from which version."""
 
-    def __init__(self, opened: KeptOpen, templates: Jinja2Templates, room: CodebookBrowser) -> None:
-        super().__init__(opened, templates)
+    def __init__(self, session: StudySession, templates: Jinja2Templates, room: CodebookBrowser) -> None:
+        super().__init__(session, templates)
         self._room = room
 
     def routes(self) -> Sequence[BaseRoute]:
@@ -138,37 +138,37 @@ class CodebookActs(Pages):
 
     async def preview(self, request: Request) -> Response:
         """What the act would move; where it cannot be, the form again with the reason."""
-        fields = fields_in(await request.body())
-        return await self._looked_ahead(request, fields)
+        fields = parse_fields(await request.body())
+        return await self._preview_change(request, fields)
 
     async def act(self, request: Request) -> Response:
         """The act, on the version it was looked at from; where that is gone, what it would move now."""
-        fields = fields_in(await request.body())
-        who, act = visitor(request).name, read_text(fields, "act")
+        fields = parse_fields(await request.body())
+        who, act = require_visitor(request).name, read_text(fields, "act")
         try:
             if act == "import":
-                await self.work(lambda: import_codebook(self.opened.coding, None, who))
+                await self.work(lambda: import_codebook(self.session.coding, None, who))
                 return self.go(request, "codebook")
-            kind, payload = await self.work(lambda: read_change(fields, self._filled_on(fields)))
+            kind, payload = await self.work(lambda: read_change(fields, self._read_base_version(fields)))
             at = _version(fields, "at")
-            await self.work(lambda: change_codebook(self.opened.coding, kind, payload, who, at))
+            await self.work(lambda: change_codebook(self.session.coding, kind, payload, who, at))
         except CodebookChanged as error:
-            return await self._looked_ahead(request, fields, str(error))
+            return await self._preview_change(request, fields, str(error))
         except QuaestorError as error:
             if act == "import":
                 raise
-            return await self._looked_ahead(request, fields, str(error), 503 if is_unavailable(error) else 422)
+            return await self._preview_change(request, fields, str(error), 503 if is_unavailable(error) else 422)
         if kind == "codebook.undo":
             return self.go(request, "codebook-history")
         book = await self.work(lambda: self._room.book(viewer(request)))
-        about = next((name for name in _about(payload) if name in book.codes), "")
+        about = next((name for name in _list_codes(payload) if name in book.codes), "")
         return self.go(request, "code", urlencode({"code": about})) if about else self.go(request, "codebook")
 
-    async def _looked_ahead(self, request: Request, fields: Fields, refused: str = "", status: int = 409) -> Response:
+    async def _preview_change(self, request: Request, fields: Fields, refused: str = "", status: int = 409) -> Response:
         who = viewer(request)
         book = await self.work(lambda: self._room.book(who))
         try:
-            kind, payload = await self.work(lambda: read_change(fields, self._filled_on(fields)))
+            kind, payload = await self.work(lambda: read_change(fields, self._read_base_version(fields)))
             preview = await self.work(lambda: self._room.preview(who, kind, payload))
         except QuaestorError as error:
             return self._form(request, fields, book, str(error), status if refused else 422)
@@ -187,9 +187,9 @@ class CodebookActs(Pages):
         context = {"form": build_form(fields, book), "refused": refused}
         return self.page(request, "codebook_change.html", context, status)
 
-    def _filled_on(self, fields: Fields) -> Codebook:
+    def _read_base_version(self, fields: Fields) -> Codebook:
         """The version that stood before whoever filled in the form."""
-        with self.opened.locked_state() as state:
+        with self.session.locked_state() as state:
             version = _version(fields, "from")
             return state.history.latest if version is None else state.history.at(version)
 
@@ -204,6 +204,6 @@ def _version(fields: Fields, name: str) -> int | None:
     return number
 
 
-def _about(payload: Mapping[str, Any]) -> list[str]:
+def _list_codes(payload: Mapping[str, Any]) -> list[str]:
     """The codes that an act is about, the one to look at afterwards first."""
     return [str(payload[name]) for name in ("into", "code", "id") if name in payload]

@@ -31,8 +31,8 @@ from quaestor.coding.session import CodingSession
 from quaestor.coding.visibility import Viewer
 from quaestor.evidence.item_texts import ItemText
 from quaestor.web.error_pages import refusal_status
-from quaestor.web.page import Pages, page_asked, visitor
-from quaestor.web.security.forms import checked_key, fields_in
+from quaestor.web.page import Pages, parse_page_number, require_visitor
+from quaestor.web.security.forms import parse_fields, require_key
 
 _PAGE = 50
 Fields = Mapping[str, Sequence[str]]
@@ -45,45 +45,45 @@ class CasePages(Pages):
     @property
     def coding(self) -> CodingSession:
         """The rounds to look at and act on; a study in which nobody has acted gets no journal by being looked at."""
-        return self.opened.desk.coding
+        return self.session.desk.coding
 
     async def readings(self, items: Sequence[str]) -> dict[str, ItemText]:
         """The items as their authors wrote them."""
-        desk = self.opened.desk
+        desk = self.session.desk
         return await self.work(lambda: desk.item_texts.get(items))
 
-    async def words(self, name: str, who: Viewer, error: QuaestorError) -> str:
+    async def explain_refusal(self, name: str, who: Viewer, error: QuaestorError) -> str:
         """Why something was refused, with no name in it that the viewer may not read."""
         return await self.work(lambda: mask_names(self.coding, name, who, str(error)))
 
 
 def viewer(request: Request) -> Viewer:
-    account = visitor(request)
+    account = require_visitor(request)
     return Viewer(account.name, account.role)
 
 
-def query_of(**fields: str) -> str:
+def build_query(**fields: str) -> str:
     """The fields of an address that say something."""
     return urlencode({name: value for name, value in fields.items() if value})
 
 
-def chosen_in(form: Fields) -> SubmittedAnswer:
-    return SubmittedAnswer(one_of(form, "answer"), tuple(form.get("other", ())), one_of(form, "instead"))
+def read_chosen(form: Fields) -> SubmittedAnswer:
+    return SubmittedAnswer(first_value(form, "answer"), tuple(form.get("other", ())), first_value(form, "instead"))
 
 
-def typed_in(form: Fields) -> dict[str, Any]:
+def read_typed(form: Fields) -> dict[str, Any]:
     """What somebody typed before they were refused, so that nothing is lost."""
-    texts = {name: one_of(form, name) for name in ("answer", "instead", "how", "reason", "text")}
+    texts = {name: first_value(form, name) for name in ("answer", "instead", "how", "reason", "text")}
     return {**texts, "others": tuple(form.get("other", ()))}
 
 
-def one_of(form: Fields, name: str) -> str:
+def first_value(form: Fields, name: str) -> str:
     return form.get(name, ("",))[0]
 
 
-def page_of(request: Request, rows: Sequence[_Row]) -> tuple[Sequence[_Row], dict[str, int]]:
+def slice_page(request: Request, rows: Sequence[_Row]) -> tuple[Sequence[_Row], dict[str, int]]:
     """The part of a long list that is asked for, and where that is."""
-    page = page_asked(request)
+    page = parse_page_number(request)
     shown = rows[(page - 1) * _PAGE : page * _PAGE]
     return shown, {"page": page, "pages": max(1, -(-len(rows) // _PAGE))}
 
@@ -119,7 +119,7 @@ class SettlingPages(CasePages):
     async def _list(self, request: Request, refused: str = "", status: int = 200) -> Response:
         name, who, filters = request.path_params["name"], viewer(request), _filter(request.query_params)
         listing = await self.work(lambda: list_disagreements_page(self.coding, name, who, filters))
-        rows, place = page_of(request, listing.rows)
+        rows, place = slice_page(request, listing.rows)
         readings = await self.readings([row.item for row in rows])
         context = {
             "listing": listing,
@@ -127,7 +127,7 @@ class SettlingPages(CasePages):
             "wanted": filters,
             "agreed": request.query_params.get("agreed", ""),
             "refused": refused,
-            "query": query_of,
+            "query": build_query,
             **place,
         }
         return self.page(request, "disagreements.html", context, status)
@@ -137,36 +137,36 @@ class SettlingPages(CasePages):
     ) -> Response:
         name, who, query = request.path_params["name"], viewer(request), request.query_params
         filters = _filter(query) if typed is None else _filter_in(typed)
-        case = await self.work(lambda: build_case(self.coding, name, who, item, facet, filters, self.opened.text_mask))
+        case = await self.work(lambda: build_case(self.coding, name, who, item, facet, filters, self.session.text_mask))
         near = [key[0] for key in (case.after, case.before) if key]
         context = {
             "case": case,
             "reading": (await self.readings([case.item, *near]))[case.item],
             "wanted": filters,
-            "typed": typed_in(typed or {}),
+            "typed": read_typed(typed or {}),
             "last": query.get("last", ""),
             "last_facet": query.get("last_facet", ""),
             "refused": refused,
-            "query": query_of,
+            "query": build_query,
         }
         return self.page(request, "case.html", context, status)
 
     async def comment(self, request: Request) -> Response:
         """Something said about a case; then the case again, with it."""
-        name, who, form = request.path_params["name"], viewer(request), fields_in(await request.body())
-        item, facet = one_of(form, "item"), one_of(form, "facet")
-        text, key, filters = one_of(form, "text"), checked_key(one_of(form, "key")), _filter_in(form)
+        name, who, form = request.path_params["name"], viewer(request), parse_fields(await request.body())
+        item, facet = first_value(form, "item"), first_value(form, "facet")
+        text, key, filters = first_value(form, "text"), require_key(first_value(form, "key")), _filter_in(form)
         try:
             await self.work(lambda: comment_case(self.coding, name, who, item, facet, text, key=key))
         except QuaestorError as error:
             return await self._refused(request, error, form)
-        query = query_of(item=item, facet=facet, open="1" if filters.open_only else "", answer=filters.answer)
+        query = build_query(item=item, facet=facet, open="1" if filters.open_only else "", answer=filters.answer)
         return self.go(request, "disagreements", f"{query}#discussion", name=name)
 
     async def decide(self, request: Request) -> Response:
         """A case settled; then the next one that is open."""
-        name, who, form = request.path_params["name"], viewer(request), fields_in(await request.body())
-        item, facet, filters = one_of(form, "item"), one_of(form, "facet"), _filter_in(form)
+        name, who, form = request.path_params["name"], viewer(request), parse_fields(await request.body())
+        item, facet, filters = first_value(form, "item"), first_value(form, "facet"), _filter_in(form)
         try:
             await self.work(lambda: self._settle(name, who, item, facet, form))
             case = await self.work(lambda: build_case(self.coding, name, who, item, facet, filters))
@@ -175,14 +175,14 @@ class SettlingPages(CasePages):
         going = {"open": "1" if filters.open_only else "", "answer": filters.answer, "last": item}
         if case.after is not None:
             going |= {"item": case.after[0], "facet": case.after[1], "last_facet": facet}
-        return self.go(request, "disagreements", query_of(**going), name=name)
+        return self.go(request, "disagreements", build_query(**going), name=name)
 
     def _settle(self, name: str, who: Viewer, item: str, facet: str, form: Fields) -> int:
-        how, reason, seen = one_of(form, "how"), one_of(form, "reason").strip(), one_of(form, "seen")
+        how, reason, seen = first_value(form, "how"), first_value(form, "reason").strip(), first_value(form, "seen")
         number = parse_whole_number(seen) or 0
-        key = checked_key(one_of(form, "key"))
+        key = require_key(first_value(form, "key"))
         return settle_case(
-            self.coding, name, who, item, facet, chosen_in(form), how, reason, seen=number, key=key
+            self.coding, name, who, item, facet, read_chosen(form), how, reason, seen=number, key=key
         )  # fmt: skip
 
     async def settle_agreed(self, request: Request) -> Response:
@@ -191,14 +191,14 @@ class SettlingPages(CasePages):
         try:
             decisions = await self.work(lambda: settle_all_agreed(self.coding, name, who))
         except QuaestorError as error:
-            return await self._list(request, await self.words(name, who, error), refusal_status(error))
-        return self.go(request, "disagreements", query_of(agreed=str(decisions)), name=name)
+            return await self._list(request, await self.explain_refusal(name, who, error), refusal_status(error))
+        return self.go(request, "disagreements", build_query(agreed=str(decisions)), name=name)
 
     async def _refused(self, request: Request, error: QuaestorError, form: Fields) -> Response:
         """The case once more with what was typed; where it cannot be shown, the page says why."""
-        words = await self.words(request.path_params["name"], viewer(request), error)
+        words = await self.explain_refusal(request.path_params["name"], viewer(request), error)
         return await self._case(
-            request, one_of(form, "item"), one_of(form, "facet"), form, words, refusal_status(error)
+            request, first_value(form, "item"), first_value(form, "facet"), form, words, refusal_status(error)
         )
 
 
@@ -208,7 +208,7 @@ def _filter(query: QueryParams) -> DisagreementFilter:
 
 def _filter_in(form: Fields) -> DisagreementFilter:
     """What a form carries along of the list it came from."""
-    return DisagreementFilter(bool(one_of(form, "open")), one_of(form, "wanted")[:200])
+    return DisagreementFilter(bool(first_value(form, "open")), first_value(form, "wanted")[:200])
 
 
 class TiePages(CasePages):
@@ -224,14 +224,14 @@ class TiePages(CasePages):
         name, who, query = request.path_params["name"], viewer(request), request.query_params
         if not query.get("all"):
             item, facet = query.get("item", ""), query.get("facet", "")
-            tie = await self.work(lambda: build_tie(self.coding, name, who.name, item, facet, self.opened.text_mask))
+            tie = await self.work(lambda: build_tie(self.coding, name, who.name, item, facet, self.session.text_mask))
             if tie is not None:
                 return await self._tie(request, tie)
         ties = await self.work(lambda: list_ties(self.coding, name, who.name))
-        rows, place = page_of(request, ties.rows)
+        rows, place = slice_page(request, ties.rows)
         readings = await self.readings([row.item for row in rows])
         shown = [(row, readings[row.item]) for row in rows]
-        return self.page(request, "ties.html", {"ties": ties, "rows": shown, "query": query_of, **place})
+        return self.page(request, "ties.html", {"ties": ties, "rows": shown, "query": build_query, **place})
 
     async def _tie(
         self, request: Request, tie: TieCasePage, typed: Fields | None = None, refused: str = "", status: int = 200
@@ -240,22 +240,22 @@ class TiePages(CasePages):
         context = {
             "tie": tie,
             "reading": (await self.readings([tie.item, *near]))[tie.item],
-            "typed": typed_in(typed or {}),
+            "typed": read_typed(typed or {}),
             "last": request.query_params.get("last", ""),
             "refused": refused,
-            "query": query_of,
+            "query": build_query,
         }
         return self.page(request, "tie.html", context, status)
 
     async def _answer(self, request: Request) -> Response:
-        name, who, form = request.path_params["name"], viewer(request), fields_in(await request.body())
-        item, facet = one_of(form, "item"), one_of(form, "facet")
+        name, who, form = request.path_params["name"], viewer(request), parse_fields(await request.body())
+        item, facet = first_value(form, "item"), first_value(form, "facet")
         text, key, settling = (
-            one_of(form, "text").strip(),
-            checked_key(one_of(form, "key")),
-            one_of(form, "settling") == "yes",
+            first_value(form, "text").strip(),
+            require_key(first_value(form, "key")),
+            first_value(form, "settling") == "yes",
         )
-        chosen = chosen_in(form)
+        chosen = read_chosen(form)
 
         def answer() -> int:
             return answer_tie(self.coding, name, who.name, item, facet, chosen, text, settling=settling, key=key)
@@ -263,11 +263,11 @@ class TiePages(CasePages):
         try:
             await self.work(answer)
         except QuaestorError as error:
-            words = await self.words(name, who, error)
+            words = await self.explain_refusal(name, who, error)
             tie = await self.work(
-                lambda: build_tie(self.coding, name, who.name, item or "-", facet, self.opened.text_mask)
+                lambda: build_tie(self.coding, name, who.name, item or "-", facet, self.session.text_mask)
             )
             if tie is None:
                 raise
             return await self._tie(request, tie, form, words, refusal_status(error))
-        return self.go(request, "ties", query_of(last=item), name=name)
+        return self.go(request, "ties", build_query(last=item), name=name)

@@ -16,8 +16,8 @@ from quaestor.coding.pages.phrase_set import SEE, build_phrase_set, mask_set, re
 from quaestor.coding.phrases import adopt_objects, begin_comparing, list_objects_by_round, request_reread, unify_words
 from quaestor.coding.round_acts import next_set_by_name
 from quaestor.web.error_pages import refusal_status
-from quaestor.web.page import Pages, visitor
-from quaestor.web.security.forms import fields_in
+from quaestor.web.page import Pages, require_visitor
+from quaestor.web.security.forms import parse_fields
 
 _MOST = 100
 """Differing items on a page, and alike ones that are listed."""
@@ -36,17 +36,17 @@ class PhrasePages(Pages):
         return await self._page(request, parse_whole_number(request.query_params.get("set", "")))
 
     async def _page(self, request: Request, number: int | None, status: int = 200, **more: Any) -> Response:
-        name, who = request.path_params["name"], visitor(request).name
+        name, who = request.path_params["name"], require_visitor(request).name
         context = await self.work(lambda: self._context(name, who, number))
         return self.page(request, "phrases.html", {"typed": {}, **context, **more}, status)
 
     def _context(self, name: str, who: str, number: int | None) -> dict[str, Any]:
-        desk = self.opened.desk
+        desk = self.session.desk
         phrases = build_phrase_set(desk.coding, name, who, number)
         if phrases.access != SEE:
             return {"found": phrases}
         if who != desk.coding.lead:
-            phrases = mask_set(phrases, self.opened.text_mask)
+            phrases = mask_set(phrases, self.session.text_mask)
         differing, alike = phrases.differing[:_MOST], phrases.alike[:_MOST]
         return {
             "found": phrases,
@@ -59,8 +59,8 @@ class PhrasePages(Pages):
 
     async def act(self, request: Request) -> Response:
         """One act of the pair, or of the lead; where it is refused, the page says why and keeps what was typed."""
-        name, who = request.path_params["name"], visitor(request).name
-        fields = fields_in(await request.body())
+        name, who = request.path_params["name"], require_visitor(request).name
+        fields = parse_fields(await request.body())
         values = {key: values[0] for key, values in fields.items()}
         try:
             await self.work(lambda: self._act(name, who, values, fields))
@@ -71,7 +71,7 @@ class PhrasePages(Pages):
         return self.go(request, "phrases", f"#{place}" if place.replace("-", "").isalnum() else "", name=name)
 
     def _act(self, name: str, who: str, values: Mapping[str, str], fields: Mapping[str, Sequence[str]]) -> None:
-        where = self.opened.desk.coding
+        where = self.session.desk.coding
         match values.get("act", ""):
             case "compare":
                 begin_comparing(where, name, who)

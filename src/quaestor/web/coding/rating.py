@@ -23,11 +23,11 @@ from quaestor.coding.model.facet_kinds import FACET_KINDS
 from quaestor.coding.pages.rating_sheet import Desk, RatingSheet, SheetFacet, restore_sheet
 from quaestor.coding.rating import codes_passages
 from quaestor.coding.rating_files import NewRating, WrongStudy
-from quaestor.interviews.model.records import place_of
-from quaestor.web.coding.disagreements import page_of
-from quaestor.web.page import Pages, visitor
-from quaestor.web.security.forms import checked_key, fields_in, json_in
-from quaestor.web.study_session import KeptOpen
+from quaestor.interviews.model.records import parse_item_id
+from quaestor.web.coding.disagreements import slice_page
+from quaestor.web.page import Pages, require_visitor
+from quaestor.web.security.forms import parse_fields, parse_json, require_key
+from quaestor.web.study_session import StudySession
 
 _MOST_AHEAD = 20
 _LONGEST_BODY = 200_000
@@ -37,8 +37,8 @@ _LATER = "The desk cannot save right now. Your rating is not lost; the lead can 
 class RatingPages(Pages):
     """What a rater does; whose hands are on the keyboard is the signed-in visitor, never a field of a form."""
 
-    def __init__(self, opened: KeptOpen, templates: Jinja2Templates, warm: Callable[[], None]) -> None:
-        super().__init__(opened, templates)
+    def __init__(self, session: StudySession, templates: Jinja2Templates, warm: Callable[[], None]) -> None:
+        super().__init__(session, templates)
         self._warm = warm
         self._fetching = anyio.Semaphore(1)
 
@@ -56,17 +56,17 @@ class RatingPages(Pages):
 
     def _warm_up(self) -> None:
         with suppress(QuaestorError):  # what is wrong is told to whoever asks for a page
-            if self.opened.coding_if_any is not None:
-                self.opened.desk.warm_up()
+            if self.session.coding_if_any is not None:
+                self.session.desk.warm_up()
                 self._warm()
 
     @property
     def _desk(self) -> Desk:
-        return self.opened.desk
+        return self.session.desk
 
     async def rate(self, request: Request) -> Response:
         """The next sheet, or the one asked for."""
-        name, who = request.path_params["name"], visitor(request).name
+        name, who = request.path_params["name"], require_visitor(request).name
         item = request.query_params.get("item", "")
         if await self.work(lambda: codes_passages(self._desk.coding, name)):
             return self._transcript(request, name, item)
@@ -79,12 +79,12 @@ class RatingPages(Pages):
         """Transcripts are coded on a page of their own, at the turn that was asked for."""
         if not item:
             return self.go(request, "coding", name=name)
-        interview, turn = place_of(item)
+        interview, turn = parse_item_id(item)
         return self.go(request, "coding-transcript", f"turn={turn}#turn-{turn}", name=name, interview=interview)
 
     async def ahead(self, request: Request) -> Response:
         """The sheets that come after an item, so that the next one is there before it is asked for."""
-        name, who = request.path_params["name"], visitor(request).name
+        name, who = request.path_params["name"], require_visitor(request).name
         after = request.query_params.get("after", "")
         most = min(parse_whole_number(request.query_params.get("most", "")) or _MOST_AHEAD, _MOST_AHEAD)
 
@@ -100,7 +100,7 @@ class RatingPages(Pages):
 
     async def give(self, request: Request) -> Response:
         """A rating by form or by script; the answer says nothing that counts what others did."""
-        name, who = request.path_params["name"], visitor(request).name
+        name, who = request.path_params["name"], require_visitor(request).name
         by_script = request.headers.get("content-type", "").startswith("application/json")
         sent = await (_from_script(request) if by_script else _from_form(request))
         if sent["rater"] not in ("", who):  # kept by a browser in which somebody else has signed in since
@@ -126,7 +126,7 @@ class RatingPages(Pages):
 
     async def _again(self, request: Request, name: str, sent: dict[str, Any], why: str, status: int) -> Response:
         """The sheet once more with what was filled in, and why it was not taken."""
-        sheet = await self.work(lambda: self._desk.build_sheet(name, visitor(request).name, sent["item"]))
+        sheet = await self.work(lambda: self._desk.build_sheet(name, require_visitor(request).name, sent["item"]))
         if sheet is None:
             return self.page(request, "all_rated.html", {"round": name, "refused": why}, status)
         typed = restore_sheet(sheet, sent["answers"], sent["unsure"], sent["memo"])
@@ -134,7 +134,7 @@ class RatingPages(Pages):
 
     async def _save(self, name: str, who: str, sent: dict[str, Any]) -> None:
         """Record a rating; the disk has it when this returns."""
-        desk = self.opened.desk_at_hand
+        desk = self.session.open_desk
         if desk is None:
             desk = await self.work(lambda: self._desk)
         details = {field: sent[field] for field in ("memo", "seconds", "key", "opened")}
@@ -149,14 +149,14 @@ class RatingPages(Pages):
 
     async def mine(self, request: Request) -> Response:
         """A rater's own ratings, each a step away from being changed."""
-        name, who = request.path_params["name"], visitor(request).name
+        name, who = request.path_params["name"], require_visitor(request).name
         ratings = await self.work(lambda: self._desk.list_own_ratings(name, who))
-        shown, where = page_of(request, ratings)
+        shown, where = slice_page(request, ratings)
         return self.page(request, "mine.html", {"round": name, "ratings": shown, **where})
 
 
 async def _from_script(request: Request) -> dict[str, Any]:
-    raw = json_in(await request.body(), _LONGEST_BODY)
+    raw = parse_json(await request.body(), _LONGEST_BODY)
     try:
         answers = {str(name): value for name, value in raw["answers"].items()}
         return {
@@ -165,7 +165,7 @@ async def _from_script(request: Request) -> dict[str, Any]:
             "unsure": [str(facet) for facet in raw.get("unsure", [])],
             "memo": str(raw.get("memo", "")),
             "seconds": float(raw.get("seconds", 0)),
-            "key": checked_key(str(raw["key"])),
+            "key": require_key(str(raw["key"])),
             "practice": bool(raw.get("practice")),
             "rater": str(raw.get("rater", "")),
             "opened": str(raw.get("opened", "")),
@@ -175,7 +175,7 @@ async def _from_script(request: Request) -> dict[str, Any]:
 
 
 async def _from_form(request: Request) -> dict[str, Any]:
-    form = fields_in(await request.body())
+    form = parse_fields(await request.body())
     answers: dict[str, Any] = {}
     for name, given in form.items():
         if not name.startswith("answer."):
@@ -197,7 +197,7 @@ async def _from_form(request: Request) -> dict[str, Any]:
         "unsure": form.get("unsure", []),
         "memo": _one(form, "memo"),
         "seconds": 0.0,
-        "key": checked_key(_one(form, "key")),
+        "key": require_key(_one(form, "key")),
         "practice": _one(form, "practice") == "yes",
         "rater": "",
         "opened": "",
@@ -213,7 +213,7 @@ def chosen_values(question: SheetFacet) -> tuple[str, ...]:
     return () if question.answer is None else FACET_KINDS[question.kind].chosen_values(question.answer)
 
 
-def left_in_words(sheet: RatingSheet) -> str:
+def describe_time_left(sheet: RatingSheet) -> str:
     """How long the rest will take at the rater's own pace."""
     left = sheet.total - sheet.done
     if sheet.pace is None or not left:
@@ -226,7 +226,7 @@ def left_in_words(sheet: RatingSheet) -> str:
 _KEPT = 64
 
 
-class Facets:
+class FacetRenderer:
     """Renders what a sheet asks; a facet nobody has answered yet looks the same on every sheet of a round."""
 
     def __init__(self, environment: Environment) -> None:

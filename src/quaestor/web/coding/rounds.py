@@ -16,7 +16,13 @@ from starlette.routing import BaseRoute, NoMatchFound, Route
 from quaestor.base.clock import parse_utc
 from quaestor.base.errors import InputError, QuaestorError, StateError
 from quaestor.coding import round_acts
-from quaestor.coding.pages.rounds import NOT_OPENED, RoundOverview, build_round_overview, list_round_events, list_rounds
+from quaestor.coding.pages.rounds import (
+    NOT_OPENED,
+    RoundOverview,
+    build_round_overview,
+    list_round_events,
+    list_round_overviews,
+)
 from quaestor.coding.rating_files import (
     RoundFile,
     build_decisions_file,
@@ -38,14 +44,14 @@ from quaestor.coding.round_setup import (
 )
 from quaestor.coding.session import CodingSession
 from quaestor.web.error_pages import is_unavailable, refusal_status
-from quaestor.web.page import Pages, visitor
-from quaestor.web.security.forms import fields_in, fields_of
+from quaestor.web.page import Pages, require_visitor
+from quaestor.web.security.forms import parse_fields, read_fields
 
 Typed = Mapping[str, Sequence[str]]
 _TEXTS = ("round", "kind", "statistic", "measured", "after", "settle", "tie_breaker")
 
 
-def wanted_by(typed: Typed) -> dict[str, Any]:
+def read_settings(typed: Typed) -> dict[str, Any]:
     """A form as `[[rounds]]` of a study file would say it; what was left empty is left out."""
     settings: dict[str, Any] = {name: _one(typed, name) for name in _TEXTS if _one(typed, name)}
     settings["facets"] = _several(typed, "facets")
@@ -78,7 +84,7 @@ def _items(typed: Typed) -> dict[str, Any]:
     return items
 
 
-def typed_of(settings: Mapping[str, Any]) -> dict[str, list[str]]:
+def build_form_values(settings: Mapping[str, Any]) -> dict[str, list[str]]:
     """A round of the study file as the form shows it."""
     typed = {name: [str(settings[name])] for name in _TEXTS if settings.get(name)}
     items = settings.get("items", {})
@@ -99,7 +105,7 @@ NEW: Typed = {"blind": ["yes"], "overlap": ["100"], "kind": ["main"]}
 """What the form shows before anything is typed."""
 
 
-class RoundsShown:
+class RoundForm:
     """What the fields of the form hold."""
 
     def __init__(self, typed: Typed) -> None:
@@ -160,23 +166,23 @@ class RoundPages(Pages):
 
     async def _rounds(self, request: Request, status: int = 200, **more: Any) -> Response:
         rounds = await self.work(self._all)
-        people = await self.work(lambda: list_round_choices(self.opened.study).people)
+        people = await self.work(lambda: list_round_choices(self.session.study).people)
         context = {"rounds": rounds, "people": people, "typed": {}, **more}
         return self.page(request, "rounds.html", context, status)
 
     def _all(self) -> list[RoundOverview]:
-        with self.opened.locked_state() as state:
-            return list_rounds(self.opened.study, state)
+        with self.session.locked_state() as state:
+            return list_round_overviews(self.session.study, state)
 
     async def _round(self, request: Request, name: str, status: int = 200, **more: Any) -> Response:
-        who = visitor(request).name
+        who = require_visitor(request).name
         context = await self.work(lambda: self._one(name, who))
         links = _links(request, context["one"], who)
         return self.page(request, "round.html", {**context, "links": links, "typed": {}, **more}, status)
 
     def _one(self, name: str, who: str) -> dict[str, Any]:
-        study, coding = self.opened.study, self.opened.coding_if_any
-        with self.opened.locked_state() as state:
+        study, coding = self.session.study, self.session.coding_if_any
+        with self.session.locked_state() as state:
             overview = build_round_overview(study, state, name)
             why = explain_no_files(state, name, who, study.settings.study.lead) if overview.status != NOT_OPENED else ""
         fixed = overview.status != NOT_OPENED
@@ -193,11 +199,11 @@ class RoundPages(Pages):
         """The form of a new round, or of one that was added here and may still be changed."""
         if request.method != "POST":
             changed = request.query_params.get("change", "")
-            typed = typed_of(read_round_settings(self.opened.study, changed)) if changed else NEW
+            typed = build_form_values(read_round_settings(self.session.study, changed)) if changed else NEW
             return await self._form(request, typed, changed)
-        typed = fields_in(await request.body())
+        typed = parse_fields(await request.body())
         changed = typed.get("change", [""])[0]
-        who = visitor(request).name
+        who = require_visitor(request).name
         try:
             if typed.get("do", ["add"])[0] == "preview":
                 preview = await self.work(lambda: self._preview(typed, changed))
@@ -209,29 +215,29 @@ class RoundPages(Pages):
         return self.go(request, "round", name=name)
 
     async def _form(self, request: Request, typed: Typed, changed: str, status: int = 200, **more: Any) -> Response:
-        choices = await self.work(lambda: list_round_choices(self.opened.study, changed))
-        context = {"choices": choices, "form": RoundsShown(typed), "change": changed, "preview": None, **more}
+        choices = await self.work(lambda: list_round_choices(self.session.study, changed))
+        context = {"choices": choices, "form": RoundForm(typed), "change": changed, "preview": None, **more}
         return self.page(request, "round_new.html", context, status)
 
     def _wanted(self, typed: Typed, changed: str) -> dict[str, Any]:
-        before = read_round_settings(self.opened.study, changed) if changed else {}
-        return {**{key: before[key] for key in _KEPT if key in before}, **wanted_by(typed)}
+        before = read_round_settings(self.session.study, changed) if changed else {}
+        return {**{key: before[key] for key in _KEPT if key in before}, **read_settings(typed)}
 
     def _preview(self, typed: Typed, changed: str) -> RoundPreview:
-        study, settings = self.opened.study, self._wanted(typed, changed)
+        study, settings = self.session.study, self._wanted(typed, changed)
         would_be, round_settings = preview_study(study, settings, instead_of=changed)
-        return preview_round(would_be, self.opened.coding_if_any, round_settings)
+        return preview_round(would_be, self.session.coding_if_any, round_settings)
 
     def _put(self, typed: Typed, changed: str, who: str) -> str:
         settings = self._wanted(typed, changed)
         if changed:
-            return change_round(self.opened.coding, changed, settings, who).round
-        return add_round(self.opened.study, settings, who).round
+            return change_round(self.session.coding, changed, settings, who).round
+        return add_round(self.session.study, settings, who).round
 
     async def act(self, request: Request) -> Response:
         """One act of the lead; where it is refused, the page it came from says why and keeps what was typed."""
-        name, who = request.path_params["name"], visitor(request).name
-        fields = await fields_of(request)
+        name, who = request.path_params["name"], require_visitor(request).name
+        fields = await read_fields(request)
         from_list = fields.get("from") == "rounds"
         try:
             await self.work(lambda: self._act(name, who, fields))
@@ -245,7 +251,7 @@ class RoundPages(Pages):
         return self.go(request, "rounds") if from_list or gone else self.go(request, "round", name=name)
 
     def _act(self, name: str, who: str, fields: Mapping[str, str]) -> None:
-        where, reason = self.opened.coding, fields.get("reason", "").strip()
+        where, reason = self.session.coding, fields.get("reason", "").strip()
         match fields.get("act", ""):
             case "open":
                 round_acts.open_by_name(where, name, who)
@@ -275,8 +281,8 @@ class RoundPages(Pages):
         return await self._file(request, "decisions", build_decisions_file)
 
     async def _file(self, request: Request, what: str, make: MakeFile) -> Response:
-        name, form, who = request.path_params["name"], request.path_params["form"], visitor(request).name
-        coding = self.opened.coding_if_any
+        name, form, who = request.path_params["name"], request.path_params["form"], require_visitor(request).name
+        coding = self.session.coding_if_any
         if coding is None:
             raise StateError(f"the round {name!r} has not been opened: it has no ratings")
         if request.method == "POST":

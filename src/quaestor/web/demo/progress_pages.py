@@ -27,7 +27,7 @@ from starlette.types import Message, Receive, Scope, Send
 from quaestor import __version__
 from quaestor.demo.progress import DemoProgress, Event
 from quaestor.render.design_tokens import ICON, TOKENS
-from quaestor.web.security.headers import HEADERS, Prefixed, SafeHeaders
+from quaestor.web.security.headers import HEADERS, PathPrefix, SecurityHeaders
 
 # What the desk needs is loaded when there is a desk, so that the page answers in the first second.
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ _WATCHED = 5.0
 """Seconds after which a page that asks every second is no longer there."""
 
 
-class UnderWay:
+class DemoPages:
     """Shows a demo being made; from the moment it has a desk, every request but that for its own page goes there.
 
     Its page shows the links into the desk, which is why it is for a demo on this machine and for nothing else.
@@ -68,7 +68,7 @@ class UnderWay:
         self._lasting = AsyncExitStack()
         self._entering = asyncio.Lock()
         self._entered_desks: set[int] = set()
-        safe = [Middleware(SafeHeaders)]
+        safe = [Middleware(SecurityHeaders)]
         self._pages = Starlette(
             routes=[
                 Route(PAGE, self._page, name="under-way"),
@@ -105,7 +105,7 @@ class UnderWay:
         if desk is None or path == PAGE:
             await self._pages(scope, receive, send)
         elif talks:
-            await Prefixed(desk, INTERVIEWS)(scope, receive, _led_in(send) if path == f"{INTERVIEWS}/" else send)
+            await PathPrefix(desk, INTERVIEWS)(scope, receive, _led_in(send) if path == f"{INTERVIEWS}/" else send)
         else:
             await desk(scope, receive, _led_in(send) if path == "/" else send)
 

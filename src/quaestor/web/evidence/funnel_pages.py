@@ -14,7 +14,7 @@ from quaestor.base.names import parse_whole_number
 from quaestor.evidence.funnel import last_result, render_funnel_svg
 from quaestor.evidence.step_items import list_step_items, mask_examples, mask_result
 from quaestor.study.status import study_status
-from quaestor.web.page import Pages, page_asked
+from quaestor.web.page import Pages, parse_page_number
 
 _PAGE = 50
 
@@ -31,13 +31,13 @@ class FunnelPages(Pages):
 
     async def funnel(self, request: Request) -> Response:
         """Each step with examples of what it kept and dropped."""
-        study, coding = self.opened.study, self.opened.coding_if_any
-        status = await self.work(lambda: study_status(study, coding, self.opened.open_features))
+        study, coding = self.session.study, self.session.coding_if_any
+        status = await self.work(lambda: study_status(study, coding, self.session.open_features))
         last = await self.work(lambda: last_result(study, coding)) if study.settings.sources else None
         result, holds = last or (None, True)
         if result is not None:
             unmasked = result
-            result = await self.work(lambda: mask_result(self.opened.text_mask, unmasked))
+            result = await self.work(lambda: mask_result(self.session.text_mask, unmasked))
         context = {
             "result": result,
             "widest": result.steps[0].entered if result and result.steps else 0,
@@ -47,7 +47,7 @@ class FunnelPages(Pages):
         return self.page(request, "funnel.html", context)
 
     async def drawing(self, request: Request) -> Response:
-        study, coding = self.opened.study, self.opened.coding_if_any
+        study, coding = self.session.study, self.session.coding_if_any
         last = await self.work(lambda: last_result(study, coding))
         if last is None:
             raise StateError("the funnel has not run yet: run `quaestor funnel` first")
@@ -55,13 +55,13 @@ class FunnelPages(Pages):
         return Response(await self.work(lambda: render_funnel_svg(result)), media_type="image/svg+xml")
 
     async def items(self, request: Request) -> Response:
-        study, coding = self.opened.study, self.opened.coding_if_any
+        study, coding = self.session.study, self.session.coding_if_any
         last = await self.work(lambda: last_result(study, coding))
         number, side = parse_whole_number(request.path_params["step"]), request.path_params["side"]
         if last is None or number is None or not 1 <= number <= len(last[0].steps) or side not in ("kept", "dropped"):
             raise HTTPException(404)
         step = last[0].steps[number - 1]
-        page = page_asked(request)
+        page = parse_page_number(request)
         dropped = side == "dropped"
         rows = await self.work(
             lambda: list_step_items(study, step.step, dropped=dropped, limit=_PAGE, offset=(page - 1) * _PAGE)
@@ -70,7 +70,7 @@ class FunnelPages(Pages):
         context = {
             "step": step,
             "side": side,
-            "rows": await self.work(lambda: mask_examples(self.opened.text_mask, rows)),
+            "rows": await self.work(lambda: mask_examples(self.session.text_mask, rows)),
             "page": page,
             "pages": max(1, -(-total // _PAGE)),
             "total": total,

@@ -12,8 +12,8 @@ import nh3
 from markupsafe import Markup
 
 from quaestor.evidence.item_texts import ItemText
-from quaestor.web.html.highlight import CLASSES, highlighted, language_of
-from quaestor.web.html.post_layout import shaped
+from quaestor.web.html.highlight import CLASSES, detect_language, highlight
+from quaestor.web.html.post_layout import lay_out_post
 
 LONGEST = 100_000
 """Characters of a post; no site lets its people write as many."""
@@ -70,7 +70,7 @@ _OUTPUT = nh3.Cleaner(
 def sanitize_input(html: str) -> str:
     """A post's HTML with what is listed above and no more, written as a browser would write it."""
     text = _LONE.sub("\ufffd", html[:LONGEST])
-    if _beyond_reason(text):
+    if _is_too_complex(text):
         return f"{_TOO_MUCH}<pre>{escape(text[:20_000])}</pre>"
     clean_html = _INPUT.clean(text)
     return clean_html + _CUT if len(html) > LONGEST else clean_html
@@ -81,7 +81,7 @@ def sanitize_output(html: str) -> str:
     return _OUTPUT.clean(html)
 
 
-def _beyond_reason(html: str) -> bool:
+def _is_too_complex(html: str) -> bool:
     """Whether reading it could take long: a parser repeats open formatting in every block, and walks what is nested.
 
     Of each way to open a formatting element at most three are repeated, which bounds the elements that come out by
@@ -116,7 +116,7 @@ def clean(html: str, tags: Sequence[str] = (), below: int | None = 1) -> Markup:
     return Markup(make(html, tuple(tags), below))  # noqa: S704 - the sanitiser has had the last word
 
 
-def prepared(reading: ItemText) -> ItemText:
+def prepare_item(reading: ItemText) -> ItemText:
     """An item made ready for a page before anybody asks for it; what is kept meanwhile has the last step before it."""
     body, answer = (_shaped(text, reading.tags, 1) for text in (reading.body, reading.answer))
     return replace(reading, body=body, answer=answer, is_prepared=True)
@@ -142,9 +142,9 @@ def _cleaned(html: str, tags: tuple[str, ...], below: int | None) -> str:
 
 def _shaped(html: str, tags: Sequence[str], below: int | None) -> str:
     def colour(code: str, classes: str) -> str:
-        return highlighted(code, language_of(code, classes, tags))
+        return highlight(code, detect_language(code, classes, tags))
 
-    return shaped(sanitize_input(html), colour, below)
+    return lay_out_post(sanitize_input(html), colour, below)
 
 
 _cached_clean = lru_cache(maxsize=_CACHED)(_cleaned)

@@ -95,7 +95,7 @@ _NAMED = {
 }  # fmt: skip
 
 
-def highlighted(code: str, language: str) -> str:
+def highlight(code: str, language: str) -> str:
     """Code as HTML whose text is the code; plain where the language is not known or there is too much of it."""
     if len(code) > LONGEST:
         return _plain(code)
@@ -146,10 +146,10 @@ def _span(kind: str, text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    return marked_turns(escape(text, quote=False))
+    return isolate_directions(escape(text, quote=False))
 
 
-def marked_turns(html: str) -> str:
+def isolate_directions(html: str) -> str:
     """Text of code in which what turns its direction reaches no further than its own mark."""
     return _TURNS.sub(lambda match: f'<span class="code-turn">{match[0]}</span>', html)
 
@@ -213,7 +213,7 @@ _GUESSES = (
 )
 
 
-def language_of(code: str, classes: str = "", tags: Sequence[str] = ()) -> str:
+def detect_language(code: str, classes: str = "", tags: Sequence[str] = ()) -> str:
     """The language to colour code as; plain where nothing speaks for one, since wrong colours mislead."""
     language, code = _said(classes), code[:_ENOUGH]
     if language == PLAIN:

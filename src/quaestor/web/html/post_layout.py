@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from html import escape, unescape
 from typing import NamedTuple
 
-from quaestor.web.html.highlight import Colour, marked_turns
+from quaestor.web.html.highlight import Colour, isolate_directions
 
 _PIECE = re.compile(r'<(/?)([a-z][a-z0-9]*)((?: [a-z-]+="[^"]*")*)>|([^<]+)')
 _ATTRIBUTE = re.compile(r' ([a-z-]+)="([^"]*)"')
@@ -33,7 +33,7 @@ class PostPiece(NamedTuple):
         return next((unescape(value) for key, value in _ATTRIBUTE.findall(self.attributes) if key == name), "")
 
 
-class Open(NamedTuple):
+class OpenElement(NamedTuple):
     """An element that waits for its end."""
 
     name: str
@@ -41,22 +41,22 @@ class Open(NamedTuple):
     implied: bool = False
 
 
-def shaped(html: str, colour: Colour, below: int | None) -> str:
+def lay_out_post(html: str, colour: Colour, below: int | None) -> str:
     """Clean HTML rewritten; headings come below a level of the page, or are none where they would be in the way."""
     pieces = [
         PostPiece(match[1] == "/", match[2] or "", match[3] or "", match[4] or "") for match in _PIECE.finditer(html)
     ]
-    return "".join(Shaping(pieces, colour, below).parts())
+    return "".join(PostLayout(pieces, colour, below).parts())
 
 
-class Shaping:
+class PostLayout:
     """One walk over a post."""
 
     def __init__(self, pieces: list[PostPiece], colour: Colour, below: int | None) -> None:
         self._pieces = pieces
         self._colour = colour
         self._below = below
-        self._open: list[Open] = []
+        self._open: list[OpenElement] = []
         self._levels: list[int] = []
 
     def parts(self) -> Iterator[str]:
@@ -74,7 +74,7 @@ class Shaping:
                 elif piece.name:
                     yield self._start(piece, place)
                 else:
-                    yield marked_turns(piece.text) if self._within("code") else piece.text
+                    yield isolate_directions(piece.text) if self._within("code") else piece.text
             place += 1
         while self._open:
             yield self._open.pop().close
@@ -86,7 +86,7 @@ class Shaping:
         if name in _VOID:
             return f"<{name}>"
         opening, closing = self._tags(piece, place)
-        self._open.append(Open(name, closing))
+        self._open.append(OpenElement(name, closing))
         return opening
 
     def _tags(self, piece: PostPiece, place: int) -> tuple[str, str]:
@@ -132,7 +132,7 @@ class Shaping:
             if self._open and self._open[-1].implied:
                 yield self._open.pop().close
         elif self._open and self._open[-1].name in ("ul", "ol") and (piece.name or piece.text.strip()):
-            self._open.append(Open("li", "</li>", implied=True))
+            self._open.append(OpenElement("li", "</li>", implied=True))
             yield "<li>"
 
     def _close(self, name: str) -> Iterator[str]:

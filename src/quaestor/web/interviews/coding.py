@@ -35,16 +35,22 @@ from quaestor.interviews.coding.acts import (
 )
 from quaestor.interviews.coding.in_vivo import NewCode, adopt, codes_to_adopt, in_vivo_of
 from quaestor.interviews.coding.progress import round_progress
-from quaestor.interviews.model.records import item_of
-from quaestor.interviews.pages.coding_sheet import CodedTurn, CodingSheet, Highlight, coding_sheet, next_transcript
+from quaestor.interviews.model.records import build_item_id
+from quaestor.interviews.pages.coding_sheet import (
+    CodedTurn,
+    CodingSheet,
+    Highlight,
+    build_coding_sheet,
+    find_next_transcript,
+)
 from quaestor.interviews.repository import Interviews
 from quaestor.store.records import Act
 from quaestor.study.session import PendingAct
-from quaestor.web.coding.disagreements import one_of, page_of
+from quaestor.web.coding.disagreements import first_value, slice_page
 from quaestor.web.error_pages import is_unavailable, refusal_status
-from quaestor.web.page import Pages, visitor
-from quaestor.web.security.forms import checked_key, fields_in, fields_of, json_in
-from quaestor.web.study_session import KeptOpen
+from quaestor.web.page import Pages, require_visitor
+from quaestor.web.security.forms import parse_fields, parse_json, read_fields, require_key
+from quaestor.web.study_session import StudySession
 
 _LONGEST_BODY = 400_000
 _LATER = "The desk cannot save right now. Your codes are not lost; the lead can see what is wrong."
@@ -54,10 +60,10 @@ Asked = CodedAs | ReadTo
 class CodingPages(Pages):
     """What a rater does with transcripts; who codes is the signed-in visitor, never a field of a form."""
 
-    def __init__(self, opened: KeptOpen, templates: Jinja2Templates) -> None:
-        super().__init__(opened, templates)
+    def __init__(self, session: StudySession, templates: Jinja2Templates) -> None:
+        super().__init__(session, templates)
         templates.env.filters |= {
-            "exactly": exactly, "spoken": spoken, "margin": margin, "stretches_json": stretches_json
+            "exactly": escape_exactly, "spoken": spoken, "margin": margin, "stretches_json": stretches_json
         }  # fmt: skip
 
     def routes(self) -> Sequence[BaseRoute]:
@@ -69,16 +75,16 @@ class CodingPages(Pages):
 
     def _interviews(self, name: str) -> Interviews:
         """The interviews, where the round codes them: looking at another makes no files."""
-        require_passages(self.opened.desk.coding, name)
-        return self.opened.interviews
+        require_passages(self.session.desk.coding, name)
+        return self.session.interviews
 
     async def transcripts(self, request: Request) -> Response:
         """The transcripts of a round with one's own progress."""
-        name, who = request.path_params["name"], visitor(request).name
-        coding = await self.work(lambda: self.opened.desk.coding)
+        name, who = request.path_params["name"], require_visitor(request).name
+        coding = await self.work(lambda: self.session.desk.coding)
         if not await self.work(lambda: codes_passages(coding, name)):
             return self.go(request, "rate", name=name)
-        progress = await self.work(lambda: round_progress(coding, self.opened.interviews, name, who))
+        progress = await self.work(lambda: round_progress(coding, self.session.interviews, name, who))
         return self.page(request, "coding.html", {"progress": progress})
 
     async def transcript(self, request: Request) -> Response:
@@ -97,12 +103,12 @@ class CodingPages(Pages):
         refused: str = "",
         status: int = 200,
     ) -> Response:
-        name, interview, who = (*self._place(request), visitor(request).name)
+        name, interview, who = (*self._place(request), require_visitor(request).name)
 
         def found() -> tuple[CodingSheet, str]:
             interviews = self._interviews(name)
-            sheet = coding_sheet(interviews.coding, interviews, name, who, interview, page=page, turn=turn)
-            return sheet, next_transcript(interviews.coding, interviews, sheet)
+            sheet = build_coding_sheet(interviews.coding, interviews, name, who, interview, page=page, turn=turn)
+            return sheet, find_next_transcript(interviews.coding, interviews, sheet)
 
         sheet, following = await self.work(found)
         context = {
@@ -123,7 +129,10 @@ class CodingPages(Pages):
         if not by_script:
             return await self._form(request)
         sent, rater = _from_script(await request.body(), request.path_params["interview"])
-        if rater not in ("", visitor(request).name):  # kept by a browser in which somebody else has signed in since
+        if rater not in (
+            "",
+            require_visitor(request).name,
+        ):  # kept by a browser in which somebody else has signed in since
             return JSONResponse({"refused": f"this was coded by {rater!r}"}, status_code=409)
         try:
             acts = await self._recorded(request, sent)
@@ -140,7 +149,7 @@ class CodingPages(Pages):
 
     async def _recorded(self, request: Request, sent: Asked) -> Sequence[Act]:
         """The acts that the disk has; none where nothing was left to record."""
-        name, who = request.path_params["name"], visitor(request).name
+        name, who = request.path_params["name"], require_visitor(request).name
 
         def wanted() -> PendingAct[State]:
             interviews = self._interviews(name)
@@ -152,14 +161,14 @@ class CodingPages(Pages):
             return pending
 
         waiting = await self.work(wanted)
-        await self.opened.interviews.coding.pending.wait(waiting, self.save)
+        await self.session.interviews.coding.pending.wait(waiting, self.save)
         return waiting.result()
 
     async def _form(self, request: Request) -> Response:
         """The same without a script: a stretch added or removed, or turns read; then the page again, at its place."""
-        form = fields_in(await request.body())
+        form = parse_fields(await request.body())
         name, interview = self._place(request)
-        turn, page = parse_whole_number(one_of(form, "turn")), parse_whole_number(one_of(form, "page"))
+        turn, page = parse_whole_number(first_value(form, "turn")), parse_whole_number(first_value(form, "page"))
         try:
             sent = await self.work(lambda: self._asked(request, form))
             await self._recorded(request, sent)
@@ -175,28 +184,32 @@ class CodingPages(Pages):
 
     def _asked(self, request: Request, form: Mapping[str, Sequence[str]]) -> Asked:
         name, interview = self._place(request)
-        key = checked_key(one_of(form, "key"))
-        if one_of(form, "read"):
-            first, _, last = one_of(form, "read").partition("-")
+        key = require_key(first_value(form, "key"))
+        if first_value(form, "read"):
+            first, _, last = first_value(form, "read").partition("-")
             return ReadTo(interview, parse_whole_number(first) or 0, parse_whole_number(last) or 0, key)
         interviews = self._interviews(name)
-        removed = one_of(form, "remove").split(":", 3)
-        turn = parse_whole_number(removed[0] if len(removed) == 4 else one_of(form, "turn"))
+        removed = first_value(form, "remove").split(":", 3)
+        turn = parse_whole_number(removed[0] if len(removed) == 4 else first_value(form, "turn"))
         if turn is None:
             raise HTTPException(400)
-        item, who, seen = item_of(interview, turn), visitor(request).name, parse_whole_number(one_of(form, "seen")) or 0
+        item, who, seen = (
+            build_item_id(interview, turn),
+            require_visitor(request).name,
+            parse_whole_number(first_value(form, "seen")) or 0,
+        )
         stretches = stretches_shown(interviews.coding, interviews, name, who, item, seen)
         if len(removed) == 4:
             place = [parse_whole_number(removed[1]), parse_whole_number(removed[2]), removed[3]]
             stretches = [
                 passage for passage in stretches if [passage["start"], passage["end"], passage.get("code", "")] != place
             ]
-        elif not one_of(form, "nothing"):
+        elif not first_value(form, "nothing"):
             picked = Selected(
                 turn,
-                one_of(form, "words"),
-                parse_whole_number(one_of(form, "from")),
-                parse_whole_number(one_of(form, "to")),
+                first_value(form, "words"),
+                parse_whole_number(first_value(form, "from")),
+                parse_whole_number(first_value(form, "to")),
             )
             start, end = selected_place(interviews, interview, picked, seen)
             stretches.append(_stretch(form, start, end))
@@ -204,7 +217,7 @@ class CodingPages(Pages):
 
 
 def _stretch(form: Mapping[str, Sequence[str]], start: int, end: int) -> dict[str, Any]:
-    code = one_of(form, "code")
+    code = first_value(form, "code")
     field_values = {
         name.removeprefix("field."): values[0] for name, values in form.items() if name.startswith("field.")
     }
@@ -213,13 +226,13 @@ def _stretch(form: Mapping[str, Sequence[str]], start: int, end: int) -> dict[st
         for name, words in field_values.items()
         if name.startswith(f"{code}.") and words
     }
-    return {"start": start, "end": end, "code": code, "memo": one_of(form, "memo"), "fields": own}
+    return {"start": start, "end": end, "code": code, "memo": first_value(form, "memo"), "fields": own}
 
 
 def _from_script(body: bytes, interview: str) -> tuple[Asked, str]:
-    raw = json_in(body, _LONGEST_BODY)
+    raw = parse_json(body, _LONGEST_BODY)
     try:
-        key, opened, rater = checked_key(str(raw["key"])), str(raw.get("opened", "")), str(raw.get("rater", ""))
+        key, opened, rater = require_key(str(raw["key"])), str(raw.get("opened", "")), str(raw.get("rater", ""))
         if "read" in raw:
             first, last = raw["read"]
             return ReadTo(interview, int(first), int(last), key, opened), rater
@@ -236,7 +249,7 @@ LANES = 5
 """Ways of drawing a stretch that can be told apart; what lies deeper is drawn like the last one."""
 
 
-def exactly(text: str) -> Markup:
+def escape_exactly(text: str) -> Markup:
     """Text that a browser takes in as it is: it would make one of two line ends, and drop what is no character."""
     return Markup(str(escape(text)).replace("\r", "&#13;").replace("\0", "\ufffd"))  # noqa: S704 - escaped
 
@@ -244,21 +257,23 @@ def exactly(text: str) -> Markup:
 def spoken(turn: CodedTurn) -> Markup:
     """A turn cut where a stretch begins or ends; each piece lies in the stretches that it belongs to."""
     if not turn.marks:
-        return exactly(turn.text)
-    opened = [f'<mark class="lane-{lane_of(mark)}" data-mark="{place}">' for place, mark in enumerate(turn.marks)]
+        return escape_exactly(turn.text)
+    opened = [f'<mark class="lane-{choose_lane(mark)}" data-mark="{place}">' for place, mark in enumerate(turn.marks)]
     parts = []
     for piece in turn.pieces:
         inside = sorted(piece.inside, key=lambda place: turn.marks[place].lane)
-        parts.append(f"{''.join([opened[place] for place in inside])}{exactly(piece.words)}{'</mark>' * len(inside)}")
+        parts.append(
+            f"{''.join([opened[place] for place in inside])}{escape_exactly(piece.words)}{'</mark>' * len(inside)}"
+        )
     return Markup("".join(parts))  # noqa: S704 - every piece is escaped
 
 
 def margin(turn: CodedTurn, is_open: bool) -> Markup:
     """The codes of a turn, each with what more is said; where the round is open, each can be removed."""
-    return Markup("".join(_beside(turn, place, is_open) for place in range(len(turn.marks))))  # noqa: S704 - escaped
+    return Markup("".join(_format_code(turn, place, is_open) for place in range(len(turn.marks))))  # noqa: S704 - escaped
 
 
-def _beside(turn: CodedTurn, place: int, is_open: bool) -> str:
+def _format_code(turn: CodedTurn, place: int, is_open: bool) -> str:
     mark = turn.marks[place]
     named = str(escape(mark.name))
     chip = f'<q dir="auto">{escape(mark.words)}</q> <span class="small">in vivo</span>' if mark.in_vivo else named
@@ -272,12 +287,12 @@ def _beside(turn: CodedTurn, place: int, is_open: bool) -> str:
         f'aria-label="Remove {named or "the words in vivo"}">×</button>'
     )
     return (
-        f'<li class="lane-{lane_of(mark)}" data-mark="{place}"><span class="chip">{chip}</span>'
+        f'<li class="lane-{choose_lane(mark)}" data-mark="{place}"><span class="chip">{chip}</span>'
         f"{more}{remove if is_open else ''}</li>"
     )
 
 
-def lane_of(mark: Highlight) -> int:
+def choose_lane(mark: Highlight) -> int:
     return min(mark.lane, LANES - 1)
 
 
@@ -301,14 +316,14 @@ class InVivoPages(Pages):
         return [Route("/rounds/{name}/in-vivo", self.in_vivo, methods=["GET", "POST"], name="in-vivo")]
 
     def _interviews(self, name: str) -> Interviews:
-        require_passages(self.opened.desk.coding, name)
-        return self.opened.interviews
+        require_passages(self.session.desk.coding, name)
+        return self.session.interviews
 
     async def in_vivo(self, request: Request) -> Response:
         """All words in vivo, and by form one of them adopted."""
         refused, status = "", 200
         if request.method == "POST":
-            fields = await fields_of(request)
+            fields = await read_fields(request)
             try:
                 await self.work(lambda: self._adopt(request, fields))
             except QuaestorError as error:
@@ -318,10 +333,10 @@ class InVivoPages(Pages):
         return await self._list(request, refused, status)
 
     async def _list(self, request: Request, refused: str, status: int) -> Response:
-        name, who = request.path_params["name"], visitor(request).name
+        name, who = request.path_params["name"], require_visitor(request).name
         interviews = await self.work(lambda: self._interviews(name))
         in_vivo = await self.work(lambda: in_vivo_of(interviews, name, who))
-        rows, place = page_of(request, in_vivo)
+        rows, place = slice_page(request, in_vivo)
         codes = await self.work(lambda: codes_to_adopt(interviews.coding, name))
         left = sum(not code.name for code in in_vivo)
         context = {"round": name, "rows": rows, "codes": codes, "left": left, "total": len(in_vivo), "refused": refused}
@@ -336,4 +351,6 @@ class InVivoPages(Pages):
         code = NewCode(new, fields.get("code", "")) if new else fields.get("code", "")
         if not code and not fields.get("back"):
             raise InputError("no code was chosen: choose the code for these words, or name a new one")
-        adopt(self._interviews(name).coding, name, fields.get("item", ""), start, end, code, visitor(request).name)
+        adopt(
+            self._interviews(name).coding, name, fields.get("item", ""), start, end, code, require_visitor(request).name
+        )

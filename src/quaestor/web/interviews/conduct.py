@@ -15,14 +15,14 @@ from quaestor.base.names import parse_whole_number
 from quaestor.coding.rating_files import WrongStudy
 from quaestor.interviews.conduct.acts import LONGEST, OTHER, Stamp, StepSent, carry_out, move_clock, take_step
 from quaestor.interviews.conduct.desk_sheet import clock_json, desk_sheet, since
-from quaestor.interviews.conduct.protocol import protocol, protocol_markdown
-from quaestor.interviews.model.records import clock_words
-from quaestor.interviews.participants.consent import HOW, agreement_of, record_consent, require_shown
+from quaestor.interviews.conduct.protocol import build_protocol, protocol_markdown
+from quaestor.interviews.model.records import format_clock
+from quaestor.interviews.participants.consent import HOW, read_consent_form, record_consent, require_current_version
 from quaestor.interviews.repository import Interviews
-from quaestor.web.coding.disagreements import one_of
+from quaestor.web.coding.disagreements import first_value
 from quaestor.web.error_pages import refusal_status
-from quaestor.web.page import Pages, visitor
-from quaestor.web.security.forms import checked_key, fields_in, json_in
+from quaestor.web.page import Pages, require_visitor
+from quaestor.web.security.forms import parse_fields, parse_json, require_key
 
 _ONE = "/interviews/{name:interview}"
 _LONGEST_BODY = 200_000
@@ -48,10 +48,10 @@ class ConductPages(Pages):
         return await self._desk(request, parse_whole_number(request.query_params.get("stop", "")))
 
     async def _desk(self, request: Request, stop: int | None, status: int = 200, **more: Any) -> Response:
-        name, who = request.path_params["name"], visitor(request).name
-        sheet = await self.work(lambda: desk_sheet(self._room(), name, who))
+        name, who = request.path_params["name"], require_visitor(request).name
+        sheet = await self.work(lambda: desk_sheet(self._open_interviews(), name, who))
         if not sheet.consent.accepted:
-            agreement = await self.work(lambda: agreement_of(self._room()))
+            agreement = await self.work(lambda: read_consent_form(self._open_interviews()))
             context = {"sheet": sheet, "agreement": agreement, "how": HOW, **more}
             return self.page(request, "interview_consent_first.html", context, status)
         here = sheet.at(stop)
@@ -60,7 +60,7 @@ class ConductPages(Pages):
             "here": here,
             "amended": sheet.note(request.query_params.get("amend", "")),
             "clock": clock_json(sheet.clock, sheet.moment),
-            "clock_words": clock_words,
+            "clock_words": format_clock,
             "other": OTHER,
             "longest": LONGEST,
             "typed": "",
@@ -72,12 +72,12 @@ class ConductPages(Pages):
         if not request.headers.get("content-type", "").startswith("application/json"):
             return await self._form(request)
         act = _from_script(await request.body())
-        name, who = request.path_params["name"], visitor(request).name
+        name, who = request.path_params["name"], require_visitor(request).name
         if act.get("rater", "") not in ("", who):  # kept by a browser in which somebody else has signed in since
             return JSONResponse({"refused": "this was written by another person"}, status_code=409)
         stamp = Stamp(who, act["key"], act["when"], str(act.get("opened", "")))
         try:
-            entry = await self.work(lambda: carry_out(self._room(), name, stamp, act))
+            entry = await self.work(lambda: carry_out(self._open_interviews(), name, stamp, act))
         except WrongStudy as error:
             return JSONResponse({"refused": str(error)}, status_code=409)
         except TemporarilyUnavailable:  # it is all right, and waits in the browser
@@ -88,28 +88,30 @@ class ConductPages(Pages):
         return JSONResponse({"number": entry.number if entry else 0})
 
     async def _form(self, request: Request) -> Response:
-        name, who, form = request.path_params["name"], visitor(request).name, fields_in(await request.body())
-        stamp, stop = Stamp(who, checked_key(one_of(form, "key"))), parse_whole_number(one_of(form, "stop"))
+        name, who, form = request.path_params["name"], require_visitor(request).name, parse_fields(await request.body())
+        stamp, stop = Stamp(who, require_key(first_value(form, "key"))), parse_whole_number(first_value(form, "stop"))
         try:
             reached = await self.work(lambda: self._sent(name, stamp, form))
         except QuaestorError as error:
             status = refusal_status(error)
-            return await self._desk(request, stop, status, refused=str(error), typed=one_of(form, "note"))
-        if one_of(form, "act") == "clock" and one_of(form, "what") == "end":
+            return await self._desk(request, stop, status, refused=str(error), typed=first_value(form, "note"))
+        if first_value(form, "act") == "clock" and first_value(form, "what") == "end":
             return self.go(request, "interview-protocol", name=name)
         return self.go(request, "interview-conduct", f"stop={reached}" if reached is not None else "", name=name)
 
     def _sent(self, name: str, stamp: Stamp, form: Form) -> int | None:
-        interviews = self._room()
-        match one_of(form, "act"):
+        interviews = self._open_interviews()
+        match first_value(form, "act"):
             case "consent":
                 participant = interviews.interview(name).participant
-                require_shown(interviews, parse_whole_number(one_of(form, "version")))
-                record_consent(interviews, participant, one_of(form, "what"), one_of(form, "how"), stamp.actor)
+                require_current_version(interviews, parse_whole_number(first_value(form, "version")))
+                record_consent(
+                    interviews, participant, first_value(form, "what"), first_value(form, "how"), stamp.actor
+                )
                 return None
             case "clock":
-                move_clock(interviews, name, stamp, one_of(form, "what"), one_of(form, "section"))
-                return parse_whole_number(one_of(form, "stop"))
+                move_clock(interviews, name, stamp, first_value(form, "what"), first_value(form, "section"))
+                return parse_whole_number(first_value(form, "stop"))
             case "step":
                 return take_step(interviews, name, stamp, _step(form))
             case unknown:
@@ -120,7 +122,7 @@ class ConductPages(Pages):
         name, after = request.path_params["name"], parse_whole_number(request.query_params.get("after", "0"))
         if after is None:
             raise HTTPException(400)
-        room = await self.work(self._room)
+        room = await self.work(self._open_interviews)
         try:
             return JSONResponse(await self.work(lambda: since(room, name, after)))
         except TemporarilyUnavailable:
@@ -131,22 +133,22 @@ class ConductPages(Pages):
     async def protocol(self, request: Request) -> Response:
         """What was asked, noted and ticked, and where the time went; to be read and printed."""
         name = request.path_params["name"]
-        interview_protocol = await self.work(lambda: protocol(self._room(), name))
-        return self.page(request, "interview_protocol.html", {"found": interview_protocol, "clock_words": clock_words})
+        interview_protocol = await self.work(lambda: build_protocol(self._open_interviews(), name))
+        return self.page(request, "interview_protocol.html", {"found": interview_protocol, "clock_words": format_clock})
 
     async def markdown(self, request: Request) -> Response:
         """The same as a file."""
         name = request.path_params["name"]
-        text = await self.work(lambda: protocol_markdown(protocol(self._room(), name)))
+        text = await self.work(lambda: protocol_markdown(build_protocol(self._open_interviews(), name)))
         attached = {"content-disposition": f'attachment; filename="protocol-{name}.md"'}
         return Response(text, media_type="text/markdown; charset=utf-8", headers=attached)
 
     def _is_gone(self, name: str) -> bool:
         """Whether there is no such interview any more, so that what a browser keeps of it should go too."""
-        return not self._room().file.read_head(name)
+        return not self._open_interviews().file.read_head(name)
 
-    def _room(self) -> Interviews:
-        interviews_if_any = self.opened.interviews_if_any
+    def _open_interviews(self) -> Interviews:
+        interviews_if_any = self.session.interviews_if_any
         if interviews_if_any is None:
             raise StateError("there are no participants yet: add one first")
         return interviews_if_any
@@ -154,26 +156,26 @@ class ConductPages(Pages):
 
 def _step(form: Form) -> StepSent:
     """A form of one stop; the items of other questions are on the page and do not count."""
-    stop = parse_whole_number(one_of(form, "stop"))
+    stop = parse_whole_number(first_value(form, "stop"))
     if stop is None:
         raise InputError("the question is missing: reload the page")
     values, was = form.get(f"item.{stop}", ()), form.get(f"was.{stop}", ())
     return StepSent(
         stop,
-        one_of(form, "do"),
-        one_of(form, "note"),
-        bool(one_of(form, "follow_up")),
-        one_of(form, "amends"),
+        first_value(form, "do"),
+        first_value(form, "note"),
+        bool(first_value(form, "follow_up")),
+        first_value(form, "amends"),
         frozenset(values),
         frozenset(was),
-        one_of(form, f"other.{stop}"),
+        first_value(form, f"other.{stop}"),
     )
 
 
 def _from_script(body: bytes) -> dict[str, Any]:
-    json = json_in(body, _LONGEST_BODY)
+    json = parse_json(body, _LONGEST_BODY)
     try:
-        key, when = checked_key(str(json["key"])), json.get("when")
+        key, when = require_key(str(json["key"])), json.get("when")
         if not key:
             raise ValueError
         return {**json, "key": key, "when": None if when is None else float(when)}

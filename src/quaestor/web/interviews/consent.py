@@ -13,12 +13,12 @@ from starlette.templating import Jinja2Templates
 from quaestor.base.clock import Clock
 from quaestor.base.errors import InputError, QuaestorError, SettingsError, StateError, TemporarilyUnavailable
 from quaestor.base.names import parse_whole_number
-from quaestor.interviews.participants.consent import Asked, answer_by_link, asked_by
+from quaestor.interviews.participants.consent import Invitation, answer_by_link, find_invitation
 from quaestor.interviews.withdrawal import withdraw_by_link
 from quaestor.web.page import Pages
-from quaestor.web.security.forms import fields_of
-from quaestor.web.security.rate_limit import Pace
-from quaestor.web.study_session import KeptOpen
+from quaestor.web.security.forms import read_fields
+from quaestor.web.security.rate_limit import RateLimit
+from quaestor.web.study_session import StudySession
 from quaestor.web.surveys.public_page import Handler
 
 MOST_TRIES = 30
@@ -33,9 +33,9 @@ _LATER = "This cannot be done at this moment, and nothing has changed. Please go
 class ConsentPages(Pages):
     """What a participant does; the code in the address is all that makes them one."""
 
-    def __init__(self, opened: KeptOpen, templates: Jinja2Templates, clock: Clock) -> None:
-        super().__init__(opened, templates)
-        self._pace = Pace(MOST_TRIES, timedelta(minutes=1), clock)
+    def __init__(self, session: StudySession, templates: Jinja2Templates, clock: Clock) -> None:
+        super().__init__(session, templates)
+        self._pace = RateLimit(MOST_TRIES, timedelta(minutes=1), clock)
 
     def routes(self) -> Sequence[BaseRoute]:
         both = ["GET", "POST"]
@@ -64,9 +64,9 @@ class ConsentPages(Pages):
         if request.method == "GET":
             again = bool(request.query_params.get("again"))
             return self.page(request, "consent.html", {"asked": invitee, "code": code, "again": again})
-        fields = await fields_of(request)
+        fields = await read_fields(request)
         what, version = fields.get("what", ""), parse_whole_number(fields.get("version", ""))
-        refused = await self._try(request, lambda: answer_by_link(self.opened.interviews, code, what, version))
+        refused = await self._try(request, lambda: answer_by_link(self.session.interviews, code, what, version))
         return refused or self.go(request, "consent", code=code)
 
     async def withdraw(self, request: Request) -> Response:
@@ -77,15 +77,15 @@ class ConsentPages(Pages):
             return invitee
         if request.method == "GET":
             return self.page(request, "consent_withdraw.html", {"asked": invitee, "code": code})
-        refused = await self._try(request, lambda: withdraw_by_link(self.opened.interviews, code))
+        refused = await self._try(request, lambda: withdraw_by_link(self.session.interviews, code))
         if refused is not None:
             return refused
-        pending = await self.work(lambda: self.opened.interviews.erasure_pending)
+        pending = await self.work(lambda: self.session.interviews.erasure_pending)
         return self.page(request, "consent_withdrawn.html", {"pending": pending})
 
-    async def _asked(self, request: Request, code: str) -> Asked | Response:
+    async def _asked(self, request: Request, code: str) -> Invitation | Response:
         """What the link asks, or the page that says why it cannot be answered now."""
-        invitee = await self.work(lambda: asked_by(self.opened.interviews_if_any, code))
+        invitee = await self.work(lambda: find_invitation(self.session.interviews_if_any, code))
         waiting = self._wait(request) if invitee is None or request.method == "POST" else None
         return waiting or invitee or self._refused(request, 404, "Nothing here", _NO_LINK)
 

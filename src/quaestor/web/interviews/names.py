@@ -18,8 +18,8 @@ from quaestor.interviews.names.overview import NamesSheet, names_sheet
 from quaestor.interviews.names.rewording import replace_written
 from quaestor.interviews.repository import Interviews
 from quaestor.web.error_pages import refusal_status
-from quaestor.web.page import Pages, page_asked, visitor
-from quaestor.web.security.forms import fields_of
+from quaestor.web.page import Pages, parse_page_number, require_visitor
+from quaestor.web.security.forms import read_fields
 
 KINDS = {
     "person": "Person",
@@ -44,10 +44,10 @@ class NamePages(Pages):
 
     async def act(self, request: Request) -> Response:
         """Do what was sent, then the same page again."""
-        fields, who = await fields_of(request), visitor(request).name
+        fields, who = await read_fields(request), require_visitor(request).name
         filters = {key: fields.get(f"of-{key}", "") for key in ("name", "interview", "state")}
         try:
-            added = await self.work(lambda: _done(self.opened.interviews, who, fields, filters))
+            added = await self.work(lambda: _done(self.session.interviews, who, fields, filters))
         except QuaestorError as error:
             status = refusal_status(error)
             sentence = f"{str(error)[:1].upper()}{str(error)[1:]}"
@@ -56,12 +56,12 @@ class NamePages(Pages):
         return self.go(request, "interview-names", query)
 
     async def _shown(self, request: Request, filters: Mapping[str, str], status: int = 200, **more: Any) -> Response:
-        who, page = visitor(request).name, page_asked(request)
+        who, page = require_visitor(request).name, parse_page_number(request)
         state = filters.get("state", "") if filters.get("state", "") in STATES else OPEN
         name, interview = filters.get("name", ""), filters.get("interview", "")
 
         def found() -> NamesSheet | None:
-            interviews = self.opened.interviews_if_any
+            interviews = self.session.interviews_if_any
             return None if interviews is None else names_sheet(interviews, name, interview, state, page, who)
 
         sheet = await self.work(found)

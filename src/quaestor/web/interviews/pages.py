@@ -14,17 +14,17 @@ from quaestor.base.errors import InputError, QuaestorError, StateError
 from quaestor.base.names import parse_whole_number
 from quaestor.interviews.guide_versions import guide_lines, guide_sheet
 from quaestor.interviews.model.records import describe_participant
-from quaestor.interviews.overview import interview_line, interviews_at_a_glance, person_line
+from quaestor.interviews.overview import build_interview_line, build_overview, build_person_line
 from quaestor.interviews.participants.consent import (
     HOW,
-    agreement_draft,
-    agreement_of,
-    agreement_versions,
-    consent_of,
+    find_consent,
+    list_consent_form_versions,
     make_link,
-    put_agreement_in_force,
+    put_consent_form_in_force,
+    read_consent_form,
+    read_consent_form_draft,
     record_consent,
-    require_shown,
+    require_current_version,
 )
 from quaestor.interviews.participants.people import (
     Contact,
@@ -40,9 +40,9 @@ from quaestor.interviews.repository import Interviews, guide_files
 from quaestor.interviews.withdrawal import withdraw
 from quaestor.people.roles import Permission
 from quaestor.web.error_pages import refusal_status
-from quaestor.web.navigation import link_to, outside
-from quaestor.web.page import Pages, visitor
-from quaestor.web.security.forms import checked_key, fields_of
+from quaestor.web.navigation import build_external_url, link_to
+from quaestor.web.page import Pages, require_visitor
+from quaestor.web.security.forms import read_fields, require_key
 
 _NONE = "there are no participants yet: add one first"
 
@@ -85,23 +85,21 @@ class InterviewPages(Pages):
         return await self._interviews(request)
 
     async def _interviews(self, request: Request, status: int = 200, **more: Any) -> Response:
-        leads = visitor(request).can(Permission.LEAD)
-        overview = await self.work(
-            lambda: interviews_at_a_glance(self.opened.latest, self.opened.interviews_if_any, leads)
-        )
+        leads = require_visitor(request).can(Permission.LEAD)
+        overview = await self.work(lambda: build_overview(self.session.latest, self.session.interviews_if_any, leads))
         erasing = await self.pending_erasures()
         context = {"found": overview, "erasing": erasing, "typed": {}, "leads": leads, **_shared(request), **more}
         return self.page(request, "interviews.html", context, status)
 
     async def add(self, request: Request) -> Response:
         """Somebody new; the next page is theirs."""
-        fields, who = await fields_of(request), visitor(request).name
-        key = checked_key(fields.get("key", ""))
+        fields, who = await read_fields(request), require_visitor(request).name
+        key = require_key(fields.get("key", ""))
 
         def added() -> str:
             role, field = fields.get("role", ""), fields.get("field", "")
             years = years_from(fields.get("years", ""))
-            return add_participant(self.opened.interviews, role, years, field, who, key=key).pseudonym
+            return add_participant(self.session.interviews, role, years, field, who, key=key).pseudonym
 
         try:
             name = await self.work(added)
@@ -116,20 +114,25 @@ class InterviewPages(Pages):
 
     async def _agreement(self, request: Request, status: int = 200, **more: Any) -> Response:
         def found() -> dict[str, Any]:
-            interviews = self.opened.interviews_if_any
+            interviews = self.session.interviews_if_any
             if interviews is None:
-                return {"agreement": agreement_draft(self.opened.latest), "versions": [], "begun": False}
-            kept = agreement_versions(interviews)
-            return {"agreement": agreement_of(interviews), "versions": kept, "begun": True}
+                return {"agreement": read_consent_form_draft(self.session.latest), "versions": [], "begun": False}
+            kept = list_consent_form_versions(interviews)
+            return {"agreement": read_consent_form(interviews), "versions": kept, "begun": True}
 
-        context = {**await self.work(found), "leads": visitor(request).can(Permission.LEAD), **_shared(request), **more}
+        context = {
+            **await self.work(found),
+            "leads": require_visitor(request).can(Permission.LEAD),
+            **_shared(request),
+            **more,
+        }
         return self.page(request, "interview_agreement.html", context, status)
 
     async def in_force(self, request: Request) -> Response:
         """The file as it stands becomes what participants are asked."""
-        who = visitor(request).name
+        who = require_visitor(request).name
         try:
-            await self.work(lambda: put_agreement_in_force(self._room(), who))
+            await self.work(lambda: put_consent_form_in_force(self._open_interviews(), who))
         except QuaestorError as error:
             return await self._agreement(request, refusal_status(error), refused=str(error))
         return self.go(request, "interview-agreement")
@@ -137,11 +140,11 @@ class InterviewPages(Pages):
     # One of them
 
     async def interview(self, request: Request) -> Response:
-        name, leads = request.path_params["name"], visitor(request).can(Permission.LEAD)
+        name, leads = request.path_params["name"], require_visitor(request).can(Permission.LEAD)
 
         def found() -> dict[str, Any]:
-            interviews = self._room()
-            line = interview_line(interviews, name, leads)
+            interviews = self._open_interviews()
+            line = build_interview_line(interviews, name, leads)
             person = interviews.participant(line.interview.participant)
             return {"line": line, "guide": interviews.guide_of(line.interview), "about": describe_participant(person)}
 
@@ -151,9 +154,11 @@ class InterviewPages(Pages):
         return await self._participant(request)
 
     async def _participant(self, request: Request, status: int = 200, **more: Any) -> Response:
-        name, leads = request.path_params["name"], visitor(request).can(Permission.LEAD)
-        line = await self.work(lambda: person_line(require_taking_part(self._room(), name), name, leads))
-        context = {"one": line, "guides": tuple(guide_files(self.opened.latest)), "how": HOW, "leads": leads}
+        name, leads = request.path_params["name"], require_visitor(request).can(Permission.LEAD)
+        line = await self.work(
+            lambda: build_person_line(require_taking_part(self._open_interviews(), name), name, leads)
+        )
+        context = {"one": line, "guides": tuple(guide_files(self.session.latest)), "how": HOW, "leads": leads}
         context["kept_contact"] = request.query_params.get("kept") == "contact"
         return self.page(
             request, "participant.html", {**context, "typed": {}, "link": "", **_shared(request), **more}, status
@@ -161,21 +166,21 @@ class InterviewPages(Pages):
 
     async def act(self, request: Request) -> Response:
         """What those who hold interviews do: correct what is known, put consent on record, plan an interview."""
-        name, who, fields = request.path_params["name"], visitor(request).name, await fields_of(request)
+        name, who, fields = request.path_params["name"], require_visitor(request).name, await read_fields(request)
         return await self._done(request, fields, lambda: self._act(name, who, fields))
 
     def _act(self, name: str, who: str, fields: Mapping[str, str]) -> None:
-        interviews = require_taking_part(self._room(), name)
+        interviews = require_taking_part(self._open_interviews(), name)
         match fields.get("act", ""):
             case "change":
                 years = years_from(fields.get("years", ""))
                 role, domain = fields.get("role", ""), fields.get("field", "")
                 change_participant(interviews, name, role, "" if years is None else years, domain, who)
             case "consent":
-                require_shown(interviews, parse_whole_number(fields.get("version", "")))
+                require_current_version(interviews, parse_whole_number(fields.get("version", "")))
                 record_consent(interviews, name, fields.get("what", ""), fields.get("how", ""), who)
             case "plan":
-                interviews.plan(name, fields.get("guide", ""), who, checked_key(fields.get("key", "")))
+                interviews.plan(name, fields.get("guide", ""), who, require_key(fields.get("key", "")))
             case "contact":
                 contact = Contact("", *(fields.get(field, "") for field in ("email", "telephone", "more")))
                 hand_over_contact(interviews, name, contact, who)
@@ -186,19 +191,19 @@ class InterviewPages(Pages):
 
     async def lead_act(self, request: Request) -> Response:
         """What is the lead's alone: a link, which is told once, and to erase somebody."""
-        name, who, fields = request.path_params["name"], visitor(request).name, await fields_of(request)
+        name, who, fields = request.path_params["name"], require_visitor(request).name, await read_fields(request)
         match fields.get("act", ""):
             case "link":
-                key = checked_key(fields.get("key", ""))
-                before = await self.work(lambda: consent_of(self._room(), name))
+                key = require_key(fields.get("key", ""))
+                before = await self.work(lambda: find_consent(self._open_interviews(), name))
                 try:
-                    made = await self.work(lambda: make_link(self._room(), name, who, key))
+                    made = await self.work(lambda: make_link(self._open_interviews(), name, who, key))
                 except StateError as error:
                     return await self._participant(request, refusal_status(error), refused=str(error))
-                link = outside(request, str(request.url_for("consent", code=made.code).path))
+                link = build_external_url(request, str(request.url_for("consent", code=made.code).path))
                 return await self._participant(request, link=link, relinked=before.linked)
             case "withdraw" if fields.get("sure", "") == name:
-                await self.work(lambda: withdraw(self._room(), name, who))
+                await self.work(lambda: withdraw(self._open_interviews(), name, who))
                 return self.go(request, "interviews")
             case "withdraw":
                 words = f"nothing was erased: type {name} to confirm"
@@ -207,15 +212,15 @@ class InterviewPages(Pages):
 
     async def contact(self, request: Request) -> Response:
         """How to reach somebody, on a page of its own."""
-        name, who = request.path_params["name"], visitor(request).name
-        known = await self.work(lambda: contact_of(self._room(), name, who))
+        name, who = request.path_params["name"], require_visitor(request).name
+        known = await self.work(lambda: contact_of(self._open_interviews(), name, who))
         context: dict[str, Any] = {"name": name, "contact": known, **_shared(request)}
         if request.method == "GET":
             return self.page(request, "participant_contact.html", context)
-        fields = await fields_of(request)
+        fields = await read_fields(request)
         typed = Contact(*(fields.get(field, "") for field in ("name", "email", "telephone", "more")))
         try:
-            await self.work(lambda: set_contact(self._room(), name, typed, who))
+            await self.work(lambda: set_contact(self._open_interviews(), name, typed, who))
         except QuaestorError as error:
             context |= {"contact": typed, "refused": str(error)}
             return self.page(request, "participant_contact.html", context, refusal_status(error))
@@ -229,9 +234,9 @@ class InterviewPages(Pages):
         kept = "kept=contact" if fields.get("act") == "contact" else ""
         return self.go(request, "participant", kept, name=request.path_params["name"])
 
-    def _room(self) -> Interviews:
+    def _open_interviews(self) -> Interviews:
         """The interviews of a study in which somebody takes part; to look makes no files."""
-        interviews_if_any = self.opened.interviews_if_any
+        interviews_if_any = self.session.interviews_if_any
         if interviews_if_any is None:
             raise StateError(_NONE)
         return interviews_if_any
@@ -251,12 +256,12 @@ class GuidePages(Pages):
         ]
 
     async def guides(self, request: Request) -> Response:
-        guides = await self.work(lambda: guide_lines(self.opened.latest, self.opened.interviews_if_any))
+        guides = await self.work(lambda: guide_lines(self.session.latest, self.session.interviews_if_any))
         return self.page(request, "guides.html", {"guides": guides, **_shared(request)})
 
     async def guide(self, request: Request) -> Response:
         name, version = request.path_params["name"], _guide_version(request.query_params.get("version", ""))
-        sheet = await self.work(lambda: guide_sheet(self.opened.latest, self.opened.interviews_if_any, name, version))
+        sheet = await self.work(lambda: guide_sheet(self.session.latest, self.session.interviews_if_any, name, version))
         return self.page(request, "guide.html", {"sheet": sheet, **_shared(request)})
 
 

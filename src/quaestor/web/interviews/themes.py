@@ -14,14 +14,14 @@ from starlette.routing import BaseRoute, Route
 from quaestor.base.errors import StateError
 from quaestor.interviews.pages.themes import themes_page_seen
 from quaestor.interviews.repository import Interviews
-from quaestor.interviews.themes.cells import quotations_behind
+from quaestor.interviews.themes.cells import find_quotations_behind
 from quaestor.interviews.themes.figures import drawn
 from quaestor.interviews.themes.files import quotations_of
 from quaestor.interviews.themes.quotations import themes_seen
-from quaestor.interviews.themes.records import Quotation, Themes
-from quaestor.interviews.transcript_sheet import page_of as page_with
+from quaestor.interviews.themes.records import InterviewThemes, Quotation
+from quaestor.interviews.transcript_sheet import find_page as page_with
 from quaestor.render.table_model import Row, Table
-from quaestor.web.coding.disagreements import page_of, viewer
+from quaestor.web.coding.disagreements import slice_page, viewer
 from quaestor.web.navigation import link_to
 from quaestor.web.page import Pages
 
@@ -48,12 +48,12 @@ class ThemePages(Pages):
 
     @property
     def _interviews(self) -> Interviews:
-        interviews = self.opened.interviews_if_any
+        interviews = self.session.interviews_if_any
         if interviews is None:
             raise StateError(_NOBODY)
         return interviews
 
-    def _themes(self, request: Request) -> Themes:
+    def _themes(self, request: Request) -> InterviewThemes:
         return themes_seen(self._interviews, viewer(request))
 
     async def themes(self, request: Request) -> Response:
@@ -82,7 +82,7 @@ class ThemePages(Pages):
         if not cell:
             raise HTTPException(404)
         themes = await self.work(lambda: self._themes(request))
-        behind = await self.work(lambda: quotations_behind(themes, cell))
+        behind = await self.work(lambda: find_quotations_behind(themes, cell))
         heading = {"title": behind.place, "words": behind.table}
         return self._list(request, themes, behind.quotations, heading, {"cell": cell})
 
@@ -96,12 +96,12 @@ class ThemePages(Pages):
     def _list(
         self,
         request: Request,
-        themes: Themes,
+        themes: InterviewThemes,
         quotations: Sequence[Quotation],
         heading: dict[str, str],
         query: dict[str, str],
     ) -> Response:
-        rows, place = page_of(request, quotations)
+        rows, place = slice_page(request, quotations)
         people = len({quotation.participant for quotation in quotations})
         paths = {code.id: code.path for code in themes.codes}
         context: dict[str, Any] = {

@@ -12,15 +12,26 @@ from starlette.routing import BaseRoute, Route
 
 from quaestor.base.errors import InputError, QuaestorError, StateError
 from quaestor.base.names import parse_whole_number
-from quaestor.interviews.model.records import Voice, clock_words
+from quaestor.interviews.model.records import Voice, format_clock
 from quaestor.interviews.repository import Interviews
-from quaestor.interviews.transcript_sheet import VOICE_WORDS, TranscriptSheet, left_out_of, page_of, transcript_sheet
+from quaestor.interviews.transcript_sheet import (
+    VOICE_WORDS,
+    TranscriptSheet,
+    build_transcript_sheet,
+    find_page,
+    read_omitted_text,
+)
 from quaestor.interviews.transcripts.corrections import match_again, set_question, set_speaker, set_voice
-from quaestor.interviews.transcripts.import_file import ENCODING_WORDS, AnotherTranscript, import_refused, take_in
+from quaestor.interviews.transcripts.import_file import (
+    ENCODING_WORDS,
+    AnotherTranscript,
+    explain_import_refusal,
+    import_bytes,
+)
 from quaestor.web.error_pages import refusal_status
 from quaestor.web.navigation import link_to
-from quaestor.web.page import Pages, page_asked, visitor
-from quaestor.web.security.forms import SentFile, fields_of, read_upload
+from quaestor.web.page import Pages, parse_page_number, require_visitor
+from quaestor.web.security.forms import SentFile, read_fields, read_upload
 
 _ONE = "/interviews/{name:interview}/transcript"
 _ANOTHER = (
@@ -42,19 +53,19 @@ class TranscriptPages(Pages):
         """A window of the transcript; what is sent corrects it."""
         if request.method == "GET":
             return await self._shown(request)
-        name, who, fields = request.path_params["name"], visitor(request).name, await fields_of(request)
+        name, who, fields = request.path_params["name"], require_visitor(request).name, await read_fields(request)
         try:
-            turn = await self.work(lambda: _corrected(self._room(), name, who, fields))
+            turn = await self.work(lambda: _corrected(self._open_interviews(), name, who, fields))
         except QuaestorError as error:
             return await self._shown(request, refusal_status(error), refused=str(error))
         if turn is None:
             return self.go(request, "interview-transcript", name=name)
         path = str(request.url_for("interview-transcript", name=name).path)
-        return Response(status_code=303, headers={"location": f"{path}?page={page_of(turn)}#turn-{turn}"})
+        return Response(status_code=303, headers={"location": f"{path}?page={find_page(turn)}#turn-{turn}"})
 
     async def file(self, request: Request) -> Response:
         """A transcript from somebody's disk."""
-        name, who = request.path_params["name"], visitor(request).name
+        name, who = request.path_params["name"], require_visitor(request).name
         sent = await read_upload(await request.body(), request.headers)
         chosen = sent.files.get("file", SentFile("", b""))
         encoding = sent.fields.get("encoding", "")
@@ -64,8 +75,8 @@ class TranscriptPages(Pages):
             if not chosen.data:
                 raise InputError("no file was sent: choose a transcript file")
             done = await self.work(
-                lambda: take_in(
-                    self._room(), name, chosen.data, chosen.name, who, "", speakers, replace, encoding, apart
+                lambda: import_bytes(
+                    self._open_interviews(), name, chosen.data, chosen.name, who, "", speakers, replace, encoding, apart
                 )
             )
         except AnotherTranscript:
@@ -75,34 +86,38 @@ class TranscriptPages(Pages):
         return self.go(request, "interview-transcript", "taken=yes" if done.new else "taken=known", name=name)
 
     async def _shown(self, request: Request, status: int = 200, **more: Any) -> Response:
-        name, page = request.path_params["name"], page_asked(request)
-        sheet = await self.work(lambda: self._sheet(name, page, visitor(request).name))
+        name, page = request.path_params["name"], parse_page_number(request)
+        sheet = await self.work(lambda: self._sheet(name, page, require_visitor(request).name))
         turn = parse_whole_number(request.query_params.get("turn", ""))
         context = {
             "name": name,
             "sheet": sheet,
-            "stays": await self.work(lambda: import_refused(self._room(), name)) if sheet is None or page == 1 else "",
-            "beside": await self.work(lambda: left_out_of(self._room(), name)) if sheet and page == 1 else None,
+            "stays": await self.work(lambda: explain_import_refusal(self._open_interviews(), name))
+            if sheet is None or page == 1
+            else "",
+            "beside": await self.work(lambda: read_omitted_text(self._open_interviews(), name))
+            if sheet and page == 1
+            else None,
             "encodings": ENCODING_WORDS,
             "correcting": turn,
             "taken": request.query_params.get("taken", ""),
             "voices": {voice: VOICE_WORDS.get(voice, "Participant") for voice in Voice},
-            "clock_words": clock_words,
-            "page_of": page_of,
+            "clock_words": format_clock,
+            "page_of": find_page,
             "link_to": lambda route, query=None, **path: link_to(request, route, query, **path),
         }
         return self.page(request, "interview_transcript.html", {**context, **more}, status)
 
     def _sheet(self, name: str, page: int, who: str) -> TranscriptSheet | None:
         try:
-            return transcript_sheet(self._room(), name, page, who)
+            return build_transcript_sheet(self._open_interviews(), name, page, who)
         except InputError:
             if page == 1:
                 raise
             raise HTTPException(404) from None
 
-    def _room(self) -> Interviews:
-        interviews_if_any = self.opened.interviews_if_any
+    def _open_interviews(self) -> Interviews:
+        interviews_if_any = self.session.interviews_if_any
         if interviews_if_any is None:
             raise StateError("there are no participants yet: add one first")
         return interviews_if_any

@@ -20,9 +20,9 @@ from quaestor.people.membership import change_role, invite, remove_person, revok
 from quaestor.people.pages import PeopleOverview, build_people_overview
 from quaestor.people.roles import Role, parse_role
 from quaestor.web.error_pages import refusal_status
-from quaestor.web.page import Pages, visitor
-from quaestor.web.security.forms import fields_of
-from quaestor.web.study_session import KeptOpen
+from quaestor.web.page import Pages, require_visitor
+from quaestor.web.security.forms import read_fields
+from quaestor.web.study_session import StudySession
 
 _LONGEST = 365
 _OFFERED = (Role.RATER, Role.TIE_BREAKER, Role.INTERVIEWER, Role.VIEWER, Role.REVIEWER, Role.PAYER)
@@ -31,8 +31,8 @@ _OFFERED = (Role.RATER, Role.TIE_BREAKER, Role.INTERVIEWER, Role.VIEWER, Role.RE
 class PeoplePages(Pages):
     """Page of accounts and invitations."""
 
-    def __init__(self, opened: KeptOpen, templates: Jinja2Templates, clock: Clock) -> None:
-        super().__init__(opened, templates)
+    def __init__(self, session: StudySession, templates: Jinja2Templates, clock: Clock) -> None:
+        super().__init__(session, templates)
         self._clock = clock
 
     def routes(self) -> Sequence[BaseRoute]:
@@ -50,17 +50,17 @@ class PeoplePages(Pages):
         return self.page(request, "people.html", context, status)
 
     def _all(self) -> PeopleOverview:
-        with self.opened.locked_state() as state:
-            return build_people_overview(self.opened.study, lambda name: count_work(state, name), self._clock)
+        with self.session.locked_state() as state:
+            return build_people_overview(self.session.study, lambda name: count_work(state, name), self._clock)
 
     async def act(self, request: Request) -> Response:
         """Handles one action; a new link is shown once, on the response page."""
-        fields = await fields_of(request)
+        fields = await read_fields(request)
         try:
             if fields.get("act") == "invite":
                 token, invitation = await self.work(lambda: self._invite(fields))
                 return await self._people(request, link=_link(request, token), made=invitation)
-            await self.work(lambda: self._act(fields, visitor(request).name))
+            await self.work(lambda: self._act(fields, require_visitor(request).name))
         except QuaestorError as error:
             status = refusal_status(error)
             return await self._people(request, status, refused=str(error), typed=fields)
@@ -73,10 +73,10 @@ class PeoplePages(Pages):
             raise InputError(f"the link is to be valid for {days[:60]!r} days: give a number from 1 to {_LONGEST}")
         role = parse_role(fields.get("role", ""))
         name = fields.get("name", "").strip()
-        return invite(self.opened.study, name, role, timedelta(days=number), self._clock)
+        return invite(self.session.study, name, role, timedelta(days=number), self._clock)
 
     def _act(self, fields: Mapping[str, str], who: str) -> None:
-        study, name = self.opened.study, fields.get("name", "")
+        study, name = self.session.study, fields.get("name", "")
         match fields.get("act", ""):
             case "revoke":
                 revoke_invitation(study, name, self._clock)

@@ -19,7 +19,7 @@ from quaestor.people.roles import Role
 from quaestor.people.sign_in import SignInRefused, sign_in
 from quaestor.study.folder import open_study
 from quaestor.web.security.access import Cookie
-from quaestor.web.security.forms import fields_of, local_path
+from quaestor.web.security.forms import local_path, read_fields
 
 _PARTS = {
     Role.LEAD: "You lead this study.",
@@ -34,7 +34,7 @@ _ENDED = "This link has been used, has expired or was revoked: ask the lead of t
 _WRONG = "The name or the password is wrong."
 
 
-class DoorPages:
+class SignInPages:
     """Pages for signing in, joining and signing out."""
 
     def __init__(
@@ -62,7 +62,7 @@ class DoorPages:
         return self._sign_in_page(request, target)
 
     async def _signed_in(self, request: Request) -> Response:
-        fields = await fields_of(request)
+        fields = await read_fields(request)
         name, target = fields.get("name", "").strip(), local_path(fields.get("next", ""), _root(request))
         address = request.client.host if request.client else ""
         device, password = self._cookie.device(request), fields.get("password", "")
@@ -93,7 +93,7 @@ class DoorPages:
             return self._join_page(request, invitation)
         hashed = None
         if not invitation.is_reusable:
-            fields = await fields_of(request)
+            fields = await read_fields(request)
             password = fields.get("password", "")
             if password != fields.get("again", ""):
                 return self._join_page(request, invitation, "The passwords differ: type the same one twice.", 422)

@@ -26,8 +26,8 @@ from quaestor.publication.publication_status import PUBLISHED, Standing, pack, s
 from quaestor.publication.rebuild_jobs import Remaking
 from quaestor.surveys.pages.overview import survey_lines
 from quaestor.web.navigation import link_to
-from quaestor.web.page import Pages, visitor
-from quaestor.web.study_session import KeptOpen
+from quaestor.web.page import Pages, require_visitor
+from quaestor.web.study_session import StudySession
 from quaestor.web.thread_pools import run_in_pool
 
 _IN_MEMORY, _PIECE = 8_000_000, 64_000
@@ -40,8 +40,8 @@ _WITHHELD = (
 class ResultPages(Pages):
     """Pages of the published results."""
 
-    def __init__(self, opened: KeptOpen, templates: Jinja2Templates, remaking: Remaking) -> None:
-        super().__init__(opened, templates)
+    def __init__(self, session: StudySession, templates: Jinja2Templates, remaking: Remaking) -> None:
+        super().__init__(session, templates)
         self._remaking = remaking
 
     def routes(self) -> Sequence[BaseRoute]:
@@ -57,11 +57,11 @@ class ResultPages(Pages):
     async def results(self, request: Request) -> Response:
         """Shows what is published; if it is out of date and the lead views it, a rebuild starts."""
         status, shows_ratings, spoken = await self.work(self._standing)
-        kept_back, unread = await self.work(lambda: _withheld(self.opened))
-        may_make = visitor(request).can(Permission.LEAD)
+        kept_back, unread = await self.work(lambda: _withheld(self.session))
+        may_make = require_visitor(request).can(Permission.LEAD)
         if may_make and status.stale and not shows_ratings and not self._remaking.told.failed:
             self._remaking.begin(status.stale)
-        surveys = await self.work(lambda: survey_lines(self.opened.study, self.opened.surveys_if_any))
+        surveys = await self.work(lambda: survey_lines(self.session.study, self.session.surveys_if_any))
         if not may_make:
             status = without(status, kept_back)
         times = {
@@ -85,8 +85,8 @@ class ResultPages(Pages):
         return self.page(request, "results.html", context)
 
     def _standing(self) -> tuple[Standing, list[str], bool]:
-        study = self.opened.study
-        with self.opened.locked_state() as state:
+        study = self.session.study
+        with self.session.locked_state() as state:
             return standing(study, state), rounds_shown_to_lead(state, study.settings.study.lead), has_themes(state)
 
     async def make(self, request: Request) -> Response:
@@ -96,9 +96,9 @@ class ResultPages(Pages):
 
     async def packed(self, request: Request) -> Response:
         name = request.path_params["name"]
-        if not visitor(request).can(Permission.LEAD):
-            await self.work(lambda: _refuse_withheld(self.opened, name))
-        study = self.opened.study
+        if not require_visitor(request).can(Permission.LEAD):
+            await self.work(lambda: _refuse_withheld(self.session, name))
+        study = self.session.study
         file: IO[bytes] = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 - closed when it has been sent
         try:
             await self.work(lambda: pack(study, name, file))
@@ -110,17 +110,17 @@ class ResultPages(Pages):
         return StreamingResponse(self.stream(_pieces(file)), media_type="application/zip", headers=headers)
 
 
-def _withheld(opened: KeptOpen) -> tuple[tuple[str, ...], str]:
+def _withheld(session: StudySession) -> tuple[tuple[str, ...], str]:
     """Returns the publications that may contain a name; all, with the reason, if the names cannot be read."""
     try:
-        return withheld(opened.latest, {"interviews": opened.interviews_if_any}), ""
+        return withheld(session.latest, {"interviews": session.interviews_if_any}), ""
     except (InputError, StateError) as error:
-        return published_folders(opened.latest), str(error)
+        return published_folders(session.latest), str(error)
 
 
-def _refuse_withheld(opened: KeptOpen, name: str) -> None:
+def _refuse_withheld(session: StudySession, name: str) -> None:
     """Raises StateError if the publication may contain a name; only the lead may read it then."""
-    if name in _withheld(opened)[0]:
+    if name in _withheld(session)[0]:
         raise StateError(_WITHHELD)
 
 
@@ -135,22 +135,22 @@ def _moment(seconds: float | None) -> str:
     return "" if seconds is None else datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
-class Published(StaticFiles):
+class PublishedFolder(StaticFiles):
     """Serves a folder of published/; refuses with a reason if it is missing or may contain a name."""
 
-    def __init__(self, study: Path, name: str, opened: KeptOpen) -> None:
+    def __init__(self, study: Path, name: str, session: StudySession) -> None:
         folder = study / "published" / name
         super().__init__(directory=folder, html=True, check_dir=False)
         self.config_checked = True  # the folder may be created later
         self._index = folder / "index.html"
         self._name = name
-        self._opened = opened
+        self._session = session
 
     async def get_response(self, path: str, scope: Scope) -> Response:
         if not self._index.exists():
             raise StateError(f"There is no {self._name} yet: run `quaestor {self._name}` to build it.")
-        if not visitor(Request(scope)).can(Permission.LEAD):
-            await run_in_pool(lambda: _refuse_withheld(self._opened, self._name))
+        if not require_visitor(Request(scope)).can(Permission.LEAD):
+            await run_in_pool(lambda: _refuse_withheld(self._session, self._name))
         try:
             return await super().get_response(path, scope)
         except HTTPException as error:

@@ -15,7 +15,7 @@ from quaestor.base.errors import InputError, QuaestorError, StateError
 from quaestor.coding.visibility import Viewer
 from quaestor.evidence.funnel import current_result
 from quaestor.evidence.text_index import Index
-from quaestor.interviews.names.stale_items import refuse_older_items
+from quaestor.interviews.names.stale_items import refuse_stale_items
 from quaestor.people.directory import Directory
 from quaestor.search.index_job import IndexJob, IndexProgress
 from quaestor.search.index_query import Search
@@ -23,9 +23,9 @@ from quaestor.search.item_history import build_item_history
 from quaestor.search.query import MAX_SEARCH_LENGTH, Query
 from quaestor.search.results import export_csv, find_items
 from quaestor.search.saved_searches import can_save, change_saved_filter, list_saved
-from quaestor.web.page import Pages, visitor
-from quaestor.web.security.forms import fields_of
-from quaestor.web.study_session import KeptOpen
+from quaestor.web.page import Pages, require_visitor
+from quaestor.web.security.forms import read_fields
+from quaestor.web.study_session import StudySession
 
 _UNFIT = 422
 
@@ -33,8 +33,8 @@ _UNFIT = 422
 class EvidencePages(Pages):
     """Pages for those who read evidence."""
 
-    def __init__(self, opened: KeptOpen, templates: Jinja2Templates, directory: Directory, clock: Clock) -> None:
-        super().__init__(opened, templates)
+    def __init__(self, session: StudySession, templates: Jinja2Templates, directory: Directory, clock: Clock) -> None:
+        super().__init__(session, templates)
         self._directory = directory
         self._clock = clock
         self.indexing = IndexJob()
@@ -50,7 +50,7 @@ class EvidencePages(Pages):
     def begin(self) -> None:
         """Have the index ready before somebody asks; where the funnel has not run, there is nothing to do yet."""
         try:
-            self.indexing.get_or_start(self.opened.study)
+            self.indexing.get_or_start(self.session.study)
         except QuaestorError:
             return
 
@@ -68,13 +68,13 @@ class EvidencePages(Pages):
         return self.page(request, "evidence.html", context, _UNFIT if context["refused"] else 200)
 
     def _context(self, query: Query, viewer: Viewer, refused: str) -> Mapping[str, Any]:
-        study, coding = self.opened.study, self.opened.coding_if_any
+        study, coding = self.session.study, self.session.coding_if_any
         context: dict[str, Any] = {
             "wanted": query, "refused": refused, "found": None, "choices": None, "building": None,
             "nothing": "", "saved": list_saved(self._directory, viewer), "can_save": can_save(viewer),
         }  # fmt: skip
         try:
-            refuse_older_items(self.opened.interviews_if_any, viewer.name)
+            refuse_stale_items(self.session.interviews_if_any, viewer.name)
             current_result(study, coding)
             index = self.indexing.get_or_start(study)
         except QuaestorError as reason:
@@ -93,28 +93,28 @@ class EvidencePages(Pages):
     async def item(self, request: Request) -> Response:
         """One item as its author wrote it, and all that happened to it."""
         viewer, item = _viewer(request), request.query_params.get("item", "")
-        study, coding = self.opened.study, self.opened.coding_if_any
-        history = await self.work(lambda: build_item_history(study, coding, item, viewer, self.opened.text_mask))
+        study, coding = self.session.study, self.session.coding_if_any
+        history = await self.work(lambda: build_item_history(study, coding, item, viewer, self.session.text_mask))
         return self.page(request, "item.html", {"history": history})
 
     async def csv(self, request: Request) -> Response:
         """All that was found, not only a page of it."""
         viewer, search_query = _viewer(request), Query.from_parameters(request.query_params)
-        study, coding = self.opened.study, self.opened.coding_if_any
-        await self.work(lambda: refuse_older_items(self.opened.interviews_if_any, viewer.name))
+        study, coding = self.session.study, self.session.coding_if_any
+        await self.work(lambda: refuse_stale_items(self.session.interviews_if_any, viewer.name))
         lines = await self.work(lambda: export_csv(Search(study, coding, self._ready(), viewer), search_query))
         headers = {"Content-Disposition": 'attachment; filename="evidence.csv"'}
         return StreamingResponse(self.stream(lines), media_type="text/csv; charset=utf-8", headers=headers)
 
     def _ready(self) -> Index:
-        index = self.indexing.get_or_start(self.opened.study)
+        index = self.indexing.get_or_start(self.session.study)
         if isinstance(index, IndexProgress):
             raise StateError("the search index is still being built: try again in a moment")
         return index
 
     async def filters(self, request: Request) -> Response:
         """Save, rename or delete one of one's filters, and go back to the search."""
-        viewer, fields = _viewer(request), await fields_of(request)
+        viewer, fields = _viewer(request), await read_fields(request)
         filter_fields = {name: fields.get(name, "") for name in ("name", "query", "number")}
         now = self._clock()
         query = await self.work(
@@ -124,5 +124,5 @@ class EvidencePages(Pages):
 
 
 def _viewer(request: Request) -> Viewer:
-    who = visitor(request)
+    who = require_visitor(request)
     return Viewer(who.name, who.role)

@@ -23,15 +23,15 @@ from quaestor.web.security.forms import (
     LONGEST,
     LONGEST_WITH_A_FILE,
     TooLong,
-    fields_in,
     is_form,
     is_multipart,
     is_same_origin,
+    parse_fields,
     read_upload,
     read_whole,
-    told_again,
+    replay_body,
 )
-from quaestor.web.security.permissions import BY_LINK, FILES, MATRIX, PUBLIC, WITH_A_FILE
+from quaestor.web.security.permissions import BY_LINK, FILES, PERMISSIONS_BY_ROUTE, PUBLIC, WITH_A_FILE
 
 _HARMLESS = ("GET", "HEAD")
 _ROUTE = "quaestor.route"
@@ -157,7 +157,7 @@ class Access:
         request.state.visitor = None if session is None else Visitor(session.name, session.role, session.expires)
 
     def _refusal(self, request: Request, name: str | None) -> Response | None:
-        row = MATRIX.get(name or "")
+        row = PERMISSIONS_BY_ROUTE.get(name or "")
         visitor: Visitor | None = request.state.visitor
         if row == PUBLIC:
             return None
@@ -186,12 +186,12 @@ class Access:
             body = await read_whole(receive, LONGEST_WITH_A_FILE if with_a_file else LONGEST)
         except TooLong:
             return receive, self._refusals.refuse(request, 413, _TOO_LONG)
-        receive = told_again(body, receive)
+        receive = replay_body(body, receive)
         if name in BY_LINK:
             return receive, None
         header = request.headers.get("x-csrf-token", "")
         if not header and is_form(request.headers):
-            header = fields_in(body).get("csrf", [""])[0]
+            header = parse_fields(body).get("csrf", [""])[0]
         elif not header and with_a_file:
             header = (await read_upload(body, request.headers)).fields.get("csrf", "")
         if not equal_secrets(header, request.state.csrf):

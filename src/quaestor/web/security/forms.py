@@ -45,7 +45,7 @@ async def read_whole(receive: Receive, most: int = LONGEST) -> bytes:
             return b"".join(parts)
 
 
-def told_again(body: bytes, receive: Receive) -> Receive:
+def replay_body(body: bytes, receive: Receive) -> Receive:
     """Returns a receive function that replays a body that was already read."""
     waiting: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
@@ -59,7 +59,7 @@ def is_form(headers: Headers) -> bool:
     return headers.get("content-type", "").partition(";")[0].strip().lower() == "application/x-www-form-urlencoded"
 
 
-def fields_in(body: bytes) -> dict[str, list[str]]:
+def parse_fields(body: bytes) -> dict[str, list[str]]:
     """Parses the fields of a form, each with its values; empty if it cannot be parsed."""
     try:
         return parse_qs(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=_MOST_FIELDS)
@@ -67,9 +67,9 @@ def fields_in(body: bytes) -> dict[str, list[str]]:
         return {}
 
 
-async def fields_of(request: Request) -> dict[str, str]:
+async def read_fields(request: Request) -> dict[str, str]:
     """Reads the fields of a form, each with its first value."""
-    return {name: values[0] for name, values in fields_in(await request.body()).items()}
+    return {name: values[0] for name, values in parse_fields(await request.body()).items()}
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ async def read_upload(body: bytes, headers: Headers) -> Upload:
     return upload
 
 
-def json_in(body: bytes, most: int) -> dict[str, Any]:
+def parse_json(body: bytes, most: int) -> dict[str, Any]:
     """Parses a JSON object sent by a script; NaN and infinity are refused."""
     if len(body) > most:
         raise HTTPException(413)
@@ -140,7 +140,7 @@ def json_in(body: bytes, most: int) -> dict[str, Any]:
     return value
 
 
-def checked_key(text: str) -> str:
+def require_key(text: str) -> str:
     """Validates a key created by a page; refuses any other.
 
     The key of an imported rating is derived from its answer: a client that could send one would learn from the reply

@@ -38,7 +38,7 @@ _TO_STRANGERS = {**HEADERS, "Referrer-Policy": "strict-origin"}
 _REDIRECTED = (302, 303, 307, 308)
 
 
-class SafeHeaders:
+class SecurityHeaders:
     """Middleware that adds the security headers to every response."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -74,7 +74,7 @@ def _headers(path: str) -> dict[str, str]:
 _FORM = re.compile(r"(/[A-Za-z0-9._~-]+)+")
 
 
-class Prefixed:
+class PathPrefix:
     """Middleware that sets the root path of every request, so that links, redirects and cookies contain it."""
 
     def __init__(self, app: ASGIApp, path: str) -> None:
@@ -89,7 +89,7 @@ class Prefixed:
         await self.app(scope, receive, send)
 
 
-def checked_prefix(path: str, reserved: set[str]) -> str:
+def require_prefix(path: str, reserved: set[str]) -> str:
     """Validates a prefix such as /desk and strips its trailing slash; refuses the path of an existing page."""
     path = path.rstrip("/")
     if path and not _FORM.fullmatch(path):

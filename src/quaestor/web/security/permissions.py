@@ -22,7 +22,7 @@ WITH_A_FILE = frozenset({"interview-import"})
 FILES = frozenset({"health", "tokens", "icon", "static"})
 """Files that every page needs, including error pages; the same for every visitor."""
 
-MATRIX: Mapping[str, Permission | Public] = {
+PERMISSIONS_BY_ROUTE: Mapping[str, Permission | Public] = {
     "home": Permission.VISIT,
     "funnel": Permission.READ_EVIDENCE,
     "drawing": Permission.READ_EVIDENCE,

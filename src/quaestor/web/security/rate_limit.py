@@ -12,7 +12,7 @@ from quaestor.people.sign_in import group_by_network, parse_address
 _MOST_ADDRESSES = 10_000
 
 
-class Pace:
+class RateLimit:
     """Limits the requests of one address within a period; requests from this machine are not counted.
 
     A proxy that does not forward client addresses looks like this machine: counting it would lock everybody out.

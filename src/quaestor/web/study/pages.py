@@ -22,7 +22,7 @@ from quaestor.coding.session import CodingSession
 from quaestor.coding.visibility import Viewer, Visibility
 from quaestor.evidence.funnel import last_result
 from quaestor.evidence.records import FunnelResult
-from quaestor.interviews.overview import InterviewsAtAGlance, has_interviews, interviews_at_a_glance
+from quaestor.interviews.overview import InterviewOverview, build_overview, has_interviews
 from quaestor.measures.agreement.statistics import STATISTICS
 from quaestor.people.roles import Permission, Role
 from quaestor.publication.publication_status import report_can_be_made
@@ -33,7 +33,7 @@ from quaestor.study.status import status_and_next
 from quaestor.surveys.lifecycle import OPEN
 from quaestor.surveys.status import SurveyStatus, survey_status
 from quaestor.web.navigation import link_to
-from quaestor.web.page import Pages, visitor
+from quaestor.web.page import Pages, require_visitor
 from quaestor.web.security.access import Visitor
 
 NOT_OPENED = "not opened"
@@ -42,7 +42,7 @@ _NO_REPORT = "a report needs a settled round: one that coded transcripts, or the
 
 
 @dataclass(frozen=True)
-class Seated:
+class RaterProgress:
     """One seat of a round: who sits there, and how far they are."""
 
     rater: str
@@ -52,7 +52,7 @@ class Seated:
 
 
 @dataclass(frozen=True)
-class Reached:
+class AgreementLine:
     """The statistic that a round reports, in words."""
 
     name: str
@@ -84,12 +84,12 @@ class RoundLine:
     simulated: bool = False
     blindness: str = ""
     missing: int = 0
-    seats: tuple[Seated, ...] = ()
+    seats: tuple[RaterProgress, ...] = ()
     hours: float | None = None
     measured: str = ""
     """The facet whose agreement is reported; none where there is nothing to agree on, or the viewer sees none."""
     look: AgreementAccess | None = None
-    reached: Reached | None = None
+    reached: AgreementLine | None = None
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class Overview:
         return sum(round_state.hours or 0.0 for round_state in self.rounds)
 
 
-def overview(
+def build_overview(
     study: Study, coding: CodingSession | None, viewer: Viewer, opened: Mapping[str, Any] | None = None
 ) -> Overview:
     """The study as it stands for one viewer; nothing large is waited for."""
@@ -192,9 +192,9 @@ def _following(following: Next | None, sees: set[str], surveys: list[SurveyStatu
     return replace(following, words=f"Settle the round {following.round}")
 
 
-def _planned(round_settings: RoundSettings, viewer: Viewer) -> tuple[Seated, ...]:
+def _planned(round_settings: RoundSettings, viewer: Viewer) -> tuple[RaterProgress, ...]:
     return tuple(
-        Seated(rater if viewer.sees_names else f"rater {_LETTERS[place : place + 1] or place + 1}", 0, 0)
+        RaterProgress(rater if viewer.sees_names else f"rater {_LETTERS[place : place + 1] or place + 1}", 0, 0)
         for place, rater in enumerate(round_settings.raters)
     )
 
@@ -237,10 +237,10 @@ def _may_time(sight: Visibility, round_state: RoundState) -> bool:
     return True
 
 
-def _seated(sight: Visibility, round_state: RoundState, seat: RaterSlot, timed: bool) -> Seated:
+def _seated(sight: Visibility, round_state: RoundState, seat: RaterSlot, timed: bool) -> RaterProgress:
     who = " then ".join(name_person(sight, round_state.plan.round, rater) for rater in seat.raters)
     spent = sum(round_state.seconds.get(rater, 0.0) for rater in seat.raters) / 3600
-    return Seated(who, round_state.rated_by(seat), len(seat.items[0]), spent if timed and spent else None)
+    return RaterProgress(who, round_state.rated_by(seat), len(seat.items[0]), spent if timed and spent else None)
 
 
 def _look(sight: Visibility, round_state: RoundState, measured: str) -> AgreementAccess | None:
@@ -264,12 +264,12 @@ def _with_agreement(coding: CodingSession, line: RoundLine) -> RoundLine:
         return replace(line, reached=_reached(state, line, agreement))
 
 
-def _reached(state: State, line: RoundLine, worked_out: CachedAgreement) -> Reached:
+def _reached(state: State, line: RoundLine, worked_out: CachedAgreement) -> AgreementLine:
     round_state = state.round(line.round)
     result = compare_to_threshold(round_state, worked_out.agreement, as_fixed=True)
     name = round_state.plan.statistic
     measure = build_measure(worked_out.agreement, STATISTICS[name], worked_out.agreement.estimates[name])
-    return Reached(
+    return AgreementLine(
         measure.name,
         measure.value,
         measure.interval,
@@ -290,7 +290,7 @@ class StudyPages(Pages):
 
     async def home(self, request: Request) -> Response:
         """The study at a glance for those who read; for those who rate, what waits for them and nothing else."""
-        who = visitor(request)
+        who = require_visitor(request)
         links = {"link_to": lambda route, query=None, **path: link_to(request, route, query, **path)}
         if who.can(Permission.PAY):
             return self.go(request, "claims")
@@ -298,9 +298,9 @@ class StudyPages(Pages):
             waiting = await self.work(lambda: self._waiting(who.name))
             talks = await self.work(lambda: self._talks(who))
             return self.page(request, "waiting.html", {"rounds": waiting, "talks": talks, **links})
-        study, coding = self.opened.study, self.opened.coding_if_any
-        viewer, opened = Viewer(who.name, who.role), self.opened
-        study_overview = await self.work(lambda: overview(study, coding, viewer, opened.open_features))
+        study, coding = self.session.study, self.session.coding_if_any
+        viewer, session = Viewer(who.name, who.role), self.session
+        study_overview = await self.work(lambda: build_overview(study, coding, viewer, session.open_features))
         context = {
             "overview": study_overview,
             "result": study_overview.funnel,
@@ -314,14 +314,14 @@ class StudyPages(Pages):
         }
         return self.page(request, "study.html", context)
 
-    def _talks(self, who: Visitor) -> InterviewsAtAGlance | None:
+    def _talks(self, who: Visitor) -> InterviewOverview | None:
         """The interviews for those who hold them; none where the study has none."""
-        if not who.can(Permission.CONDUCT) or not has_interviews(self.opened.latest):
+        if not who.can(Permission.CONDUCT) or not has_interviews(self.session.latest):
             return None
-        return interviews_at_a_glance(self.opened.latest, self.opened.interviews_if_any, who.can(Permission.LEAD))
+        return build_overview(self.session.latest, self.session.interviews_if_any, who.can(Permission.LEAD))
 
     def _waiting(self, name: str) -> list[PendingTask]:
-        with self.opened.locked_state() as state:
+        with self.session.locked_state() as state:
             return list_pending_tasks(state, name)
 
 

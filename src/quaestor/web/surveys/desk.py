@@ -15,7 +15,7 @@ from starlette.templating import Jinja2Templates
 from quaestor.base.errors import InputError, QuaestorError, StateError
 from quaestor.base.names import parse_whole_number
 from quaestor.people.roles import Permission
-from quaestor.surveys.invitations import invite, links_csv, sent_by
+from quaestor.surveys.invitations import count_invitations, invite, links_csv
 from quaestor.surveys.lifecycle import Surveys, close_survey, decide, open_survey, survey_files
 from quaestor.surveys.open_answers import erase_response
 from quaestor.surveys.pages.overview import SurveyOverview, survey_lines, survey_overview, was_opened_once
@@ -32,10 +32,10 @@ from quaestor.surveys.pages.responses import (
 )
 from quaestor.surveys.status import STANDING_WORDS
 from quaestor.web.error_pages import refusal_status
-from quaestor.web.navigation import link_to, outside
-from quaestor.web.page import Pages, page_asked, visitor
-from quaestor.web.security.forms import fields_in, fields_of
-from quaestor.web.study_session import KeptOpen
+from quaestor.web.navigation import build_external_url, link_to
+from quaestor.web.page import Pages, parse_page_number, require_visitor
+from quaestor.web.security.forms import parse_fields, read_fields
+from quaestor.web.study_session import StudySession
 
 _Found = TypeVar("_Found")
 _DECIDED = {"keep": True, "leave out": False}
@@ -44,8 +44,8 @@ _DECIDED = {"keep": True, "leave out": False}
 class SurveyDeskPages(Pages):
     """What the lead does with surveys; readers find the way to the results."""
 
-    def __init__(self, opened: KeptOpen, templates: Jinja2Templates) -> None:
-        super().__init__(opened, templates)
+    def __init__(self, session: StudySession, templates: Jinja2Templates) -> None:
+        super().__init__(session, templates)
         self._flags = FlagRoom()
 
     def routes(self) -> Sequence[BaseRoute]:
@@ -64,8 +64,8 @@ class SurveyDeskPages(Pages):
 
     async def surveys(self, request: Request) -> Response:
         """Every survey; readers who do not lead are shown what there is and its results."""
-        lines = await self.work(lambda: survey_lines(self.opened.study, self.opened.surveys_if_any))
-        context = {"surveys": lines, "leads": visitor(request).can(Permission.LEAD), **shared(request)}
+        lines = await self.work(lambda: survey_lines(self.session.study, self.session.surveys_if_any))
+        context = {"surveys": lines, "leads": require_visitor(request).can(Permission.LEAD), **shared(request)}
         return self.page(request, "surveys.html", context)
 
     async def survey(self, request: Request) -> Response:
@@ -79,14 +79,14 @@ class SurveyDeskPages(Pages):
         return self.page(request, "survey.html", {**context, **more}, status)
 
     def _one(self, name: str) -> tuple[SurveyOverview, int | None]:
-        surveys = self.opened.surveys_if_any
-        overview = survey_overview(self.opened.study, surveys, name)
+        surveys = self.session.surveys_if_any
+        overview = survey_overview(self.session.study, surveys, name)
         return overview, self._flags.undecided(surveys, name) if surveys and overview.line.version else 0
 
     async def act(self, request: Request) -> Response:
         """Open or close; where it is refused, the page says why."""
-        name, who = request.path_params["name"], visitor(request).name
-        fields = await fields_of(request)
+        name, who = request.path_params["name"], require_visitor(request).name
+        fields = await read_fields(request)
         try:
             await self.work(lambda: self._act(name, who, fields.get("act", "")))
         except QuaestorError as error:
@@ -96,36 +96,36 @@ class SurveyDeskPages(Pages):
     def _act(self, name: str, who: str, act: str) -> None:
         match act:
             case "open":
-                open_survey(self.opened.surveys, name, who)
+                open_survey(self.session.surveys, name, who)
             case "close":
-                close_survey(self.opened.surveys, name, who)
+                close_survey(self.session.surveys, name, who)
             case unknown:
                 raise InputError(f"there is no action {unknown[:60]!r} here: reload the page")
 
     async def preview(self, request: Request) -> Response:
         """One page of the walk; what is typed goes from page to page with the form and is kept nowhere."""
         name = request.path_params["name"]
-        form = fields_in(await request.body()) if request.method == "POST" else {}
+        form = parse_fields(await request.body()) if request.method == "POST" else {}
         fields = {**{key: [value] for key, value in request.query_params.items()}, **form}
         try:
             preview = await self.work(lambda: self._walk(name, fields))
         except InputError as error:
-            if name not in survey_files(self.opened.study):
+            if name not in survey_files(self.session.study):
                 raise
             context = {"walk": None, "refused": str(error), **shared(request, name, was_opened=False)}
             return self.page(request, "survey_preview.html", context, 422)
-        was_opened = await self.work(lambda: was_opened_once(self.opened.surveys_if_any, name))
+        was_opened = await self.work(lambda: was_opened_once(self.session.surveys_if_any, name))
         return self.page(request, "survey_preview.html", {"walk": preview, **shared(request, name, was_opened)})
 
     def _walk(self, name: str, form: Mapping[str, Sequence[str]]) -> Walk:
         def one(field: str) -> str:
             return form.get(field, [""])[0]
 
-        return walk(self.opened.study, name, form, one("language"), one("step"), one("at"))
+        return walk(self.session.study, name, form, one("language"), one("step"), one("at"))
 
     async def responses(self, request: Request) -> Response:
         """The list of responses; what it can be narrowed down to stands in the address."""
-        query, page = request.query_params, page_asked(request)
+        query, page = request.query_params, parse_page_number(request)
         standing, shown = query.get("standing", ""), query.get("shown", "")
         responses = await self._of(request, lambda surveys, name: self._list(surveys, name, standing, shown, page))
         if page > responses.pages:
@@ -143,7 +143,7 @@ class SurveyDeskPages(Pages):
 
     async def flags(self, request: Request) -> Response:
         """What looks odd, with why; a decision is the lead's alone."""
-        every, page = request.query_params.get("every", "") == "yes", page_asked(request)
+        every, page = request.query_params.get("every", "") == "yes", parse_page_number(request)
         shown = FLAGGED if every else UNDECIDED
         responses = await self._of(request, lambda surveys, name: self._list(surveys, name, "", shown, page))
         flagged = await self._of(request, lambda surveys, name: len(self._flags.reasons(surveys, name)))
@@ -163,8 +163,8 @@ class SurveyDeskPages(Pages):
 
     async def decide(self, request: Request) -> Response:
         """Keep a response or leave it out, and why; the last decision counts, all are on record."""
-        response, who = request.path_params["response"], visitor(request).name
-        fields = await fields_of(request)
+        response, who = request.path_params["response"], require_visitor(request).name
+        fields = await read_fields(request)
         keep, why = _DECIDED.get(fields.get("decision", "")), fields.get("why", "")
         try:
             if keep is None:
@@ -179,8 +179,8 @@ class SurveyDeskPages(Pages):
 
     async def erase(self, request: Request) -> Response:
         """Erase a response for good, once the lead has said why and that they are sure."""
-        response, who = request.path_params["response"], visitor(request).name
-        fields = await fields_of(request)
+        response, who = request.path_params["response"], require_visitor(request).name
+        fields = await read_fields(request)
         why = fields.get("why", "")
         try:
             if fields.get("sure") != "yes":
@@ -195,7 +195,7 @@ class SurveyDeskPages(Pages):
         name = request.path_params["name"]
 
         def found() -> _Found:
-            surveys = self.opened.surveys_if_any
+            surveys = self.session.surveys_if_any
             if surveys is None or not was_opened_once(surveys, name):
                 raise StateError(f"the survey {name!r} has not been opened: it has no responses yet")
             return call(surveys, name)
@@ -215,7 +215,7 @@ def shared(request: Request, name: str = "", was_opened: bool = True) -> dict[st
 def _public_link(request: Request, name: str) -> str:
     """The address that respondents are given, as the lead's own browser reaches the desk."""
     path = link_to(request, "answer-begin", name=name)
-    return outside(request, path) if path else ""
+    return build_external_url(request, path) if path else ""
 
 
 class SurveyInvitationPages(Pages):
@@ -229,9 +229,9 @@ class SurveyInvitationPages(Pages):
         """The batches; a new one is answered with its links as a file, which nobody can fetch again."""
         if request.method == "GET":
             return await self._page(request)
-        fields = await fields_of(request)
-        name, who = request.path_params["name"], visitor(request).name
-        home = outside(request, str(request.url_for("home").path))
+        fields = await read_fields(request)
+        name, who = request.path_params["name"], require_visitor(request).name
+        home = build_external_url(request, str(request.url_for("home").path))
         try:
             text = await self.work(lambda: self._made(name, who, fields, home))
         except QuaestorError as error:
@@ -248,9 +248,9 @@ class SurveyInvitationPages(Pages):
         return self.page(request, "survey_invitations.html", {**context, "typed": {}, **more}, status)
 
     def _found(self, name: str) -> dict[str, Any]:
-        surveys = self.opened.surveys_if_any
-        overview = survey_overview(self.opened.study, surveys, name)
-        return {"one": overview, "sent": sent_by(surveys, name) if surveys else []}
+        surveys = self.session.surveys_if_any
+        overview = survey_overview(self.session.study, surveys, name)
+        return {"one": overview, "sent": count_invitations(surveys, name) if surveys else []}
 
     def _made(self, name: str, who: str, fields: Mapping[str, str], home: str) -> str:
         labels = [line.strip() for line in fields.get("labels", "").splitlines() if line.strip()]
@@ -259,6 +259,6 @@ class SurveyInvitationPages(Pages):
         if count_text and count is None:
             raise InputError(f"{count_text[:60]!r} is not a number of invitations: enter digits, such as 50")
         invited = invite(
-            self.opened.surveys, name, fields.get("batch", ""), fields.get("stratum", ""), count, labels, who
+            self.session.surveys, name, fields.get("batch", ""), fields.get("stratum", ""), count, labels, who
         )
         return links_csv(invited, home)

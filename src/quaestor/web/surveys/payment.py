@@ -13,28 +13,28 @@ from starlette.templating import Jinja2Templates
 from quaestor.base.errors import InputError, QuaestorError, StateError, TemporarilyUnavailable
 from quaestor.base.names import NOT_IN_URL, parse_whole_number
 from quaestor.people.roles import Permission
-from quaestor.surveys.invitations import Invite, accept, invitation
+from quaestor.surveys.invitations import InvitationPage, accept_invitation, find_invitation
 from quaestor.surveys.model.records import Questionnaire
 from quaestor.surveys.model.wording.refusals import refusal_in_words
 from quaestor.surveys.payment import (
     Card,
-    Claiming,
     Payment,
-    cards,
-    claim,
-    claiming,
+    PaymentPage,
     export_cards,
+    find_payment_page,
+    list_cards,
     mark_paid,
     payments,
-    release,
+    release_claims,
+    submit_claim,
 )
 from quaestor.surveys.status import status_of
 from quaestor.web.error_pages import refusal_status
-from quaestor.web.page import Pages, visitor
+from quaestor.web.page import Pages, require_visitor
 from quaestor.web.security.access import Cookie
-from quaestor.web.security.forms import checked_key, fields_of
-from quaestor.web.study_session import KeptOpen
-from quaestor.web.surveys.public_page import StrangerPages
+from quaestor.web.security.forms import read_fields, require_key
+from quaestor.web.study_session import StudySession
+from quaestor.web.surveys.public_page import PublicPages
 
 _SHOWN = 100
 
@@ -53,25 +53,25 @@ class PayPages(Pages):
         return await self._pay(request)
 
     async def _pay(self, request: Request, status: int = 200, **more: Any) -> Response:
-        pays = visitor(request).can(Permission.PAY)
+        pays = require_visitor(request).can(Permission.PAY)
         overview = await self.work(lambda: self._found(pays))
         return self.page(request, "claims.html", {"payments": overview, "pays": pays, "shown": _SHOWN, **more}, status)
 
     def _found(self, pays: bool) -> list[tuple[Payment, list[Card], str]]:
         """Addresses are opened for whoever pays, and for nobody else."""
-        surveys = self.opened.surveys_if_any
+        surveys = self.session.surveys_if_any
         if surveys is None:
             return []
         return [
-            (payment, cards(surveys, payment.survey) if pays else [], status_of(surveys, payment.survey).status)
+            (payment, list_cards(surveys, payment.survey) if pays else [], status_of(surveys, payment.survey).status)
             for payment in payments(surveys)
         ]
 
     async def act(self, request: Request) -> Response:
         """Release cards, or mark them paid."""
-        fields, name = await fields_of(request), request.path_params["name"]
+        fields, name = await read_fields(request), request.path_params["name"]
         try:
-            await self.work(lambda: self._act(name, fields, visitor(request).name))
+            await self.work(lambda: self._act(name, fields, require_visitor(request).name))
         except QuaestorError as error:
             return await self._refused(request, name, error)
         return self.go(request, "claims")
@@ -82,20 +82,20 @@ class PayPages(Pages):
                 most = fields.get("most", "").strip()
                 if most and parse_whole_number(most) is None:
                     raise InputError(f"{most[:60]!r} is not a number of cards: enter digits, such as 20")
-                release(self.opened.surveys, name, parse_whole_number(most), who)
+                release_claims(self.session.surveys, name, parse_whole_number(most), who)
             case "paid":
                 seen = parse_whole_number(fields.get("count", ""))
                 if seen is None:
                     raise InputError("the number of paid cards is missing: reload the page")
-                mark_paid(self.opened.surveys, name, seen)
+                mark_paid(self.session.surveys, name, seen)
             case unknown:
                 raise InputError(f"there is no action {unknown!r} here: reload the page")
 
     async def file(self, request: Request) -> Response:
         """The addresses as a file; each is in one such file unless it is asked for again."""
-        fields, name = await fields_of(request), request.path_params["name"]
+        fields, name = await read_fields(request), request.path_params["name"]
         try:
-            text = await self.work(lambda: export_cards(self.opened.surveys, name, fields.get("again") == "yes"))
+            text = await self.work(lambda: export_cards(self.session.surveys, name, fields.get("again") == "yes"))
         except QuaestorError as error:
             return await self._refused(request, name, error)
         headers = {"Content-Disposition": 'attachment; filename="cards.csv"'}
@@ -107,11 +107,11 @@ class PayPages(Pages):
         )
 
 
-class ClaimPages(StrangerPages):
+class ClaimPages(PublicPages):
     """What a link in the hand of a respondent opens."""
 
-    def __init__(self, opened: KeptOpen, templates: Jinja2Templates, cookie: Cookie) -> None:
-        super().__init__(opened, templates)
+    def __init__(self, session: StudySession, templates: Jinja2Templates, cookie: Cookie) -> None:
+        super().__init__(session, templates)
         self._cookie = cookie
 
     def routes(self) -> Sequence[BaseRoute]:
@@ -144,14 +144,14 @@ class ClaimPages(StrangerPages):
             return self.plain(request, "survey_shut.html", context, 409 if survey is None else 410)
         return self.form(request, "invited.html", {"survey": survey, "invite": entrance})
 
-    def _invite(self, token: str, language: str) -> Invite | None:
-        surveys = self.opened.surveys_if_any
-        return None if surveys is None else invitation(surveys, token, language)
+    def _invite(self, token: str, language: str) -> InvitationPage | None:
+        surveys = self.session.surveys_if_any
+        return None if surveys is None else find_invitation(surveys, token, language)
 
     async def _accepted(self, request: Request, token: str, survey: Questionnaire | None) -> Response:
-        key, language = checked_key((await fields_of(request)).get("key", "")), survey.language if survey else ""
+        key, language = require_key((await read_fields(request)).get("key", "")), survey.language if survey else ""
         try:
-            name, code = await self.work(lambda: accept(self.opened.surveys, token, language, key))
+            name, code = await self.work(lambda: accept_invitation(self.session.surveys, token, language, key))
         except TemporarilyUnavailable:
             return self.refused(request, 503, "moment", "try-later", survey)
         except StateError:  # used, or the survey closed, between the page and the button: the page says which
@@ -170,18 +170,18 @@ class ClaimPages(StrangerPages):
         template = "claim.html" if claiming.stage is None else "claim_taken.html"
         return self._claim_page(request, template, claiming)
 
-    def _claiming(self, name: str, token: str, language: str) -> Claiming | None:
-        surveys = self.opened.surveys_if_any
+    def _claiming(self, name: str, token: str, language: str) -> PaymentPage | None:
+        surveys = self.session.surveys_if_any
         odd = not name.isprintable() or set(name) & set(NOT_IN_URL)
-        return None if surveys is None or odd else claiming(surveys, name, token, language)
+        return None if surveys is None or odd else find_payment_page(surveys, name, token, language)
 
-    async def _claimed(self, request: Request, claiming: Claiming, token: str) -> Response:
-        fields = await fields_of(request)
+    async def _claimed(self, request: Request, claiming: PaymentPage, token: str) -> Response:
+        fields = await read_fields(request)
         address, words = fields.get("address", ""), claiming.questionnaire.words
         if address.strip() != fields.get("again", "").strip():
             return self._claim_page(request, "claim.html", claiming, 422, words.say("not-the-same"), fields)
         try:
-            await self.work(lambda: claim(self.opened.surveys, claiming.survey, token, address))
+            await self.work(lambda: submit_claim(self.session.surveys, claiming.survey, token, address))
         except InputError as error:
             return self._claim_page(request, "claim.html", claiming, 422, refusal_in_words(error, words), fields)
         except TemporarilyUnavailable:
@@ -196,7 +196,7 @@ class ClaimPages(StrangerPages):
         self,
         request: Request,
         template: str,
-        claiming: Claiming,
+        claiming: PaymentPage,
         status: int = 200,
         refused: str = "",
         typed: dict[str, str] | None = None,

@@ -16,7 +16,7 @@ from quaestor.web.page import Pages
 Handler = Callable[[Request], Awaitable[Response]]
 
 
-class StrangerPages(Pages):
+class PublicPages(Pages):
     """Pages for whoever holds a link."""
 
     def plain(self, request: Request, template: str, context: Mapping[str, Any], status: int = 200) -> Response:

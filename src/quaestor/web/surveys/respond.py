@@ -39,23 +39,23 @@ from quaestor.surveys.respond import (
     time_spent,
     withdraw,
 )
-from quaestor.web.security.forms import checked_key, fields_in, fields_of
-from quaestor.web.security.rate_limit import Pace
-from quaestor.web.study_session import KeptOpen
-from quaestor.web.surveys.public_page import StrangerPages
+from quaestor.web.security.forms import parse_fields, read_fields, require_key
+from quaestor.web.security.rate_limit import RateLimit
+from quaestor.web.study_session import StudySession
+from quaestor.web.surveys.public_page import PublicPages
 
 MOST_BEGUN = 30
 """Responses begun in a minute from one address; a class in one room is let in within a few."""
 _TRIES = 3
 
 
-class RespondentPages(StrangerPages):
+class RespondentPages(PublicPages):
     """What a respondent does; the code in the address is all that makes them one."""
 
-    def __init__(self, opened: KeptOpen, templates: Jinja2Templates, clock: Clock) -> None:
-        super().__init__(opened, templates)
+    def __init__(self, session: StudySession, templates: Jinja2Templates, clock: Clock) -> None:
+        super().__init__(session, templates)
         self._clock = clock
-        self._pace = Pace(MOST_BEGUN, timedelta(minutes=1), clock)
+        self._pace = RateLimit(MOST_BEGUN, timedelta(minutes=1), clock)
 
     def routes(self) -> Sequence[BaseRoute]:
         both = ["GET", "POST"]
@@ -68,17 +68,17 @@ class RespondentPages(StrangerPages):
 
     @property
     def _surveys(self) -> Surveys:
-        return self.opened.surveys
+        return self.session.surveys
 
     # The entrance
 
     async def entrance(self, request: Request) -> Response:
         """What the survey is about, and a button to begin; or why nobody can."""
-        fields = await fields_of(request) if request.method == "POST" else request.query_params
+        fields = await read_fields(request) if request.method == "POST" else request.query_params
         name, language = request.path_params["name"], fields.get("language", "")
         try:
             access = await self.work(
-                lambda: access_status(self.opened.surveys_if_any, self.opened.latest, name, language)
+                lambda: access_status(self.session.surveys_if_any, self.session.latest, name, language)
             )
         except InputError:
             return self.refused(request, 404, "no-survey-title", "no-survey")
@@ -95,7 +95,7 @@ class RespondentPages(StrangerPages):
             answer.headers["Retry-After"] = str(int(wait.total_seconds()) + 1)
             return answer
         language = access.questionnaire.language if access.questionnaire else ""
-        key = checked_key((await fields_of(request)).get("key", ""))
+        key = require_key((await read_fields(request)).get("key", ""))
 
         def first() -> str:
             code = code_at_entrance(self._surveys, access.survey, key)
@@ -127,15 +127,15 @@ class RespondentPages(StrangerPages):
     def _met(self, name: str, code: str, page: str) -> SurveyPage | Answers | SurveyAccess:
         survey_page = shown(self._surveys, code, page, self._own(name, code))
         if isinstance(survey_page, SurveyPage):
-            at = access_status(self._surveys, self.opened.latest, name, survey_page.response.language)
+            at = access_status(self._surveys, self.session.latest, name, survey_page.response.language)
             if not at.goes_on:
                 return at
         return survey_page
 
     async def _sent(self, request: Request) -> Response:
         name, code = _place(request)
-        form = fields_in(await request.body())
-        page, key = _one(form, "page"), checked_key(_one(form, "key"))
+        form = parse_fields(await request.body())
+        page, key = _one(form, "page"), require_key(_one(form, "key"))
         if not key:
             raise HTTPException(400)
         moment, back = self._clock().timestamp(), _one(form, "go") == "back"
@@ -180,7 +180,7 @@ class RespondentPages(StrangerPages):
         """The survey was closed meanwhile, or somebody went on in another window."""
         name, code = _place(request)
         questionnaire = await self.work(lambda: questionnaire_of(self._surveys, self._own(name, code)))
-        at = await self.work(lambda: access_status(self._surveys, self.opened.latest, name, questionnaire.language))
+        at = await self.work(lambda: access_status(self._surveys, self.session.latest, name, questionnaire.language))
         if not at.goes_on:
             return self._shut(request, at, code)
         why = refusal_in_words(error, questionnaire.words, "not-this-page")
@@ -246,7 +246,7 @@ class RespondentPages(StrangerPages):
 
     def _own(self, name: str, code: str) -> Answers:
         """The response behind a link; a code leads nowhere under the name of another survey."""
-        if self.opened.surveys_if_any is None:
+        if self.session.surveys_if_any is None:
             raise InputError("no survey was ever opened")
         response = found_response(self._surveys, code)
         if response.survey != name:

@@ -23,8 +23,8 @@ from quaestor.surveys.results.compute import survey_results
 from quaestor.surveys.results.counting import AnswersBehind, CountingRoom, Which, answers_behind
 from quaestor.surveys.results.export import svg_of_question
 from quaestor.surveys.results.sentences import counted_in_words, which_in_words
-from quaestor.web.page import Pages, page_asked, visitor
-from quaestor.web.study_session import KeptOpen
+from quaestor.web.page import Pages, parse_page_number, require_visitor
+from quaestor.web.study_session import StudySession
 from quaestor.web.surveys.desk import shared
 
 _ASKED = ("question", "option", "row", "missing", "by", "group")
@@ -33,8 +33,8 @@ _ASKED = ("question", "option", "row", "missing", "by", "group")
 class SurveyResultPages(Pages):
     """Results for those who read them; nothing is done here."""
 
-    def __init__(self, opened: KeptOpen, templates: Jinja2Templates) -> None:
-        super().__init__(opened, templates)
+    def __init__(self, session: StudySession, templates: Jinja2Templates) -> None:
+        super().__init__(session, templates)
         self._room = CountingRoom()
         self._ahead: Thread | None = None
 
@@ -57,7 +57,7 @@ class SurveyResultPages(Pages):
 
     def _read_ahead(self) -> None:
         with suppress(QuaestorError):  # who asks for the page is told
-            surveys = self.opened.surveys_if_any
+            surveys = self.session.surveys_if_any
             if surveys is not None:
                 self._room.read_ahead(surveys)
 
@@ -85,7 +85,7 @@ class SurveyResultPages(Pages):
         context = {
             "page": results, "results": results.results, "by": by, "unfinished": unfinished,
             "behind": behind, "refused": refused, "share_interval": share_interval,
-            "counted": counted_in_words(results.results), "leads": visitor(request).can(Permission.LEAD),
+            "counted": counted_in_words(results.results), "leads": require_visitor(request).can(Permission.LEAD),
             **shared(request, name),
         }  # fmt: skip
         return self.page(request, "survey_results.html", context, 422 if refused else 200)
@@ -93,7 +93,7 @@ class SurveyResultPages(Pages):
     async def answers(self, request: Request) -> Response:
         """The responses that one number counts, by their ids."""
         name, _, unfinished = self._asked(request)
-        which, page = _which(request.query_params), page_asked(request)
+        which, page = _which(request.query_params), parse_page_number(request)
         answers, words, title = await self.work(lambda: self._behind(name, which, page, unfinished))
         if page > answers.pages:
             raise HTTPException(404)
@@ -132,9 +132,9 @@ class SurveyResultPages(Pages):
         return request.path_params["name"], query.get("by", ""), query.get("unfinished") == "1"
 
     def _surveys(self, name: str) -> Surveys:
-        surveys_if_any = self.opened.surveys_if_any
+        surveys_if_any = self.session.surveys_if_any
         if surveys_if_any is None or name not in surveys_if_any.names():
-            survey_file(self.opened.study, name)
+            survey_file(self.session.study, name)
         if surveys_if_any is None:
             raise StateError(f"The survey {name!r} has not been opened yet: its results appear here once it is open.")
         return surveys_if_any
