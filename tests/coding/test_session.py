@@ -244,8 +244,11 @@ def test_items_that_were_never_rated_are_told_of_in_the_funnel(tmp_path: Path) -
     ("text", "words"),
     [
         ("item,rater\nx,y\n", "no column 'relevance'"),
-        ("item,rater,relevance\n", "holds no ratings"),
-        ("item,rater,relevance\nforum/question/99,rater-1,keep\n", "row 2: the item 'forum/question/99' is not among"),
+        ("item,rater,relevance\n", "has no ratings"),
+        (
+            "item,rater,relevance\nforum/question/99,rater-1,keep\n",
+            "row 2: the item 'forum/question/99' is not assigned",
+        ),
         ("item,rater,relevance,seconds\n{item},rater-1,keep,soon\n", "row 2: seconds is 'soon'"),
         ("item,rater,relevance,time\n{item},rater-1,keep,soon\n", "row 2: 'soon' is not a valid time"),
         ("item,rater,relevance\n{item},rater-1,perhaps\n", "row 2: relevance is 'perhaps'"),
@@ -274,7 +277,7 @@ def test_a_rater_sees_their_own_ratings_while_others_work_and_looking_later_is_o
     with open_coding(study) as coding:
         assert {row["rater"] for row in export_ratings(coding, "pilot", "rater-1")} == {"rater-1"}
         assert {row["rater"] for row in export_ratings(coding, "pilot", "lead")} == {"rater-1", "rater-2"}
-    with pytest.raises(StateError, match="sees the others' ratings when it is closed"):
+    with pytest.raises(StateError, match="the ratings of others are shown once it is closed"):
         compute_rounds_agreement(study, "pilot", [], actor="rater-2")
     close_by_name(study, "pilot", None)
     list_disagreement_rows(study, "pilot", "rater-2", open_only=False, item=None, answer=None)
@@ -315,7 +318,7 @@ def test_an_act_the_state_cannot_take_is_not_recorded(study: Study) -> None:
     with open_coding(study) as coding:
         head = coding.state.head
         add = {"id": "training/new", "facet": "issue", "parent": "training", "name": "new"}
-        with pytest.raises(StateError, match="is or was a code"):
+        with pytest.raises(StateError, match="is or was used by a code"):
             coding.act(lambda state: [NewAct("codebook.add", "lead", add), NewAct("codebook.add", "lead", add)])
         assert coding.journal.head() == coding.state.head == head
         assert "training/new" not in coding.state.history.latest.codes
@@ -475,7 +478,7 @@ def test_a_column_that_would_be_lost_and_a_rater_of_two_minds_are_refused(tmp_pa
     for text, words in (
         (
             f"item,rater,relevance,memmo\n{item},rater-1,keep,x\n",
-            "a column 'memmo' that means nothing here, allowed: memo",
+            "an unknown column 'memmo', allowed: memo",
         ),
         (f"item,rater,relevance\n{item},rater-1,keep\n{item},rater-1,exclude: crash\n", "row 3: 'rater-1' rates"),
     ):
@@ -493,7 +496,7 @@ def test_status_says_that_a_pilot_missed_its_threshold(tmp_path: Path) -> None:
     close_by_name(study, "pilot", None)
     with open_coding(study) as coding:
         status = coding_status(StatusRequest(study, coding, {}, wait=True))
-    assert "misses its 0.4" in next(line.detail for line in status.lines if line.name == "round pilot")
+    assert "below its threshold of 0.4" in next(line.detail for line in status.lines if line.name == "round pilot")
     import_codebook(study)
     with open_coding(study) as coding:
         later = coding_status(StatusRequest(study, coding, {}, wait=True))

@@ -43,7 +43,7 @@ def test_a_raters_own_acts_do_change_the_view() -> None:
 def test_while_a_round_is_open_only_a_lead_without_a_part_in_it_sees_it_whole() -> None:
     table = Table()
     table.open(items=["i1"], raters=("first", "lead"), tie_breaker="breaker")
-    for actor, words in (("first", "rates in 'main'"), ("lead", "rates in 'main'"), ("breaker", "breaks the ties")):
+    for actor, words in (("first", "rates in 'main'"), ("lead", "rates in 'main'"), ("breaker", "is the tie-breaker")):
         with pytest.raises(StateError, match=words):
             require_lead_view(table.state, "main", actor, "lead")
     require_lead_view(table.state, "main", "supervisor", "supervisor")
@@ -53,7 +53,7 @@ def test_while_a_round_is_open_only_a_lead_without_a_part_in_it_sees_it_whole() 
     table.rate("lead", "i1", relevance="exclude: crash")
     table.close()
     require_lead_view(table.state, "main", "lead", "lead")
-    with pytest.raises(StateError, match="when all are settled"):
+    with pytest.raises(StateError, match="once all disagreements are settled"):
         require_lead_view(table.state, "main", "breaker", "lead")
     table.record(build_decision_act(table.state, "main", "first", "i1", "relevance", "keep", "discussion"))
     require_lead_view(table.state, "main", "breaker", "lead")
@@ -61,7 +61,7 @@ def test_while_a_round_is_open_only_a_lead_without_a_part_in_it_sees_it_whole() 
 
 def test_a_tie_breaker_of_an_open_minded_round_sees_no_names_either() -> None:
     table = rated(("keep", "exclude: crash"), tie_breaker="breaker", blind=False)
-    with pytest.raises(StateError, match="when all are settled"):
+    with pytest.raises(StateError, match="once all disagreements are settled"):
         require_lead_view(table.state, "main", "breaker", "lead")
 
 
@@ -89,7 +89,7 @@ def test_the_tie_breaker_sees_what_was_said_and_not_by_whom() -> None:
     shown = repr(list_tie_cases(one.state, "main", "breaker"))
     assert "first" not in shown
     assert "second" not in shown
-    with pytest.raises(StateError, match="'first' does not break the ties"):
+    with pytest.raises(StateError, match="'first' is not the tie-breaker"):
         list_tie_cases(one.state, "main", "first")
     first = {case.answers[0]["answer"] for case in list_tie_cases(one.state, "main", "breaker")}
     assert first == {"keep", "exclude"}, "the order is not always the same, so it gives no one away"

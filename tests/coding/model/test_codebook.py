@@ -161,29 +161,33 @@ def test_an_undo_that_others_stand_on_is_refused_and_names_them() -> None:
     history = begun()
     history.record("codebook.add", {"id": "x", "facet": "issue", "parent": "training", "name": "x"})
     history.record("codebook.rename", {"code": "x", "name": "y"})
-    with pytest.raises(StateError, match="while change 3, which builds on it, stands"):
+    with pytest.raises(StateError, match="because change 3 builds on it"):
         history.record(UNDO, {"version": 2})
 
 
 @pytest.mark.parametrize(
     ("kind", "payload", "words"),
     [
-        ("codebook.add", {"id": "training", "facet": "issue", "name": "again"}, "is or was a code"),
+        ("codebook.add", {"id": "training", "facet": "issue", "name": "again"}, "is or was used by a code"),
         ("codebook.add", {"id": "n", "facet": "issues", "name": "n"}, "allowed: issue"),
         ("codebook.add", {"id": "n", "facet": "issue", "parent": "training/loss", "name": "n"}, "below the last level"),
-        ("codebook.add", {"id": "n", "facet": "issue", "parent": "training", "name": "Loss"}, "called 'loss' already"),
+        (
+            "codebook.add",
+            {"id": "n", "facet": "issue", "parent": "training", "name": "Loss"},
+            "already has the name 'loss'",
+        ),
         ("codebook.rename", {"code": "trainin", "name": "x"}, "nearest: training"),
         ("codebook.merge", {"codes": ["training"], "into": "training"}, "into itself"),
         ("codebook.merge", {"codes": ["training"], "into": "setting/loss"}, "different levels"),
         ("codebook.move", {"code": "training", "parent": "training/loss"}, "below itself"),
         ("codebook.retire", {"code": "training"}, "has codes below it"),
         ("codebook.redefine", {"code": "training", "colour": "red"}, "write it as #4269d0"),
-        ("codebook.redefine", {"code": "training", "key": "tr"}, "one key of the keyboard"),
+        ("codebook.redefine", {"code": "training", "key": "tr"}, "single character"),
         ("codebook.facet", {"id": "", "levels": ["a"]}, "a facet needs an id"),
         ("codebook.redefine", {"code": "training", "across": {"group": "creat"}}, "allowed: create"),
-        (UNDO, {"version": 1}, "began the codebook"),
+        (UNDO, {"version": 1}, "imported the codebook"),
         (UNDO, {"version": 7}, "no change 7"),
-        ("codebook.import", START, "has a codebook already"),
+        ("codebook.import", START, "already has a codebook"),
     ],
 )
 def test_a_change_that_cannot_be_is_one_sentence(kind: str, payload: dict[str, Any], words: str) -> None:

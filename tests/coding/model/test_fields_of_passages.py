@@ -97,7 +97,7 @@ def test_the_pair_settles_words_again_in_every_round(settle: str) -> None:
 
 def test_settling_words_leaves_the_codes_on_which_the_raters_agree() -> None:
     table = coded(([said(importance="High")], [said(importance="low")]), ([said()], [said(importance="low")]))
-    with pytest.raises(StateError, match="agree on the codes of 'i1': settle what is said of them"):
+    with pytest.raises(StateError, match="agree on the codes of 'i1': settle the fields"):
         build_decision_act(table.state, "main", "first", "i1", "themes", [], "discussion")
     with pytest.raises(StateError, match="the raters agree on 'i2'"):
         build_decision_act(table.state, "main", "first", "i2", "themes", [said(importance="high")], "discussion")

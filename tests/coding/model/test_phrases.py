@@ -101,7 +101,7 @@ def test_a_phrase_nobody_can_judge_leaves_its_set_on_the_curves() -> None:
     [
         ("noun", ["load"], "read", SAME_MEANING, "allowed: verb or object"),
         ("verb", ["lod"], "load", SAME_MEANING, "no phrase of 'main' so far has the verb 'lod'"),
-        ("verb", ["load"], "load", SAME_MEANING, "another one that stands for them"),
+        ("verb", ["load"], "load", SAME_MEANING, "another word that replaces them"),
         ("verb", ["load"], "fetch", SAME_MEANING, "no phrase has the verb 'fetch'"),
         ("verb", ["load"], "get", "antonym", "allowed: same meaning or hypernym"),
     ],

@@ -9,7 +9,7 @@ from tests.support.small_study import small_study
 
 from quaestor.base.errors import StateError
 from quaestor.coding.codebook import import_codebook
-from quaestor.coding.pages.rounds import build_round_overview, list_round_events, list_rounds
+from quaestor.coding.pages.rounds import build_round_overview, list_round_events, list_round_overviews
 from quaestor.coding.rating_files import (
     build_decisions_file,
     build_ratings_file,
@@ -55,7 +55,7 @@ def missing(coding: CodingSession) -> dict[str, int]:
 
 
 def overviews(coding: CodingSession) -> dict[str, int]:
-    return {one.round: one.missing for one in list_rounds(coding.study, coding.state)}
+    return {one.round: one.missing for one in list_round_overviews(coding.study, coding.state)}
 
 
 def test_what_is_missing_is_what_the_library_counts_at_every_step(study: Study) -> None:
@@ -178,7 +178,7 @@ def test_a_file_is_what_the_command_line_exports_and_asks_before_a_first_look(st
         assert coding.state.head == before + 1
         assert find_view_consent(coding, "pilot", "lead") is None
         assert build_ratings_file(coding, "pilot", "lead").content.decode().count("rater-2") == 4
-        with pytest.raises(StateError, match="has no part in"):
+        with pytest.raises(StateError, match="has no role in"):
             find_view_consent(coding, "pilot", "stranger")
         with pytest.raises(StateError, match="rates in 'pilot' and sees"):
             build_decisions_file(coding, "pilot", "rater-1")

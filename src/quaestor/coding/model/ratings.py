@@ -36,9 +36,10 @@ def build_rating_act(
 ) -> NewAct:
     """Builds the act of a rating in an open round; a second rating of an item supersedes the first, and both are kept."""
     round_state = _require_open_item(state, name, rater, item, now)
-    if list_untried_practice(round_state, rater) and not (simulated or imported):
+    untried = len(list_untried_practice(round_state, rater))
+    if untried and not (simulated or imported):
         raise StateError(
-            f"{rater!r} must finish {len(list_untried_practice(round_state, rater))} practice items of {name!r} first: "
+            f"{rater!r} must finish {untried} practice item{'' if untried == 1 else 's'} of {name!r} first: "
             f"run `quaestor ratings next {name} --as {rater}`"
         )
     if not 0 <= seconds < _TOO_LONG:

@@ -1,4 +1,4 @@
-"""The last acts of a study in words: who did what and when, never what was said."""
+"""The latest acts of a study without their content, and the rounds in which a person has something to do."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _RATED = ("rating", "practice", "ratings.import")
 
 @cache
 def _act_kinds() -> Mapping[str, ActKind]:
-    """Every kind of act; one that an older or newer version recorded and no feature declares is not listed."""
+    """Returns every declared kind of act; acts of other kinds are not listed."""
     return {kind: described for feature in features() for kind, described in feature.act_kinds.items()}
 
 
 @dataclass(frozen=True)
 class ActivityLine:
-    """What somebody did, one or several times in a row."""
+    """One line of the activity list: what somebody did, once or several times in a row."""
 
     who: str
     what: str
@@ -43,10 +43,10 @@ class _Run:
 
 
 def list_latest_acts(visibility: Visibility, most: int = MOST) -> list[ActivityLine]:
-    """The last acts as far as the viewer may know of them, the newest first.
+    """Returns the latest acts that the viewer may know of, newest first.
 
-    Ratings of one rater that nothing but other ratings came between are told as one, and so are decisions about
-    responses.
+    Consecutive ratings of one rater are combined into one line, even if other raters rated in between, and so are
+    decisions on responses.
     """
     runs: list[_Run] = []
     joined: dict[tuple[str, str, str, str], _Run] = {}
@@ -70,7 +70,7 @@ def list_latest_acts(visibility: Visibility, most: int = MOST) -> list[ActivityL
 
 
 def _is_visible(visibility: Visibility, act: ActSummary) -> bool:
-    """Who rates in an open blind round is told nothing of what the others do in it."""
+    """Returns whether the viewer may know of an act; raters of an open blind round see no acts of other raters."""
     round_state = visibility.state.rounds.get(act.round)
     if round_state is None or act.kind not in _RATED or act.actor == visibility.viewer.name:
         return True
@@ -78,7 +78,7 @@ def _is_visible(visibility: Visibility, act: ActSummary) -> bool:
 
 
 def name_person(visibility: Visibility, round_: str, actor: str) -> str:
-    """How somebody is called where it is told that they acted, not what they said."""
+    """Returns the name of a person in a list of acts, which does not show answers."""
     return (
         actor
         if visibility.viewer.sees_names and actor != visibility.viewer.name
@@ -117,10 +117,10 @@ class PendingTask:
     set: int = 0
     sets: int = 0
     until: str = ""
-    """The deadline as one says it."""
+    """The deadline as text."""
     is_late: bool = False
     has_viewed: bool = True
-    """Of a discussion: whether this rater has seen what the others said; before that, no number is told either."""
+    """Whether this rater has seen the other ratings of a discussion; before that, the counts are hidden too."""
 
     @property
     def left(self) -> int:
@@ -128,12 +128,12 @@ class PendingTask:
 
 
 def list_pending_tasks(state: State, name: str, clock: Clock = now) -> list[PendingTask]:
-    """The rounds in which somebody has something to do, those with the nearest deadline first."""
+    """Returns the rounds in which somebody has something to do, the nearest deadline first."""
     moment = clock()
     tasks = []
     for round_state in state.rounds.values():
         plan = round_state.plan
-        if not fits_url(plan.round):  # opened before names had to, and without pages
+        if not fits_url(plan.round):  # opened by an older version that allowed such names; it has no pages
             continue
         if round_state.status == OPEN and round_state.slot_of(name) is not None:
             position = build_rater_position(state, plan.round, name)
@@ -157,7 +157,7 @@ def list_pending_tasks(state: State, name: str, clock: Clock = now) -> list[Pend
 
 
 def _build_discussion(state: State, round_state: RoundState, name: str) -> PendingTask:
-    """How many cases there are would tell a rater of a round that may still open again how others rated."""
+    """Returns a discussion; hides the counts before the view, since they would reveal ratings of a reopenable round."""
     plan = round_state.plan
     if build_unblind_act(state, plan.round, name) is not None:
         return PendingTask(plan.round, plan.kind, DISCUSS, 0, 0, has_viewed=False)
@@ -166,7 +166,7 @@ def _build_discussion(state: State, round_state: RoundState, name: str) -> Pendi
 
 
 def describe_deadline(deadline: str, moment: datetime) -> tuple[str, bool]:
-    """A deadline as one says it, and whether it is over."""
+    """Returns a deadline as text, and whether it has passed."""
     if not deadline:
         return "", False
     end = datetime.fromisoformat(deadline)

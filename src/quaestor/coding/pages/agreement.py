@@ -1,4 +1,4 @@
-"""All that a page shows of the agreement on one facet: numbers in words, drawings, and which codes are confused."""
+"""The page of the agreement on one facet: formatted statistics, figures and confused codes."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from quaestor.render.figures.records import SetCurve
 from quaestor.render.number_format import decimal
 
 _MOST_DRAWN = 24
-"""Codes in the drawing; the table beside it has all of them."""
+"""Codes in the figure; the table has all of them."""
 
 
 @dataclass(frozen=True)
 class AgreementRequest:
-    """Which agreement of a round is asked for; the first facet where none is named."""
+    """Which agreement of a round to show; without a facet, the planned or first one."""
 
     facet: str = ""
     level: str = ""
@@ -44,7 +44,7 @@ class AgreementRequest:
 
 @dataclass(frozen=True)
 class Measure:
-    """One statistic as a row of a table, each number in words; `why` says it where there is none."""
+    """One statistic as a row of formatted numbers; `why` explains a missing value."""
 
     id: str
     name: str
@@ -57,7 +57,7 @@ class Measure:
 
 @dataclass(frozen=True)
 class CodeRow:
-    """One code against the rest."""
+    """The agreement on one code against all others."""
 
     code: CodeLabel
     n_any: int
@@ -71,7 +71,7 @@ class CodeRow:
 
 @dataclass(frozen=True)
 class PairRow:
-    """Two codes that are taken for one another."""
+    """Two codes that raters confuse."""
 
     first: CodeLabel
     second: CodeLabel
@@ -80,7 +80,7 @@ class PairRow:
 
 @dataclass(frozen=True)
 class AgreementView:
-    """The agreement of a round on one facet, ready to be shown; without a result while it is being worked out."""
+    """The agreement of a round on one facet for its page; without a result while it is being computed."""
 
     round: str
     facets: tuple[str, ...]
@@ -92,7 +92,7 @@ class AgreementView:
     result: RoundAgreement | None = None
     ratings: int = 0
     more: int = 0
-    """Ratings that came since it was worked out."""
+    """Ratings added since it was computed."""
     left_out: tuple[tuple[str, int], ...] = ()
     measures: tuple[Measure, ...] = ()
     codes: tuple[CodeRow, ...] = ()
@@ -107,7 +107,7 @@ class AgreementView:
 def build_agreement_view(
     coding: CodingSession, name: str, actor: str, request: AgreementRequest, *, wait: bool = False
 ) -> AgreementView:
-    """For those who have looked; a large round is shown as it was worked out last."""
+    """Returns the page for a viewer with access; for a large round, the last computed agreement."""
     with coding.locked_state() as state:
         round_state = require_agreement_access(coding, name, actor)
         facet = _find_facet(state, round_state, request.facet)
@@ -149,7 +149,9 @@ def build_agreement_view(
 def _find_facet(state: State, round_state: RoundState, name: str) -> Facet:
     compared = list_comparable_facets(round_state)
     if not name and not compared:
-        raise InputError(f"the round {round_state.plan.round!r} asks for free text alone, which raters cannot agree on")
+        raise InputError(
+            f"the round {round_state.plan.round!r} has only free-text facets, on which agreement cannot be computed"
+        )
     if name:
         find_facet_scale(state, round_state.plan.round, name)
     return round_state.plan.facet(
@@ -180,12 +182,12 @@ def _list_labels(agreement: Agreement) -> set[str]:
 
 
 def list_measures(agreement: Agreement) -> list[Measure]:
-    """The statistics in words, in the order in which they are shown."""
+    """Returns the formatted statistics in the order in which they are shown."""
     return [build_measure(agreement, statistic, estimate) for statistic, estimate in list_shown_estimates(agreement)]
 
 
 def build_measure(agreement: Agreement, statistic: Statistic, estimate: Estimate) -> Measure:
-    """One statistic in words."""
+    """Formats one statistic."""
     share = statistic.is_share
     return Measure(
         statistic.name,
@@ -247,7 +249,7 @@ def _draw_forest(result: RoundAgreement) -> str:
 
 
 def _draw_codes_forest(agreement: Agreement, names: Mapping[str, CodeLabel]) -> str:
-    """The codes that were used most, in the order of the table."""
+    """Draws the most frequent codes in the order of the table."""
     used: Sequence[CodeAgreement] = sorted(agreement.codes, key=lambda code: -code.n_any)[:_MOST_DRAWN]
     drawn = [code for code in agreement.codes if code in used]
     rows = [
@@ -262,7 +264,7 @@ def _draw_codes_forest(agreement: Agreement, names: Mapping[str, CodeLabel]) -> 
 
 
 def build_csv_rows(round_agreements: Sequence[RoundAgreement]) -> list[dict[str, Any]]:
-    """One row a statistic, of the whole and of each code, unrounded."""
+    """Returns one row per statistic, overall and for each code, unrounded."""
     rows = []
     for round_agreement in round_agreements:
         agreement = round_agreement.agreement

@@ -1,4 +1,4 @@
-"""The disagreements of a closed round as those with a part in it see them: side by side, discussed, settled."""
+"""The pages of a closed round's disagreements: the list, each case, its discussion and its decision."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _ALONE, _TWO_STEP = "tie-breaker", "two-step"
 
 @dataclass(frozen=True)
 class DisagreementFilter:
-    """Which disagreements are wanted: the open ones, those where somebody said something."""
+    """Which disagreements to list: only open ones, or those with a certain answer."""
 
     open_only: bool = False
     answer: str = ""
@@ -65,7 +65,7 @@ class CaseOutcome:
 
 @dataclass(frozen=True)
 class DisagreementRow:
-    """One disagreement in the list; the answers stand in the order of the seats."""
+    """One disagreement of the list; the answers are in the order of the rater slots."""
 
     item: str
     facet: str
@@ -78,7 +78,7 @@ class DisagreementRow:
 
 @dataclass(frozen=True)
 class CaseRemark:
-    """Something said about a case; the tie-breaker's comment also says an answer."""
+    """A comment on a case; a tie-breaker's comment includes an answer."""
 
     who: str
     text: str
@@ -89,7 +89,7 @@ class CaseRemark:
 
 @dataclass(frozen=True)
 class SettlementStep:
-    """One step on the way to a decision, and who it is awaited from."""
+    """One step towards a decision."""
 
     words: str
     state: str  # done, now, to come
@@ -97,7 +97,7 @@ class SettlementStep:
 
 @dataclass(frozen=True)
 class CaseFormatter:
-    """Tells one viewer of one round; names stand in nothing it tells where the viewer may not read them."""
+    """Formats the cases of one round for one viewer; masks the names that the viewer may not see."""
 
     state: State
     visibility: Visibility
@@ -113,7 +113,7 @@ class CaseFormatter:
         )
 
     def filter_value(self, facet: str, answer: object) -> str:
-        """By what a list is narrowed to an answer; stretches by their codes, wherever they lie."""
+        """Returns the value by which a list is filtered for an answer; for passages, their codes without offsets."""
         return (
             self.name_answer(facet, answer)
             if is_passages(answer)
@@ -148,7 +148,7 @@ class CaseFormatter:
         )
 
     def list_outcomes(self, case: Disagreement) -> tuple[CaseOutcome, ...]:
-        """Every decision on a case; the one that holds comes last."""
+        """Returns every decision on a case; the last one counts."""
         return tuple(
             self._build_outcome(decision) for decision in self.round_state.decisions.get((case.item, case.facet), ())
         )
@@ -164,7 +164,7 @@ class CaseFormatter:
         )
 
     def build_question(self, case: Disagreement) -> DisputeQuestion:
-        """The answers side by side, each with those who gave it and what the codebook says of it."""
+        """Returns the answers, each with its raters and its entry in the codebook."""
         facet = self.round_state.plan.facet(case.facet)
         answered: list[tuple[object, AnswerSource | None]] = []
         for rater, answer in case.answers:
@@ -181,7 +181,7 @@ class CaseFormatter:
         return replace(question, others=()) if case.words_only else question
 
     def list_remarks(self, case: Disagreement) -> tuple[CaseRemark, ...]:
-        """The discussion in order of time, the tie-breaker's comment where it came."""
+        """Returns all comments in order of time, including the tie-breaker's."""
         comments = [*case.comments, *([case.tie_comment] if case.tie_comment else [])]
         return tuple(
             CaseRemark(
@@ -195,7 +195,7 @@ class CaseFormatter:
         )
 
     def list_methods(self, case: Disagreement) -> tuple[tuple[str, str], ...]:
-        """How the viewer may settle a case now; the way that comes first is the usual one."""
+        """Returns the methods by which the viewer may settle a case now; the usual one comes first."""
         methods = [
             method
             for method in (WORD_METHODS if case.words_only else list_settlement_methods(self.round_state.plan))
@@ -208,11 +208,11 @@ class CaseFormatter:
         return tuple((method, _METHODS[method]) for method in sorted(methods, key=lambda method: method != TOGETHER))
 
     def list_steps(self, case: Disagreement) -> tuple[SettlementStep, ...]:
-        """What is awaited from whom; nothing where those who rated simply talk it over."""
+        """Returns the steps towards a decision; none if the raters only discuss."""
         if self.round_state.plan.settle not in (_ALONE, _TWO_STEP) or case.words_only:
             return ()
         answered, is_settled = case.tie_comment is not None, case.decision is not None
-        answer = "The tie-breaker answers without knowing who said what"
+        answer = "The tie-breaker answers without seeing the raters' names"
         if self.round_state.plan.settle == _ALONE:
             return (SettlementStep(f"{answer}, and that settles it", "done" if is_settled else "now"),)
         if is_settled and not answered:
@@ -237,21 +237,21 @@ class DisagreementList:
     facets: tuple[str, ...]
     rows: tuple[DisagreementRow, ...]
     answers: tuple[tuple[str, str], ...]
-    """The answers in dispute with their words, to choose from."""
+    """The disputed answers with their names, for the filter."""
     settled: int
     total: int
     first_open: Key | None
     undecided_agreements: int
     is_lead: bool
     next_steps: tuple[str, ...]
-    """What comes next, a sentence each, once all is settled."""
+    """What to do next once all is settled, one sentence each."""
     word_differences: tuple[DisagreementRow, ...] = ()
-    """Where raters gave the same codes and say different things of them, and nobody has settled that."""
+    """Unsettled cases in which raters gave the same codes but different fields."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """One disagreement with all that belongs on its page."""
+    """The page of one disagreement."""
 
     round: str
     item: str
@@ -265,16 +265,16 @@ class Case:
     settled: int
     total: int
     differs_in_words: bool = False
-    """Whether the raters gave the same codes and what they say of them is not settled yet."""
+    """Whether the raters gave the same codes and their different fields are not settled yet."""
 
     @property
     def outcome(self) -> CaseOutcome | None:
-        """How it was settled, where it is."""
+        """The decision that counts, if any."""
         return self.outcomes[-1] if self.outcomes else None
 
 
 def is_active_tie_breaker(where: Where, name: str, viewer: Viewer) -> bool:
-    """Whether somebody breaks the ties of a round in which some are left."""
+    """Returns whether the viewer is the tie-breaker of a round that is not settled yet."""
     with open_coding(where) as coding:
         round_state = coding.state.round(name)
         return viewer.name == round_state.plan.tie_breaker and not (
@@ -283,21 +283,21 @@ def is_active_tie_breaker(where: Where, name: str, viewer: Viewer) -> bool:
 
 
 def needs_view_consent(where: Where, name: str, viewer: Viewer) -> bool:
-    """Whether somebody would see for the first time what the others said, which is theirs to say; else they may now."""
+    """Returns whether the viewer must first consent to seeing others' ratings; raises if they may not see them."""
     with open_coding(where) as coding:
         list_visible_disagreements(coding.state, name, viewer.name, coding.lead)
         return needs_consent(coding.state, name, viewer.name)
 
 
 def record_disagreements_view(where: Where, name: str, viewer: Viewer) -> None:
-    """Put on record that somebody now sees the disagreements of a closed round, where they may."""
+    """Records that the viewer sees the disagreements of a closed round; raises if they may not."""
     with open_coding(where) as coding:
         list_visible_disagreements(coding.state, name, viewer.name, coding.lead)
         record_view(coding, name, viewer.name)
 
 
 def list_disagreements_page(where: Where, name: str, viewer: Viewer, filters: DisagreementFilter) -> DisagreementList:
-    """The disagreements that are wanted, for those who need not say first that they look."""
+    """Returns the filtered list of disagreements; raises StateError before consent."""
     with open_coding(where) as coding:
         cases, formatter = _open_cases(coding, name, viewer)
         answered = [(case.facet, answer) for case in cases for _, answer in case.answers]
@@ -332,7 +332,7 @@ def build_case(
     filters: DisagreementFilter,
     mask: TextMask | None = None,
 ) -> Case:
-    """Returns one disagreement without known names, and the open ones before and after it."""
+    """Returns one disagreement with known names masked, and the open ones before and after it."""
     with open_coding(where) as coding:
         cases, formatter = _open_cases(coding, name, viewer)
         position = _find_position(cases, item, facet)
@@ -363,7 +363,7 @@ def build_case(
             len(cases),
             case.words_only and not is_settled(case),
         )
-    return _mask_case(page, book, mask) if mask else page  # not under the lock: looking for names takes a while
+    return _mask_case(page, book, mask) if mask else page  # masking is slow, so it happens outside the lock
 
 
 def _mask_case(case: Case, book: Codebook, mask: TextMask) -> Case:
@@ -399,7 +399,7 @@ def settle_case(
     seen: int,
     key: str,
 ) -> int:
-    """Settle a case as a form says; the number of the act."""
+    """Settles a case from a form; returns the number of the act."""
     with open_coding(where) as coding:
         _require_recorded_view(coding, name, viewer)
         round_state = coding.state.round(name)
@@ -412,32 +412,32 @@ def settle_case(
 
 
 def comment_case(where: Where, name: str, viewer: Viewer, item: str, facet: str, text: str, *, key: str) -> int:
-    """Say something about a case; the number of the act."""
+    """Comments on a case; returns the number of the act."""
     with open_coding(where) as coding:
         _require_recorded_view(coding, name, viewer)
         return comment_on_item(coding, name, viewer.name, item, facet, text, key=key)
 
 
 def settle_all_agreed(where: Where, name: str, viewer: Viewer) -> int:
-    """Put on record what all raters agree on; how many decisions that made."""
+    """Records decisions for all answers that the raters agree on; returns how many."""
     with open_coding(where) as coding:
-        require_lead(coding, viewer.name, "put on record what raters agree on")
+        require_lead(coding, viewer.name, "record the answers that raters agree on")
         _require_recorded_view(coding, name, viewer)
         return settle_agreed(coding, name, viewer.name)
 
 
 def mask_names(where: Where, name: str, viewer: Viewer, text: str) -> str:
-    """A sentence about a round, with no name in it that the viewer may not read."""
+    """Masks the names in a sentence about a round that the viewer may not see."""
     with open_coding(where) as coding:
         return Visibility(coding.state, coding.lead, viewer).mask_people(name, text)
 
 
 def list_next_steps(study: Study, state: State, name: str) -> tuple[str, ...]:
-    """What the decisions of a round are waited for."""
+    """Returns what waits for the decisions of a round, one sentence each."""
     left = count_undecided_agreements(state, name)
-    agreed = [f"{left:,} answers on which all raters agree are to be put on record by the lead."] if left else []
+    agreed = [f"The lead must record {left:,} answers on which all raters agree."] if left else []
     steps = [
-        f"The step {step.step!r} of the funnel goes by this round: run the funnel again."
+        f"The step {step.step!r} of the funnel uses this round: run the funnel again."
         for step in study.settings.funnel.steps
         if step.round == name
     ]
@@ -450,12 +450,12 @@ def list_next_steps(study: Study, state: State, name: str) -> tuple[str, ...]:
 
 
 def find_facet(round_state: RoundState, facet: str) -> Facet:
-    """A facet of a round; the only one need not be named."""
+    """Returns a facet of a round; the name may be empty if there is only one."""
     if not facet and len(round_state.plan.facets) == 1:
         return round_state.plan.facets[0]
     match = next((known for known in round_state.plan.facets if known.id == facet), None)
     if match is None:
-        raise InputError(f"The round {round_state.plan.round!r} asks no {facet!r}: choose a case from the list.")
+        raise InputError(f"The round {round_state.plan.round!r} has no facet {facet!r}: choose a case from the list.")
     return match
 
 
@@ -467,9 +467,9 @@ def _open_cases(coding: CodingSession, name: str, viewer: Viewer) -> tuple[list[
 
 
 def _require_recorded_view(coding: CodingSession, name: str, viewer: Viewer) -> None:
-    """Refuse those who have to agree first that their look goes on record; record the look of everybody else."""
+    """Raises StateError if the viewer must consent first; otherwise records the view."""
     if coding.state.round(name).status != CLOSED:
         return
     if needs_consent(coding.state, name, viewer.name):
-        raise StateError(f"The disagreements of {name!r} are seen by those who say so: open their page and look.")
+        raise StateError(f"Seeing the disagreements of {name!r} is recorded: confirm that on their page first.")
     record_view(coding, name, viewer.name)

@@ -1,4 +1,4 @@
-"""Answers in dispute as a page puts them side by side: in words, with what each would mean, and a key to choose it."""
+"""The disputed answers of a case for its page: each with its raters, the meaning of its codes, and a key."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _DIGEST_PREFIX = "said-"
 
 @dataclass(frozen=True)
 class AnswerSource:
-    """One who gave an answer, as the viewer may know them."""
+    """A rater of an answer, named as the viewer may see them."""
 
     name: str
     unsure: bool = False
@@ -32,7 +32,7 @@ class AnswerSource:
 
 @dataclass(frozen=True)
 class CodeMeaning:
-    """What the codebook says of one code."""
+    """The entry of a code in the codebook."""
 
     name: str
     group: str
@@ -48,7 +48,7 @@ class CodeMeaning:
 
 @dataclass(frozen=True)
 class Quote:
-    """Coded words of a transcript: what they are coded as, and what was said about them."""
+    """A coded passage of a transcript with its code, fields and memo."""
 
     words: str
     name: str
@@ -57,7 +57,7 @@ class Quote:
 
 @dataclass(frozen=True)
 class DisputedAnswer:
-    """One answer that was given, who gave it, and the key that chooses it; none where nobody can decide that."""
+    """A disputed answer, its raters, and the key that chooses it; no key if it cannot be decided."""
 
     value: str
     label: str
@@ -65,12 +65,12 @@ class DisputedAnswer:
     voices: tuple[AnswerSource, ...] = ()
     meanings: tuple[CodeMeaning, ...] = ()
     quotes: tuple[Quote, ...] = ()
-    """Of an answer that codes stretches: the words of each."""
+    """The coded passages of the answer."""
 
 
 @dataclass(frozen=True)
 class SubmittedAnswer:
-    """What somebody chose in a form: an answer in dispute, or others in its place."""
+    """The choice in a form: a disputed answer, or others instead."""
 
     answer: str = ""
     others: tuple[str, ...] = ()
@@ -79,7 +79,7 @@ class SubmittedAnswer:
 
 @dataclass(frozen=True)
 class DisputeQuestion:
-    """What a case is about, the answers in dispute and the others there are."""
+    """The question of a case, the disputed answers and the alternatives."""
 
     facet: str
     kind: str
@@ -87,11 +87,11 @@ class DisputeQuestion:
     opinions: tuple[DisputedAnswer, ...]
     others: tuple[AnswerChoice, ...]
     proposed: tuple[tuple[str, str], ...] = ()
-    """Of something to confirm: what was proposed."""
+    """The proposal to confirm."""
 
     @property
     def distinguishes(self) -> bool:
-        """Whether the codebook has anything to say about the answers in dispute."""
+        """Whether the codebook describes any of the disputed answers."""
         return any(meaning.has_text for opinion in self.opinions for meaning in opinion.meanings)
 
 
@@ -103,9 +103,9 @@ def build_question(
     *,
     judging: bool = False,
 ) -> DisputeQuestion:
-    """A case's question: equal answers stand once, in the order in which they come.
+    """Builds the question of a case; equal answers are listed once, in their order.
 
-    With `judging`, that one cannot judge may be chosen too: a comment can say so, a decision cannot.
+    With `judging`, "cannot judge" can be chosen too: a comment may give that answer, a decision may not.
     """
     answers: dict[str, Any] = {}
     voices: dict[str, list[AnswerSource]] = {}
@@ -169,7 +169,7 @@ def _list_quotes(opinion: DisputedAnswer, item: str, book: Codebook, mask: TextM
 
 
 def list_meanings(facet: Facet, book: Codebook, answer: Any) -> tuple[CodeMeaning, ...]:
-    """What would tell an answer from others, code by code."""
+    """Returns the meaning of each code of an answer."""
     if not facet.codes or answer == CANNOT_JUDGE:
         return ()
     meanings = []
@@ -182,17 +182,17 @@ def list_meanings(facet: Facet, book: Codebook, answer: Any) -> tuple[CodeMeanin
 
 
 def build_digest(value: str) -> str:
-    """What a form sends back in place of an answer whose words the page does not show; the same answer has the same."""
+    """Returns the digest that a form sends in place of an answer whose words the page does not contain."""
     return _DIGEST_PREFIX + hashlib.sha256(value.encode()).hexdigest()[:32]
 
 
 def read_submitted_answer(facet: Facet, submitted: SubmittedAnswer, answers: Iterable[Any]) -> Any:
-    """The answer that a form stands for; one in dispute exactly as it was given. Refuses two at once, and none."""
+    """Returns the answer of a form; a disputed one exactly as the rater gave it. Raises unless exactly one is chosen."""
     others = [other.strip() for other in submitted.others if other.strip()]
     if submitted.answer and others:
         first = "one in dispute" if submitted.answer.startswith(_DIGEST_PREFIX) else repr(submitted.answer)
         raise InputError(
-            f"Two answers were chosen, {first} and {'; '.join(others)!r}: clear one of them and send again."
+            f"Two answers were chosen, {first} and {'; '.join(others)!r}: clear one of them and save again."
         )
     if submitted.answer:
         cells = ((answer, write_cell(facet, answer)) for answer in answers)
@@ -203,7 +203,7 @@ def read_submitted_answer(facet: Facet, submitted: SubmittedAnswer, answers: Ite
             raise InputError("The answer that was chosen has changed since this page was opened: choose again.")
         return meant
     if not others:
-        raise InputError("No answer was chosen: choose one of those in dispute, or another one.")
+        raise InputError("No answer was chosen: choose a disputed answer or another one.")
     if others == [CANNOT_JUDGE]:
         return CANNOT_JUDGE
     return find_kind(facet).build_decision(list(answers), others, submitted.instead.strip())

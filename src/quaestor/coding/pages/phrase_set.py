@@ -1,4 +1,4 @@
-"""A set of phrases as those who compare it see it: counts while somebody still rates, then the words side by side."""
+"""The page of a set of phrases: counts while raters are still rating, then the phrases of each item compared."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ WAIT, ASK, SEE = "wait", "ask", "see"
 
 @dataclass(frozen=True)
 class SlotPhrase:
-    """The phrase of one place at the table, as it was written and as its words now are."""
+    """The phrase of one rater slot, as written and after unification."""
 
     who: str
     written: Mapping[str, str]
     now: Mapping[str, str]
     instead: str = ""
-    """What was said where it is no phrase."""
+    """The text to show if there is no phrase."""
 
 
 @dataclass(frozen=True)
 class UnifyOption:
-    """A click that makes words one."""
+    """A unification offered as a button."""
 
     part: str
     words: tuple[str, ...]
@@ -54,23 +54,23 @@ class UnifyOption:
 
 @dataclass(frozen=True)
 class PhraseComparison:
-    """An item with its phrases side by side."""
+    """An item with its phrases."""
 
     item: str
     phrases: tuple[SlotPhrase, ...]
     differs: tuple[str, ...]
-    """The parts in which they differ, once the words are unified."""
+    """The parts that differ after unification."""
     options: tuple[UnifyOption, ...]
 
     def words(self, part: str) -> list[str]:
-        """The words that are to be made one."""
+        """Returns the words to unify."""
         return list(
             dict.fromkeys(word for option in self.options if option.part == part for word in (*option.words, option.to))
         )
 
     @property
     def is_alike(self) -> bool:
-        """Whether all say the same: the same phrase, or none of them one."""
+        """Whether all phrases are equal, or there is none."""
         return not self.differs and len({bool(phrase.now) for phrase in self.phrases}) < 2
 
 
@@ -83,7 +83,7 @@ class WordCount:
 
 @dataclass(frozen=True)
 class PhraseSet:
-    """What somebody may see of a set, and what they can do with it."""
+    """What an actor may see of a set and do with it."""
 
     round: str
     number: int
@@ -93,7 +93,7 @@ class PhraseSet:
     access: str  # wait, ask, see
     obstacle: str
     waiting: tuple[tuple[str, int], ...]
-    """Who still has how many items to rate."""
+    """How many items each slot still has to rate."""
     rates: bool
     simulated: bool = False
     blindness: str = ""
@@ -120,16 +120,16 @@ class PhraseSet:
 
 
 def build_phrase_set(where: Where, name: str, actor: str, number: int | None = None) -> PhraseSet:
-    """A set of a round, the present one unless another is named; what has consequences is asked for first."""
+    """Returns a set of a round, by default the current one; without the phrases until the actor may see them."""
     with open_coding(where) as coding:
         state = coding.state
         round_state = state.round(name)
         find_phrase_facet(round_state)
         if actor != coding.lead and round_state.slot_of(actor) is None:
-            raise StateError(f"{actor!r} does not rate in {name!r} and sees nothing of it")
+            raise StateError(f"{actor!r} does not rate in {name!r} and cannot see its phrases")
         shown = round_state.set if number is None else number
         if not 1 <= shown <= round_state.set:
-            raise InputError(f"there is no set {shown} of {name!r} yet: it is at set {round_state.set}")
+            raise InputError(f"{name!r} has no set {shown} yet, allowed: 1 to {round_state.set}")
         access, hindrance = _find_access(state, round_state, actor, shown)
         if access == SEE and round_state.status != OPEN:
             record_view(coding, name, actor)
@@ -152,7 +152,7 @@ def build_phrase_set(where: Where, name: str, actor: str, number: int | None = N
 
 
 def mask_set(phrases: PhraseSet, mask: TextMask) -> PhraseSet:
-    """Returns a set without known names; words that contain one can be unified only by the lead, who sees them."""
+    """Returns a set with known names masked; only the lead, who sees them, can unify words with names."""
     return replace(
         phrases,
         sides=tuple(
@@ -180,22 +180,22 @@ def _mask_words(words: Mapping[str, str], mask: TextMask) -> dict[str, str]:
 
 
 def read_item_titles(desk: Desk, items: Sequence[str]) -> dict[str, str]:
-    """What the items are called, fetched together."""
+    """Returns the titles of items, read in one batch."""
     return {item: item_text.title for item, item_text in desk.item_texts.get(items).items()}
 
 
 def _find_access(state: State, round_state: RoundState, actor: str, number: int) -> tuple[str, str]:
-    """Whether somebody sees a set, is asked first because it goes on record, or waits; and for what."""
+    """Returns whether an actor sees a set, must consent first because it is recorded, or waits, and the reason."""
     plan = round_state.plan
     part = round_state.slot_of(actor) is not None or actor == plan.tie_breaker
     if not part or round_state.status != OPEN:
         return (ASK if needs_consent(state, plan.round, actor) else SEE), ""
     if number < round_state.set and number in round_state.compared:
-        return SEE, ""  # its raters have seen each other's words, and it cannot be rated any more
+        return SEE, ""  # already compared, and it can no longer be rated
     if plan.blind and not plan.set_size:
-        return WAIT, "The words of the others can be seen when the round is closed."
+        return WAIT, "The words of other raters are shown once the round is closed."
     if plan.blind and list_missing(round_state):
-        return WAIT, f"The words of set {round_state.set} are compared when everybody has rated it."
+        return WAIT, f"The words of set {round_state.set} can be compared once all raters have finished it."
     return (SEE if round_state.set in round_state.compared else ASK), ""
 
 
@@ -205,7 +205,7 @@ def _list_waiting(round_state: RoundState, actor: str) -> tuple[tuple[str, int],
 
 
 def _name_slot(round_state: RoundState, slot: RaterSlot, actor: str) -> str:
-    """How a place at the table is called before somebody: by name for a lead without one, never for a rater."""
+    """Returns the label of a slot for an actor: names only for a lead who does not rate, never for a rater."""
     if actor in slot.raters:
         return "you"
     if round_state.slot_of(actor) is None and actor != round_state.plan.tie_breaker:
@@ -217,7 +217,7 @@ def _name_slot(round_state: RoundState, slot: RaterSlot, actor: str) -> str:
 
 def _add_phrases(round_state: RoundState, actor: str, phrase_set: PhraseSet) -> PhraseSet:
     number = phrase_set.number
-    # Of a set that goes on while an earlier one is looked at, nothing may be counted.
+    # If an earlier set is shown, nothing of the current set may be counted, since it is still being rated.
     now = number == round_state.set
     known = find_words_before(round_state, number + 1)
     so_far = [item for items in round_state.sets[:number] for item in items]
@@ -275,9 +275,9 @@ def _compare_phrases(
 
 
 def _list_unify_options(part: str, phrases: Sequence[SlotPhrase], counts: Counter[str]) -> list[UnifyOption]:
-    """One click a rule: of words that mean the same the more frequent stays; a wider word takes a special one's place.
+    """Returns the unifications to offer: of synonyms the most frequent word stays; a hypernym replaces special words.
 
-    A word that nobody wrote, since it stands for others, is named by the one that was written.
+    A unified word that nobody wrote is represented by a word that was written.
     """
     written = {
         phrase.now[part]: phrase.now[part] if phrase.now[part] in counts else phrase.written[part] for phrase in phrases

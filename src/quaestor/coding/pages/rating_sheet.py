@@ -1,4 +1,4 @@
-"""The desk of a study: its journal kept open, and for each rater the next sheet to fill in."""
+"""The rating sheets of a study with an open journal: the next item of each rater."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _RECENT = 30
 
 @dataclass(frozen=True)
 class SheetFacet:
-    """One facet as a sheet asks it."""
+    """One facet on a rating sheet."""
 
     facet: str
     kind: str
@@ -39,14 +39,14 @@ class SheetFacet:
     choices: tuple[AnswerChoice, ...] = ()
     proposed: tuple[tuple[str, str], ...] = ()
     answer: Any = None
-    """What this rater said before, as one writes it."""
+    """This rater's earlier answer."""
     unsure: bool = False
     required: bool = True
 
 
 @dataclass(frozen=True)
 class RatingSheet:
-    """One item to rate and all that belongs on the page; nothing of it comes from another rater."""
+    """The page of one item to rate; it contains nothing from other raters."""
 
     round: str
     kind: str
@@ -65,13 +65,13 @@ class RatingSheet:
     set: int
     sets: int
     opened: str
-    """When the round was opened, which tells it from one of the same name in another study."""
+    """When the round was opened; distinguishes it from a round of the same name in another study."""
     pace: float | None
-    """Seconds an item took, in the middle of the last ones."""
+    """Median seconds per item of the latest ratings."""
 
 
 class Desk:
-    """A study that pages work on: one journal, open as long as the server runs."""
+    """The study behind the pages; its journal stays open while the server runs."""
 
     def __init__(self, study: Study, prepare: Prepare | None = None, mask: Callable[[], TextMask] = NoNames) -> None:
         self.study = study
@@ -80,12 +80,12 @@ class Desk:
         self.item_texts = ItemTexts(study, prepare, mask)
 
     def reload(self, study: Study) -> None:
-        """Go on with what the study file says now."""
+        """Switches to the reloaded study file."""
         self.study = self.coding.study = study
         self.item_texts.reload(study)
 
     def warm_up(self) -> None:
-        """Work out beforehand what the first page of each rater needs."""
+        """Computes in advance what the first page of each rater needs."""
         with self.coding.locked_state() as state:
             opened = [round_state for round_state in state.rounds.values() if round_state.status == OPEN]
         for round_state in opened:
@@ -101,7 +101,7 @@ class Desk:
         self.journal.close()
 
     def build_sheet(self, name: str, rater: str, item: str = "") -> RatingSheet | None:
-        """A rater's sheet: the item asked for, else the next one; None where nothing is left."""
+        """Returns a rater's sheet of an item, by default the next unrated one; None if none is left."""
         with self.coding.locked_state() as state:
             position = build_rater_position(state, name, rater)
             trying = [practice.item for practice in list_untried_practice(state.round(name), rater)]
@@ -116,7 +116,7 @@ class Desk:
         return self._add_texts([blank], following)[0]
 
     def list_next_sheets(self, name: str, rater: str, after: str, most: int) -> list[RatingSheet]:
-        """The sheets that come after an item: what is left behind it, then what was skipped before it."""
+        """Returns the sheets of the unrated items after an item, then of those skipped before it."""
         with self.coding.locked_state() as state:
             position = build_rater_position(state, name, rater)
             turn = position.progress.turn_of(after) + 1
@@ -127,22 +127,22 @@ class Desk:
         return self._add_texts(blank, following[most:])
 
     def _add_texts(self, blank: Sequence[RatingSheet], ahead: Sequence[str]) -> list[RatingSheet]:
-        """Sheets with what is to be read; fetched while others go on."""
+        """Adds the item texts; reads them without holding the lock."""
         texts = self.item_texts.get([sheet.item for sheet in blank], ahead)
         return [replace(sheet, item_text=texts[sheet.item]) for sheet in blank]
 
     def queue_rating(self, name: str, rater: str, rating: NewRating) -> PendingAct[State]:
-        """A rating to be recorded, in the line of all that wait for the disk."""
+        """Queues a rating for the next group commit."""
         pending = queue_rating(self.coding, name, rater, rating)
         self.coding.pending.add(pending)
         return pending
 
     def practise(self, name: str, rater: str, item: str, answers: Mapping[str, Any]) -> dict[str, Any]:
-        """Try a practice item and hear what would have been right."""
+        """Records an answer to a practice item; returns the feedback."""
         return record_practice(self.coding, name, rater, item, answers)
 
     def list_own_ratings(self, name: str, rater: str) -> list[Rating]:
-        """What a rater has said so far, each answer as one line of text, the newest first."""
+        """Returns a rater's own ratings, each answer as one line of text, newest first."""
         with self.coding.locked_state() as state:
             view = build_rater_view(state, name, rater)
         facets = {facet.id: facet for facet in view.facets}
@@ -157,7 +157,7 @@ class Desk:
 
 
 class SheetBuilder:
-    """Sheets of one rater's place, on which only the text is missing."""
+    """Builds the sheets of one rater without the item texts."""
 
     def __init__(self, position: RaterPosition) -> None:
         self._place = position
@@ -211,7 +211,7 @@ class SheetBuilder:
 
 
 def restore_sheet(sheet: RatingSheet, answers: Mapping[str, Any], unsure: Sequence[str], memo: str) -> RatingSheet:
-    """A sheet as somebody left it: what was not taken is not typed again."""
+    """Returns a sheet with the entries of a refused form, so that the rater need not type them again."""
     facets = tuple(
         replace(facet, answer=answers.get(facet.facet, facet.answer), unsure=facet.facet in unsure)
         for facet in sheet.facets
@@ -225,5 +225,5 @@ def _find_pace(ratings: Sequence[Rating]) -> float | None:
 
 
 def build_form_key() -> str:
-    """What makes a rating sent twice one rating."""
+    """Returns a new form key; a form sent twice with the same key is recorded once."""
     return new_key()

@@ -1,4 +1,4 @@
-"""The rounds as their lead sees them: where each stands, who is how far, and what can be done now."""
+"""The lead's overview of rounds: status, progress of each rater, and possible actions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NOT_OPENED = "not opened"
 
 @dataclass(frozen=True)
 class SlotProgress:
-    """One place at the table: who sits there, and how much of what may be rated now is rated."""
+    """The progress of one rater slot through the open items."""
 
     rater: str
     label: str
@@ -40,7 +40,7 @@ class SlotProgress:
 
 @dataclass(frozen=True)
 class RoundOverview:
-    """A round in what was fixed about it and in counts; nothing of what anybody said."""
+    """The plan and the counts of a round, without any answers."""
 
     round: str
     kind: str
@@ -49,12 +49,12 @@ class RoundOverview:
     facets: tuple[str, ...]
     slots: tuple[SlotProgress, ...]
     acts: tuple[str, ...]
-    """What the lead can do now: open, change, close, next set, deadline, replace, waive, reopen (as not blind), make
+    """What the lead can do now: open, change, close, next set, deadline, replace, waive, reopen (as not blind) or make
     final."""
     set: int = 0
     sets: int = 0
     complete: bool = False
-    """Whether it can be closed without a reason."""
+    """Whether the round can be closed without a reason."""
     codebook: int = 0
     overlap: float = 1.0
     blind: bool = True
@@ -73,21 +73,21 @@ class RoundOverview:
     incomplete: str = ""
     final: bool = False
     blindness: str = ""
-    """Empty where its raters were blind."""
+    """Empty if its raters were blind."""
     simulated: bool = False
     phrases: bool = False
     codes_passages: bool = False
-    """Whether transcripts are coded in it."""
+    """Whether raters code passages of transcripts."""
     has_page: bool = True
-    """Not so for one that was opened before names had to fit an address."""
+    """False for a round of an older version whose name does not fit into a URL."""
 
     @property
     def missing(self) -> int:
         return sum(slot.left for slot in self.slots)
 
 
-def list_rounds(study: Study, state: State) -> list[RoundOverview]:
-    """The rounds of the study file in its order, then those the journal alone knows."""
+def list_round_overviews(study: Study, state: State) -> list[RoundOverview]:
+    """Returns the rounds of the study file in its order, then those only in the journal."""
     configured = [round_state.round for round_state in study.settings.rounds]
     return [build_round_overview(study, state, name) for name in [*configured, *(set(state.rounds) - set(configured))]]
 
@@ -174,7 +174,7 @@ def _list_acts(state: State, round_state: RoundState, lead: str, rated: bool) ->
     if round_state.plan.threshold is not None and not round_state.waived:
         acts.append("waive")
     try:
-        act = build_reopen_act(state, round_state.plan.round, lead, "asked whether it could be", not_blind=True)
+        act = build_reopen_act(state, round_state.plan.round, lead, "only to check", not_blind=True)
         acts.append("reopen as not blind" if act.payload.get("not_blind") else "reopen")
     except StateError:
         pass
@@ -184,7 +184,7 @@ def _list_acts(state: State, round_state: RoundState, lead: str, rated: bool) ->
 
 
 def _build_slot(round_state: RoundState, slot: RaterSlot) -> SlotProgress:
-    """Counted from what is kept up rating by rating: a round may hold very many."""
+    """Builds the progress of a slot from running counts, since a round may have very many ratings."""
     if round_state.status == CLOSED:
         total = len(slot.items[0])
         done = min(total, sum(len(round_state.ratings.get(rater, {})) for rater in slot.raters))
@@ -196,7 +196,7 @@ def _build_slot(round_state: RoundState, slot: RaterSlot) -> SlotProgress:
 
 
 def _is_simulated(round_state: RoundState) -> bool:
-    """Whether somebody who rates here is simulated: their first rating says so as well as their last."""
+    """Returns whether a rater is simulated; checks one rating of each, since all of a rater's are or none."""
     return any(next(iter(rating.values()))[-1].simulated for rating in round_state.ratings.values() if rating)
 
 
@@ -212,7 +212,7 @@ class RoundEvent:
 
 
 def list_round_events(coding: CodingSession, name: str) -> list[RoundEvent]:
-    """The acts of a round in order, but for its ratings and what was said about them."""
+    """Returns the acts of a round in order, without ratings and comments."""
     acts = coding.journal.read_acts_of_kinds(list(_WORDS))
     return [_build_event(act) for act in acts if _find_round(act) == name]
 
@@ -241,24 +241,24 @@ def _describe_decisions(payload: Mapping[str, Any]) -> str:
 def _describe_closing(payload: Mapping[str, Any]) -> str:
     if "incomplete" not in payload:
         return "declared it final"
-    words = "closed it although it was not complete" if payload["incomplete"] else "closed it"
+    words = "closed it incomplete" if payload["incomplete"] else "closed it"
     return f"{words}, as final" if payload.get("final") else words
 
 
 _WORDS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "round.open": lambda payload: f"opened it with {_format_count(len(payload['plan']['items']), 'item')}",
     "round.close": _describe_closing,
-    "round.reopen": lambda payload: "reopened it as not blind" if payload.get("not_blind") else "opened it again",
+    "round.reopen": lambda payload: "reopened it as not blind" if payload.get("not_blind") else "reopened it",
     "round.waive": lambda payload: "waived its threshold",
     "round.replace": lambda payload: (
         f"gave {_format_count(len(payload['items']), 'item')} of {payload['rater']} to {payload['by']}"
     ),
     "round.deadline": lambda payload: f"set its deadline to {payload['deadline'][:16].replace('T', ' ')} UTC",
     "round.set": lambda payload: f"went on to set {payload['set']}",
-    "round.unblind": lambda payload: "looked at its ratings",
-    "ratings.import": lambda payload: f"took in {_format_count(payload['rows'], 'rating')} from {payload['file']}",
+    "round.unblind": lambda payload: "viewed its ratings",
+    "ratings.import": lambda payload: f"imported {_format_count(payload['rows'], 'rating')} from {payload['file']}",
     "words.compare": lambda payload: f"compared the words of set {payload['set']}",
     "words.unify": lambda payload: f"unified words after set {payload['set']}",
-    "words.reread": lambda payload: f"asked for an item of set {payload['set']} to be read again",
+    "words.reread": lambda payload: f"requested another rating of an item of set {payload['set']}",
     "decision": _describe_decisions,
 }

@@ -1,4 +1,4 @@
-"""The tie-breaker's desk: what was said and what it means, never by whom, and nothing of what the raters discussed."""
+"""The tie-breaker's pages: answers and their meaning, without the raters' names and without their discussion."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class TieCasePage:
     item: str
     question: DisputeQuestion
     answer: str
-    """What the tie-breaker said, in words; empty where nothing yet."""
+    """The tie-breaker's answer; empty if there is none yet."""
     text: str
     is_settled: bool
     may_settle: bool
@@ -64,11 +64,11 @@ class TieList:
     done: int
     total: int
     is_settled: bool
-    """Whether every case is, and names can be seen."""
+    """Whether every case is settled, so that names are shown."""
 
 
 def list_ties(where: Where, name: str, actor: str) -> TieList:
-    """The cases of a round, answered or not."""
+    """Returns the cases of a round, answered or not."""
     with open_coding(where) as coding:
         cases = list_recorded_tie_cases(coding, name, actor)
         state = coding.state
@@ -84,7 +84,7 @@ def list_ties(where: Where, name: str, actor: str) -> TieList:
 def build_tie(
     where: Where, name: str, actor: str, item: str = "", facet: str = "", mask: TextMask | None = None
 ) -> TieCasePage | None:
-    """Returns a case, or else the next one to answer, without known names; None where nothing is left."""
+    """Returns a case, by default the next unanswered one, with known names masked; None if none is left."""
     with open_coding(where) as coding:
         cases = list_recorded_tie_cases(coding, name, actor)
         state = coding.state
@@ -93,14 +93,14 @@ def build_tie(
                 (number for number, case in enumerate(cases) if case.item == item and facet in ("", case.facet)), None
             )
             if position is None:
-                raise InputError(f"{item!r} is no case of {name!r}: choose one from the list.")
+                raise InputError(f"{item!r} is not a case of {name!r}: choose one from the list.")
         else:
             position = next((number for number, case in enumerate(cases) if not _is_done(case)), None)
             if position is None:
                 return None
         tie = _build_tie(state, name, cases, position)
         book = state.history.at(state.round(name).plan.codebook)
-    # Not under the lock: looking for names takes a while.
+    # Masking is slow, so it happens outside the lock.
     return replace(tie, question=mask_question(tie.question, tie.item, book, mask)) if mask else tie
 
 
@@ -116,7 +116,7 @@ def answer_tie(
     settling: bool,
     key: str,
 ) -> int:
-    """The tie-breaker's own answer on record, and with it the decision where the round leaves it to them alone."""
+    """Records the tie-breaker's answer, and the decision if it is requested or the round leaves it to them alone."""
     with open_coding(where) as coding:
         round_state = coding.state.round(name)
         facet_plan = find_facet(round_state, facet)

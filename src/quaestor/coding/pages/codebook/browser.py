@@ -1,4 +1,4 @@
-"""The codebook room of a study kept open: what its pages show, counted once for as long as nothing changes."""
+"""The pages of a codebook: what a viewer may see of it, with cached counts."""
 
 from __future__ import annotations
 
@@ -43,24 +43,24 @@ from quaestor.study.folder import Study
 
 
 def explain_no_counts(visibility: Visibility) -> str:
-    """Why a viewer sees no counts at all; empty where they do.
+    """Returns why a viewer sees no counts at all; empty if they do.
 
-    A lead who rates sees those of the rounds that `counted` names, since a codebook cannot be kept without them.
+    A lead who rates sees the counts of `list_counted_rounds`, since nobody can maintain a codebook without them.
     """
     if visibility.viewer.role is Role.LEAD:
         return ""
     for round_state in visibility.state.rounds.values():
         if _is_rating(round_state, visibility.viewer.name):
-            return f"you rate in {round_state.plan.round}: how often each code was chosen is shown when that round is closed"
+            return f"you rate in {round_state.plan.round}: code counts are shown once that round is closed"
         if round_state.plan.tie_breaker == visibility.viewer.name and not (
             round_state.status == CLOSED and is_settled_round(visibility.state, round_state.plan.round)
         ):
-            return f"you break the ties of {round_state.plan.round}: counts are shown when all of them are settled"
+            return f"you are the tie-breaker of {round_state.plan.round}: code counts are shown once all its disagreements are settled"
     return ""
 
 
 def list_counted_rounds(visibility: Visibility) -> list[str]:
-    """The rounds, and the published decisions, whose final answers a viewer sees counted."""
+    """Returns the rounds and published decisions whose final answers a viewer sees counted."""
     if explain_no_counts(visibility):
         return []
     state = visibility.state
@@ -71,7 +71,7 @@ def list_counted_rounds(visibility: Visibility) -> list[str]:
 
 
 def find_last_version(visibility: Visibility) -> int:
-    """The last version a viewer may see: raters keep to that of their open rounds, so that no new code reaches them."""
+    """Returns the last version a viewer may see; for raters, that of their open rounds, so that they see no new codes."""
     latest = visibility.state.history.latest.version
     if visibility.viewer.role is Role.LEAD:
         return latest
@@ -84,11 +84,11 @@ def find_last_version(visibility: Visibility) -> int:
 
 
 def find_visible_book(visibility: Visibility, version: int | None = None) -> Codebook:
-    """A version of the codebook, by default the last one the viewer may see."""
+    """Returns a version of the codebook, by default the last one the viewer may see."""
     last = find_last_version(visibility)
     if version is not None and last < version < len(visibility.state.history.versions):
         raise StateError(
-            f"you rate under version {last} of the codebook: later ones are shown when the round is closed"
+            f"you rate under version {last} of the codebook: later versions are shown once the round is closed"
         )
     return visibility.state.history.at(last if version is None else version)
 
@@ -102,14 +102,14 @@ _SHORT = 140
 
 @dataclass(frozen=True)
 class Branch:
-    """A code with what stands below it."""
+    """A code with the codes below it."""
 
     code: Code
     name: Pieces
     says: Pieces
-    """What it means in short; in a search, the words that were found."""
+    """The shortened definition, or the text that matches the search."""
     label: str
-    """Where those words stand, if not in the definition."""
+    """The field of the matching text if it is not the definition."""
     matches: bool
     branches: tuple[Branch, ...] = ()
 
@@ -125,7 +125,7 @@ class Tree:
 
 
 def build_trees(book: Codebook, query: str = "", facet: str = "") -> tuple[Tree, ...]:
-    """The facets, or one of them; with a query, the codes that have all of its words and what they stand below."""
+    """Returns the trees of all facets or of one; with a query, only codes that contain all its words, and their parents."""
     words = query.casefold().split()
     below: dict[tuple[str, str], list[Code]] = {}
     for code in book.codes.values():
@@ -161,7 +161,7 @@ def _build_branch(code: Code, words: Sequence[str], branches: tuple[Branch, ...]
 
 
 def _list_texts(code: Code) -> list[tuple[str, str]]:
-    """All that a search looks at."""
+    """Returns the texts that a search covers."""
     examples = [("example", example) for example in code.examples]
     texts = [("", code.name), ("", code.definition), ("use", code.use), ("not", code.not_), *examples, ("id", code.id)]
     return [(label, text) for label, text in texts if text]
@@ -193,15 +193,15 @@ class VisibleCodebook:
 
 @dataclass(frozen=True)
 class CodebookTree:
-    """The tree of codes, or of those that answer a search."""
+    """The codebook as trees of codes, filtered by a search."""
 
     codebook: VisibleCodebook
     trees: tuple[Tree, ...]
     matches: int
     inactive: tuple[Code, ...]
-    """Codes that are no longer offered."""
+    """Codes that are no longer active."""
     has_file: bool
-    """Whether the study folder holds a codebook to begin with."""
+    """Whether the study folder has a codebook file to import."""
 
 
 class OpenStudy(Protocol):
@@ -219,7 +219,7 @@ class OpenStudy(Protocol):
 
 
 class CodebookBrowser:
-    """What people see of a codebook; safe for many threads."""
+    """Returns what a viewer may see of a codebook; thread-safe."""
 
     def __init__(self, opened: OpenStudy) -> None:
         self._opened = opened
@@ -237,7 +237,7 @@ class CodebookBrowser:
         return VisibleCodebook(book, last, self._counts(uses, book) if uses else None, why)
 
     def book(self, viewer: Viewer) -> Codebook:
-        """The last version the viewer may see, with nothing counted."""
+        """Returns the last version the viewer may see, without counts."""
         with self._opened.locked_state() as state:
             return find_visible_book(Visibility(state, self._opened.study.settings.study.lead, viewer))
 
@@ -253,14 +253,14 @@ class CodebookBrowser:
         return codebook, build_code_page(codebook.book, name, self.changes(viewer), codebook.counts)
 
     def changes(self, viewer: Viewer) -> list[CodebookChange]:
-        """Every change that the viewer may know of, the newest first."""
+        """Returns every change that the viewer may know of, newest first."""
         coding = self._opened.coding_if_any
         if coding is None:
             return []
         return self._log.changes(coding, self._history(viewer))[::-1]
 
     def compare(self, viewer: Viewer, before: int | None, after: int | None) -> tuple[int, int, list[CodeDifference]]:
-        """Two versions; by default the last one the viewer may see, and the one before it."""
+        """Compares two versions, by default the last one the viewer may see with the one before it."""
         with self._opened.locked_state() as state:
             visibility = Visibility(state, self._opened.study.settings.study.lead, viewer)
             new = find_visible_book(visibility, after)
@@ -268,7 +268,7 @@ class CodebookBrowser:
         return old.version, new.version, list_code_differences(old, new)
 
     def file(self, viewer: Viewer, version: int | None = None) -> str:
-        """A version as the file that `quaestor codebook import` reads."""
+        """Returns a version as a file that `quaestor codebook import` reads."""
         with self._opened.locked_state() as state:
             book = find_visible_book(Visibility(state, self._opened.study.settings.study.lead, viewer), version)
         return write_codebook(book)
@@ -277,7 +277,7 @@ class CodebookBrowser:
         return preview_change(self._opened.coding, kind, payload, viewer)
 
     def titles(self, items: Sequence[str]) -> dict[str, str]:
-        """Items by what their authors called them; an item is its own title where evidence does not hold it."""
+        """Returns the titles of items; an item that is not in the evidence is its own title."""
         return read_titles(self._opened.study, items, self._opened.text_mask)
 
     def _history(self, viewer: Viewer) -> History:
@@ -286,7 +286,7 @@ class CodebookBrowser:
             return History(state.history.changes[:last], state.history.versions[: last + 1])
 
     def _counts(self, uses: CodeUses, book: Codebook) -> CodeItemCounts:
-        """Counted outside the lock; kept by all that it depends on."""
+        """Counts outside the lock; the cache key contains everything that the counts depend on."""
         newest = (
             (name, len(decisions), max((decision.number for decision in decisions), default=0))
             for name, decisions in uses.decisions.items()

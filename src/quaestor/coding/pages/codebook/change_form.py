@@ -1,4 +1,4 @@
-"""The form of an act on the codebook: what stands in it and what can be chosen."""
+"""The form for changing the codebook: its defaults, its options, and the act that it describes."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ _TEXTS = ("definition", "use", "not", "colour", "key")
 
 
 def read_change(fields: Fields, book: Codebook) -> tuple[str, dict[str, Any]]:
-    """The kind and the payload of the act that a form describes; `book` is the version it was filled in on."""
+    """Returns the kind and the payload of the act that a form describes; `book` is the version shown in the form."""
     act = read_text(fields, "act")
     if act not in ACTS:
-        raise InputError(f"there is no act {act!r}, allowed: {suggest(act, ACTS)}")
+        raise InputError(f"there is no change {act!r}, allowed: {suggest(act, ACTS)}")
     return f"codebook.{act}", _READERS[act](fields, book)
 
 
 def read_text(fields: Fields, name: str) -> str:
-    """A field without the space around it; empty where the form has none."""
+    """Returns a field without surrounding space; empty if the form does not have it."""
     return fields.get(name, ("",))[0].strip()
 
 
@@ -61,7 +61,7 @@ def _rename(fields: Fields, book: Codebook) -> dict[str, Any]:
 
 
 def _redefine(fields: Fields, book: Codebook) -> dict[str, Any]:
-    """Only what differs from what stood in the form: what somebody else changed meanwhile stays changed."""
+    """Returns only what was edited in the form, so that simultaneous changes by others are kept."""
     code = book.codes.get(_require_code(fields))
     before = describe_code(code) if code else {}
     changed = {
@@ -70,12 +70,12 @@ def _redefine(fields: Fields, book: Codebook) -> dict[str, Any]:
         if value != _normalise_text(before.get(name))
     }
     if not changed:
-        raise InputError("nothing is new here: change the definition, the examples or what else is to be different")
+        raise InputError("nothing was changed: edit the definition, the examples or another field")
     return {"code": _require_code(fields), **changed}
 
 
 def _merge(fields: Fields, book: Codebook) -> dict[str, Any]:
-    into = _require_text(fields, "into", "say which code takes the place: choose one")
+    into = _require_text(fields, "into", "no target is chosen: choose the code to merge into")
     codes = list(dict.fromkeys([_require_code(fields), *(code for code in fields.get("codes", ()) if code)]))
     return {"codes": codes, "into": into}
 
@@ -93,7 +93,7 @@ def _split(fields: Fields, book: Codebook) -> dict[str, Any]:
         if read_text(fields, "otherwise") == str(row):
             otherwise = part["id"]
     if not otherwise:
-        raise InputError("say which part takes the rest: choose it beside the part's name")
+        raise InputError("no part is chosen for the remaining ratings: choose it next to the part's name")
     ids = {part["name"].casefold(): part["id"] for part in parts}
     rules = [
         dict(zip(("facet", "answer", "part"), (*pieces[:2], ids.get(pieces[2].casefold(), pieces[2])), strict=True))
@@ -133,7 +133,7 @@ _READERS: dict[str, Callable[[Fields, Codebook], dict[str, Any]]] = {
 
 
 def describe_code(code: Code) -> dict[str, Any]:
-    """What a code says about itself, as an act that redefines it would."""
+    """Returns the definition of a code in the form of a redefine act."""
     texts = {name: getattr(code, "not_" if name == "not" else name) for name in _TEXTS}
     return texts | {"examples": list(code.examples), "across": dict(code.across)}
 
@@ -145,12 +145,12 @@ def _read_definition(fields: Fields, book: Codebook) -> dict[str, Any]:
 
 
 def _normalise_text(value: Any) -> Any:
-    """A text as it comes back from a form in which nobody touched it."""
+    """Returns a text as a browser sends it back from an unedited form."""
     return value.replace("\r\n", "\n").strip() if isinstance(value, str) else value
 
 
 def _require_code(fields: Fields) -> str:
-    return _require_text(fields, "code", "no code is named: choose one in the codebook")
+    return _require_text(fields, "code", "no code is chosen: choose one in the codebook")
 
 
 def _require_text(fields: Fields, name: str, words: str) -> str:
@@ -166,7 +166,7 @@ def _read_row(fields: Fields, name: str, row: int) -> str:
 
 
 def _split_lines(fields: Fields, name: str, separator: str, pieces: int, form: str) -> list[list[str]]:
-    """Lines of a fixed number of pieces; ids of items may hold the mark, parts do not."""
+    """Splits each line from the right into a fixed number of pieces, since item ids may contain the separator."""
     rows = []
     for line in read_lines(fields, name):
         parts = [part.strip() for part in line.rsplit(separator, pieces - 1)]
@@ -181,7 +181,7 @@ _TITLES = {
     "facet": "Add a facet",
     "add": "Add a code",
     "rename": "Rename",
-    "redefine": "Say anew what it means",
+    "redefine": "Redefine",
     "merge": "Merge",
     "split": "Split",
     "move": "Move",
@@ -202,7 +202,7 @@ class CodeOption:
 
 @dataclass(frozen=True)
 class AcrossOptions:
-    """Another facet, and the code in it that goes along."""
+    """Another facet and its codes that a code can refer to."""
 
     facet: CodeFacet
     choices: tuple[CodeOption, ...]
@@ -210,7 +210,7 @@ class AcrossOptions:
 
 @dataclass(frozen=True)
 class PartRow:
-    """One part of a split, as far as it is filled in."""
+    """One part of a split, as filled in so far."""
 
     name: str = ""
     id: str = ""
@@ -220,14 +220,14 @@ class PartRow:
 
 @dataclass(frozen=True)
 class ChangeForm:
-    """An act to fill in, on one version of the codebook."""
+    """A form for one change of one version of the codebook."""
 
     act: str
     title: str
     code: Code | None
     path: str
     version: int
-    """The version it is filled in on."""
+    """The version shown in the form."""
     values: Mapping[str, str]
     parents: tuple[CodeOption, ...] = ()
     targets: tuple[CodeOption, ...] = ()
@@ -238,7 +238,7 @@ class ChangeForm:
 
 
 def build_form(fields: Fields, book: Codebook) -> ChangeForm:
-    """The form with what was typed already, and with what the code says where nothing was."""
+    """Builds the form with what was typed so far, else with the current values of the code."""
     act, name = read_text(fields, "act"), read_text(fields, "code")
     code = book.codes.get(name)
     if code is None and act in _ABOUT_A_CODE:
@@ -264,7 +264,7 @@ def build_form(fields: Fields, book: Codebook) -> ChangeForm:
 
 
 def _list_defaults(act: str, code: Code | None) -> dict[str, str]:
-    """What stands in a form before anybody types."""
+    """Returns the initial values of a form."""
     if code is None:
         return {}
     if act == "rename":
@@ -282,7 +282,7 @@ def _list_defaults(act: str, code: Code | None) -> dict[str, str]:
 
 
 def _list_parents(act: str, code: Code | None, book: Codebook, chosen: str) -> Iterable[CodeOption]:
-    """The codes below which a new or a moved code can stand."""
+    """Yields the possible parents of a new or moved code."""
     if act not in ("add", "move"):
         return
     for parent in _list_codes(book):
@@ -293,7 +293,7 @@ def _list_parents(act: str, code: Code | None, book: Codebook, chosen: str) -> I
 
 
 def _list_same_level(code: Code, book: Codebook, chosen: set[str]) -> Iterable[CodeOption]:
-    """The other codes of the same facet and level."""
+    """Yields the other codes of the same facet and level."""
     depth = book.depth(code.id)
     for other in _list_codes(book):
         if other.facet == code.facet and other.id != code.id and book.depth(other.id) == depth:
@@ -309,7 +309,7 @@ def _list_across_options(code: Code | None, book: Codebook, chosen: Mapping[str,
 
 
 def _list_codes(book: Codebook) -> list[Code]:
-    """The codes that are offered, as the tree has them."""
+    """Returns the active codes in the order of the tree."""
 
     def down(code: Code) -> list[Code]:
         return [code, *(below for child in book.children(code.id) for below in down(child))]
@@ -318,7 +318,7 @@ def _list_codes(book: Codebook) -> list[Code]:
 
 
 def _build_rows(fields: Fields) -> tuple[PartRow, ...]:
-    """What was filled in, and room for one part more."""
+    """Returns the filled-in parts and at least one empty row."""
     names = list(fields.get("part.name", ()))
     rest = read_text(fields, "otherwise")
     rows = [

@@ -1,4 +1,4 @@
-"""Every change of a codebook in words a person reads, with who made it and when."""
+"""The change log of a codebook and the comparison of two versions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FIELDS = ("definition", "use", "not", "examples", "colour", "key", "across")
 
 @dataclass(frozen=True)
 class CodebookChange:
-    """One act on the codebook; its number is the version it led to."""
+    """One change of the codebook; its number is the version it produced."""
 
     version: int
     time: str
@@ -28,13 +28,13 @@ class CodebookChange:
     kind: str
     words: str
     codes: frozenset[str]
-    """The codes it names."""
+    """The codes that the change is about."""
     undone: bool
     can_be_undone: bool
 
 
 class ChangeLog:
-    """The acts on a codebook; the journal is read once, and from there on only what is new in it."""
+    """The acts on a codebook; reads the journal once and then only its new acts."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -42,7 +42,7 @@ class ChangeLog:
         self._acts: list[Act] = []
 
     def changes(self, coding: CodingSession, history: History) -> list[CodebookChange]:
-        """As far as the history goes, the first change first."""
+        """Returns the changes up to the end of the history, oldest first."""
         with self._lock:
             for act in coding.journal.acts(after=self._head):
                 self._head = act.number
@@ -66,7 +66,7 @@ class ChangeLog:
 
 
 def describe_change(kind: str, payload: Mapping[str, Any], history: History, version: int) -> str:
-    """A change as one asks for it, with the names that codes had in the version it was made on."""
+    """Returns a description of a change with the code names of the version that it changed."""
     if kind == UNDO:
         before = int(payload["version"])
         known = 1 <= before <= len(history.changes)
@@ -79,7 +79,7 @@ def _describe(kind: str, payload: Mapping[str, Any], book: Codebook) -> str:
     match kind.removeprefix("codebook."):
         case "import":
             codes, facets = len(payload["codes"]), len(payload["facets"])
-            return f"Begin with {codes} code{'' if codes == 1 else 's'} in {facets} facet{'' if facets == 1 else 's'}"
+            return f"Import {codes} code{'' if codes == 1 else 's'} in {facets} facet{'' if facets == 1 else 's'}"
         case "facet":
             return f"Add the facet {_quote(payload.get('title') or payload['id'])}"
         case "add":
@@ -103,7 +103,7 @@ def _describe(kind: str, payload: Mapping[str, Any], book: Codebook) -> str:
 
 
 def list_changed_codes(kind: str, payload: Mapping[str, Any], history: History) -> frozenset[str]:
-    """The codes that a change is about."""
+    """Returns the codes that a change is about."""
     if kind == UNDO:
         before = int(payload["version"])
         known = 1 <= before <= len(history.changes)
@@ -125,7 +125,7 @@ def _quote(name: str) -> str:
 
 
 Pieces = tuple[tuple[str, bool], ...]
-"""A text cut up; True where a piece is to be marked."""
+"""A text in pieces; True if a piece is highlighted."""
 _WORDS = re.compile(r"\s+|\w+|[^\w\s]")
 
 
@@ -134,7 +134,7 @@ def unmarked(text: str) -> Pieces:
 
 
 def mark_words(text: str, words: Iterable[str]) -> Pieces:
-    """A text with the words that were searched for."""
+    """Highlights the search words in a text."""
     patterns = [re.escape(word) for word in sorted(words, key=len, reverse=True) if word]
     if not patterns:
         return unmarked(text)
@@ -143,7 +143,7 @@ def mark_words(text: str, words: Iterable[str]) -> Pieces:
 
 
 def mark_differences(before: str, after: str) -> tuple[Pieces, Pieces]:
-    """Two texts, each with the words that the other does not have in that place."""
+    """Highlights in each of two texts the words that differ from the other."""
     old, new = _WORDS.findall(before), _WORDS.findall(after)
     left: list[tuple[str, bool]] = []
     right: list[tuple[str, bool]] = []
@@ -154,7 +154,7 @@ def mark_differences(before: str, after: str) -> tuple[Pieces, Pieces]:
     return tuple(piece for piece in left if piece[0]), tuple(piece for piece in right if piece[0])
 
 
-_TEXTS = ("name", "stands below", "definition", "use", "not", "examples", "across", "key", "colour")
+_TEXTS = ("name", "parent", "definition", "use", "not", "examples", "across", "key", "colour")
 
 
 @dataclass(frozen=True)
@@ -168,7 +168,7 @@ class TextChange:
 
 @dataclass(frozen=True)
 class CodeDifference:
-    """A code, or a facet, that differs between two versions."""
+    """A code or facet that differs between two versions."""
 
     code: str
     name: str
@@ -178,7 +178,7 @@ class CodeDifference:
 
 
 def list_code_differences(before: Codebook, after: Codebook) -> list[CodeDifference]:
-    """In the order of the later version; what does not differ is left out."""
+    """Returns the codes and facets that differ, in the order of the later version."""
     facets, by_code = [], dict[str, list[Difference]]()
     for difference in list_differences(before, after):
         if difference.what == "facet added":
@@ -225,7 +225,7 @@ def _list_texts(book: Codebook, code: Code) -> dict[str, str]:
     across = [f"{facet}: {book.path_name(other)}" for facet, other in code.across.items() if other in book.codes]
     return {
         "name": code.name,
-        "stands below": book.path_name(code.parent) if code.parent else "",
+        "parent": book.path_name(code.parent) if code.parent else "",
         "definition": code.definition,
         "use": code.use,
         "not": code.not_,

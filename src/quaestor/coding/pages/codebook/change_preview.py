@@ -1,4 +1,4 @@
-"""What a change of the codebook would move, worked out before anybody makes it."""
+"""Previews which decisions and ratings a change of the codebook would affect."""
 
 from __future__ import annotations
 
@@ -21,37 +21,37 @@ _EXAMPLES = 3
 
 @dataclass(frozen=True)
 class CodeAtVersion:
-    """A code as it is under one version."""
+    """A code under one version of the codebook."""
 
     code: str
     name: str
-    """The names on the way to it."""
+    """The names from the root down to the code."""
     offered: bool
 
 
 @dataclass(frozen=True)
 class RatingMove:
-    """Decided items, or ratings, of one round that are read in one way before a change and in another after it."""
+    """Decided items or ratings of one round whose code differs before and after a change."""
 
     what: str
     round: str
     facet: str
     before: CodeAtVersion | None
     after: CodeAtVersion | None
-    """None where they would be left without a code."""
+    """None if they would have no code."""
     count: int
     items: tuple[str, ...]
-    """A few of them."""
+    """A few examples."""
 
     @property
     def left(self) -> bool:
-        """Whether they are left with a code that is no longer offered, or with none."""
+        """Whether they would have no code or one that is no longer active."""
         return self.after is None or not self.after.offered
 
 
 @dataclass(frozen=True)
 class ChangePreview:
-    """A change, the version it is looked at from, and all that it would move as far as the viewer may see."""
+    """A change, the version it applies to, and its effects as far as the viewer may see them."""
 
     kind: str
     payload: Mapping[str, Any]
@@ -60,9 +60,9 @@ class ChangePreview:
     changed: tuple[CodeDifference, ...]
     moves: tuple[RatingMove, ...]
     frozen: tuple[tuple[str, int], ...]
-    """Open rounds and their versions: they go on as they are."""
+    """Open rounds with their versions, which the change does not affect."""
     unseen: tuple[tuple[str, str], ...]
-    """Rounds that may hold more, and why the viewer does not see it."""
+    """Rounds with effects that the viewer may not see, each with the reason."""
 
     def total(self, what: str) -> int:
         return sum(move.count for move in self.moves if move.what == what)
@@ -73,7 +73,7 @@ class ChangePreview:
 
     @property
     def rounds(self) -> dict[str, list[RatingMove]]:
-        """The moves by round, decided items first."""
+        """Returns the moves by round, decided items first."""
         moves_by_round: dict[str, list[RatingMove]] = {}
         for move in self.moves:
             moves_by_round.setdefault(move.round, []).append(move)
@@ -81,7 +81,7 @@ class ChangePreview:
 
 
 def preview_change(where: Where, kind: str, payload: Mapping[str, Any], viewer: Viewer | None = None) -> ChangePreview:
-    """What a change would move for somebody who may see it, by default the lead; refused as the change would be."""
+    """Returns the effects of a change for a viewer, by default the lead; raises if the change is not allowed."""
     with open_coding(where) as coding:
         state = coding.state
         visibility = Visibility(state, coding.lead, viewer or Viewer(coding.lead, Role.LEAD))
@@ -124,7 +124,7 @@ def _list_unseen(
 
 
 def list_moves(uses: CodeUses, after: History) -> list[RatingMove]:
-    """Everything that the newest version of a later history reads in another way, the most first within a round."""
+    """Returns everything whose code differs in the newest version of a later history; the largest first in each round."""
     before = _CodeReader(uses.history)
     then = _CodeReader(after)
     items_by_move: dict[tuple[str, str, str, CodeAtVersion | None, CodeAtVersion | None], list[str]] = {}
@@ -144,7 +144,7 @@ def list_moves(uses: CodeUses, after: History) -> list[RatingMove]:
 
 
 class _CodeReader:
-    """Reads codes under the newest version of a history."""
+    """Finds codes under the newest version of a history; cached."""
 
     def __init__(self, history: History) -> None:
         self._history = history

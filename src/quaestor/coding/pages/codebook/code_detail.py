@@ -1,4 +1,4 @@
-"""One code with all that is known about it: what it means, where it stands, what became of it."""
+"""The page of one code: its definition, its relatives, its changes and its decided items."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ from quaestor.coding.pages.codebook.change_log import CodebookChange
 
 @dataclass(frozen=True)
 class CodedItem:
-    """The codes that an item was given, by a rater or by a decision, as they were given."""
+    """The codes of an item in a rating or a decision, as recorded."""
 
     round: str
     facet: str
     item: str
     codes: tuple[str, ...]
     answers: Mapping[str, Any]
-    """All that was said with them: the rules of a split code go by it."""
+    """All answers of the rating or decision, which the rules of a split may use."""
     number: int
 
 
 @dataclass(frozen=True)
 class CodeUses:
-    """What is to be read, taken out while nobody changes it, so that the reading holds up nobody."""
+    """The decisions and ratings that use codes, copied under the lock so that counting needs no lock."""
 
     history: History
     decisions: Mapping[str, list[Decision]]
     ratings: Mapping[str, list[Rating]]
     coded_facets: Mapping[str, frozenset[str]]
-    """By round the facets that are answered with codes."""
+    """The facets with codes, by round."""
 
     def iterate_decided(self) -> Iterator[CodedItem]:
-        """The final answers that name codes."""
+        """Yields the final answers that contain codes."""
         for name, decisions in self.decisions.items():
             answers: dict[str, dict[str, Any]] = {}
             for decision in decisions:
@@ -49,7 +49,7 @@ class CodeUses:
                     yield CodedItem(name, decision.facet, decision.item, codes, answers[decision.item], decision.number)
 
     def iterate_rated(self) -> Iterator[CodedItem]:
-        """The ratings that name codes, one for each seat and item."""
+        """Yields the ratings that contain codes, one for each slot and item."""
         for name, ratings in self.ratings.items():
             for rating in ratings:
                 for facet in self.coded_facets[name]:
@@ -61,12 +61,12 @@ class CodeUses:
         if facets is not None and facet not in facets:
             return ()
         codes = list_codes(answer) if isinstance(answer, str | list | tuple) else []
-        # Published decisions have no plan that says which facets have codes; an answer that is none is no code.
+        # Published decisions have no plan that tells which facets have codes, so unknown answers are skipped.
         return tuple(code for code in codes if code in self.history.latest.codes)
 
 
 def collect_uses(state: State, *, decided: Iterable[str] = (), rated: Iterable[str] = ()) -> CodeUses:
-    """The decisions and the ratings of these rounds, or published decisions of these names."""
+    """Copies the decisions and ratings of these rounds, or published decisions of these names."""
     decided, rated = list(decided), list(rated)
     return CodeUses(
         History(list(state.history.changes), list(state.history.versions)),
@@ -77,7 +77,7 @@ def collect_uses(state: State, *, decided: Iterable[str] = (), rated: Iterable[s
 
 
 def list_coded_facets(state: State, name: str) -> frozenset[str]:
-    """What a round asks that is answered with codes."""
+    """Returns the facets of a round that are answered with codes."""
     return frozenset(facet.id for facet in state.round(name).plan.facets if facet.codes)
 
 
@@ -95,19 +95,19 @@ def _list_ratings(state: State, name: str) -> list[Rating]:
 
 @dataclass(frozen=True)
 class CodeItemCounts:
-    """Decided items by code: those decided to be that very code, and those at it or below it."""
+    """Decided items by code: those with exactly this code, and those with it or a code below it."""
 
     own: Mapping[str, frozenset[str]]
     below: Mapping[str, frozenset[str]]
     decided: int
-    """Items that have any code."""
+    """Items with any code."""
 
     def items(self, code: str) -> frozenset[str]:
         return self.below.get(code, frozenset())
 
 
 def count_items(uses: CodeUses, book: Codebook) -> CodeItemCounts:
-    """The newest decision on an item counts where several rounds decided on the same facet."""
+    """Counts decided items by code; if several rounds decided the same facet, the newest decision counts."""
     newest: dict[tuple[str, str], CodedItem] = {}
     for coded_item in uses.iterate_decided():
         known = newest.get((coded_item.facet, coded_item.item))
@@ -140,26 +140,26 @@ class CodePage:
     code: Code
     level: str
     ancestors: tuple[Code, ...]
-    """From the top down to its parent."""
+    """From the root down to the parent."""
     below: tuple[Code, ...]
     across: tuple[tuple[str, Code], ...]
-    """What it points at in other facets, by their titles."""
+    """The codes of other facets that it refers to, by the title of the facet."""
     pointing: tuple[Code, ...]
-    """Codes of other facets that point at it."""
+    """Codes of other facets that refer to it."""
     successors: tuple[Code, ...]
-    """Of a code that is no longer offered: what took its place."""
+    """The codes that replaced an inactive code."""
     origin: Code | None
     changes: tuple[CodebookChange, ...]
     own: int
     items: int
-    """Decided items at it, and at it or below it."""
+    """Decided items with it (`own`), and with it or a code below it (`items`)."""
     examples: tuple[str, ...]
 
 
 def build_code_page(
     book: Codebook, name: str, changes: Sequence[CodebookChange], counts: CodeItemCounts | None
 ) -> CodePage:
-    """Everything about a code; a name that is none is answered with the nearest."""
+    """Builds the page of a code; an unknown name raises StateError with the nearest ones."""
     code = book.codes.get(name)
     if code is None:
         options = join_with_or(sort_by_similarity(name, book.codes)[:3]) or "none"
