@@ -103,7 +103,7 @@ def test_what_took_its_place_just_before_the_erasure_goes_after_it(
 
 
 def test_a_withdrawal_leaves_whoever_builds_alone_and_they_leave_nothing(room: Interviews) -> None:
-    with pytest.raises(StateError, match="P1 withdrew while the report was made"):
+    with pytest.raises(StateError, match="P1 withdrew while the report was generated"):
         built(room, lambda: withdraw(room, "P1"))
     assert list(room.study.published.iterdir()) == []
 

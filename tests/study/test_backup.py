@@ -23,8 +23,8 @@ from quaestor.store.private_file_copy import BackupLines
 from quaestor.store.records import new_key
 from quaestor.study.backup import back_up_study, restore_study
 from quaestor.study.folder import Study, open_journal, open_study
-from quaestor.surveys.invitations import accept, invite, response_rates
-from quaestor.surveys.lifecycle import Surveys, decide, open_survey, open_surveys
+from quaestor.surveys.invitations import accept_invitation, invite, response_rates
+from quaestor.surveys.lifecycle import Surveys, review_response, open_survey, open_surveys
 from quaestor.surveys.model.records import Response, ResponseStatus
 from quaestor.surveys.respond import begin, withdraw
 from quaestor.surveys.store.answers import ANSWERS
@@ -58,8 +58,8 @@ def asked(folder: Path) -> list[str]:
         codes.append(begin(surveys, NAME)[0])
         withdraw(surveys, answered(surveys)[0])
         tokens = [one.token for one in invite(surveys, NAME, "first", "pro", count=6)]
-        codes.append(accept(surveys, tokens[0])[1])
-        decide(surveys, NAME, response_of(surveys, codes[1]).id, keep=False, why="too fast")
+        codes.append(accept_invitation(surveys, tokens[0])[1])
+        review_response(surveys, NAME, response_of(surveys, codes[1]).id, keep=False, why="too fast")
         return codes
 
 
@@ -153,8 +153,8 @@ def test_a_backup_is_of_one_moment_while_people_answer(new_folder: Callable[[str
         def answer() -> None:
             tokens = iter([one.token for one in invite(surveys, NAME, "first", "pro", count=500)])
             while not ended.is_set():
-                _, code = accept(surveys, next(tokens))
-                decide(surveys, NAME, response_of(surveys, code).id, keep=True, why="met")
+                _, code = accept_invitation(surveys, next(tokens))
+                review_response(surveys, NAME, response_of(surveys, code).id, keep=True, why="met")
 
         person = threading.Thread(target=answer)
         person.start()
@@ -182,7 +182,7 @@ def test_who_withdrew_since_stays_away(study: Study, backup: Path) -> None:
         assert withdraw(surveys, code)
     before = everything(study.root)
     answered_more(study)
-    with pytest.raises(StateError, match=r"answers.db holds 6 responses, and not those of .*: restore with --replace"):
+    with pytest.raises(StateError, match=r"answers.db contains 6 other responses than .*: restore with --replace"):
         restore_study(study, later)
     done = restore_study(study, later, replacing=True)
     assert (done.withdrawn, done.unknown_since) == (1, None)
@@ -376,11 +376,11 @@ def refused_and_unchanged(other: Study, backup: Path, expected: str) -> None:
 @pytest.mark.parametrize(
     ("statement", "expected"),
     [
-        ("CREATE TRIGGER t AFTER INSERT ON acts BEGIN DELETE FROM acts; END", "it holds the trigger 't'"),
-        ("CREATE VIEW v AS SELECT 1", "it holds the view 'v'"),
-        ("ALTER TABLE lines RENAME TO l; CREATE VIEW lines AS SELECT * FROM l", "it holds the"),
-        ("CREATE TABLE more (x)", "it holds the table 'more'"),
-        ("DROP TABLE parts", "it holds fewer tables"),
+        ("CREATE TRIGGER t AFTER INSERT ON acts BEGIN DELETE FROM acts; END", "it contains the trigger 't'"),
+        ("CREATE VIEW v AS SELECT 1", "it contains the view 'v'"),
+        ("ALTER TABLE lines RENAME TO l; CREATE VIEW lines AS SELECT * FROM l", "it contains the"),
+        ("CREATE TABLE more (x)", "it contains the table 'more'"),
+        ("DROP TABLE parts", "tables are missing"),
         ("UPDATE lines SET line = replace(line, 'finished', 'open')", "SHA-256 of its answers differs"),
         ("DELETE FROM lines WHERE part = 'answers' AND number = 2", "SHA-256 of its answers differs"),
         ("UPDATE parts SET sha256 = '' WHERE name = 'invitations'", "SHA-256 of its invitations differs"),
@@ -388,7 +388,7 @@ def refused_and_unchanged(other: Study, backup: Path, expected: str) -> None:
         ("UPDATE parts SET version = 'x'", "SHA-256 of its .* differs"),
         ("UPDATE parts SET version = 99", "written by a newer Quaestor"),
         ("UPDATE parts SET version = -1", "written by a newer Quaestor"),
-        ("DELETE FROM parts WHERE name = 'answers'", "it holds lines of no part"),
+        ("DELETE FROM parts WHERE name = 'answers'", "it contains lines without a part"),
         ("UPDATE parts SET name = '../../x' WHERE name = 'answers'", "differs|does not know"),
         (
             "UPDATE lines SET part = 'claims' WHERE part = 'answers';"
@@ -404,7 +404,7 @@ def test_a_file_that_was_meddled_with_is_refused(other: Study, backup: Path, sta
 
 
 def test_a_value_too_long_to_be_held_is_refused(other: Study, backup: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("quaestor.store.backup_file._LONGEST", 1000)
+    monkeypatch.setattr("quaestor.store.backup_file._MAX_VALUE_BYTES", 1000)
     refused_and_unchanged(other, backup, "too big")
 
 

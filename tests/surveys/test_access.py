@@ -50,5 +50,5 @@ def test_a_survey_by_invitation_is_open_to_who_was_invited(tmp_path: Path) -> No
 def test_what_nobody_wrote_is_no_survey(tmp_path: Path) -> None:
     study = small_survey(tmp_path / "study")
     assert access_status(None, study, NAME).status is AccessStatus.NOT_YET
-    with pytest.raises(InputError, match="there is no survey 'other'"):
+    with pytest.raises(InputError, match="the survey 'other'"):
         access_status(None, study, "other")

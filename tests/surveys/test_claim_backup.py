@@ -22,8 +22,8 @@ from quaestor.study.backup import back_up_study, restore_study
 from quaestor.study.folder import Study
 from quaestor.surveys.claim_backup import back_up_claims, restore_claims
 from quaestor.surveys.lifecycle import Surveys, open_surveys
-from quaestor.surveys.payment import cards, claim, claim_token, claiming, export_cards, mark_paid, payment, release
-from quaestor.surveys.store.claims import Stage
+from quaestor.surveys.payment import list_cards, submit_claim, claim_token, find_payment_page, export_cards, mark_paid, payment, release_claims
+from quaestor.surveys.store.claims import PaymentStage
 
 
 @pytest.fixture
@@ -32,13 +32,13 @@ def surveys(tmp_path: Path) -> Iterator[Surveys]:
     with fielded(tmp_path / "study") as opened:
         for number in range(6):
             claimed(opened, f"person-{number}@example.org")
-        release(opened, NAME)
+        release_claims(opened, NAME)
         yield opened
 
 
 def claimed(surveys: Surveys, address: str) -> str:
     token = claim_token(surveys, answered(surveys)[0])
-    claim(surveys, NAME, token, address)
+    submit_claim(surveys, NAME, token, address)
     return token
 
 
@@ -61,8 +61,8 @@ def test_claims_come_back_with_the_key_that_opens_them(surveys: Surveys, backup:
     done = restore_claims(other, backup)
     assert (done.claims, done.added, done.kept, done.known) == (6, 6, None, False)
     with open_surveys(other) as there:
-        assert {one.address for one in cards(there, NAME)} == {one.address for one in cards(surveys, NAME)}
-        found = claiming(there, NAME, token)
+        assert {one.address for one in list_cards(there, NAME)} == {one.address for one in list_cards(surveys, NAME)}
+        found = find_payment_page(there, NAME, token)
         assert found is not None
         assert found.stage is None
     assert {(other.root / name).stat().st_mode & 0o777 for name in ("claims.db", "claims.key")} == {0o600}
@@ -89,7 +89,7 @@ def test_who_claimed_or_was_paid_since_still_has(surveys: Surveys, backup: Path)
     done = restore_claims(surveys.study, backup)
     assert (done.claims, done.added, done.kept, done.known) == (7, 0, None, True)
     counts = payment(surveys, NAME).counts
-    assert (counts[Stage.PAID], counts[Stage.WAITING]) == (6, 1)
+    assert (counts[PaymentStage.PAID], counts[PaymentStage.WAITING]) == (6, 1)
 
 
 def test_another_key_is_refused_or_kept_and_replaced(surveys: Surveys, backup: Path, other: Study) -> None:
@@ -99,10 +99,10 @@ def test_another_key_is_refused_or_kept_and_replaced(surveys: Surveys, backup: P
         with pytest.raises(StateError, match=r"claims.key is another key .* restore with --replace"):
             restore_claims(other, backup)
         assert (other.root / "claims.key").read_bytes() == before
-        assert payment(there, NAME).counts[Stage.WAITING] == 1
+        assert payment(there, NAME).counts[PaymentStage.WAITING] == 1
         done = restore_claims(other, backup, replace=True)
         assert (done.claims, done.added, done.known) == (6, 6, False)
-        assert len(cards(there, NAME)) == 6
+        assert len(list_cards(there, NAME)) == 6
         assert done.kept is not None
         assert done.kept.stat().st_mode & 0o777 == 0o600
         assert restore_claims(other, done.kept, replace=True).claims == 1

@@ -11,8 +11,8 @@ from tests.support.small_survey import FORMS, NAME, Form, answered, fielded
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.store.records import new_key
-from quaestor.surveys.flags import Sign, flags
-from quaestor.surveys.lifecycle import Surveys, decide
+from quaestor.surveys.flags import FlagKind, flag_responses
+from quaestor.surveys.lifecycle import Surveys, review_response
 from quaestor.surveys.model.records import Response
 
 OWN = {"q.hardest": ["What nobody else says."]}
@@ -31,8 +31,8 @@ def somebody(surveys: Surveys, words: str, page: str = "words", seconds: float =
     return answered(surveys, forms=forms, seconds=seconds)[1]
 
 
-def signs(surveys: Surveys) -> dict[str, list[Sign]]:
-    return {one.response: [reason.sign for reason in one.reasons] for one in flags(surveys, NAME)}
+def signs(surveys: Surveys) -> dict[str, list[FlagKind]]:
+    return {one.response: [reason.sign for reason in one.reasons] for one in flag_responses(surveys, NAME)}
 
 
 def test_an_ordinary_response_is_not_flagged_and_one_under_way_neither(surveys: Surveys) -> None:
@@ -46,8 +46,8 @@ def test_who_was_fast_is_flagged_and_who_took_no_time_at_all_too(surveys: Survey
     fast = somebody(surveys, "one", seconds=4.9)
     somebody(surveys, "two", seconds=5)
     at_once = somebody(surveys, "three", seconds=0)
-    assert signs(surveys) == {fast.id: [Sign.FAST], at_once.id: [Sign.FAST]}
-    words = {one.response: one.reasons[0].words for one in flags(surveys, NAME)}
+    assert signs(surveys) == {fast.id: [FlagKind.FAST], at_once.id: [FlagKind.FAST]}
+    words = {one.response: one.reasons[0].words for one in flag_responses(surveys, NAME)}
     assert words[fast.id] == "Answered in 20 seconds, less than 20."
     assert words[at_once.id] == "Answered in 0 seconds, less than 20."
 
@@ -59,16 +59,16 @@ def test_a_filled_trap_a_missed_check_and_a_straight_line_are_flagged(surveys: S
     straight = somebody(surveys, "three", "tools", **{f"q__met__{row}": ["often"] for row in rows})
     skipped = {**FORMS, "tools": {name: said for name, said in FORMS["tools"].items() if name != "q.careful"}}
     answered(surveys, forms=skipped)
-    assert signs(surveys) == {trapped.id: [Sign.TRAP], missed.id: [Sign.ATTENTION], straight.id: [Sign.STRAIGHT]}
+    assert signs(surveys) == {trapped.id: [FlagKind.TRAP], missed.id: [FlagKind.ATTENTION], straight.id: [FlagKind.STRAIGHT]}
 
 
 def test_responses_that_say_the_same_to_the_letter_name_each_other(surveys: Surveys) -> None:
     twins = [somebody(surveys, "the same") for _ in range(2)]
     somebody(surveys, "the same, almost")
-    found = {one.response: one.reasons for one in flags(surveys, NAME)}
+    found = {one.response: one.reasons for one in flag_responses(surveys, NAME)}
     assert set(found) == {one.id for one in twins}
     assert twins[1].id in found[twins[0].id][0].words
-    assert [reason.sign for reason in found[twins[1].id]] == [Sign.ALIKE]
+    assert [reason.sign for reason in found[twins[1].id]] == [FlagKind.ALIKE]
 
 
 def test_what_was_left_empty_and_the_order_of_answers_make_no_difference_to_being_alike(surveys: Surveys) -> None:
@@ -76,7 +76,7 @@ def test_what_was_left_empty_and_the_order_of_answers_make_no_difference_to_bein
     turned = dict(reversed({**first.answers, "why-none": {}}.items()))
     other = replace(first, id="0" * 16, answers=turned, source="elsewhere.csv")
     surveys.answers.add([("a code of their own", other, [("words", turned, new_key())])])
-    assert signs(surveys) == {other.id: [Sign.ALIKE], first.id: [Sign.ALIKE]}
+    assert signs(surveys) == {other.id: [FlagKind.ALIKE], first.id: [FlagKind.ALIKE]}
 
 
 def test_few_answers_are_alike_by_chance_and_not_flagged(surveys: Surveys) -> None:
@@ -91,11 +91,11 @@ def test_few_answers_are_alike_by_chance_and_not_flagged(surveys: Surveys) -> No
 def test_a_decision_stands_beside_the_flag_and_needs_a_reason(surveys: Surveys) -> None:
     fast = somebody(surveys, "one", seconds=1)
     with pytest.raises(InputError, match="say why"):
-        decide(surveys, NAME, fast.id, False, " ")
+        review_response(surveys, NAME, fast.id, False, " ")
     with pytest.raises(StateError, match="not the lead"):
-        decide(surveys, NAME, fast.id, False, "too fast", "rater-1")
-    decide(surveys, NAME, fast.id, False, "too fast")
-    decide(surveys, NAME, fast.id, True, "a fast reader")
-    [flagged] = flags(surveys, NAME)
+        review_response(surveys, NAME, fast.id, False, "too fast", "rater-1")
+    review_response(surveys, NAME, fast.id, False, "too fast")
+    review_response(surveys, NAME, fast.id, True, "a fast reader")
+    [flagged] = flag_responses(surveys, NAME)
     assert flagged.decision is not None
     assert (flagged.decision.keep, flagged.decision.why) == (True, "a fast reader")

@@ -39,7 +39,7 @@ from quaestor.study.folder import open_study
 from quaestor.surveys.lifecycle import open_surveys
 from quaestor.surveys.open_answers import erase_response
 from quaestor.surveys.respond import withdraw
-from quaestor.surveys.status import status_of
+from quaestor.surveys.status import read_status
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -321,11 +321,11 @@ def test_the_lead_learns_where_a_withdrawn_answer_is_quoted_in_texts_that_stay(c
             "change 2 of the codebook, redefine hard",
             f"what rater-1 wrote about {coded.others[0]} in the round 'main'",
         )
-        assert set(status_of(surveys, NAME).quoted) == set(places)
+        assert set(read_status(surveys, NAME).quoted) == set(places)
         assert memo_of(surveys.coding, "rater-1", coded.item) == ""
     restore_study(open_study(coded.study.root), before, replacing=True)
     with open_surveys(coded.study) as surveys:
-        assert set(status_of(surveys, NAME).quoted) == set(places), "a restore does not forget it"
+        assert set(read_status(surveys, NAME).quoted) == set(places), "a restore does not forget it"
 
 
 def test_a_withdrawal_of_somebody_nobody_wrote_about_makes_no_session_read_the_journal_again(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.support.small_survey import NAME, answered, fielded
 
-from quaestor.surveys.lifecycle import CLOSED, OPEN, Surveys, close_survey, decide, fieldings
+from quaestor.surveys.lifecycle import CLOSED, OPEN, Surveys, close_survey, review_response, fieldings
 
 
 @pytest.fixture
@@ -25,10 +25,10 @@ def test_acts_are_folded_once(surveys: Surveys) -> None:
 def test_what_is_folded_act_by_act_is_what_all_acts_come_to(surveys: Surveys) -> None:
     for keep in (True, False, True):
         _, response = answered(surveys)
-        decide(surveys, NAME, response.id, keep, "it is what it is")
+        review_response(surveys, NAME, response.id, keep, "it is what it is")
         assert surveys.fielding(NAME).decisions[response.id].keep is keep
     first = next(iter(surveys.fielding(NAME).decisions))
-    decide(surveys, NAME, first, False, "on second thought")
+    review_response(surveys, NAME, first, False, "on second thought")
     close_survey(surveys, NAME)
     found = surveys.fielding(NAME)
     assert (found.status, found.decisions[first].keep, len(found.decisions)) == (CLOSED, False, 3)
@@ -38,5 +38,5 @@ def test_what_is_folded_act_by_act_is_what_all_acts_come_to(surveys: Surveys) ->
 def test_what_was_told_before_stays_as_it_was_told(surveys: Surveys) -> None:
     before = surveys.fielding(NAME)
     _, response = answered(surveys)
-    decide(surveys, NAME, response.id, True, "kept")
+    review_response(surveys, NAME, response.id, True, "kept")
     assert before.decisions == {}

@@ -25,8 +25,8 @@ from quaestor.evidence.item_text_cache import ItemTexts, cache_folder, fill_cach
 from quaestor.evidence.item_texts import read_item_texts
 from quaestor.evidence.text_index import build_index
 from quaestor.study.folder import Study, open_study
-from quaestor.surveys.lifecycle import Surveys, decide, open_surveys
-from quaestor.surveys.open_answers import make_items, open_answers, response_of
+from quaestor.surveys.lifecycle import Surveys, review_response, open_surveys
+from quaestor.surveys.open_answers import make_items, open_answers, parse_response
 from quaestor.surveys.respond import withdraw
 from quaestor.surveys.status import survey_status
 from quaestor.surveys.themes import SurveyThemes, themes_of, themes_table
@@ -197,7 +197,7 @@ def test_only_finished_responses_that_were_kept_give_items(tmp_path: Path) -> No
         _, kept = answered(surveys)
         _, dropped = answered(surveys)
         answered(surveys, forms={name: FORMS[name] for name in ("consent", "you")})
-        decide(surveys, NAME, dropped.id, False, "the same words twice")
+        review_response(surveys, NAME, dropped.id, False, "the same words twice")
         assert [one.response for one in open_answers(surveys, NAME, "hardest")] == [kept.id]
 
 
@@ -272,7 +272,7 @@ def test_copies_that_were_left_behind_are_found_too(tmp_path: Path) -> None:
     with open_surveys(study) as surveys:
         code, response = last_to_withdraw(surveys)
         made_of_open_answers(surveys, study)
-        decide(surveys, NAME, response, False, "left out, and the items made without it")
+        review_response(surveys, NAME, response, False, "left out, and the items made without it")
         make_items(surveys, NAME, "hardest")
         ingest_source(study, SOURCE)
         assert (tmp_path / "evidence/funnel/candidates.parquet") in holding(tmp_path, "forgotten")
@@ -389,9 +389,9 @@ def test_what_cannot_become_items_is_refused_in_one_sentence(tmp_path: Path) -> 
             make_items(surveys, NAME, "years")
         with pytest.raises(InputError, match=r"'hardness' is not asked in 'tools', .* hardest"):
             make_items(surveys, NAME, "hardness")
-        with pytest.raises(StateError, match="nobody has answered 'hardest' of 'tools' in words yet"):
+        with pytest.raises(StateError, match=" 'hardest' of 'tools' in words yet"):
             make_items(surveys, NAME, "hardest")
         with pytest.raises(StateError, match="rater-1"):
             make_items(surveys, NAME, "hardest", "rater-1")
     with pytest.raises(InputError, match="is no open answer of a survey"):
-        response_of("forum/question")
+        parse_response("forum/question")

@@ -10,23 +10,23 @@ import pytest
 from tests.support.small_survey import FORMS, NAME, QUESTIONNAIRE, answered, fielded, send, small_survey
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.surveys.invitations import Invited, accept, invite, links_csv, response_rates, sent_by
+from quaestor.surveys.invitations import InvitationLink, accept_invitation, invite, links_csv, response_rates, count_invitations
 from quaestor.surveys.lifecycle import Surveys, close_for_good, close_survey, open_survey
 from quaestor.surveys.payment import (
-    cards,
-    claim,
+    list_cards,
+    submit_claim,
     claim_token,
-    claiming,
+    find_payment_page,
     export_cards,
     mark_paid,
     payment,
     payments,
-    release,
+    release_claims,
     write_cards,
 )
 from quaestor.surveys.respond import begin
-from quaestor.surveys.status import status_of
-from quaestor.surveys.store.claims import Stage
+from quaestor.surveys.status import read_status
+from quaestor.surveys.store.claims import PaymentStage
 
 POOR = QUESTIONNAIRE.replace("budget = 500", 'budget = 70\nasks = "Your account at the shop"')
 NAMED = QUESTIONNAIRE.replace("least_seconds = 20", "anonymous = false")
@@ -41,7 +41,7 @@ def surveys(tmp_path: Path) -> Iterator[Surveys]:
 
 def claimants(surveys: Surveys, count: int, address: str = "somebody-{}@example.org") -> None:
     for number in range(count):
-        claim(surveys, NAME, claim_token(surveys, answered(surveys)[0]), address.format(number))
+        submit_claim(surveys, NAME, claim_token(surveys, answered(surveys)[0]), address.format(number))
 
 
 def test_only_who_finished_gets_a_token_and_nothing_is_written_for_it(surveys: Surveys) -> None:
@@ -60,8 +60,8 @@ def test_only_who_finished_gets_a_token_and_nothing_is_written_for_it(surveys: S
 def test_pay_goes_from_waiting_to_paid_and_each_address_into_one_file(surveys: Surveys, tmp_path: Path) -> None:
     claimants(surveys, 6)
     assert [one.survey for one in payments(surveys)] == [NAME]
-    assert release(surveys, NAME, most=5) == 5
-    assert len(cards(surveys, NAME)) == 5
+    assert release_claims(surveys, NAME, most=5) == 5
+    assert len(list_cards(surveys, NAME)) == 5
     first = export_cards(surveys, NAME)
     with pytest.raises(StateError, match="released has been exported: export them again"):
         export_cards(surveys, NAME)
@@ -72,13 +72,13 @@ def test_pay_goes_from_waiting_to_paid_and_each_address_into_one_file(surveys: S
     assert (tmp_path / "cards.csv").stat().st_mode & 0o777 == 0o600
     with pytest.raises(InputError, match="a new file"):
         write_cards(surveys, NAME, tmp_path / "cards.csv", again=True)
-    with pytest.raises(StateError, match="5 cards of 'tools' are exported and not paid, not 4"):
+    with pytest.raises(StateError, match="5 cards of 'tools' are exported and unpaid, not 4"):
         mark_paid(surveys, NAME, 4)
     assert mark_paid(surveys, NAME, 5) == 5
     with pytest.raises(StateError, match="was exported and not paid"):
         mark_paid(surveys, NAME, 5)
     assert payment(surveys, NAME).counts == {
-        Stage.WAITING: 1, Stage.RELEASED: 0, Stage.EXPORTED: 0, Stage.PAID: 5,
+        PaymentStage.WAITING: 1, PaymentStage.RELEASED: 0, PaymentStage.EXPORTED: 0, PaymentStage.PAID: 5,
     }  # fmt: skip
     assert payment(surveys, NAME).cost == 50
 
@@ -86,18 +86,18 @@ def test_pay_goes_from_waiting_to_paid_and_each_address_into_one_file(surveys: S
 def test_few_claims_wait_for_others_until_the_survey_is_closed(surveys: Surveys) -> None:
     claimants(surveys, 4)
     with pytest.raises(StateError, match=r"4 cards are too few.*5 at a time"):
-        release(surveys, NAME)
+        release_claims(surveys, NAME)
     close_survey(surveys, NAME)
-    assert release(surveys, NAME) == 4
+    assert release_claims(surveys, NAME) == 4
     with pytest.raises(StateError, match="nobody waits"):
-        release(surveys, NAME)
+        release_claims(surveys, NAME)
 
 
 def test_after_fewer_cards_than_a_batch_a_survey_is_closed_for_good(surveys: Surveys) -> None:
     claimants(surveys, 1)
     close_survey(surveys, NAME)
     assert payment(surveys, NAME).closes_for_good
-    assert release(surveys, NAME, actor="payer") == 1
+    assert release_claims(surveys, NAME, actor="payer") == 1
     with pytest.raises(StateError, match=r"is closed for good.*a survey of another name"):
         open_survey(surveys, NAME)
     assert (payment(surveys, NAME).final, payment(surveys, NAME).closes_for_good) == (True, False)
@@ -108,11 +108,11 @@ def test_after_fewer_cards_than_a_batch_a_survey_is_closed_for_good(surveys: Sur
 def test_a_whole_batch_leaves_a_closed_survey_as_it_is(surveys: Surveys) -> None:
     claimants(surveys, 6)
     close_survey(surveys, NAME)
-    assert release(surveys, NAME, most=5) == 5
+    assert release_claims(surveys, NAME, most=5) == 5
     small_survey(surveys.study.root, QUESTIONNAIRE.replace("least_seconds = 20", "least_seconds = 21"))
     open_survey(surveys, NAME)
     with pytest.raises(StateError, match=r"1 card is too few.*5 at a time"):
-        release(surveys, NAME)
+        release_claims(surveys, NAME)
 
 
 def test_a_survey_that_was_opened_meanwhile_hands_over_no_single_card(surveys: Surveys) -> None:
@@ -125,31 +125,31 @@ def test_the_budget_is_not_exceeded_and_can_be_raised_in_the_file(tmp_path: Path
     with fielded(tmp_path, POOR) as surveys:
         claimants(surveys, 8, "account {}")
         with pytest.raises(
-            StateError, match=r"8 cards of 10 USD would go beyond the budget of 70 USD, which pays for 7"
+            StateError, match=r"8 cards of 10 USD would exceed the budget of 70 USD, which covers 7"
         ):
-            release(surveys, NAME)
-        assert release(surveys, NAME, most=7) == 7
-        assert payment(surveys, NAME).affordable == status_of(surveys, NAME).affordable == 0
+            release_claims(surveys, NAME)
+        assert release_claims(surveys, NAME, most=7) == 7
+        assert payment(surveys, NAME).affordable == read_status(surveys, NAME).affordable == 0
         small_survey(tmp_path, POOR.replace("budget = 70", "budget = 80"))
         close_survey(surveys, NAME)
-        assert release(surveys, NAME) == 1
-        assert {one.address for one in cards(surveys, NAME)} == {f"account {number}" for number in range(8)}
+        assert release_claims(surveys, NAME) == 1
+        assert {one.address for one in list_cards(surveys, NAME)} == {f"account {number}" for number in range(8)}
 
 
 def test_a_token_claims_once_and_leads_nowhere_else(surveys: Surveys) -> None:
     token = claim_token(surveys, answered(surveys)[0])
-    assert claiming(surveys, NAME, "invented") is None
+    assert find_payment_page(surveys, NAME, "invented") is None
     with pytest.raises(InputError, match="not whole"):
-        claim(surveys, NAME, "invented", "x@example.org")
-    claim(surveys, NAME, token, "first@example.org")
+        submit_claim(surveys, NAME, "invented", "x@example.org")
+    submit_claim(surveys, NAME, token, "first@example.org")
     with pytest.raises(StateError, match="first one stands"):
-        claim(surveys, NAME, token, "second@example.org")
+        submit_claim(surveys, NAME, token, "second@example.org")
     close_survey(surveys, NAME)
-    release(surveys, NAME)
-    assert [one.address for one in cards(surveys, NAME)] == ["first@example.org"]
-    found = claiming(surveys, NAME, token)
+    release_claims(surveys, NAME)
+    assert [one.address for one in list_cards(surveys, NAME)] == ["first@example.org"]
+    found = find_payment_page(surveys, NAME, token)
     assert found is not None
-    assert found.stage is Stage.RELEASED
+    assert found.stage is PaymentStage.RELEASED
 
 
 def test_a_stratum_goes_with_an_answer_where_five_share_it_and_a_batch_never(surveys: Surveys) -> None:
@@ -157,7 +157,7 @@ def test_a_stratum_goes_with_an_answer_where_five_share_it_and_a_batch_never(sur
     normal = invite(surveys, NAME, "first-batch", "normal", labels=["a", "b", "c", "d"])
     strata = []
     for one in (*pro, *normal):
-        _, code = accept(surveys, one.token)
+        _, code = accept_invitation(surveys, one.token)
         response = surveys.answers.find(code)
         assert response is not None
         strata.append(response.stratum)
@@ -175,7 +175,7 @@ def test_who_finished_is_told_of_all_invited_and_by_stratum_where_nobody_else_co
         with fielded(tmp_path / name, text) as surveys:
             links = [one for stratum in ("pro", "normal") for one in invite(surveys, NAME, "first", stratum, count=6)]
             for number, one in enumerate((*links[:3], links[-1])):
-                _, code = accept(surveys, one.token)
+                _, code = accept_invitation(surveys, one.token)
                 for page, form in FORMS.items() if number != 1 else ():
                     send(surveys, code, page, form)
             rates = response_rates(surveys, NAME)
@@ -194,12 +194,12 @@ def test_no_rate_tells_of_fewer_than_five_in_an_anonymous_survey(surveys: Survey
     invite(surveys, NAME, "many", "pro", count=20)
     invite(surveys, NAME, "many", "normal", count=3)
     invite(surveys, NAME, "more", "normal", count=20)
-    accept(surveys, one.token)
+    accept_invitation(surveys, one.token)
     rates = response_rates(surveys, NAME)
     told = [(each.name, each.sent, each.used) for each in rates.by_batch]
     # Three people of `many` would follow from what is said of `more` and of their stratum: both go in.
     assert told == [("nine", 9, 0), ("smaller batches", 44, 1)]
-    assert all(each.sent >= 5 for each in sent_by(surveys, NAME))
+    assert all(each.sent >= 5 for each in count_invitations(surveys, NAME))
     assert rates.whole.used == 1
 
 
@@ -207,7 +207,7 @@ def test_by_name_each_batch_is_told_as_it_is(tmp_path: Path) -> None:
     with fielded(tmp_path, NAMED) as surveys:
         [one] = invite(surveys, NAME, "one-person", "pro", count=1)
         invite(surveys, NAME, "nine", "pro", count=9)
-        accept(surveys, one.token)
+        accept_invitation(surveys, one.token)
         found = [(each.name, each.sent, each.used) for each in response_rates(surveys, NAME).by_batch]
         assert found == [("nine", 9, 0), ("one-person", 1, 1)]
 
@@ -230,11 +230,11 @@ def test_a_promise_of_pay_is_kept_in_a_version_without_it(surveys: Surveys) -> N
     for page in ("you", "tools", "words"):
         send(surveys, late, page, FORMS[page])
     token = claim_token(surveys, late)
-    found = claiming(surveys, NAME, token, "de")
+    found = find_payment_page(surveys, NAME, token, "de")
     assert found is not None
     assert (found.pay.amount, found.questionnaire.language) == (10, "de")
-    claim(surveys, NAME, token, "somebody@example.org")
-    assert [(one.survey, one.pay.amount, one.counts[Stage.WAITING]) for one in payments(surveys)] == [(NAME, 10, 1)]
+    submit_claim(surveys, NAME, token, "somebody@example.org")
+    assert [(one.survey, one.pay.amount, one.counts[PaymentStage.WAITING]) for one in payments(surveys)] == [(NAME, 10, 1)]
 
 
 @pytest.mark.parametrize(
@@ -267,8 +267,8 @@ def test_a_telephone_number_goes_to_the_payer_as_it_is_and_a_formula_does_not(tm
     with fielded(tmp_path, POOR) as surveys:
         said = ("+49 170-555 01", "+SUM(1)", "-5", "+1+cmd", "+4917055501")
         for address in said:
-            claim(surveys, NAME, claim_token(surveys, answered(surveys)[0]), address)
-        release(surveys, NAME)
+            submit_claim(surveys, NAME, claim_token(surveys, answered(surveys)[0]), address)
+        release_claims(surveys, NAME)
         found = {line.split(",")[0] for line in export_cards(surveys, NAME).splitlines()[1:]}
         assert found == {"+49 170-555 01", "'+SUM(1)", "-5", "'+1+cmd", "+4917055501"}
 
@@ -297,7 +297,7 @@ def test_a_batch_that_cannot_be_is_refused_in_a_sentence(surveys: Surveys, asked
 
 
 def test_links_are_written_safely_for_a_spreadsheet() -> None:
-    text = links_csv([Invited("abc", "=1+1"), Invited("def", "one, two")], "https://study.example.org/")
+    text = links_csv([InvitationLink("abc", "=1+1"), InvitationLink("def", "one, two")], "https://study.example.org/")
     assert text.splitlines() == [
         "label,link", "'=1+1,https://study.example.org/i/abc", '"one, two",https://study.example.org/i/def',
     ]  # fmt: skip
@@ -306,7 +306,7 @@ def test_links_are_written_safely_for_a_spreadsheet() -> None:
 def test_a_token_of_an_invitation_is_in_no_file(surveys: Surveys) -> None:
     made = invite(surveys, NAME, "first", "pro", count=3)
     for one in made:
-        accept(surveys, one.token)
+        accept_invitation(surveys, one.token)
     held = b"".join(path.read_bytes() for path in surveys.study.root.rglob("*") if path.is_file())
     assert not [one for one in made if one.token.encode() in held]
     assert "token=" not in repr(made[0])

@@ -25,13 +25,13 @@ from quaestor.store.records import new_key
 from quaestor.study.backup import back_up_study
 from quaestor.study.folder import open_study
 from quaestor.surveys.claim_backup import back_up_claims
-from quaestor.surveys.invitations import accept, invite
+from quaestor.surveys.invitations import accept_invitation, invite
 from quaestor.surveys.lifecycle import Surveys
 from quaestor.surveys.model.records import ResponseStatus
-from quaestor.surveys.payment import claim, claim_token, export_cards, mark_paid, release
+from quaestor.surveys.payment import submit_claim, claim_token, export_cards, mark_paid, release_claims
 from quaestor.surveys.respond import begin
 from quaestor.surveys.store.claim_key import ClaimKey
-from quaestor.surveys.store.claims import ClaimFile, Stage
+from quaestor.surveys.store.claims import ClaimFile, PaymentStage
 from quaestor.surveys.store.invitations import InvitationFile
 from quaestor.surveys.store.page_submission import PageSubmission
 
@@ -91,7 +91,7 @@ def taken(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Taken]:
         for _, number, name in sorted(due):
             token = claim_token(surveys, codes[number])
             truth[name] = claim_key_of(surveys, token)
-            claim(surveys, NAME, token, f"{'x' * drawn.randint(1, 60)}@example.org")
+            submit_claim(surveys, NAME, token, f"{'x' * drawn.randint(1, 60)}@example.org")
         yield Taken(folder, truth)
 
 
@@ -242,13 +242,13 @@ def test_within_a_stage_nothing_tells_who_came_first(taken: Taken) -> None:
             finish(surveys, code)
             token = claim_token(surveys, code)
             finished.append((response.id, claim_key_of(surveys, token)))
-            claim(surveys, NAME, token, "somebody@example.org")
+            submit_claim(surveys, NAME, token, "somebody@example.org")
             if number in (9, 19, 29):
-                assert release(surveys, NAME) == 10
+                assert release_claims(surveys, NAME) == 10
                 export_cards(surveys, NAME)
                 mark_paid(surveys, NAME, 10)
         with ClaimFile(surveys.study.root / "claims.db") as claims:
-            groups = [[one.id for one in claims.claims(NAME, stage)] for stage in (Stage.PAID, Stage.WAITING)]
+            groups = [[one.id for one in claims.claims(NAME, stage)] for stage in (PaymentStage.PAID, PaymentStage.WAITING)]
         orders = orders_in(surveys.study.root / "claims.db", "claims", "id", ("sealed",))
     for group in groups:
         assert len(group) == 30
@@ -328,7 +328,7 @@ def test_no_order_in_the_invitations_is_that_in_which_people_came(tmp_path: Path
         random.Random(6).shuffle(tokens)
         truth = {}
         for token in tokens:
-            _, code = accept(surveys, token)
+            _, code = accept_invitation(surveys, token)
             response = surveys.answers.find(code)
             assert response is not None
             truth[response.id] = hashlib.sha256(token.encode()).digest()

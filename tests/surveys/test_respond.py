@@ -11,8 +11,8 @@ from tests.support.small_survey import fielded, send
 from quaestor.store.records import new_key
 from quaestor.surveys.lifecycle import Surveys
 from quaestor.surveys.model.records import ResponseStatus
-from quaestor.surveys.respond import SurveyPage, begin, sent, shown
-from quaestor.surveys.results.counting import CountingRoom
+from quaestor.surveys.respond import SurveyPage, begin, submit_page, show_page
+from quaestor.surveys.results.counting import CountingCache
 from quaestor.surveys.store.page_submission import PageSubmission
 
 NAME = "ways"
@@ -65,9 +65,9 @@ def come_to_the_last(surveys: Surveys, onnx: str) -> str:
 @pytest.mark.parametrize(("was", "becomes"), [("yes", "no"), ("no", "yes")])
 def test_a_page_that_another_window_overtakes_is_read_again(surveys: Surveys, was: str, becomes: str) -> None:
     code = come_to_the_last(surveys, was)
-    one = sent(surveys, code, "first", {"q.onnx": [becomes]}, new_key())
+    one = submit_page(surveys, code, "first", {"q.onnx": [becomes]}, new_key())
     key = new_key()
-    other = sent(surveys, code, "last", {"q.words": ["z"]}, key)
+    other = submit_page(surveys, code, "last", {"q.words": ["z"]}, key)
     surveys.answers.submissions.record()
     assert isinstance(one, PageSubmission)
     assert isinstance(other, PageSubmission)
@@ -76,7 +76,7 @@ def test_a_page_that_another_window_overtakes_is_read_again(surveys: Surveys, wa
         after = send(surveys, code, "last", {"q.words": ["z"]}, key=key)
         assert (after.standing, "why" in after.answers) == (ResponseStatus.FINISHED, False)
     else:  # what came in has to be asked first
-        page = shown(surveys, code)
+        page = show_page(surveys, code)
         assert isinstance(page, SurveyPage)
         assert page.page.id == "second"
 
@@ -85,10 +85,10 @@ def test_an_answer_that_is_not_shown_any_more_is_counted_nowhere_and_stays_in_th
     code = come_to_the_last(surveys, "yes")
     after = send(surveys, code, "first", {"q.onnx": ["no"]})
     assert (after.standing, "why" in after.answers) == (ResponseStatus.OPEN, False)
-    assert CountingRoom().counted(surveys, NAME, unfinished=True).column("why").answered.sum() == 0
+    assert CountingCache().counted(surveys, NAME, unfinished=True).column("why").answered.sum() == 0
     assert any(said.get("why") for _, _, said in surveys.answers.journal(after.id))
     send(surveys, code, "first", {"q.onnx": ["yes"]})
-    page = shown(surveys, code)
+    page = show_page(surveys, code)
     assert isinstance(page, SurveyPage)
     assert page.page.id == "second"  # it is asked again
 
@@ -97,7 +97,7 @@ def test_whoever_leaves_a_way_and_returns_finds_what_they_had_said_there(surveys
     code = come_to_the_last(surveys, "yes")
     for onnx in ("no", "yes"):
         send(surveys, code, "first", {"q.onnx": [onnx]})
-    page = shown(surveys, code)
+    page = show_page(surveys, code)
     assert isinstance(page, SurveyPage)
     assert (page.page.id, page.form["q.why"], page.form["q.also"]) == ("second", ["x"], ["A"])
     assert "why" not in page.response.answers  # nothing counts before it is sent

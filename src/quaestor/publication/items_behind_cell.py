@@ -7,9 +7,9 @@ from quaestor.base.names import suggest
 from quaestor.evidence.records import ExampleItem
 from quaestor.interviews.report_section import themes_to_publish
 from quaestor.interviews.repository import interviews_path
-from quaestor.interviews.themes.cells import quotations_behind
+from quaestor.interviews.themes.cells import find_quotations_behind
 from quaestor.interviews.themes.records import Quotation
-from quaestor.interviews.themes.records import in_words as quotations_in_words
+from quaestor.interviews.themes.records import describe_selection as quotations_in_words
 from quaestor.measures.item_columns import ANY_VALUE
 from quaestor.publication.publication import computed_of
 from quaestor.publication.results.item_columns import StudyResults
@@ -28,7 +28,7 @@ def items_behind(study: Study, cell: str) -> tuple[list[ExampleItem], str]:
         results = computed.results
         # Interviews are handled directly: their cells count quotations, which no other feature has.
         if cell.partition(":")[0] not in (*own, FINDING) and (themes := themes_to_publish(computed.coding)) is not None:
-            behind = quotations_behind(themes, cell, own)
+            behind = find_quotations_behind(themes, cell, own)
             return [_quoted(quotation) for quotation in behind.quotations], quotations_in_words(
                 themes, behind.selection
             )

@@ -25,17 +25,17 @@ from quaestor.store.private_file import DamagedFile, PrivateFile
 from quaestor.store.private_file_copy import (
     BackupLines,
     PrivateFileSchema,
-    copy_to_memory,
     compute_digest,
-    restore_copy,
-    is_empty,
-    format_lines,
-    replace_content,
+    copy_to_memory,
     damaged_backup_error,
+    format_lines,
+    is_empty,
+    replace_content,
+    restore_copy,
 )
 from quaestor.store.records import BackupReport, RestoreReport
 from quaestor.store.schema import read_head, read_rows
-from quaestor.study.contributions import BackupPart, WithdrawnData, PartCopy
+from quaestor.study.contributions import BackupPart, PartCopy, WithdrawnData
 from quaestor.study.features import Feature, backup_parts, features
 from quaestor.study.folder import Study, backups_of, open_journal, store_address
 

@@ -60,9 +60,8 @@ class Study:
             return self.settings.funnel.source
         if len(self.settings.sources) == 1:
             return next(iter(self.settings.sources))
-        raise SettingsError(
-            f"{self.file}: funnel.source is missing, allowed: {join_with_or(self.settings.sources) or 'add a source first'}"
-        )
+        allowed = join_with_or(self.settings.sources) or "add a source first"
+        raise SettingsError(f"{self.file}: funnel.source is missing, allowed: {allowed}")
 
     def results_source(self) -> str:
         """Returns the source that results are computed from."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from quaestor.store.backup_file import Backup
 from quaestor.store.private_file_copy import is_empty
-from quaestor.study.contributions import BackupPart, WithdrawnData, PartCopy
+from quaestor.study.contributions import BackupPart, PartCopy, WithdrawnData
 from quaestor.study.folder import Study
 from quaestor.surveys.free_text import ANSWERS_FILE
 from quaestor.surveys.lifecycle import INVITATIONS_FILE
@@ -18,11 +18,11 @@ from quaestor.surveys.store.responses import (
     WITHDRAWN_LIST,
     WithdrawnList,
     check_answers,
-    erasures_in,
+    read_erasures,
     keep_quoted,
     keep_refusals,
     leave_out,
-    withdrawals_in,
+    read_withdrawals,
 )
 
 
@@ -49,7 +49,7 @@ class SurveyBackup:
             return WithdrawnData()
         answers = copies[ANSWERS.name]
         withdrawn_list = WithdrawnList.beside(answers.path)
-        known = erasures_in(answers.present) if answers.present else []
+        known = read_erasures(answers.present) if answers.present else []
         known += [
             (withdrawal.survey, withdrawal.day, "respondent", withdrawal.response)
             for withdrawal in sorted(withdrawn_list.read())
@@ -59,14 +59,14 @@ class SurveyBackup:
             left_out.unknown.append(WITHDRAWN_LIST)
         left_out.responses = leave_out(answers.copy, known)
         if answers.present is not None:
-            leave_out(answers.present, erasures_in(answers.copy))
+            leave_out(answers.present, read_erasures(answers.copy))
             left_out.responses += keep_refusals(answers.copy, answers.present)
             keep_quoted(answers.copy, answers.present)
         return left_out
 
     def note_withdrawals(self, part: BackupPart, path: Path, copy: sqlite3.Connection) -> None:
         if part.form is ANSWERS:
-            WithdrawnList.beside(path).add(withdrawals_in(copy))
+            WithdrawnList.beside(path).add(read_withdrawals(copy))
 
     def after_restore(self, study: Study, left_out: WithdrawnData) -> None:
         """Does nothing: everything derived from answers is computed again when needed."""

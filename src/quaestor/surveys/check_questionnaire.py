@@ -18,7 +18,7 @@ _LONGER_THAN_SAID = 1.5
 
 
 @dataclass(frozen=True)
-class Checked:
+class QuestionnaireCheck:
     """A questionnaire and its problems."""
 
     file: Path
@@ -42,7 +42,7 @@ def questionnaire_path(study: Study | None, name: str) -> Path:
     return survey_file(study, name)
 
 
-def check_survey(path: Path) -> Checked:
+def check_survey(path: Path) -> QuestionnaireCheck:
     """Returns all problems of a questionnaire file, in all its languages."""
     questionnaire = read_questionnaire(path)
     text = path.read_text("utf-8-sig")
@@ -51,7 +51,7 @@ def check_survey(path: Path) -> Checked:
     if questionnaire.minutes is not None and longest > questionnaire.minutes * _LONGER_THAN_SAID:
         words = f"the longest path takes about {longest:.0f} minutes, but survey.minutes is {questionnaire.minutes}"
         problems.append(Problem(WHOLE, f"{words}: raise survey.minutes, or ask fewer questions", grave=False))
-    return Checked(path, questionnaire, tuple(problems), longest)
+    return QuestionnaireCheck(path, questionnaire, tuple(problems), longest)
 
 
 def _languages(text: str, name: str, first: Questionnaire) -> list[Problem]:

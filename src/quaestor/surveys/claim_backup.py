@@ -22,19 +22,19 @@ from quaestor.store.backup_file import CLAIMS as ARCHIVE
 from quaestor.store.backup_file import Backup, open_backup, write_backup
 from quaestor.store.private_file_copy import (
     BackupLines,
-    copy_to_memory,
     compute_digest,
-    restore_copy,
-    is_empty,
-    format_lines,
-    replace_content,
+    copy_to_memory,
     damaged_backup_error,
+    format_lines,
+    is_empty,
+    replace_content,
+    restore_copy,
 )
 from quaestor.store.records import BackupReport
 from quaestor.study.folder import Study, backups_of
 from quaestor.surveys.payment import CLAIMS_FILE, CLAIMS_KEY
 from quaestor.surveys.store.claim_key import ClaimKey
-from quaestor.surveys.store.claims import CLAIMS, Stage
+from quaestor.surveys.store.claims import CLAIMS, PaymentStage
 
 _KEY = "key"
 _ID = 32
@@ -42,7 +42,7 @@ _KEY_LENGTH = 64
 
 
 @dataclass(frozen=True)
-class ClaimsRestored:
+class ClaimsRestoreResult:
     """Result of a restore of claims."""
 
     claims: int
@@ -77,7 +77,7 @@ def back_up_claims(study: Study, file: Path) -> BackupReport:
         return _written(file, key, lines)
 
 
-def restore_claims(study: Study, file: Path, replace: bool = False, clock: Clock = exact_now) -> ClaimsRestored:
+def restore_claims(study: Study, file: Path, replace: bool = False, clock: Clock = exact_now) -> ClaimsRestoreResult:
     """Merges the claims of a backup with those of the study; a different key is refused unless `replace`."""
     path = study.root / CLAIMS_FILE
     with ExitStack() as opened:
@@ -106,7 +106,7 @@ def restore_claims(study: Study, file: Path, replace: bool = False, clock: Clock
             if compute_digest(there) != compute_digest(copy):
                 replace_content(there, copy)
             after = _count(there)
-    return ClaimsRestored(after, after - before, kept, known and not other)
+    return ClaimsRestoreResult(after, after - before, kept, known and not other)
 
 
 def _written(target: Path, key: ClaimKey, lines: Iterator[str]) -> BackupReport:
@@ -130,7 +130,7 @@ def _read(backup: Backup) -> Iterator[tuple[ClaimKey, sqlite3.Connection]]:
         raise damaged_backup_error(source, "its key is incomplete")
     with restore_copy(CLAIMS, parts[CLAIMS.name].version, backup.read_lines(CLAIMS.name), source) as copy:
         for name, sealed, stage in copy.execute("SELECT id, sealed, stage FROM claims"):
-            if len(name) != _ID or stage not in range(len(Stage)):
+            if len(name) != _ID or stage not in range(len(PaymentStage)):
                 raise damaged_backup_error(source, "it contains an invalid claim")
             try:
                 key.opened(sealed, name)

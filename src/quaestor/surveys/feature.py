@@ -12,7 +12,7 @@ from quaestor.study.folder import Study
 from quaestor.surveys.backup import SurveyBackup
 from quaestor.surveys.free_text import ANSWERS_FILE, DECIDE_ACT, FOLDER, SurveyText
 from quaestor.surveys.status import surveys_status
-from quaestor.surveys.store.responses import WithdrawnList, hashed, withdrawals_in
+from quaestor.surveys.store.responses import WithdrawnList, hashed, read_withdrawals
 
 _OPEN_ANSWER = re.compile(r"[^/]+/([^/]+)/[^/]+")
 
@@ -20,7 +20,7 @@ _OPEN_ANSWER = re.compile(r"[^/]+/([^/]+)/[^/]+")
 def _withdrawn_items(study: Study) -> Callable[[str], bool]:
     """Returns a test for open answers of withdrawn responses, which are known by the hash of their id only."""
     file = study.root / ANSWERS_FILE
-    known = {*WithdrawnList.beside(file).read(), *read_without_key(file, withdrawals_in)}
+    known = {*WithdrawnList.beside(file).read(), *read_without_key(file, read_withdrawals)}
     responses = {withdrawal.response for withdrawal in known}
 
     def is_withdrawn(item: str) -> bool:

@@ -16,15 +16,15 @@ from quaestor.surveys.model.answer_columns import Flags
 from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.records import Answer, Questionnaire, ResponseStatus
 from quaestor.surveys.respond import TRAP
-from quaestor.surveys.results.columns import Columns, questions_in
-from quaestor.surveys.results.counting import CountingRoom
+from quaestor.surveys.results.columns import Columns, collect_questions
+from quaestor.surveys.results.counting import CountingCache
 
 _MIXING = np.uint64(0x9E3779B97F4A7C15)
 LEAST_ALIKE = 5
 """The minimum number of answers, besides consent, for comparing responses."""
 
 
-class Sign(StrEnum):
+class FlagKind(StrEnum):
     """Kinds of suspicious responses."""
 
     FAST = "fast"
@@ -35,30 +35,30 @@ class Sign(StrEnum):
 
 
 @dataclass(frozen=True)
-class Reason:
+class FlagReason:
     """One reason for a flag, as a kind and a sentence."""
 
-    sign: Sign
+    sign: FlagKind
     words: str
 
 
-_TRAPPED = Reason(Sign.TRAP, "A hidden field was filled in, which people cannot see.")
+_TRAPPED = FlagReason(FlagKind.TRAP, "A hidden field was filled in, which people cannot see.")
 
 
 @dataclass(frozen=True)
-class Flagged:
+class FlaggedResponse:
     """A flagged response with its reasons and the lead's decision."""
 
     response: str
-    reasons: tuple[Reason, ...]
+    reasons: tuple[FlagReason, ...]
     decision: ResponseDecision | None = None
 
 
-def flags(surveys: Surveys, name: str, room: CountingRoom | None = None) -> list[Flagged]:
+def flag_responses(surveys: Surveys, name: str, room: CountingCache | None = None) -> list[FlaggedResponse]:
     """Returns flagged finished responses, in the order of their ids."""
-    columns = (room or CountingRoom()).columns(surveys, name)
+    columns = (room or CountingCache()).columns(surveys, name)
     finished = columns.standings == ResponseStatus.FINISHED.value
-    reasons: dict[str, tuple[Reason, ...]] = {}
+    reasons: dict[str, tuple[FlagReason, ...]] = {}
     for response, reason in chain(
         _fast(surveys, name),
         ((trapped, _TRAPPED) for trapped in surveys.answers.finished_with(name, TRAP)),
@@ -67,20 +67,20 @@ def flags(surveys: Surveys, name: str, room: CountingRoom | None = None) -> list
     ):
         reasons[response] = (*reasons.get(response, ()), reason)
     decisions = surveys.fielding(name).decisions
-    return [Flagged(response, reasons[response], decisions.get(response)) for response in sorted(reasons)]
+    return [FlaggedResponse(response, reasons[response], decisions.get(response)) for response in sorted(reasons)]
 
 
-def _fast(surveys: Surveys, name: str) -> Iterator[tuple[str, Reason]]:
+def _fast(surveys: Surveys, name: str) -> Iterator[tuple[str, FlagReason]]:
     for version, questionnaire in _versions(surveys, name).items():
         least = questionnaire.least_seconds
         for response, seconds in surveys.answers.faster(name, version, least).items():
             words = f"Answered in {seconds:.0f} seconds, less than {least:.0f}."
-            yield response, Reason(Sign.FAST, words)
+            yield response, FlagReason(FlagKind.FAST, words)
 
 
-def _careless(surveys: Surveys, name: str, columns: Columns, finished: Flags) -> Iterator[tuple[str, Reason]]:
+def _careless(surveys: Surveys, name: str, columns: Columns, finished: Flags) -> Iterator[tuple[str, FlagReason]]:
     """Yields responses to a question that fail its attention check or give every part the same answer."""
-    for column_name, versions in questions_in(_versions(surveys, name)).items():
+    for column_name, versions in collect_questions(_versions(surveys, name)).items():
         column = columns.questions[column_name]
         kind = kind_of(column.question)
         for version, (_, question) in versions.pages.items():
@@ -88,12 +88,12 @@ def _careless(surveys: Surveys, name: str, columns: Columns, finished: Flags) ->
             if question.attention and column.question.option(question.attention):
                 words = f"The attention check {question.id!r} was failed."
                 for place in here[~kind.is_attentive(column, question.attention)[here]]:
-                    yield columns.ids[place], Reason(Sign.ATTENTION, words)
+                    yield columns.ids[place], FlagReason(FlagKind.ATTENTION, words)
             for place, words in kind.straight_lines(column, here):
-                yield columns.ids[place], Reason(Sign.STRAIGHT, words)
+                yield columns.ids[place], FlagReason(FlagKind.STRAIGHT, words)
 
 
-def _alike(surveys: Surveys, name: str, columns: Columns, finished: Flags) -> Iterator[tuple[str, Reason]]:
+def _alike(surveys: Surveys, name: str, columns: Columns, finished: Flags) -> Iterator[tuple[str, FlagReason]]:
     """Yields responses with exactly the same answer to every question."""
     together: dict[str, list[str]] = {}
     candidates = _look_alike(columns, np.flatnonzero(finished))
@@ -110,7 +110,7 @@ def _alike(surveys: Surveys, name: str, columns: Columns, finished: Flags) -> It
             continue
         more = f" and {len(responses) - 2:,} more" if len(responses) > 2 else ""
         to_first, to_second = (
-            Reason(Sign.ALIKE, f"Every answer is the same as in {other}{more}.") for other in responses[:2]
+            FlagReason(FlagKind.ALIKE, f"Every answer is the same as in {other}{more}.") for other in responses[:2]
         )
         yield responses[0], to_second
         yield from ((response, to_first) for response in responses[1:])

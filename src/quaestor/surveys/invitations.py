@@ -15,7 +15,7 @@ from quaestor.store.records import NewAct
 from quaestor.surveys.lifecycle import INVITATIONS_FILE, Surveys
 from quaestor.surveys.model.records import Questionnaire
 from quaestor.surveys.respond import AccessStatus, SurveyAccess, access_status, begin, code_of_link, code_of_page
-from quaestor.surveys.store.invitations import Invitation, InvitationFile, Sent
+from quaestor.surveys.store.invitations import Invitation, InvitationFile, InvitationCount
 
 SHARED_BY = 5
 """Minimum group size for storing a stratum with a response and for showing a rate: smaller groups could identify."""
@@ -24,7 +24,7 @@ _LONGEST = 100
 
 
 @dataclass(frozen=True)
-class Invited:
+class InvitationLink:
     """A new link; its token is shown once and not stored."""
 
     token: str = field(repr=False)
@@ -61,7 +61,7 @@ class ResponseRates:
 
 
 @dataclass(frozen=True)
-class Invite:
+class InvitationPage:
     """An invitation as seen by the holder of its link."""
 
     access: SurveyAccess
@@ -90,7 +90,7 @@ def invite(
     count: int | None = None,
     labels: Sequence[str] = (),
     actor: str | None = None,
-) -> list[Invited]:
+) -> list[InvitationLink]:
     """Creates links for a number of people, or one per label; the links are shown once."""
     lead = require_lead(surveys.coding, actor, "invite to a survey")
     questionnaire = surveys.questionnaire(name)
@@ -106,7 +106,7 @@ def invite(
         raise InputError(f"the survey {name!r} has no stratum {stratum!r}, allowed: {options}")
     if stratum and not questionnaire.strata:
         raise InputError(f"the survey {name!r} has no strata: define survey.strata in its file, or omit the stratum")
-    inviteds = [Invited(secrets.token_urlsafe(24), label) for label in (labels or [""] * number)]
+    inviteds = [InvitationLink(secrets.token_urlsafe(24), label) for label in (labels or [""] * number)]
     with open_invitations(surveys) as invitations:
         invitations.add(name, batch.strip(), stratum, [invited.token for invited in inviteds])
     payload = {"survey": name, "batch": batch.strip(), "stratum": stratum, "count": number}
@@ -114,24 +114,24 @@ def invite(
     return inviteds
 
 
-def links_csv(inviteds: Sequence[Invited], address: str) -> str:
+def links_csv(inviteds: Sequence[InvitationLink], address: str) -> str:
     """Returns the links as CSV for sending, safe to open in a spreadsheet."""
     return format_csv(
         [("label", "link"), *((invited.label, f"{address.rstrip('/')}/i/{invited.token}") for invited in inviteds)]
     )
 
 
-def invitation(surveys: Surveys, token: str, language: str = "") -> Invite | None:
+def find_invitation(surveys: Surveys, token: str, language: str = "") -> InvitationPage | None:
     """Returns the invitation of a link; None if there is none."""
     invitation = _found(surveys, token)
     return (
         None
         if invitation is None
-        else Invite(access_status(surveys, surveys.study, invitation.survey, language), invitation.used)
+        else InvitationPage(access_status(surveys, surveys.study, invitation.survey, language), invitation.used)
     )
 
 
-def accept(surveys: Surveys, token: str, language: str = "", key: str = "") -> tuple[str, str]:
+def accept_invitation(surveys: Surveys, token: str, language: str = "", key: str = "") -> tuple[str, str]:
     """Starts a response with an invitation, or continues it if the survey is not anonymous; returns survey and code.
 
     In an anonymous survey the invitation is used up: the code is new, and works again only from the page with this key,
@@ -154,7 +154,7 @@ def accept(surveys: Surveys, token: str, language: str = "", key: str = "") -> t
 
 def response_rates(surveys: Surveys, name: str) -> ResponseRates:
     """Returns how many of those invited started and finished; in an anonymous survey individuals are unknown."""
-    counted = sent_by(surveys, name)
+    counted = count_invitations(surveys, name)
     whole = ResponseRate(
         name, sum(batch_count.sent for batch_count in counted), sum(batch_count.used for batch_count in counted)
     )
@@ -173,7 +173,7 @@ def response_rates(surveys: Surveys, name: str) -> ResponseRates:
     return ResponseRates(whole, by_stratum, _rates((batch_count.batch, batch_count) for batch_count in counted))
 
 
-def sent_by(surveys: Surveys, name: str) -> list[Sent]:
+def count_invitations(surveys: Surveys, name: str) -> list[InvitationCount]:
     """Returns invitation counts by batch and stratum; in an anonymous survey small groups are merged."""
     if not (surveys.study.root / INVITATIONS_FILE).exists():
         return []
@@ -193,7 +193,7 @@ def _found(surveys: Surveys, token: str) -> Invitation | None:
         return invitations.find(token)
 
 
-def _rates(named: Iterable[tuple[str, Sent]]) -> tuple[ResponseRate, ...]:
+def _rates(named: Iterable[tuple[str, InvitationCount]]) -> tuple[ResponseRate, ...]:
     sent: Counter[str] = Counter()
     used: Counter[str] = Counter()
     for name, batch_count in named:
@@ -214,7 +214,7 @@ def _is_anonymous(surveys: Surveys, name: str) -> bool:
     return questionnaire is None or questionnaire.anonymous  # if unknown, assume anonymous
 
 
-def _shared(counted: Sequence[Sent]) -> list[Sent]:
+def _shared(counted: Sequence[InvitationCount]) -> list[InvitationCount]:
     """Merges small groups, so that neither a count nor a difference of counts reveals a few people."""
     few = _told_together(counted, lambda batch_count: batch_count.stratum, lambda batch_count: "")
     joined = [
@@ -231,11 +231,13 @@ def _shared(counted: Sequence[Sent]) -> list[Sent]:
     for batch_count in joined:
         sent[batch_count.batch, batch_count.stratum] += batch_count.sent
         used[batch_count.batch, batch_count.stratum] += batch_count.used
-    return [Sent(*group, sent[group], used[group]) for group in sorted(sent)]
+    return [InvitationCount(*group, sent[group], used[group]) for group in sorted(sent)]
 
 
 def _told_together(
-    counted: Sequence[Sent], group_of: Callable[[Sent], str], part_of: Callable[[Sent], str]
+    counted: Sequence[InvitationCount],
+    group_of: Callable[[InvitationCount], str],
+    part_of: Callable[[InvitationCount], str],
 ) -> set[str]:
     """Returns the groups to merge: those with a small part, and others until no merged part is small."""
     sizes: dict[str, Counter[str]] = {}

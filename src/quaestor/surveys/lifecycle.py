@@ -13,7 +13,7 @@ from typing import Any
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import suggest
 from quaestor.coding.model.state import State
-from quaestor.coding.session import CodingSession, Where, open_coding, require_lead, find_study
+from quaestor.coding.session import CodingSession, Where, find_study, open_coding, require_lead
 from quaestor.store.records import Act, NewAct
 from quaestor.study.folder import Study
 from quaestor.surveys.free_text import ANSWERS_FILE, DECIDE_ACT
@@ -39,7 +39,7 @@ class ResponseDecision:
 
 
 @dataclass(frozen=True)
-class Fielding:
+class SurveyState:
     """State of a survey."""
 
     survey: str
@@ -61,14 +61,14 @@ class Surveys:
         self.coding = coding
         self.answers = answers
         self._versions: dict[tuple[str, int, str], Questionnaire] = {}
-        self._folded: tuple[Sequence[Act], int, dict[str, Fielding]] = ((), 0, {})
+        self._folded: tuple[Sequence[Act], int, dict[str, SurveyState]] = ((), 0, {})
         """The acts, how many of them were processed, and the resulting states."""
 
     @property
     def study(self) -> Study:
         return self.coding.study
 
-    def fielding(self, name: str) -> Fielding:
+    def fielding(self, name: str) -> SurveyState:
         """Returns the state of a survey; one that was never opened is a draft."""
         with self.coding.locked_state() as state:
             # Every respondent page needs this while raters wait for the lock, so only new acts are processed.
@@ -81,7 +81,7 @@ class Surveys:
             fielding = known.get(name)
         if fielding is None:
             survey_file(self.study, name)
-            return Fielding(name)
+            return SurveyState(name)
         return fielding
 
     def today(self) -> str:
@@ -229,7 +229,7 @@ def close_for_good(surveys: Surveys, name: str, actor: str | None = None) -> Non
     surveys.coding.act(closed)
 
 
-def decide(surveys: Surveys, name: str, response: str, keep: bool, why: str, actor: str | None = None) -> None:
+def review_response(surveys: Surveys, name: str, response: str, keep: bool, why: str, actor: str | None = None) -> None:
     """Keeps a response or excludes it from the results; its answers are not changed."""
     lead = require_lead(surveys.coding, actor, "decide about responses")
     stored = surveys.answers.response(response)
@@ -241,7 +241,7 @@ def decide(surveys: Surveys, name: str, response: str, keep: bool, why: str, act
     surveys.coding.act(lambda state: NewAct(DECIDE_ACT, lead, payload))
 
 
-def fieldings(acts: Iterable[Act], known: Mapping[str, Fielding] | None = None) -> dict[str, Fielding]:
+def fieldings(acts: Iterable[Act], known: Mapping[str, SurveyState] | None = None) -> dict[str, SurveyState]:
     """Returns the state of each survey after these acts, continuing from the known states."""
     updated = dict(known or {})
     decisions: dict[str, dict[str, ResponseDecision]] = {}
@@ -249,7 +249,7 @@ def fieldings(acts: Iterable[Act], known: Mapping[str, Fielding] | None = None) 
         if not act.kind.startswith("survey."):
             continue
         payload: dict[str, Any] = act.payload
-        now = updated.get(payload["survey"], Fielding(payload["survey"]))
+        now = updated.get(payload["survey"], SurveyState(payload["survey"]))
         if act.kind == "survey.open":
             now = replace(now, status=OPEN, version=payload["version"], opened=act.time, closed="")
         elif act.kind == "survey.close":

@@ -39,7 +39,7 @@ class OpenAnswer:
         return f"{self.survey}/{self.response}/{place}"
 
 
-def response_of(item: str) -> str:
+def parse_response(item: str) -> str:
     """Returns the response that an item comes from."""
     parts = item.split("/")
     if len(parts) != 3:

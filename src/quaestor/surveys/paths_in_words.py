@@ -14,7 +14,7 @@ from quaestor.surveys.model.records import Question, Questionnaire
 
 
 @dataclass(frozen=True)
-class ToldQuestion:
+class PathQuestion:
     """A question on a path, with an answer that leads along it."""
 
     question: str
@@ -27,25 +27,25 @@ class ToldQuestion:
 
 
 @dataclass(frozen=True)
-class ToldPage:
+class PathPage:
     """A page on a path."""
 
     page: str
     title: str
-    questions: tuple[ToldQuestion, ...]
+    questions: tuple[PathQuestion, ...]
 
 
 @dataclass(frozen=True)
-class ToldPath:
+class PathDescription:
     """One path."""
 
-    pages: tuple[ToldPage, ...]
+    pages: tuple[PathPage, ...]
     standing: str
     ends_early: bool
     minutes: float
 
 
-def told_paths(file: File, language: str = "", most: int = 1_000) -> tuple[list[ToldPath], bool]:
+def describe_paths(file: File, language: str = "", most: int = 1_000) -> tuple[list[PathDescription], bool]:
     """Returns the paths through a questionnaire file, and whether these are all."""
     questionnaire = read_questionnaire(file, language)
     walked = paths(questionnaire, most)
@@ -65,17 +65,17 @@ def deciding_questions(questionnaire: Questionnaire) -> set[str]:
     }
 
 
-def _path_in_words(questionnaire: Questionnaire, path: Path, deciding: set[str]) -> ToldPath:
+def _path_in_words(questionnaire: Questionnaire, path: Path, deciding: set[str]) -> PathDescription:
     titles = {page.id: page.title for page in questionnaire.pages}
     known = {question.id: question for question in questionnaire.questions()}
     pages = tuple(
-        ToldPage(page, titles[page], tuple(_question(known[name], path, name in deciding) for name in names))
+        PathPage(page, titles[page], tuple(_question(known[name], path, name in deciding) for name in names))
         for page, names in path.pages
     )
-    return ToldPath(pages, path.standing.value, path.ends_early, path.seconds / 60)
+    return PathDescription(pages, path.standing.value, path.ends_early, path.seconds / 60)
 
 
-def _question(question: Question, path: Path, decides: bool) -> ToldQuestion:
+def _question(question: Question, path: Path, decides: bool) -> PathQuestion:
     answer = dict(path.answers.get(question.id, {}))
     words = kind_of(question).in_words(question, answer) or "left empty"
-    return ToldQuestion(question.id, question.text, answer, words, decides)
+    return PathQuestion(question.id, question.text, answer, words, decides)

@@ -21,7 +21,7 @@ from quaestor.surveys.model.questionnaire_file import read_questionnaire
 from quaestor.surveys.model.records import Pay, Questionnaire, ResponseStatus
 from quaestor.surveys.model.wording.refusals import NotTaken
 from quaestor.surveys.store.claim_key import ClaimKey
-from quaestor.surveys.store.claims import Claim, ClaimFile, Stage
+from quaestor.surveys.store.claims import Claim, ClaimFile, PaymentStage
 
 CLAIMS_FILE = "claims.db"
 CLAIMS_KEY = "claims.key"
@@ -30,13 +30,13 @@ _TELEPHONE = re.compile(r"\+[0-9][0-9 -]*")
 
 
 @dataclass(frozen=True)
-class Claiming:
+class PaymentPage:
     """The payment page of a token."""
 
     survey: str
     questionnaire: Questionnaire
     pay: Pay
-    stage: Stage | None
+    stage: PaymentStage | None
     """None until an address is given."""
 
 
@@ -48,14 +48,14 @@ class Payment:
     title: str
     pay: Pay
     closed: bool
-    counts: dict[Stage, int]
+    counts: dict[PaymentStage, int]
     final: bool = False
     """Whether it is permanently closed."""
 
     @property
     def promised(self) -> int:
         """Returns the number of cards released to the payer or paid."""
-        return self.counts[Stage.RELEASED] + self.counts[Stage.EXPORTED] + self.counts[Stage.PAID]
+        return self.counts[PaymentStage.RELEASED] + self.counts[PaymentStage.EXPORTED] + self.counts[PaymentStage.PAID]
 
     @property
     def cost(self) -> float:
@@ -81,7 +81,7 @@ class Payment:
 
     def refusal(self, most: int | None = None) -> str:
         """Returns why claims cannot be released now; empty if they can."""
-        waiting = self.counts[Stage.WAITING]
+        waiting = self.counts[PaymentStage.WAITING]
         limit = waiting if most is None else min(most, waiting)
         if not waiting:
             return "no claims are waiting for payment"
@@ -122,17 +122,17 @@ def claim_token(surveys: Surveys, code: str) -> str:
     return _key(surveys).token(response.survey, code)
 
 
-def claiming(surveys: Surveys, name: str, token: str, language: str = "") -> Claiming | None:
+def find_payment_page(surveys: Surveys, name: str, token: str, language: str = "") -> PaymentPage | None:
     """Returns the payment page of a token, in a language of the survey; None for a foreign token."""
     claim = _key(surveys).claim_id(name, token) if _has_key(surveys) else None
     if claim is None:
         return None
     questionnaire, pay = _paying(surveys, name, language)
     with open_claims(surveys) as claims:
-        return Claiming(name, questionnaire, pay, claims.stage(claim))
+        return PaymentPage(name, questionnaire, pay, claims.stage(claim))
 
 
-def claim(surveys: Surveys, name: str, token: str, address: str) -> None:
+def submit_claim(surveys: Surveys, name: str, token: str, address: str) -> None:
     """Stores the address for the card once; it is encrypted before it is written."""
     key = _key(surveys)
     claim_id = key.claim_id(name, token)
@@ -163,7 +163,7 @@ def payments(surveys: Surveys) -> list[Payment]:
     return [payment(surveys, name) for name in surveys.answers.surveys() if last_paying(surveys, name)]
 
 
-def release(surveys: Surveys, name: str, most: int | None = None, actor: str | None = None) -> int:
+def release_claims(surveys: Surveys, name: str, most: int | None = None, actor: str | None = None) -> int:
     """Releases waiting claims to the payer, all or a random subset, and returns how many.
 
     If they are fewer than a batch, the survey is permanently closed before anybody sees one.
@@ -172,7 +172,7 @@ def release(surveys: Surveys, name: str, most: int | None = None, actor: str | N
         raise InputError(f"cannot release {most} cards: the number must be at least 1")
     stands = payment(surveys, name)
 
-    def drawn(waiting: Sequence[Claim], counts: dict[Stage, int]) -> Sequence[Claim]:
+    def drawn(waiting: Sequence[Claim], counts: dict[PaymentStage, int]) -> Sequence[Claim]:
         if refused := replace(stands, counts=counts).refusal(most):
             raise StateError(refused)
         if min(len(waiting), len(waiting) if most is None else most) < stands.pay.batch:
@@ -180,10 +180,10 @@ def release(surveys: Surveys, name: str, most: int | None = None, actor: str | N
         return waiting if most is None else secrets.SystemRandom().sample(waiting, min(most, len(waiting)))
 
     with open_claims(surveys) as claims:
-        return len(claims.move(name, Stage.WAITING, Stage.RELEASED, drawn))
+        return len(claims.move(name, PaymentStage.WAITING, PaymentStage.RELEASED, drawn))
 
 
-def cards(surveys: Surveys, name: str) -> list[Card]:
+def list_cards(surveys: Surveys, name: str) -> list[Card]:
     """Returns released, unpaid addresses, for the payer only; those not exported yet come first."""
     if not _has_key(surveys):
         return []
@@ -191,12 +191,12 @@ def cards(surveys: Surveys, name: str) -> list[Card]:
     with open_claims(surveys) as claims:
         counts = {
             stage: [key.opened(claim.sealed, claim.id) for claim in claims.claims(name, stage)]
-            for stage in (Stage.RELEASED, Stage.EXPORTED, Stage.PAID)
+            for stage in (PaymentStage.RELEASED, PaymentStage.EXPORTED, PaymentStage.PAID)
         }
     times = Counter(address.casefold() for addresses in counts.values() for address in addresses)
     return [
-        Card(address, stage is Stage.EXPORTED, times[address.casefold()])
-        for stage in (Stage.RELEASED, Stage.EXPORTED)
+        Card(address, stage is PaymentStage.EXPORTED, times[address.casefold()])
+        for stage in (PaymentStage.RELEASED, PaymentStage.EXPORTED)
         for address in counts[stage]
     ]
 
@@ -204,12 +204,12 @@ def cards(surveys: Surveys, name: str) -> list[Card]:
 def export_cards(surveys: Surveys, name: str, again: bool = False) -> str:
     """Returns the released cards as CSV, each in one export only; `again` returns exported, unpaid ones."""
     pay, key = payment(surveys, name).pay, _key(surveys)
-    source = Stage.EXPORTED if again else Stage.RELEASED
+    source = PaymentStage.EXPORTED if again else PaymentStage.RELEASED
     with open_claims(surveys) as claims:
-        moved = claims.move(name, source, Stage.EXPORTED, lambda claims_found, _: claims_found)
+        moved = claims.move(name, source, PaymentStage.EXPORTED, lambda claims_found, _: claims_found)
     if not moved and again:
         raise StateError(f"{name!r} has no exported cards that are unpaid")
-    if not moved and _counts(surveys, name)[Stage.EXPORTED]:
+    if not moved and _counts(surveys, name)[PaymentStage.EXPORTED]:
         words = f"all released cards of {name!r} have been exported"
         raise StateError(f"{words}: export them again if the file is lost, or mark them as paid")
     if not moved:
@@ -229,7 +229,7 @@ def write_cards(surveys: Surveys, name: str, out: Path, again: bool = False) -> 
 def mark_paid(surveys: Surveys, name: str, seen: int) -> int:
     """Marks the exported cards as paid if their number equals `seen`; returns the number."""
 
-    def all_seen(claims: Sequence[Claim], counts: dict[Stage, int]) -> Sequence[Claim]:
+    def all_seen(claims: Sequence[Claim], counts: dict[PaymentStage, int]) -> Sequence[Claim]:
         if claims and len(claims) != seen:
             are = "is" if len(claims) == 1 else "are"
             words = f"{_cards(len(claims))} of {name!r} {are} exported and unpaid, not {seen:,}"
@@ -237,7 +237,7 @@ def mark_paid(surveys: Surveys, name: str, seen: int) -> int:
         return claims
 
     with open_claims(surveys) as claims:
-        moved = len(claims.move(name, Stage.EXPORTED, Stage.PAID, all_seen))
+        moved = len(claims.move(name, PaymentStage.EXPORTED, PaymentStage.PAID, all_seen))
     if not moved:
         raise StateError(f"{name!r} has no exported cards that are unpaid: export them first")
     return moved
@@ -247,9 +247,9 @@ def open_claims(surveys: Surveys) -> ClaimFile:
     return ClaimFile(surveys.study.root / CLAIMS_FILE)
 
 
-def _counts(surveys: Surveys, name: str) -> dict[Stage, int]:
+def _counts(surveys: Surveys, name: str) -> dict[PaymentStage, int]:
     if not (surveys.study.root / CLAIMS_FILE).exists():
-        return dict.fromkeys(Stage, 0)
+        return dict.fromkeys(PaymentStage, 0)
     with open_claims(surveys) as claims:
         return claims.counts(name)
 

@@ -143,7 +143,7 @@ def questionnaire_of(surveys: Surveys, response: Response) -> Questionnaire:
     return surveys.questionnaire(response.survey, response.version, response.language)
 
 
-def shown(surveys: Surveys, code: str, page: str = "", response: Response | None = None) -> SurveyPage | Response:
+def show_page(surveys: Surveys, code: str, page: str = "", response: Response | None = None) -> SurveyPage | Response:
     """Returns the requested page, else the next one; the response itself if nothing is left to answer.
 
     Pass `response` if the one behind the code has been read already.
@@ -160,7 +160,7 @@ def shown(surveys: Surveys, code: str, page: str = "", response: Response | None
     return _remembered(surveys, page_met(questionnaire, response, current_page))
 
 
-def sent(
+def submit_page(
     surveys: Surveys,
     code: str,
     page: str,
@@ -195,7 +195,7 @@ def sent(
 
 def again(surveys: Surveys, code: str, page: str, form: Form) -> SurveyPage | None:
     """Returns a page with its input if it could not be stored; None if the page cannot be answered."""
-    survey_page = shown(surveys, code, page)
+    survey_page = show_page(surveys, code, page)
     return (
         replace(survey_page, form=form) if isinstance(survey_page, SurveyPage) and survey_page.page.id == page else None
     )

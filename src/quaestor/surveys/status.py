@@ -66,7 +66,7 @@ def survey_status(where: Where) -> list[SurveyStatus]:
     if not answers_path(study).exists():
         return [SurveyStatus(name) for name in survey_files(study)]
     with open_surveys(where) as surveys:
-        return [status_of(surveys, name) for name in surveys.names()]
+        return [read_status(surveys, name) for name in surveys.names()]
 
 
 def surveys_status(request: StatusRequest) -> StatusPart:
@@ -105,7 +105,7 @@ def _stage(survey_status: SurveyStatus) -> StatusLine:
     return StatusLine(f"survey {survey_status.survey}", state, detail)
 
 
-def status_of(surveys: Surveys, name: str) -> SurveyStatus:
+def read_status(surveys: Surveys, name: str) -> SurveyStatus:
     """Returns the status of one survey."""
     fielding = surveys.fielding(name)
     kept = surveys.answers.version(name, fielding.version)
@@ -136,5 +136,5 @@ def _to_ingest(surveys: Surveys, name: str) -> tuple[str, ...]:
 
 def imported_before(surveys: Surveys, name: str) -> int:
     """Returns the number of imported answers to a survey that was never opened, else 0."""
-    status = status_of(surveys, name)
+    status = read_status(surveys, name)
     return sum(status.responses.values()) if status.status == IMPORTED else 0

@@ -19,7 +19,7 @@ from quaestor.render.number_format import percent, whole
 from quaestor.render.table_model import Cell, Column, Group, Row, Table
 from quaestor.study.folder import Study
 from quaestor.surveys.lifecycle import answers_path
-from quaestor.surveys.open_answers import response_of
+from quaestor.surveys.open_answers import parse_response
 from quaestor.surveys.store.answers import AnswerFile
 
 _COLUMNS = (Column("participants", "participants"), Column("share", "share"), Column("answers", "answers"))
@@ -74,8 +74,8 @@ def themes_of(coding: CodingSession, name: str, facet: str | None = None, actor:
     if left or not decisions:
         what = f"{left:,} disagreements are not settled" if left else "nothing is decided"
         raise StateError(f"{what} in the round {name!r}: run `quaestor decisions agree {name}`, then settle the rest")
-    gone = _withdrawn(coding.study, {response_of(item) for item in decisions})
-    left_over = {item: decision for item, decision in decisions.items() if response_of(item) not in gone}
+    gone = _withdrawn(coding.study, {parse_response(item) for item in decisions})
+    left_over = {item: decision for item, decision in decisions.items() if parse_response(item) not in gone}
     return replace(_counted(coding.state, name, coded_facet, left_over), withdrawn=len(gone))
 
 
@@ -125,10 +125,10 @@ def _counted(state: State, name: str, facet: Facet, decisions: Mapping[str, Deci
     uncoded = 0
     for item, decision in decisions.items():
         codes = list(dict.fromkeys(_codes(state, facet, item, decision)))
-        people.add(response_of(item))
+        people.add(parse_response(item))
         uncoded += not codes
         for code in codes:
-            responses.setdefault(code, set()).add(response_of(item))
+            responses.setdefault(code, set()).add(parse_response(item))
             items[code] = items.get(code, 0) + 1
     book = state.history.latest
     themes = [

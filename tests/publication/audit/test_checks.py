@@ -132,7 +132,7 @@ def test_a_share(tmp_path: Path, printed: str, holds: bool) -> None:
 
 def test_a_share_of_nothing_is_none(tmp_path: Path) -> None:
     found = of_kind(tmp_path, "share", of='["1:T:total"]', among='"other:zero:value"', equals="5")
-    assert (found.holds, found.found) == (False, "12 of 0 is no share, printed 5%")
+    assert (found.holds, found.found) == (False, "12 of 0 has no share, printed 5%")
 
 
 def test_a_kappa_that_its_counts_allow(tmp_path: Path) -> None:
@@ -152,7 +152,7 @@ def test_counts_that_cannot_be_allow_no_kappa(tmp_path: Path) -> None:
 
 
 def test_a_check_with_a_figure_that_is_no_number_is_one_sentence(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match="'other:none:value' holds no number to check with, leave it out"):
+    with pytest.raises(SettingsError, match="'other:none:value' contains no number: remove it"):
         of_kind(tmp_path, "sum", of='["other:none:value"]', equals="1")
 
 
@@ -227,7 +227,7 @@ def test_printed_coefficients_are_those_of_the_printed_counts(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ('columns = ["a", "b"]', 'columns = ["a"]', "'r' needs column 'b' of table 3, printed: a"),
+        ('columns = ["a", "b"]', 'columns = ["a"]', "'r' needs column 'b' of table 3, printed columns: a"),
         ('["a_vs_b_r", "a_vs_b_p"]', '["a_vs_b_p"]', "'p' needs column 'a_vs_b_r' of table 4"),
     ],
 )
@@ -240,8 +240,8 @@ def test_correlations_without_their_columns_are_one_sentence(tmp_path: Path, old
 # The bundled study -------------------------------------------------------------------------------------
 
 KNOWN = [
-    "finding 2, share of data, tensor and image among data processing: the page says it once",
-    "finding 3, kinds of specific models or layers: the page says it once",
+    "finding 2, share of data, tensor and image among data processing: both printed values are the same",
+    "finding 3, kinds of specific models or layers: both printed values are the same",
     "the posts on components of a model: M3, M6, M8, M9 and M10 (section 3.3)",
     "share of data, tensor and image in data processing",
     "share of models, layers and their components in model training",
@@ -250,13 +250,13 @@ KNOWN = [
     "table 4, Model prediction: the p-value of tensorflow vs theano",
     "table 4, Model evaluation: the p-value of tensorflow vs pytorch",
     "table 4, Model evaluation: the p-value of tensorflow vs theano",
-    "table 4, Data processing: tensorflow_vs_theano_r is that of the counts in table 3",
-    "table 4, Model setting: tensorflow_vs_theano_r is that of the counts in table 3",
-    "table 4, Model prediction: tensorflow_vs_pytorch_r is that of the counts in table 3",
-    "table 4, Model prediction: tensorflow_vs_theano_r is that of the counts in table 3",
-    "table 4, Model evaluation: tensorflow_vs_pytorch_r is that of the counts in table 3",
-    "table 4, Model evaluation: tensorflow_vs_theano_r is that of the counts in table 3",
-    "table 4, Visualization: tensorflow_vs_pytorch_r is that of the counts in table 3",
+    "table 4, Data processing: tensorflow_vs_theano_r matches the counts in table 3",
+    "table 4, Model setting: tensorflow_vs_theano_r matches the counts in table 3",
+    "table 4, Model prediction: tensorflow_vs_pytorch_r matches the counts in table 3",
+    "table 4, Model prediction: tensorflow_vs_theano_r matches the counts in table 3",
+    "table 4, Model evaluation: tensorflow_vs_pytorch_r matches the counts in table 3",
+    "table 4, Model evaluation: tensorflow_vs_theano_r matches the counts in table 3",
+    "table 4, Visualization: tensorflow_vs_pytorch_r matches the counts in table 3",
 ]
 FOUND = {
     KNOWN[0]: "81.7% (81.6% in the text)",
@@ -283,7 +283,7 @@ def test_the_printed_study_has_exactly_its_known_faults(bundled: tuple[Check, ..
 
 
 def test_two_rows_of_table_4_stand_in_each_others_place(bundled: tuple[Check, ...]) -> None:
-    exchanged = "the rows 'Model prediction' and 'Model evaluation' are printed in each other's place"
+    exchanged = "the rows 'Model prediction' and 'Model evaluation' are swapped in print"
     rows = {check.statement.split(":")[0] for check in bundled if exchanged in check.found}
     assert rows == {"table 4, Model prediction", "table 4, Model evaluation"}
 
@@ -294,7 +294,7 @@ def test_the_coefficients_are_checked_against_scipy(bundled: tuple[Check, ...]) 
     for phase in ("Data processing", "Model prediction", "Visualization"):
         own = [row for row in rows if row["phase"] == phase]
         expected = stats.pearsonr([int(row["tensorflow"]) for row in own], [int(row["pytorch"]) for row in own])
-        statement = f"table 4, {phase}: tensorflow_vs_pytorch_r is that of the counts in table 3"
+        statement = f"table 4, {phase}: tensorflow_vs_pytorch_r matches the counts in table 3"
         found = next(check.found for check in bundled if check.statement == statement)
         assert found.startswith(f"the counts give {expected.statistic:.4f}")
 
@@ -316,7 +316,7 @@ def test_the_coefficients_are_checked_against_scipy(bundled: tuple[Check, ...]) 
         ("table04-correlations.csv", "Runtime environment,0.70,0.12", "Runtime environment,0.70,0.14",
          "table 4, Runtime environment: the p-value of tensorflow vs pytorch"),
         ("table04-correlations.csv", "Runtime environment,0.70,0.12", "Runtime environment,0.71,0.12",
-         "table 4, Runtime environment: tensorflow_vs_pytorch_r is that of the counts in table 3"),
+         "table 4, Runtime environment: tensorflow_vs_pytorch_r matches the counts in table 3"),
     ],
 )  # fmt: skip
 def test_one_changed_figure_is_named(tmp_path: Path, file: str, old: str, new: str, statement: str) -> None:

@@ -29,7 +29,7 @@ def explanations(cells: Sequence[AuditCell], alternatives: Mapping[str, Mapping[
 
 COMPUTED: dict[str, Line] = {"r1": (1.0, 20.0, 0.31), "r2": (4.0, 50.0, 0.62), "r3": (7.0, 80.0, 0.93)}
 RIGHT = {"r1": ("1", "20", "0.31"), "r2": ("4", "50", "0.62"), "r3": ("7", "80", "0.93")}
-ROWS_1_AND_2 = "the rows 'r1' and 'r2' are printed in each other's place"
+ROWS_1_AND_2 = "the rows 'r1' and 'r2' are swapped in print"
 
 
 def test_two_rows_in_each_others_place_are_found() -> None:
@@ -69,13 +69,13 @@ def test_three_rows_in_a_ring_were_not_exchanged() -> None:
 
 def test_two_columns_in_each_others_place_are_found() -> None:
     cells = cells_of({row: (texts[1], texts[0], texts[2]) for row, texts in RIGHT.items()}, COMPUTED)
-    assert explanations(cells) == {"the columns 'a' and 'b' are printed in each other's place"}
+    assert explanations(cells) == {"the columns 'a' and 'b' are swapped in print"}
     assert all(bool(cell.explanation) == (cell.column != "c") for cell in explained(cells, {}))
 
 
 def test_where_rows_and_columns_fit_both_are_named() -> None:
     computed = {"r1": (1.0, 2.0), "r2": (2.0, 1.0)}
-    columns = "the columns 'a' and 'b' are printed in each other's place"
+    columns = "the columns 'a' and 'b' are swapped in print"
     assert explanations(cells_of({"r1": ("2", "1"), "r2": ("1", "2")}, computed)) == {f"{ROWS_1_AND_2}, or {columns}"}
 
 

@@ -265,7 +265,7 @@ def test_table_3_matches_to_the_cell(found: Audit) -> None:
 
 def test_what_differs_in_table_4_is_explained(found: Audit) -> None:
     differing = {name: cell for name, cell in by_name(found, "4").items() if cell.verdict == DIFFERS}
-    exchanged = "the rows 'Model prediction' and 'Model evaluation' are printed in each other's place"
+    exchanged = "the rows 'Model prediction' and 'Model evaluation' are swapped in print"
     explanations = {name: cell.explanation for name, cell in differing.items()}
     assert explanations == {
         **{
@@ -294,7 +294,7 @@ def test_rows_that_are_exchanged_in_print_are_found(replicated: Publication) -> 
         (row, column) for row in ("D1", "D2") for column in ("tensorflow", "pytorch", "theano", "total")
     }
     for name in differing:
-        assert cells[name].explanation == "the rows 'D1' and 'D2' are printed in each other's place"
+        assert cells[name].explanation == "the rows 'D1' and 'D2' are swapped in print"
         assert cells[name].unexplained
 
 
@@ -305,7 +305,7 @@ def test_columns_that_are_exchanged_in_print_are_found(replicated: Publication) 
     assert new != old
     with printed_otherwise(replicated, path.name, old, new) as audit:
         explanations = {cell.explanation for cell in audit.cells if cell.table == "3" and cell.verdict == DIFFERS}
-    assert explanations == {"the columns 'tensorflow' and 'pytorch' are printed in each other's place"}
+    assert explanations == {"the columns 'tensorflow' and 'pytorch' are swapped in print"}
 
 
 def test_the_other_coefficient_is_recognised(replicated: Publication) -> None:
@@ -342,7 +342,7 @@ def test_words_place_what_they_place_and_the_rest_is_listed(found: Audit, replic
 
 
 def test_the_audit_says_what_it_was_computed_from(found: Audit) -> None:
-    assert found.notes == ("Computed from 2,401 decided items.", "Codes are published labels of labelled-posts.")
+    assert found.notes == ("Computed from 2,401 decided items.", "Codes are the labels published in labelled-posts.")
 
 
 def test_the_json_has_the_promised_shape(found: Audit) -> None:
@@ -402,5 +402,5 @@ def test_a_study_without_results_is_audited_by_its_printed_figures_alone() -> No
     assert audit.open == 0
     assert audit.placements == ()
     assert audit.notes == (
-        "There are no results (nothing has been decided yet), so printed figures are checked against each other alone.",
+        "There are no results (nothing has been decided yet), so printed figures are only checked against each other.",
     )

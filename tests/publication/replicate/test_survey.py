@@ -14,7 +14,7 @@ from quaestor.publication.publication import audit_study, computed_of, publicati
 from quaestor.publication.replicate.survey import Replicated, is_survey, replicate_survey
 from quaestor.study.folder import open_study
 from quaestor.study.templates import template_folder
-from quaestor.surveys.lifecycle import OPEN, decide, open_surveys
+from quaestor.surveys.lifecycle import OPEN, review_response, open_surveys
 from quaestor.surveys.model.records import ResponseStatus
 
 
@@ -71,7 +71,7 @@ def test_the_audit_says_by_which_row_and_marker_the_page_comes_out(whole: tuple[
     for name in ("survey:valid responses:n", "use:uses ONNX:n", "demographics:deployment: desktop application:n"):
         assert cell(audit, name).explanation == row
     both = (
-        "fits with 1 row without consent (row 3) and 1 cell with a marker of the survey service in place of an answer "
+        "fits with 1 row without consent (row 3) and 1 cell with a marker of the survey service instead of an answer "
         "counted"
     )
     for name in ("problems:answered the question:n", "problems:meets problems:n"):
@@ -94,7 +94,7 @@ def test_what_answers_cannot_tell_is_listed_with_the_reason(whole: tuple[Replica
     assert unknown == {"survey", "deployment considerations", "pilot", "locations", "symptoms"}
     assert "not computed by the survey part" in cell(audit, "symptoms:crash:tf2onnx").explanation
     assert "raters have to code" in cell(audit, "deployment considerations:simplicity:participants of 32").explanation
-    assert cell(audit, "survey:invited PRO users:n").explanation == "no answer can tell it"
+    assert cell(audit, "survey:invited PRO users:n").explanation == "not in the answers"
 
 
 def test_nothing_is_opened_and_the_study_remembers_its_file(whole: tuple[Replicated, Audit]) -> None:
@@ -123,14 +123,14 @@ def test_without_its_file_the_audit_has_the_same_figures_and_no_guess(tmp_path: 
     after = audited(made)
     assert [one.computed for one in after.cells] == [one.computed for one in before.cells]
     valid = cell(after, "survey:valid responses:n")
-    assert (valid.verdict, valid.explanation) == (DIFFERS, "the page has 92 responses, here are 91")
+    assert (valid.verdict, valid.explanation) == (DIFFERS, "the publication has 92 responses, here are 91")
 
 
 def test_a_header_that_was_counted_is_proposed_where_nothing_else_adds_a_row(tmp_path: Path) -> None:
     _, audit = replicated(tmp_path, planted_rows(marker_row=False))
-    assert cell(audit, "survey:valid responses:n").explanation == "fits with the row of wordings counted"
-    assert cell(audit, "problems:answered the question:n").explanation == "fits with the row of wordings counted"
-    assert cell(audit, "use:uses ONNX:n").explanation == "the page has 92 responses, here are 91"
+    assert cell(audit, "survey:valid responses:n").explanation == "fits with the row of question texts counted"
+    assert cell(audit, "problems:answered the question:n").explanation == "fits with the row of question texts counted"
+    assert cell(audit, "use:uses ONNX:n").explanation == "the publication has 92 responses, here are 91"
 
 
 def test_half_the_responses_cannot_give_the_page_and_the_audit_says_why(tmp_path: Path) -> None:
@@ -138,11 +138,11 @@ def test_half_the_responses_cannot_give_the_page_and_the_audit_says_why(tmp_path
     _, audit = replicated(tmp_path, [rows[0], *rows[1::2]])
     years = cell(audit, "demographics:ML experience: over 5 years:n")
     assert (years.verdict, years.base) == (DIFFERS, 45)
-    assert years.explanation == "the page counts among 89, here are 45"
+    assert years.explanation == "the publication's base is 89, here it is 45"
     answered = cell(audit, "problems:answered the question:n")
-    assert answered.explanation.startswith("the page counts among 92, here are 46; it would be 28 with 1 row without")
+    assert answered.explanation.startswith("the publication's base is 92, here it is 46; it would be 28 with 1 row without")
     assert audit.open > 0
-    assert "more than the 47 there are here" in " ".join(audit.notes)
+    assert "more than the 47 available here" in " ".join(audit.notes)
 
 
 def test_who_was_screened_out_or_left_out_by_the_lead_counts_nowhere(tmp_path: Path) -> None:
@@ -153,11 +153,11 @@ def test_who_was_screened_out_or_left_out_by_the_lead_counts_nowhere(tmp_path: P
     with open_surveys(made.study) as surveys:
         finished = (one for one in surveys.answers.responses("fielded") if one.standing is ResponseStatus.FINISHED)
         user = next(one for one in finished if one.answers["uses-onnx"]["choices"] == ["yes"])
-        decide(surveys, "fielded", user.id, False, "answered twice")
+        review_response(surveys, "fielded", user.id, False, "answered twice")
     after = audited(made)
     assert cell(after, "survey:valid responses:n").computed == 90
     uses = cell(after, "use:uses ONNX:n")
-    assert (uses.computed, uses.explanation) == (37, "the page has 92 responses, here are 90")
+    assert (uses.computed, uses.explanation) == (37, "the publication has 92 responses, here are 90")
 
 
 def test_a_marker_behind_an_answer_takes_nothing_away(tmp_path: Path) -> None:
@@ -189,13 +189,13 @@ def test_the_file_is_found_in_a_folder_by_its_columns(tmp_path: Path) -> None:
 
 def test_what_cannot_be_taken_is_refused_in_one_sentence(tmp_path: Path) -> None:
     data = tmp_path / "data"
-    with pytest.raises(InputError, match=r"there is no folder .*data"):
+    with pytest.raises(InputError, match=r"data does not exist"):
         replicate_survey(STUDY, data, tmp_path / "study", silent)
     data.mkdir()
     with pytest.raises(InputError, match="holds no table"):
         replicate_survey(STUDY, data, tmp_path / "study", silent)
     (data / "a.csv").write_text("Q52,Q71,Q1,Q2\n\n")
-    with pytest.raises(InputError, match=r"no table in .* a\.csv comes nearest and lacks the columns Q5, Q67"):
+    with pytest.raises(InputError, match=r"no table in .* a\.csv comes closest but lacks the columns Q5, Q67"):
         replicate_survey(STUDY, data, tmp_path / "study", silent)
     with pytest.raises(InputError, match=r"a\.csv lacks the columns Q5, Q67, Q67_6_TEXT and 12 more of the survey"):
         replicate_survey(STUDY, data / "a.csv", tmp_path / "study", silent)
@@ -222,8 +222,8 @@ def test_a_file_that_breaks_off_is_told_of_by_its_own_name(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ('"size = small"', '"sise = small"', "'sise', which is not asked in 'fielded'"),
-        ('"size = small"', '"size = tiny"', "'tiny', which is no option of 'size'"),
+        ('"size = small"', '"sise = small"', "'sise', which is not in 'fielded'"),
+        ('"size = small"', '"size = tiny"', "'tiny', which is not an option of 'size'"),
         ('"size = small"', '"size is small"', "cannot be read"),
         ('"organization: small" = ', '"organization: tiny" = ', "nothing is printed at"),
         ("[answers]\n", '[answers]\ncolour = "red"\n', "colour is not a known key"),

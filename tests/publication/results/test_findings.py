@@ -89,7 +89,7 @@ def _alternating(decided) -> np.ndarray:  # type: ignore[no-untyped-def]
 
 
 def _slow(decided) -> np.ndarray:  # type: ignore[no-untyped-def]
-    return decided.number("viewcount") / 10
+    return decided.get_numbers("viewcount") / 10
 
 
 @pytest.mark.parametrize(
@@ -116,14 +116,14 @@ def test_without_data_no_finding_is_claimed() -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (("{phases}", "{phase}"), "no value has that name"),
-        (("{phases}", "{phases"), "brace too many or too few"),
+        (("{phases}", "{phase}"), "is no value"),
+        (("{phases}", "{phases"), "unbalanced braces"),
         (('name = "objects", kind = "distinct"', 'name = "phases", kind = "distinct"'), "two values are called"),
         (('kind = "distinct", of = "phase"', 'kind = "distinct"'), "needs of"),
         (('kind = "distinct", of = "phase"', 'kind = "uniq", of = "phase"'), "allowed"),
         (("{phases}", "{phases:d}"), "formats a value"),
-        (("equals = 7", "significant = true"), "significant is for kind"),
-        (("equals = 7", 'are = ["D"]'), "are and in_order are for kind"),
+        (("equals = 7", "significant = true"), "significant needs kind"),
+        (("equals = 7", 'are = ["D"]'), "are and in_order need kind"),
         (('are = ["D", "M", "T"]', "at_most = 3"), "a rank is a list of names"),
     ],
 )
@@ -138,7 +138,7 @@ def test_a_finding_written_wrongly_is_one_sentence(tmp_path, change: tuple[str, 
 def test_a_tie_supports_no_order() -> None:
     level = with_numbers(RESULTS, "viewcount", lambda decided: np.ones(len(decided)))
     told = failures(findings_of(computed_from(level)))
-    assert any("are level, so there is no such order" in words for words in told)
+    assert any("are tied, so their order is undefined" in words for words in told)
 
 
 def test_a_value_nobody_can_compute_supports_nothing() -> None:

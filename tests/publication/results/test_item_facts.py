@@ -322,7 +322,7 @@ def test_items_without_a_value_are_told_below_the_table(study: Study) -> None:
     nobody = replace(framework, codes=np.array([-1, 1]))
     decided = replace(found.decided, attributes={**found.decided.attributes, "framework": nobody})
     table = make_table(study, replace(found, decided=decided), study.settings.tables[0])
-    assert "Without framework, and so in the totals alone: 1." in table.notes
+    assert "Without framework, counted in the totals only: 1." in table.notes
 
 
 def test_who_breaks_ties_opens_no_items_before_they_are_settled(study: Study) -> None:
@@ -335,17 +335,17 @@ def test_who_breaks_ties_opens_no_items_before_they_are_settled(study: Study) ->
         _rate(coding, "rater-2", TWO, {**OTHER, "issue": "training"})
         coding.act(lambda state: build_close_act(state, "codes", coding.lead))
         coding.act(lambda state: build_agreed_act(state, "codes", coding.lead))
-    with pytest.raises(StateError, match="breaks the ties"):
+    with pytest.raises(StateError, match="is the tie-breaker"):
         items_behind(opened, "1:T:total")
 
 
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (("[attributes.framework]", "[attributes.phase]"), "attributes.phase has the name of a level"),
-        (("[attributes.framework]", "[attributes.year]"), "attributes.year has the name of a level or of the year"),
+        (("[attributes.framework]", "[attributes.phase]"), "attributes.phase has the same name as a level"),
+        (("[attributes.framework]", "[attributes.year]"), "attributes.year has the same name as a level or the year"),
         (('code = "codes.issue"', 'code = "codes.check"'), "results.code gives no item a code"),
-        (('rows = ["phase", "object"]', 'rows = ["framework", "phase"]'), "neither stands below"),
+        (('rows = ["phase", "object"]', 'rows = ["framework", "phase"]'), "is neither below nor across"),
         (('measures = ["viewcount", "first_answer_days"]', 'measures = ["views"]'), "there is no measure 'views'"),
     ],
 )

@@ -111,12 +111,12 @@ def test_a_cell_opens_its_items() -> None:
 @pytest.mark.parametrize(
     ("cell", "words"),
     [
-        ("3", "names no cell: write TABLE:ROW:COLUMN"),
-        ("3:D1", "names no cell"),
+        ("3", "is not a cell: write TABLE:ROW:COLUMN"),
+        ("3:D1", "is not a cell"),
         ("33:D1:theano", "there is no table '33', allowed: 3"),
         ("3:D11:theano", "table 3 has no row 'D11', allowed: D"),
         ("3:D1:caffe", "table 3 has no column 'caffe'"),
-        ("2:D:definition", "there is no list behind it"),
+        ("2:D:definition", "no items can be listed"),
     ],
 )
 def test_a_cell_that_is_not_there_is_one_sentence(cell: str, words: str) -> None:

@@ -42,7 +42,7 @@ def test_the_funnel_and_the_rounds_tell_what_they_left_out(tmp_path: Path) -> No
     rated(study, "pilot", "exclude: crash")
     words = told(study)
     assert "in pilot 2 raters reached a kappa of 0.00 on relevance" in words
-    assert "they differed on 1 of 4 items, 1 of them not settled" in words
+    assert "they disagreed on 1 of 4 items, 1 of them unsettled" in words
     assert "simulated" not in words
     waive_by_name(study, "pilot", None, "a test")
     open_by_name(study, "main", None)

@@ -93,7 +93,7 @@ def test_a_round_whose_pages_would_have_no_address_is_refused(tmp_path: Path, na
     said = refusal(tmp_path, GOOD + more.format(name))
     assert "study.toml: rounds[0].round: " in said
     assert "cannot be the name of a round" in said
-    assert "take one without / \\ ? # %" in said
+    assert "avoid / \\ ? # %" in said
 
 
 def test_two_steps_of_the_same_name_are_refused(tmp_path: Path) -> None:

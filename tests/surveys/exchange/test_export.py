@@ -20,9 +20,9 @@ from tests.support.small_survey import FORMS, NAME, QUESTIONNAIRE, answered, fie
 from quaestor.base import table_files as tables
 from quaestor.base.errors import InputError, StateError
 from quaestor.surveys.exchange import table_files as sheets
-from quaestor.surveys.exchange.export import Exported, export_answers
+from quaestor.surveys.exchange.export import ExportResult, export_answers
 from quaestor.surveys.exchange.import_answers import import_answers
-from quaestor.surveys.lifecycle import Surveys, decide, open_survey, open_surveys
+from quaestor.surveys.lifecycle import Surveys, review_response, open_survey, open_surveys
 from quaestor.surveys.model.flow import is_shown, missing
 from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.questionnaire_file import questionnaire_from
@@ -59,7 +59,7 @@ def read_sheet(path: Path, name: str) -> list[list[Any]]:
     return CalamineWorkbook.from_path(path).get_sheet_by_name(name).to_python(skip_empty_area=False)
 
 
-def exported(surveys: Surveys, path: Path, **how: bool) -> Exported:
+def exported(surveys: Surveys, path: Path, **how: bool) -> ExportResult:
     return export_answers(surveys, NAME, path, **how)
 
 
@@ -132,7 +132,7 @@ def test_who_is_left_out_is_said_and_stands_in_a_table_of_all(tmp_path: Path) ->
     with fielded(tmp_path / "study") as surveys:
         kept, dropped = (answered(surveys)[1] for _ in range(2))
         begun = answered(surveys, forms={"consent": FORMS["consent"]})[1]
-        decide(surveys, NAME, dropped.id, keep=False, why="twice the same")
+        review_response(surveys, NAME, dropped.id, keep=False, why="twice the same")
         code, _ = answered(surveys)
         withdraw(surveys, code)
         few = exported(surveys, tmp_path / "few.csv", wide=True)
@@ -176,7 +176,7 @@ def test_every_version_keeps_its_answers(tmp_path: Path) -> None:
 
 def test_what_cannot_be_written_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with open_surveys(small_survey(tmp_path / "study")) as surveys:
-        with pytest.raises(StateError, match="has no answers: open it, or import some"):
+        with pytest.raises(StateError, match="has no answers: open it, or import answers"):
             exported(surveys, tmp_path / "answers.csv")
         open_survey(surveys, NAME)
         answered(surveys)
@@ -369,14 +369,14 @@ def test_a_study_that_has_another_version_tells_what_it_cannot_place(tmp_path: P
     asked = VERSIONS[2]
     why = {one.id: missing(asked, found, one) for one in asked.questions()}
     assert (why["role"], why["months"], why["hardest"]) == ("not reached", "not reached", "not reached")
-    assert ("months", "was not shown there, and is not reached here") in [(one.question, one.why) for one in done.odd]
+    assert ("months", "was not shown in the file, but counts as not reached here") in [(one.question, one.why) for one in done.odd]
 
 
 @pytest.mark.parametrize("wide", [True, False])
 def test_whom_the_lead_left_out_there_is_left_out_here(tmp_path: Path, wide: bool) -> None:
     with fielded(tmp_path / "study") as surveys:
         kept, dropped = (answered(surveys)[1] for _ in range(2))
-        decide(surveys, NAME, dropped.id, keep=False, why="twice the same")
+        review_response(surveys, NAME, dropped.id, keep=False, why="twice the same")
         exported(surveys, tmp_path / "all.csv", wide=wide, everything=True)
     with open_surveys(small_survey(tmp_path / "other")) as surveys:
         assert import_answers(surveys, NAME, tmp_path / "all.csv", None, keep=False).dropped == 1

@@ -168,7 +168,7 @@ def test_a_marker_behind_an_answer_leaves_the_answer(surveys: Surveys, tmp_path:
     row = {**FULL, "Q5": "TorchScript,AnswerDisplayOrder", "Q5_3_TEXT": "", "Q9": "AnswerDisplayOrder"}
     done = imported(surveys, delimited(tmp_path / "answers.csv", [COLUMNS, TEXTS, *cells(row)]))
     assert [(one.column, one.why) for one in done.markers] == [
-        ("Q5", "goes with a marker"), ("Q9", "stands for no answer"),
+        ("Q5", "goes with a marker"), ("Q9", "means no answer"),
     ]  # fmt: skip
     assert only(surveys).answers["used"] == {"choices": ["torchscript"]}
     assert only(surveys).answers["hardest"] == {}
@@ -190,8 +190,8 @@ def test_what_cannot_be_read_is_told_and_the_rest_is_kept(surveys: Surveys, tmp_
     assert told["Q8_2"] == "2 is no place of its own in the ranking"
     assert "shorten it" in told["Q9"]
     assert len(told["Q9"]) < 300
-    assert told["Account"] == "gold is no stratum of the questionnaire"
-    assert told["Duration (in seconds)"] == "long is no number of seconds"
+    assert told["Account"] == "gold is not a stratum of the questionnaire"
+    assert told["Duration (in seconds)"] == "long is not a number of seconds"
     answers = only(surveys).answers
     assert answers["used"] == {"choices": ["torchscript"]}
     assert answers["met"]["rows"] == {"wrong-results": "never", "other": "rarely"}
@@ -235,7 +235,7 @@ def test_what_the_questionnaire_would_not_have_taken_is_kept_and_told(surveys: S
     assert only(surveys).answers["why-none"] == {"text": "No need"}
     assert [(one.question, one.why) for one in done.odd] == [
         ("used", "has 'None of these' with others, which goes alone"),
-        ("why-none", "is answered though it was not to be shown"),
+        ("why-none", "is answered although it should not have been shown"),
     ]
 
 
@@ -340,7 +340,7 @@ HEAD = f"{','.join(COLUMNS)}\n{','.join(COLUMNS)}\n".replace("Duration (in secon
     [
         ("answers.csv", b"", "is empty"),
         ("answers.csv", f"{HEAD}a,b\n".encode(), "has 2 cells in row 3 and 21 names of columns"),
-        ("answers.csv", f"{HEAD}\xe9\n".encode("cp1252"), "cannot be read in row 3: not utf-8: found bytes e9"),
+        ("answers.csv", f"{HEAD}\xe9\n".encode("cp1252"), ", row 3: not utf-8: found bytes e9"),
         ("answers.csv", HEAD.replace("Q2,", "Q22,").encode(), "has no column 'Q2' as given.mapping.toml says"),
         ("answers.csv", HEAD.replace("StartDate", "Q2").encode(), "has the column 'Q2' twice"),
         ("answers.csv", f'{HEAD}"open'.encode(), "a quote is opened and never closed"),
@@ -387,7 +387,7 @@ def test_formulas_are_what_they_show_and_failed_ones_are_told(surveys: Surveys, 
     done = imported(surveys, path)
     assert only(surveys).answers["years"] == {"number": "4"}
     assert only(surveys).answers["hardest"] == {"text": "=HYPERLINK(1)"}
-    assert [(one.column, one.said, one.why) for one in done.unread] == [("Q3", "#N/A", "holds a formula that failed")]
+    assert [(one.column, one.said, one.why) for one in done.unread] == [("Q3", "#N/A", "contains a formula that failed")]
 
 
 def test_nobody_is_taken_in_where_nobody_can_tell_who_consented(surveys: Surveys, tmp_path: Path) -> None:
@@ -452,7 +452,7 @@ def test_the_public_answers_of_the_onnx_survey(tmp_path: Path) -> None:
     assert (len(rows), len(consented)) == (46, 45)
     assert (done.rows, done.responses, done.no_consent, done.empty, done.unread, done.odd) == (46, 45, (3,), (), (), ())
     assert [(one.row, one.column, one.why) for one in done.markers] == [
-        (3, "Q65", "stands for no answer"), (12, "Q65", "goes with a marker"),
+        (3, "Q65", "means no answer"), (12, "Q65", "goes with a marker"),
     ]  # fmt: skip
     assert len(done.unmapped_columns) == 12
     for column, name in {

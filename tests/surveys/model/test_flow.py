@@ -213,7 +213,7 @@ def test_what_is_required_or_wrong_is_said_and_nothing_else_is_lost() -> None:
     assert read.problems == {"size": "Please answer this question."}
     assert read.answers["onnx"] == {"choices": ["yes"]}
     wrong = validate_page(ASKED, response, page, {"q.onnx": ["maybe"], "q.size": ["small"]})
-    assert wrong.problems == {"onnx": "'maybe' is no option of 'onnx'."}
+    assert wrong.problems == {"onnx": "'maybe' is not an option of 'onnx'."}
 
 
 def test_why_an_answer_is_missing() -> None:

@@ -25,7 +25,7 @@ from quaestor.people.roles import Role
 from quaestor.render.table_model import Column as TableColumn
 from quaestor.render.table_model import Group
 from quaestor.render.table_model import Row as TableRow
-from quaestor.render.tables.markdown import to_markdown
+from quaestor.render.tables.files import to_markdown
 from quaestor.surveys.check_questionnaire import check_survey
 from quaestor.surveys.exchange.export import export_answers
 from quaestor.surveys.exchange.import_answers import import_answers
@@ -49,11 +49,11 @@ from quaestor.surveys.model.questionnaire_file import questionnaire_from
 from quaestor.surveys.model.records import Answer, Question, ResponseStatus
 from quaestor.surveys.model.wording.catalogue import texts_in
 from quaestor.surveys.pages.results import results_page
-from quaestor.surveys.respond import SurveyPage, begin, sent
+from quaestor.surveys.respond import SurveyPage, begin, submit_page
 from quaestor.surveys.results.compute import survey_results
-from quaestor.surveys.results.counting import CountingRoom, words_of
+from quaestor.surveys.results.counting import CountingCache, read_texts
 from quaestor.surveys.results.export import results_json, write_results
-from quaestor.surveys.results.tables import table_of
+from quaestor.surveys.results.tables import build_table
 from quaestor.synth.simulated_respondents import simulate_responses
 from quaestor.web.app import make_app
 
@@ -176,12 +176,12 @@ def test_a_new_kind_is_read_and_checked(tmp_path: Path) -> None:
 
 def test_a_page_with_a_new_kind_is_refused_or_stored(surveys: Surveys) -> None:
     code, _ = begin(surveys, NAME)
-    consent = sent(surveys, code, "consent", {"q.consent": ["agree"]}, "first")
+    consent = submit_page(surveys, code, "consent", {"q.consent": ["agree"]}, "first")
     assert not isinstance(consent, SurveyPage)
     surveys.answers.submissions.record()
     consent.result()
     for typed, words in (("2026-13-01", texts_in("en")["not-offered"]), ("", texts_in("en")["please-answer"])):
-        page = sent(surveys, code, "when", {"q.began": [typed]}, f"second {typed}")
+        page = submit_page(surveys, code, "when", {"q.began": [typed]}, f"second {typed}")
         assert isinstance(page, SurveyPage)
         assert page.problems["began"] == words
         assert page.form["q.began"] == [typed]
@@ -212,13 +212,13 @@ def test_a_new_kind_is_counted_and_printed(surveys: Surveys, tmp_path: Path) -> 
     (whole,) = began.rows
     assert [line.share.count for line in whole.lines] == [2, 1, 0, 0, 0, 0, 0]
     assert results_json(results)["questions"][0]["weekdays"]["monday"] == 2
-    table = to_markdown(table_of(results, began))
+    table = to_markdown(build_table(results, began))
     assert "| Monday" in table
     assert "66.7%" in table
     files = write_results(surveys, results, tmp_path / "results")
     assert {".csv", ".md"} <= {path.suffix for path in files if path.stem.endswith("began")}
-    assert sorted(words_of(surveys, results.counted, "began")) == ["2026-03-02", "2026-03-03", "2026-03-09"]
-    page = results_page(surveys, NAME, by="", unfinished=False, room=CountingRoom())
+    assert sorted(read_texts(surveys, results.counted, "began")) == ["2026-03-02", "2026-03-03", "2026-03-09"]
+    page = results_page(surveys, NAME, by="", unfinished=False, room=CountingCache())
     assert page.questions[0].sizes == ()
     assert page.comparable == ()
 

@@ -111,7 +111,7 @@ def test_words_beside_an_other_that_is_not_ticked_are_an_answer() -> None:
             {"q.one": ["a"], "q.one.x.text": ["mine"]},
             "only one answer can be given to this question: choose one, or clear the words beside 'Other'",
         ),
-        (OTHER, {"q.tool": ["b"]}, "'b' is no option of 'tool'"),
+        (OTHER, {"q.tool": ["b"]}, "'b' is not an option of 'tool'"),
         (Question("y", "number", "?"), {"q.y": ["many"]}, "'many' is no number"),
         (Question("y", "number", "?"), {"q.y": ["nan"]}, "'nan' is no number"),
         (Question("y", "number", "?", whole=True), {"q.y": ["1.5"]}, "no whole number"),
@@ -141,7 +141,7 @@ def test_what_is_required_is_asked_for_by_name() -> None:
     rows = (MatrixRow("a", "Speed"), MatrixRow("b", "Size"), MatrixRow("x", "Other", text=True))
     steps = (Option("low", "Low"), Option("high", "High"))
     scale = Question("m", "matrix", "?", required=True, options=steps, rows=rows)
-    assert lacking(scale, {"rows": {"a": "low"}}) == "Please choose a step for: Size."
+    assert lacking(scale, {"rows": {"a": "low"}}) == "Please choose an answer for: Size."
     assert lacking(scale, {"rows": {"a": "low", "b": "high"}}) == ""
     assert lacking(Question("t", "text", "?", required=True), {}) == "Please answer this question."
     assert lacking(Question("t", "text", "?"), {}) == ""

@@ -101,11 +101,11 @@ WHY = "years > 3 and often.crashes != never"
 PAGE = 'show_if = "onnx = yes"'
 GRAVE = [
     # What a condition looks at
-    (WHY, "yeers > 3", "question why", "looks at 'yeers', which is no question: write one that is, such as years"),
+    (WHY, "yeers > 3", "question why", "looks at 'yeers', which is not a question, nearest: years"),
     (WHY, "why answered", "question why", "looks at 'why', which has not been answered by then"),
-    (WHY, "order answered", "question why", "looks at 'order', which has not been answered by then: move"),
+    (WHY, "order answered", "question why", "looks at 'order', which is asked later: move"),
     (PAGE, 'show_if = "often answered"', "page more", "looks at 'often', which has not been answered by then"),
-    (WHY, "size = medium", "question why", "looks for 'medium', which is no option of 'size': there are small"),
+    (WHY, "size = medium", "question why", "looks for 'medium', which is not an option of 'size': there are small"),
     (WHY, "often.crash = never", "question why", "looks at the row 'crash', which 'often' has not: there are crashes"),
     (WHY, "often.crashes = nevr", "question why", "looks for 'nevr', which is no step of 'often': there are never"),
     (WHY, "often = never", "question why", "without a row: write which, as in `often.crashes = …`"),
@@ -122,7 +122,7 @@ GRAVE = [
     (WHY, "years > 5 and years < 4", "question why", "can never hold"),
     (WHY, "onnx = no", "question why", "`onnx = no` can never hold"),
     (WHY, "not (onnx = no or onnx = yes or not onnx answered)", "question why", "can never hold"),
-    (PAGE, 'show_if = "onnx = yes and onnx = no"', "page more", "nobody gets to this page, because its condition"),
+    (PAGE, 'show_if = "onnx = yes and onnx = no"', "page more", "nobody reaches this page, because its condition"),
     (
         '["Speed", "Size"]', '["Speed", "Size"]\nshow_if = "often.speed = never and often.speed = often"',
         "question order", "and none of its options can be chosen, because its condition",
@@ -152,7 +152,7 @@ GRAVE = [
     ('title = "Tools"', 'title = ""', "survey", "it has no title"),
     ('["Small", "Large", "None"]', '["Small", {code = "l", label = ""}]', "question size", "'l' has no label"),
     ('["Crashes", "Speed"]', '["Crashes", {code = "s", label = ""}]', "question often", "the row 's' has no label"),
-    ("{onnx}", "{onyx}", "question often", "asks for {onyx}, which is no question: write one that is, such as onnx"),
+    ("{onnx}", "{onyx}", "question often", "asks for {onyx}, which is not a question, nearest: onnx"),
     ("{onnx}", "{order}", "question often", "asks for {order}, which is not answered on an earlier page"),
     ('page = "tools"', 'page = "tools"\ntext = "{onnx}"', "page tools", "asks for {onnx}, which is not answered"),
     # Consent
@@ -176,7 +176,7 @@ LOOK = [
     ('"None"]', '{label = "None", alone = true}]', "question size", "'none' is `alone`, which means nothing"),
     ('["Small", "Large", "None"]', '["Small"]', "question size", "there is one option only"),
     ('["Small", "Large"', '["Small", {code = "l", label = "Small"}', "question size", "read 'Small'"),
-    ('"Often"]', '{label = "Often", ends = true}]', "question often", "`ends` of 'often' means nothing in a matrix"),
+    ('"Often"]', '{label = "Often", ends = true}]', "question often", "`ends` of 'often' has no effect in a matrix"),
     ('text = "Why?"', 'text = "Why?"\noptions = ["a", "b"]', "question why", "options means nothing"),
     ('text = "Why?"', 'text = "Why?"\nlow = 3', "question why", "low, high, whole or unit means nothing"),
     ('text = "How large?"', 'text = "How large?"\nrows = ["a"]', "question size", "rows means nothing"),
@@ -188,7 +188,7 @@ LOOK = [
     ("[research]", "[pay]\namount = 10\nbudget = 5\n[research]", "survey", "nobody can be paid"),
     (
         "[research]", "most = 8\n[pay]\namount = 10\nbudget = 70\n[research]",
-        "survey", "pay.budget pays for 7 and survey.most takes 8 finished responses",
+        "survey", "pay.budget pays for 7 responses, but survey.most is 8 ",
     ),
     (
         '[research]', 'anonymous = false\n[pay]\namount = 10\n[research]',
@@ -222,7 +222,7 @@ def test_a_cause_is_said_once_and_what_follows_from_it_names_it() -> None:
     text = SOUND.replace(WHY, "size = small and size = large").replace('["Speed", "Size"]', order)
     problems = problems_of(questionnaire_from(text, "tools"))
     assert [one.where for one in problems] == ["question why", "question order"]
-    assert "looks at 'why', which nobody is shown: mend that one" in problems[1].words
+    assert "looks at 'why', which is never shown: fix that question first" in problems[1].words
 
 
 def test_a_page_nobody_gets_to_is_said_once_and_not_for_each_of_its_questions() -> None:

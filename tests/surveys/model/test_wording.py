@@ -87,7 +87,7 @@ def with_words(more: str, languages: str = '["en", "de"]') -> str:
 @pytest.mark.parametrize(
     ("more", "words", "grave"),
     [
-        ('[words.en]\nbegn = "Go"', "words.en.begn is no text of the pages, such as begin", True),
+        ('[words.en]\nbegn = "Go"', "words.en.begn is not a page text, nearest: begin", True),
         ('[words.de]\nbegin = "Los, {name}"', "asks for {name}, which is not filled in there: allowed are none", True),
         (
             '[words.de]\nopen-until = "Bis {dag}"',
@@ -107,7 +107,7 @@ def test_a_language_without_texts_is_told_and_one_with_all_of_them_is_not() -> N
     text = with_words('[words.no]\nno = "Nei"\nyes = "Ja"', '["en", "no"]')
     told_of = [one for one in problems_of(questionnaire_from(text, "tools")) if "texts of the pages" in one.words]
     assert [one.grave for one in told_of] == [False]
-    assert "missing in 'no' and stand in English: skip, survey, contact" in told_of[0].words
+    assert "missing in 'no' and shown in English: skip, survey, contact" in told_of[0].words
     assert f"{len(ENGLISH) - 2 - 6} more" in told_of[0].words  # two are given, six are named
     assert not [place for place in untranslated(text, "tools") if "words" in place]
     for language in spoken():

@@ -64,7 +64,7 @@ def test_a_survey_that_takes_no_more_is_to_be_closed(tmp_path: Path) -> None:
     with fielded(tmp_path / "study", QUESTIONNAIRE.replace("minutes = 4", "minutes = 4\nmost = 1")) as surveys:
         answered(surveys)
         (line,) = survey_lines(surveys.study, surveys)
-    assert line.next == "It takes no more responses: close it"
+    assert line.next == "It accepts no more responses: close it"
 
 
 def test_comments_alone_are_told_from_changes_that_respondents_meet(tmp_path: Path) -> None:
@@ -117,7 +117,7 @@ def test_questions_that_came_went_or_changed_are_named() -> None:
         ("required = true\nshuffle", "shuffle", "met", "no longer required"),
         ('id = "years"', 'id = "years"\nshow_if = "converted = yes"', "years",
          "shown if “Have you converted a model?” is “Yes”"),
-        ("minutes = 4", "minutes = 9", "the minutes it takes", "was 4, is 9"),
+        ("minutes = 4", "minutes = 9", "the duration", "was 4, is 9"),
         ('title = "Tools"', 'title = "Your tools"', "page tools", "title differs"),
     ],
 )  # fmt: skip
@@ -136,7 +136,7 @@ def moved(name: str, before: str) -> Questionnaire:
 
 @pytest.mark.parametrize(
     ("name", "before", "detail"),
-    [("years", "order", "moved from the page you to words"), ("careful", "used", "stands at another place")],
+    [("years", "order", "moved from the page you to words"), ("careful", "used", "moved")],
 )
 def test_a_question_that_moved_is_the_only_one_that_did(name: str, before: str, detail: str) -> None:
     (change,) = changes_between(questionnaire(), moved(name, before))

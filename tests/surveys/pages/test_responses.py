@@ -10,7 +10,7 @@ from quaestor.surveys.exchange.export import export_answers
 from quaestor.surveys.exchange.import_answers import import_answers
 from quaestor.surveys.lifecycle import open_surveys
 from quaestor.surveys.pages.responses import ResponseSheet, response_sheet
-from quaestor.surveys.respond import SurveyPage, begin, shown
+from quaestor.surveys.respond import SurveyPage, begin, show_page
 
 
 def orders(sheet: ResponseSheet) -> dict[str, tuple[str, ...]]:
@@ -22,7 +22,7 @@ def test_the_order_that_was_met_stands_on_the_sheet_and_comes_back_with_an_impor
         code, response = begin(surveys, NAME)
         send(surveys, code, "consent", FORMS["consent"])
         send(surveys, code, "you", FORMS["you"])
-        page = shown(surveys, code)
+        page = show_page(surveys, code)
         assert isinstance(page, SurveyPage)
         met = {one.id: tuple(part.label for part in one.rows or one.options) for one in page.questions if one.shuffle}
         assert orders(response_sheet(surveys, NAME, response.id, {})) == {}  # the page has not been sent

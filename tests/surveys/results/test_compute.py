@@ -22,19 +22,19 @@ from quaestor.render.tables.files import to_csv, to_markdown
 from quaestor.render.tables.workbook import to_xlsx
 from quaestor.surveys.exchange.export import export_answers
 from quaestor.surveys.invitations import ResponseRate, ResponseRates
-from quaestor.surveys.lifecycle import Surveys, decide, open_survey
+from quaestor.surveys.lifecycle import Surveys, review_response, open_survey
 from quaestor.surveys.model.answer_columns import ANSWERED, REASONS
 from quaestor.surveys.model.flow import missing
 from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.records import Missing, Response, ResponseStatus
 from quaestor.surveys.pages.results import results_page
 from quaestor.surveys.respond import questionnaire_of, withdraw
-from quaestor.surveys.results.columns import Pieces
+from quaestor.surveys.results.columns import ColumnReader
 from quaestor.surveys.results.compute import SurveyResults, survey_results
-from quaestor.surveys.results.counting import CountingRoom, Which, answers_behind, words_of
+from quaestor.surveys.results.counting import CountingCache, ResponseSelection, list_answers_behind, read_texts
 from quaestor.surveys.results.export import demographic_questions, results_json, write_results
-from quaestor.surveys.results.sentences import counted_in_words, notes_of, which_in_words
-from quaestor.surveys.results.tables import demographics, rates_table, table_of, tables_of
+from quaestor.surveys.results.sentences import counted_in_words, write_notes, which_in_words
+from quaestor.surveys.results.tables import demographics, rates_table, build_table, build_tables
 from quaestor.surveys.store.responses import new_id
 
 STEPS = ("never", "rarely", "sometimes", "often")
@@ -91,7 +91,7 @@ def finished(responses: list[Response]) -> list[Response]:
 def test_each_reason_for_a_missing_answer_is_the_one_of_the_questionnaires_flow(
     surveys: Surveys, responses: list[Response]
 ) -> None:
-    columns = CountingRoom().counted(surveys, NAME).columns
+    columns = CountingCache().counted(surveys, NAME).columns
     assert columns.ids == tuple(one.id for one in responses)
     assert len({one.standing for one in responses}) == 4, "somebody of every standing is among them"
     seen = set()
@@ -137,26 +137,26 @@ def test_counts_and_bases_are_those_of_the_answers(surveys: Surveys, responses: 
     assert [line.ranked.placed for line in order.ranked] == [len(ranks), 0, len(ranks)]
 
 
-def every_number(results: SurveyResults) -> Iterator[tuple[Which, int]]:
+def every_number(results: SurveyResults) -> Iterator[tuple[ResponseSelection, int]]:
     by = results.groups
     for found in results.questions:
         name = found.question.id
-        yield Which(name), found.base
+        yield ResponseSelection(name), found.base
         for reason, count in found.missing.items():
-            yield Which(name, missing=reason.value), count
+            yield ResponseSelection(name, missing=reason.value), count
         for row in found.rows:
-            yield Which(name, row=row.key), row.base
+            yield ResponseSelection(name, row=row.key), row.base
             for reason, count in row.missing.items():
-                yield Which(name, row=row.key, missing=reason.value), count
+                yield ResponseSelection(name, row=row.key, missing=reason.value), count
             for line in row.lines:
-                yield Which(name, line.key, row.key), line.share.count
+                yield ResponseSelection(name, line.key, row.key), line.share.count
                 if by is not None:
                     for key, share in zip(by.keys, line.by, strict=True):
-                        yield Which(name, line.key, row.key, by=by.name, group=key), share.count
+                        yield ResponseSelection(name, line.key, row.key, by=by.name, group=key), share.count
         for ranked in found.ranked:
-            yield Which(name, ranked.key), ranked.ranked.placed
+            yield ResponseSelection(name, ranked.key), ranked.ranked.placed
             for place, count in enumerate(ranked.places, start=1):
-                yield Which(name, ranked.key, place=place), count
+                yield ResponseSelection(name, ranked.key, place=place), count
 
 
 @pytest.mark.parametrize("by", ["", "role", "used", "met.a-crash", "stratum"])
@@ -171,25 +171,25 @@ def test_every_number_is_as_long_as_the_list_behind_it(surveys: Surveys, by: str
 
 
 def test_the_list_holds_those_who_said_so_and_their_words(surveys: Surveys) -> None:
-    counted = CountingRoom().counted(surveys, NAME)
-    behind = answers_behind(surveys, counted, Which("role", "other"))
+    counted = CountingCache().counted(surveys, NAME)
+    behind = list_answers_behind(surveys, counted, ResponseSelection("role", "other"))
     assert behind.total == len(behind.said) > 0
     assert {one.answer for one in behind.said} == {"Other: Teaching"}
-    assert set(words_of(surveys, counted, "role", "other")) == {"Teaching"}
-    assert set(words_of(surveys, counted, "met", "other")) == {"licences"}
-    reasons = answers_behind(surveys, counted, Which("why-none"))
+    assert set(read_texts(surveys, counted, "role", "other")) == {"Teaching"}
+    assert set(read_texts(surveys, counted, "met", "other")) == {"licences"}
+    reasons = list_answers_behind(surveys, counted, ResponseSelection("why-none"))
     assert {one.answer for one in reasons.said} == {"no need"}
     with pytest.raises(InputError, match="'non' is no option, there are: none"):
-        answers_behind(surveys, counted, Which("used", "non"))
+        list_answers_behind(surveys, counted, ResponseSelection("used", "non"))
 
 
 def test_what_the_lead_left_out_is_not_counted_and_said(surveys: Surveys, responses: list[Response]) -> None:
     before, one = survey_results(surveys, NAME), finished(responses)[0]
-    decide(surveys, NAME, one.id, keep=False, why="sent in three seconds")
+    review_response(surveys, NAME, one.id, keep=False, why="sent in three seconds")
     after = survey_results(surveys, NAME)
     assert after.base == before.base - 1
     assert "1 left out by the lead" in " ".join(counted_in_words(after))
-    decide(surveys, NAME, one.id, keep=True, why="a mistake")
+    review_response(surveys, NAME, one.id, keep=True, why="a mistake")
     assert survey_results(surveys, NAME).base == before.base
 
 
@@ -201,13 +201,13 @@ def test_groups_are_tested_where_they_exclude_each_other(surveys: Surveys) -> No
     lines = used.rows[0].lines
     assert all(line.crossed is not None for line in lines)
     assert sum(used.bases) == used.base
-    assert any("Cramér's V" in note for note in notes_of(used))
+    assert any("Cramér's V" in note for note in write_notes(used))
     years = by_role.question("years")
     assert years is not None
     assert years.numbers is not None
     assert years.numbers.test is not None
     assert sum(one.n for one in years.numbers.by) == years.base
-    notes = notes_of(years)
+    notes = write_notes(years)
     assert any(re.fullmatch(r"Kruskal–Wallis H = .*; ε² = 0\.\d\d, (negligible|small|medium) \(n = \d+\)\.", note)
                for note in notes), notes  # fmt: skip
     pairs = [note.partition(":")[0] for note in notes if "Dunn's z = " in note]
@@ -229,9 +229,9 @@ def test_a_test_of_numbers_is_not_to_be_leaned_on_where_a_group_is_small(tmp_pat
                     answered(surveys, forms={**FORMS, "you": you})
             years_asked = survey_results(surveys, NAME, by="role").question("years")
         assert years_asked is not None
-        return notes_of(years_asked)
+        return write_notes(years_asked)
 
-    few = "Not to be leaned on: the smallest group has 9 answers, too few for reliable conclusions."
+    few = "Interpret with caution: the smallest group has 9 answers, too few for reliable conclusions."
     assert few in notes(("research", 10), ("engineering", 9))
     assert not [note for note in notes(("research", 10), ("engineering", 10)) if "leaned" in note]
 
@@ -243,7 +243,7 @@ def test_the_head_of_a_group_tells_how_many_of_it_answered_this_very_question(tm
         results = survey_results(surveys, NAME, by="role")
     careful = results.question("careful")
     assert careful is not None
-    table = table_of(results, careful)
+    table = build_table(results, careful)
     heads = {column.key: column.title for column in table.columns}
     cell = table.cell("second", "group-other")
     assert cell is not None
@@ -252,11 +252,11 @@ def test_the_head_of_a_group_tells_how_many_of_it_answered_this_very_question(tm
 
 def test_a_chi_square_is_written_as_one_and_says_that_it_was_permuted(surveys: Surveys) -> None:
     results = survey_results(surveys, NAME, by="role")
-    notes = [note for one in results.questions for note in notes_of(one)]
+    notes = [note for one in results.questions for note in write_notes(one)]
     assert any(re.search(r"Wrong results: χ² = \d+\.\d\d \(permuted\), p ", note) for note in notes), notes
     by_stratum = survey_results(surveys, NAME, by="stratum").question("role")
     assert by_stratum is not None
-    assert any(re.match(r"χ² = \d+\.\d\d, df = 2, p ", note) for note in notes_of(by_stratum)), notes_of(by_stratum)
+    assert any(re.match(r"χ² = \d+\.\d\d, df = 2, p ", note) for note in write_notes(by_stratum)), write_notes(by_stratum)
     assert not any("chi-square" in note.lower() for note in notes)
 
 
@@ -271,7 +271,7 @@ def test_what_one_can_compare_by_is_told_apart_however_long_the_question_is(tmp_
     )
     with fielded(tmp_path / "study", text) as surveys:
         answered(surveys)
-        found = results_page(surveys, NAME, by="", unfinished=False, room=CountingRoom()).comparable
+        found = results_page(surveys, NAME, by="", unfinished=False, room=CountingCache()).comparable
     told = dict(found)
     assert len(set(told.values())) == len(told) == 7
     assert told["met.a-crash"] == "How often did you meet each of these while you… A crash"
@@ -286,7 +286,7 @@ def test_a_question_alone_is_counted_as_among_all(surveys: Surveys) -> None:
 
 
 def test_an_answer_that_comes_or_goes_is_seen_at_once(tmp_path: Path) -> None:
-    room = CountingRoom()
+    room = CountingCache()
     with fielded(tmp_path / "study") as surveys:
         assert survey_results(surveys, NAME, room=room).base == 0
         code, _ = answered(surveys)
@@ -296,14 +296,14 @@ def test_an_answer_that_comes_or_goes_is_seen_at_once(tmp_path: Path) -> None:
         gone = survey_results(surveys, NAME, room=room)
         assert (gone.base, gone.counted.erased) == (0, 1)
         assert "1 withdrawn and erased" in " ".join(counted_in_words(gone))
-        assert len(tables_of(gone)) == len(gone.questions) - 1, "nobody has answered, and every table stands"
+        assert len(build_tables(gone)) == len(gone.questions) - 1, ", and every table stands"
 
 
 def test_many_responses_come_in_parts_and_a_part_that_did_not_change_is_not_read_again(surveys: Surveys) -> None:
     whole, parts = list(surveys.answers.held(NAME)), list(surveys.answers.held(NAME, many=0))
     assert (len(whole), len(parts)) == (1, 16)
     assert [one for part in parts for one in part] == whole[0]
-    one, several = (Pieces({1: surveys.questionnaire(NAME)}) for _ in range(2))
+    one, several = (ColumnReader({1: surveys.questionnaire(NAME)}) for _ in range(2))
     expected, found = one.columns(whole), several.columns(parts)
     assert found.ids == expected.ids
     for name, column in expected.questions.items():
@@ -344,7 +344,7 @@ def test_versions_are_counted_together_and_their_differences_kept(tmp_path: Path
             assert role is not None
             assert [(line.key, line.share.count) for line in role.rows[0].lines if line.share.count] == [("other", 1)]
             assert role.rows[0].worded == 1
-        behind = answers_behind(surveys, results.counted, Which("years@1"))
+        behind = list_answers_behind(surveys, results.counted, ResponseSelection("years@1"))
         assert [one.answer for one in behind.said] == ["4"]
 
 
@@ -378,7 +378,7 @@ def test_the_share_of_an_option_is_of_those_whose_version_offers_it(tmp_path: Pa
         open_survey(surveys, NAME)
         answered(surveys, forms={**FORMS, "tools": later})
         results = survey_results(surveys, NAME, by="role")
-        unmet = Which("met", row="slowness", missing="not shown").mask(results.counted)
+        unmet = ResponseSelection("met", row="slowness", missing="not shown").mask(results.counted)
     used, met, order = (results.question(name) for name in ("used", "met", "order"))
     assert used is not None
     assert met is not None
@@ -387,12 +387,12 @@ def test_the_share_of_an_option_is_of_those_whose_version_offers_it(tmp_path: Pa
     assert (shares["a-compiler"], shares["torchscript"]) == ((1, 1), (0, 4))
     assert [(one.count, one.of) for one in used.rows[0].lines[2].by] == [(0, 0), (0, 0), (1, 1)]
     versions = "Versions differ, so not everybody was"
-    assert f"{versions} offered each option; shares are of those who were: A compiler (1)." in notes_of(used)
+    assert f"{versions} offered each option; shares are of those who were: A compiler (1)." in write_notes(used)
     slowness = next(row for row in met.rows if row.key == "slowness")
     assert (slowness.base, slowness.missing) == (1, {Missing.NOT_SHOWN: 3})
     assert unmet.sum() == 3
-    assert f"{versions} shown each row: Slowness (1)." in notes_of(met)
-    assert f"{versions} offered each option: Price (1)." in notes_of(order)
+    assert f"{versions} shown each row: Slowness (1)." in write_notes(met)
+    assert f"{versions} offered each option: Price (1)." in write_notes(order)
 
 
 @pytest.mark.parametrize("typed", ["1e308", "-1e300", "1e-320", "nonsense"])
@@ -408,10 +408,10 @@ def test_one_answer_that_nobody_can_count_with_leaves_the_results_of_all_others(
         assert years is not None
         assert years.numbers is not None
         assert (years.base, years.numbers.summary.n, years.numbers.mean.value) == (3, 2, 6)
-        assert "1 answer is not counted here: too large or too small for a number that somebody means." in notes_of(
+        assert "1 answer is not counted here: the number is implausibly large or small." in write_notes(
             years
         )
-        assert len(tables_of(results)) == len(results.questions) - 1, "all but consent"
+        assert len(build_tables(results)) == len(results.questions) - 1, "all but consent"
         json.dumps(results_json(results), allow_nan=False)
 
 
@@ -494,7 +494,7 @@ def test_csv_and_workbook_hold_both_bounds_that_readers_see(surveys: Surveys) ->
         "quartiles: upper": middle.q3, "range: least": years.numbers.least, "range: most": years.numbers.most,
     }  # fmt: skip
     for found in (years, order, *(one for one in results.questions if kind_of(one.question).is_choice)):
-        table = table_of(results, found)
+        table = build_table(results, found)
         rows = list(csv.DictReader(io.StringIO(to_csv(table))))
         if found is years:
             assert {name: float(rows[0][name]) for name in told} == told
@@ -525,5 +525,5 @@ def test_shares_of_several_choices_say_that_they_exceed_the_whole(surveys: Surve
     results = survey_results(surveys, NAME)
     used = results.question("used")
     assert used is not None
-    assert any("more than 100%" in note for note in table_of(results, used).notes)
+    assert any("more than 100%" in note for note in build_table(results, used).notes)
     assert sum(line.share.value or 0 for line in used.rows[0].lines) > 1

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.surveys.store.claim_key import LONGEST_ADDRESS, ClaimKey
-from quaestor.surveys.store.claims import ClaimFile, Stage
+from quaestor.surveys.store.claims import ClaimFile, PaymentStage
 
 KEYS = [random.Random(number).randbytes(32) for number in range(120)]
 COUNTERS = (slice(24, 28), slice(92, 100))
@@ -38,7 +38,7 @@ def test_the_same_claims_make_the_same_file_in_whatever_order_they_came(tmp_path
         with ClaimFile(tmp_path / name) as claims:
             for one in order:
                 assert claims.add(one, "tools", one * 8)
-            assert claims.counts("tools")[Stage.WAITING] == len(KEYS)
+            assert claims.counts("tools")[PaymentStage.WAITING] == len(KEYS)
     assert without_counters(tmp_path / "sorted") == without_counters(tmp_path / "drawn")
 
 
@@ -58,7 +58,7 @@ def test_a_claim_is_taken_once_even_from_many_pages_at_once(tmp_path: Path) -> N
     for thread in threads:
         thread.join()
     with ClaimFile(path) as claims:
-        assert [one.sealed for one in claims.claims("tools", Stage.WAITING)] == taken
+        assert [one.sealed for one in claims.claims("tools", PaymentStage.WAITING)] == taken
         assert len(taken) == 1
 
 
@@ -67,12 +67,12 @@ def test_claims_go_from_stage_to_stage_and_surveys_stay_apart(tmp_path: Path) ->
         for one in KEYS[:3]:
             claims.add(one, "tools", b"sealed")
         claims.add(KEYS[3], "other", b"sealed")
-        moved = claims.move("tools", Stage.WAITING, Stage.RELEASED, lambda found, _: found[:2])
-        assert [claims.stage(one.id) for one in moved] == [Stage.RELEASED] * 2
+        moved = claims.move("tools", PaymentStage.WAITING, PaymentStage.RELEASED, lambda found, _: found[:2])
+        assert [claims.stage(one.id) for one in moved] == [PaymentStage.RELEASED] * 2
         assert claims.counts("tools") == {
-            Stage.WAITING: 1, Stage.RELEASED: 2, Stage.EXPORTED: 0, Stage.PAID: 0,
+            PaymentStage.WAITING: 1, PaymentStage.RELEASED: 2, PaymentStage.EXPORTED: 0, PaymentStage.PAID: 0,
         }  # fmt: skip
-        assert claims.counts("other")[Stage.WAITING] == 1
+        assert claims.counts("other")[PaymentStage.WAITING] == 1
         assert claims.surveys() == ["other", "tools"]
         assert claims.stage(KEYS[9]) is None
 
@@ -84,8 +84,8 @@ def test_who_is_refused_while_choosing_moves_nothing(tmp_path: Path) -> None:
     with ClaimFile(tmp_path / "claims.db") as claims:
         claims.add(KEYS[0], "tools", b"sealed")
         with pytest.raises(StateError):
-            claims.move("tools", Stage.WAITING, Stage.PAID, refuse)  # type: ignore[arg-type]
-        assert claims.stage(KEYS[0]) is Stage.WAITING
+            claims.move("tools", PaymentStage.WAITING, PaymentStage.PAID, refuse)  # type: ignore[arg-type]
+        assert claims.stage(KEYS[0]) is PaymentStage.WAITING
 
 
 @given(address=st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=60))

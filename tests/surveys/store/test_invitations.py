@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from quaestor.base.errors import StateError
-from quaestor.surveys.store.invitations import Invitation, InvitationFile, Sent
+from quaestor.surveys.store.invitations import Invitation, InvitationFile, InvitationCount
 
 TOKENS = [f"token-{number}" for number in range(300)]
 COUNTERS = (slice(24, 28), slice(92, 100))
@@ -83,6 +83,6 @@ def test_who_was_asked_and_who_came_is_counted_by_batch_and_stratum(tmp_path: Pa
             with invitations.using(token):
                 pass
         assert invitations.sent("tools") == [
-            Sent("first", "normal", 2, 0), Sent("first", "pro", 4, 3), Sent("second", "pro", 1, 0),
+            InvitationCount("first", "normal", 2, 0), InvitationCount("first", "pro", 4, 3), InvitationCount("second", "pro", 1, 0),
         ]  # fmt: skip
         assert invitations.in_stratum("tools", "pro") == 5

@@ -20,17 +20,17 @@ from quaestor.render.figures.heat_map import draw_heat_map
 from quaestor.render.figures.popularity_difficulty import draw_popularity_difficulty
 from quaestor.render.figures.process import draw_process
 from quaestor.render.figures.records import (
-    ShareColumn,
-    ForestEstimate,
     Figure,
+    ForestEstimate,
     FunnelStep,
-    TaxonomyPart,
-    TaxonomyPoint,
-    YearSeries,
-    YearPoint,
     ProcessStage,
     ProcessStep,
+    ShareColumn,
+    TaxonomyPart,
+    TaxonomyPoint,
     TrendLine,
+    YearPoint,
+    YearSeries,
 )
 from quaestor.render.figures.treemap import draw_treemap
 from quaestor.render.figures.trend import draw_trend
@@ -91,7 +91,8 @@ def forest_figure(computed: Computed) -> Figure | None:
     rows = [
         ForestEstimate(
             f"{name}: {agreement.facet}",
-            agreement.kappa.value, agreement.kappa.low, agreement.kappa.high, agreement.n, agreement.band, agreement.kappa.undefined,
+            agreement.kappa.value, agreement.kappa.low, agreement.kappa.high,
+            agreement.n, agreement.band, agreement.kappa.undefined,
         )
         for name, agreement in computed.agreements
     ]  # fmt: skip

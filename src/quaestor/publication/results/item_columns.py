@@ -14,7 +14,7 @@ from quaestor.coding.model.state import State
 from quaestor.evidence.ingest import list_notes
 from quaestor.evidence.item_facts import ItemFacts, read_item_facts
 from quaestor.measures.item_columns import Attribute, DecidedItems, Floats, build_attribute
-from quaestor.publication.results.decided_codes import ItemCodes, CodedItems, coded_items
+from quaestor.publication.results.decided_codes import CodedItems, ItemCodes, coded_items
 from quaestor.study.folder import Study
 
 YEAR = "year"

@@ -102,8 +102,8 @@ def _table(
 
 
 def _row(
-    part: TablePart, settings: PublishedTableSettings, key: str, title: str, conditions: Conditions, cells: Cells, seed: int,
-    ways: set[str], *, total: bool = False,
+    part: TablePart, settings: PublishedTableSettings, key: str, title: str, conditions: Conditions, cells: Cells,
+    seed: int, ways: set[str], *, total: bool = False,
 ) -> Row:  # fmt: skip
     chosen = part.decided.build_mask(conditions)
     selection = Selection((*part.selection.conditions, *conditions))

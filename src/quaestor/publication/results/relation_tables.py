@@ -177,8 +177,8 @@ def association_table(results: StudyResults, settings: PublishedTableSettings, s
         if result.undefined:
             notes.append(f"{name}: {result.undefined}.")
         rows.append(Row(name, f"{name} × {across.name}", cells))
-    return Table(settings.table, settings.title, settings.stub or "attributes", columns, (Group("", tuple(rows)),), _STAR,
-                 (*notes, *([settings.note] if settings.note else [])))  # fmt: skip
+    return Table(settings.table, settings.title, settings.stub or "attributes", columns,
+                 (Group("", tuple(rows)),), _STAR, (*notes, *([settings.note] if settings.note else [])))  # fmt: skip
 
 
 def trends_table(results: StudyResults, settings: PublishedTableSettings) -> Table:

@@ -185,8 +185,8 @@ def filter_table(study: Study, settings: PublishedTableSettings, seed: int) -> T
         cells.append(Cell((ABSENT,)))
         rows.append(Row(f"never_{name}", _SHARES[name], tuple(cells)))
     notes = (
-        f"Base: {len(population.passed)} questions that reached the step “{population.step}”, {int(population.passed.sum())} of which "
-        "it kept; raters saw only those, so only they have codes.",
+        f"Base: {len(population.passed)} questions that reached the step “{population.step}”; it kept "
+        f"{int(population.passed.sum())} of them; raters saw only those, so only they have codes.",
         settings.note,
     )
     group = Group("", tuple(rows))

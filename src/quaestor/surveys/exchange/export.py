@@ -34,7 +34,7 @@ _WIDE_HOLDS = {NUMBER: sheets.NUMBER, TICKED: sheets.WHOLE, PLACE: sheets.WHOLE}
 
 
 @dataclass(frozen=True)
-class Exported:
+class ExportResult:
     """Result of an export."""
 
     files: tuple[Path, ...]
@@ -48,7 +48,7 @@ class Exported:
 
 def export_answers(
     surveys: Surveys, name: str, path: Path, *, wide: bool = False, raw: bool = False, everything: bool = False
-) -> Exported:
+) -> ExportResult:
     """Writes the finished responses that the lead did not exclude; `everything` writes all, with their status.
 
     Writes a line for each part of an answer, or with `wide` a row for each response. `raw` leaves texts unescaped.
@@ -60,7 +60,7 @@ def export_answers(
     withdrawn = surveys.answers.erased(name)
     second = sheets.Sheet("codebook", columns, codebook_lines(layout, withdrawn))
     rows, files = sheets.write_sheets(path, first, second, raw)
-    return Exported(tuple(files), table.responses, rows, len(first.columns), dict(table.left_out), withdrawn)
+    return ExportResult(tuple(files), table.responses, rows, len(first.columns), dict(table.left_out), withdrawn)
 
 
 def _versions(surveys: Surveys, name: str) -> dict[int, Questionnaire]:

@@ -18,7 +18,7 @@ from quaestor.evidence.sources.tables.workbook import read_workbook
 from quaestor.surveys.exchange.table_files import GUARDED
 from quaestor.surveys.model.column_mapping import ColumnMapping, is_own_tidy, is_own_wide, own_mapping
 from quaestor.surveys.model.records import Questionnaire
-from quaestor.surveys.model.service_exports import Export, UnreadableCell, PlainRow, shaped
+from quaestor.surveys.model.service_exports import Export, PlainRow, UnreadableCell, shaped
 from quaestor.surveys.model.tidy_layout import TIDY, Layout, layout_of, wide_from_tidy
 
 _MARKS = ((codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))

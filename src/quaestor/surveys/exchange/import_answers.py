@@ -15,13 +15,13 @@ from quaestor.base.names import join_with_or, sort_by_similarity
 from quaestor.coding.session import require_lead
 from quaestor.store.records import NewAct
 from quaestor.surveys.exchange.file_rows import digest_of, own_export, plain_rows
-from quaestor.surveys.lifecycle import Surveys, decide, survey_file
+from quaestor.surveys.lifecycle import Surveys, review_response, survey_file
 from quaestor.surveys.model.answer_cells import RowAnswers
 from quaestor.surveys.model.column_mapping import LISTED, ColumnMapping, is_own_tidy, is_own_wide, read_mapping
 from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.records import AGREE, Answer, CellRemark, Questionnaire, Response, ResponseStatus
 from quaestor.surveys.model.row_reader import RowReader, with_gaps
-from quaestor.surveys.model.service_exports import Export, UnreadableCell, PlainRow, is_display_order, shaped
+from quaestor.surveys.model.service_exports import Export, PlainRow, UnreadableCell, is_display_order, shaped
 from quaestor.surveys.store.responses import new_code
 
 _FINISHED = ("1", "true", "yes", "finished", "complete", "completed")
@@ -284,7 +284,9 @@ def import_answers(
         surveys.answers.add([(new_code(), response, pages) for response, pages in new.values()])
         surveys.coding.act(lambda state: NewAct("survey.import", lead, _payload(name, mappings[newest], done)))
         for response in dropped:
-            decide(surveys, name, response, keep=False, why=f"excluded before export to {path.name}", actor=actor)
+            review_response(
+                surveys, name, response, keep=False, why=f"excluded before export to {path.name}", actor=actor
+            )
     return done
 
 

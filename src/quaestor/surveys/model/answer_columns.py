@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from quaestor.base.errors import InputError
 from quaestor.base.names import suggest
-from quaestor.surveys.model.records import Missing, Option, Question, MatrixRow
+from quaestor.surveys.model.records import MatrixRow, Missing, Option, Question
 
 Flags = NDArray[np.bool_]
 Small = NDArray[np.int16]

@@ -15,7 +15,7 @@ from quaestor.base.names import suggest
 from quaestor.base.toml import Settings, describe_mistake, parse_toml, read_toml
 from quaestor.surveys.model.conditions import Condition, read_condition
 from quaestor.surveys.model.question_kinds import QUESTION_KINDS
-from quaestor.surveys.model.records import Option, Page, Pay, Question, Questionnaire, Quota, MatrixRow
+from quaestor.surveys.model.records import MatrixRow, Option, Page, Pay, Question, Questionnaire, Quota
 from quaestor.surveys.model.wording.catalogue import wording
 
 Words = str | dict[str, str]

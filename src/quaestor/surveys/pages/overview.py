@@ -12,13 +12,22 @@ from quaestor.base.names import fits_url
 from quaestor.study.folder import Study
 from quaestor.surveys.check_questionnaire import check_survey
 from quaestor.surveys.invitations import ResponseRate, ResponseRates, response_rates
-from quaestor.surveys.lifecycle import CLOSED, DRAFT, OPEN, Fielding, Surveys, answers_path, survey_file, survey_files
+from quaestor.surveys.lifecycle import (
+    CLOSED,
+    DRAFT,
+    OPEN,
+    SurveyState,
+    Surveys,
+    answers_path,
+    survey_file,
+    survey_files,
+)
 from quaestor.surveys.model.in_words import condition_in_words
 from quaestor.surveys.model.questionnaire_checks import problems_of
 from quaestor.surveys.model.questionnaire_file import questionnaire_from, read_questionnaire
 from quaestor.surveys.model.records import Page, Question, Questionnaire, ResponseStatus
 from quaestor.surveys.pages.version_changes import CHANGED, Change, changes_between
-from quaestor.surveys.status import IMPORTED, STANDING_WORDS, SurveyStatus, status_of
+from quaestor.surveys.status import IMPORTED, STANDING_WORDS, SurveyStatus, read_status
 
 _MOST_DAYS = 62
 _WEEK = 7
@@ -141,7 +150,7 @@ class SurveyOverview:
     """Everything on the page of one survey."""
 
     line: SurveyLine
-    fielding: Fielding
+    fielding: SurveyState
     questionnaire: Questionnaire | None
     """The current file, else the version opened last."""
     pages: tuple[PageLines, ...] = ()
@@ -177,7 +186,7 @@ def survey_overview(study: Study, surveys: Surveys | None, name: str) -> SurveyO
     line = _line(study, surveys, name, checked=True)
     opened = surveys.questionnaire(name) if surveys and line.version else None
     questionnaire = line.file.questionnaire or opened
-    fielding = surveys.fielding(name) if surveys else Fielding(name)
+    fielding = surveys.fielding(name) if surveys else SurveyState(name)
     return SurveyOverview(
         line=line,
         fielding=fielding,
@@ -200,7 +209,7 @@ def _line(study: Study, surveys: Surveys | None, name: str, checked: bool = Fals
     return SurveyLine(
         name=name,
         title=questionnaire.title if questionnaire else name,
-        stands=status_of(surveys, name) if surveys and was_opened else SurveyStatus(name),
+        stands=read_status(surveys, name) if surveys and was_opened else SurveyStatus(name),
         file=file,
         closes=questionnaire.closes if questionnaire else "",
         most=questionnaire.most if questionnaire else None,

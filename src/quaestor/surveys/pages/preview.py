@@ -33,7 +33,7 @@ class HiddenQuestion:
 
 
 @dataclass(frozen=True)
-class Walk:
+class PreviewPage:
     """The page that a preview has reached."""
 
     questionnaire: Questionnaire
@@ -47,7 +47,7 @@ class Walk:
     hidden: tuple[HiddenQuestion, ...] = ()
 
 
-def walk(study: Study, name: str, form: Form, language: str = "", step: str = "", at: str = "") -> Walk:
+def walk(study: Study, name: str, form: Form, language: str = "", step: str = "", at: str = "") -> PreviewPage:
     """Returns the page of a preview: from page `at` to the next or back; without a step, the first."""
     questionnaire = questionnaire_now(study, name, language)
     sent = [page for page in form.get("sent", ()) if any(known_page.id == page for known_page in questionnaire.pages)]
@@ -68,10 +68,10 @@ def _sent_before(questionnaire: Questionnaire, begun: Response, sent: Sequence[s
     return [page for page in response.sent if before is not None and page not in (before.id, at)]
 
 
-def _reached(questionnaire: Questionnaire, begun: Response, sent: Sequence[str], form: Form) -> Walk:
+def _reached(questionnaire: Questionnaire, begun: Response, sent: Sequence[str], form: Form) -> PreviewPage:
     response, page, problems = _replayed(questionnaire, begun, sent, form)
     if page is None:
-        return Walk(questionnaire, None, response.standing, response.sent, _kept(form, ()))
+        return PreviewPage(questionnaire, None, response.standing, response.sent, _kept(form, ()))
     whole = next(candidate for candidate in questionnaire.pages if candidate.id == page.id)
     typed = {question.id: _typed(question, form) for question in whole.questions}
     if problems:  # a problem may concern a question that only this page's input makes visible
@@ -79,7 +79,7 @@ def _reached(questionnaire: Questionnaire, begun: Response, sent: Sequence[str],
             page, questions=tuple(question for question in whole.questions if _is_asked(question, response, typed))
         )
     here = [question.id for question in page.questions]
-    return Walk(
+    return PreviewPage(
         questionnaire,
         replace(page_met(questionnaire, response, page, form=form), problems=problems, typed=typed),
         response.standing,

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from quaestor.base.errors import InputError
-from quaestor.surveys.flags import flags
+from quaestor.surveys.flags import flag_responses
 from quaestor.surveys.lifecycle import ResponseDecision, Surveys
 from quaestor.surveys.model.flow import in_order, missing, piped
 from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.records import Answer, Question, Questionnaire, Response, ResponseStatus
 from quaestor.surveys.respond import questionnaire_of
-from quaestor.surveys.store.answers import Listed
+from quaestor.surveys.store.answers import ResponseSummary
 
 FLAGGED, UNDECIDED, LEFT_OUT = "flagged", "undecided", "left out"
 SHOWN = (FLAGGED, UNDECIDED, LEFT_OUT)
@@ -29,7 +29,7 @@ Reasons = Mapping[str, tuple[str, ...]]
 class ResponseLine:
     """One response in a list."""
 
-    response: Listed
+    response: ResponseSummary
     reasons: tuple[str, ...]
     decision: ResponseDecision | None
 
@@ -45,7 +45,7 @@ class ResponseList:
 
 
 @dataclass(frozen=True)
-class Answered:
+class AnsweredQuestion:
     """A question as shown to a respondent, with the answer or the reason for its absence."""
 
     question: Question
@@ -71,14 +71,14 @@ class ResponseSheet:
     """One response with all details."""
 
     response: Response
-    pages: tuple[tuple[str, tuple[Answered, ...]], ...]
+    pages: tuple[tuple[str, tuple[AnsweredQuestion, ...]], ...]
     """Titles of pages with their questions."""
     journal: tuple[SentPage, ...]
     reasons: tuple[str, ...]
     decision: ResponseDecision | None
 
 
-class FlagRoom:
+class FlagCache:
     """A cache of flags, valid until an answer changes; thread-safe."""
 
     def __init__(self) -> None:
@@ -91,7 +91,9 @@ class FlagRoom:
         known = self._if_known(surveys, name)
         if known is not None:
             return known
-        reasons = {flag.response: tuple(reason.words for reason in flag.reasons) for flag in flags(surveys, name)}
+        reasons = {
+            flag.response: tuple(reason.words for reason in flag.reasons) for flag in flag_responses(surveys, name)
+        }
         with self._lock:
             self._known[name] = (mark, reasons)
         return reasons
@@ -149,11 +151,11 @@ def response_sheet(surveys: Surveys, name: str, response: str, reasons: Reasons)
     )
 
 
-def _answered(questionnaire: Questionnaire, response: Response, question: Question) -> Answered:
+def _answered(questionnaire: Questionnaire, response: Response, question: Question) -> AnsweredQuestion:
     why = missing(questionnaire, response, question)
     lines = kind_of(question).lines(question, response.answers.get(question.id, {}))
     text = piped(question.text, questionnaire, response.answers)
-    return Answered(question, text, tuple(lines), why.value if why else "", _order(question, response))
+    return AnsweredQuestion(question, text, tuple(lines), why.value if why else "", _order(question, response))
 
 
 def _order(question: Question, response: Response) -> tuple[str, ...]:

@@ -13,15 +13,15 @@ from quaestor.surveys.model.flow import piped
 from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.question_results import QuestionResult
 from quaestor.surveys.results.compute import ConsentCounts, SurveyResults, response_rate, survey_results
-from quaestor.surveys.results.counting import STRATUM, CountedAnswers, CountingRoom, words_of
-from quaestor.surveys.results.sentences import MISSING, ComparisonInWords, doubts_of, remarks_of, tests_of
+from quaestor.surveys.results.counting import STRATUM, CountedAnswers, CountingCache, read_texts
+from quaestor.surveys.results.sentences import MISSING, ComparisonInWords, write_doubts, write_remarks, describe_tests
 
 _LONGEST, _SHORTEST = 60, 20
 """Maximum characters of a label in the comparison list, and of the question before a long row."""
 
 
 @dataclass(frozen=True)
-class Written:
+class FreeTextSample:
     """The first texts to a question, or to one of its options or rows."""
 
     label: str
@@ -38,7 +38,7 @@ class ShownQuestion:
     result: QuestionResult
     missing: tuple[tuple[str, str, int], ...]
     """Reason, its label, number of responses."""
-    written: tuple[Written, ...]
+    written: tuple[FreeTextSample, ...]
     tests: tuple[ComparisonInWords, ...]
     doubts: tuple[str, ...]
     remarks: tuple[str, ...] = ()
@@ -68,7 +68,7 @@ class ResultsPage:
     consents: tuple[ConsentCounts, ...] = ()
 
 
-def results_page(surveys: Surveys, name: str, *, by: str, unfinished: bool, room: CountingRoom) -> ResultsPage:
+def results_page(surveys: Surveys, name: str, *, by: str, unfinished: bool, room: CountingCache) -> ResultsPage:
     """Returns the results of a survey, compared by the answers to a question if `by` is given."""
     results = survey_results(surveys, name, by=by, unfinished=unfinished, room=room)
     questions = tuple(_shown(surveys, results, result) for result in results.tabled)
@@ -77,7 +77,7 @@ def results_page(surveys: Surveys, name: str, *, by: str, unfinished: bool, room
 
 
 def _shown(surveys: Surveys, results: SurveyResults, result: QuestionResult) -> ShownQuestion:
-    kind, tests = kind_of(result.question), tests_of(result)
+    kind, tests = kind_of(result.question), describe_tests(result)
     missing = tuple((reason.value, MISSING[reason], count) for reason, count in result.missing.items())
     sizes = [kind.figure_size(result, results.groups, narrow=narrow) for narrow in (False, True) if result.base]
     return ShownQuestion(
@@ -85,21 +85,21 @@ def _shown(surveys: Surveys, results: SurveyResults, result: QuestionResult) -> 
         missing,
         tuple(_written(surveys, results.counted, result)),
         tuple(tests),
-        tuple(doubts_of(tests)),
-        tuple(remarks_of(result)),
+        tuple(write_doubts(tests)),
+        tuple(write_remarks(result)),
         tuple(size for size in sizes if size is not None),
     )
 
 
-def _written(surveys: Surveys, counted: CountedAnswers, result: QuestionResult) -> Sequence[Written]:
+def _written(surveys: Surveys, counted: CountedAnswers, result: QuestionResult) -> Sequence[FreeTextSample]:
     question = result.question
     if kind_of(question).is_free_text:
-        texts = words_of(surveys, counted, question.id) if result.base else []
-        return [Written("", "", "", result.base, tuple(texts))] if result.base else []
+        texts = read_texts(surveys, counted, question.id) if result.base else []
+        return [FreeTextSample("", "", "", result.base, tuple(texts))] if result.base else []
     worded = [(line.label, line.key, "", line.worded) for row in result.rows for line in row.lines if line.worded]
     worded += [(row.label, "", row.key, row.worded) for row in result.rows if row.key and row.worded]
     return [
-        Written(label, option, row, total, tuple(words_of(surveys, counted, question.id, option or row)))
+        FreeTextSample(label, option, row, total, tuple(read_texts(surveys, counted, question.id, option or row)))
         for label, option, row, total in worded
     ]
 

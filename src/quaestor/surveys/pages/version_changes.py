@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 
 from quaestor.surveys.model.conditions import Condition
 from quaestor.surveys.model.in_words import condition_in_words, quoted
-from quaestor.surveys.model.records import Option, Page, Question, Questionnaire, MatrixRow
+from quaestor.surveys.model.records import MatrixRow, Option, Page, Question, Questionnaire
 
 ADDED, REMOVED, CHANGED = "added", "removed", "changed"
 _PLAIN = {

@@ -25,6 +25,7 @@ from quaestor.surveys.model.question_ids import id_of, names_over
 from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.reachability import looked_at
 from quaestor.surveys.model.records import (
+    MatrixRow,
     Missing,
     Option,
     Page,
@@ -32,7 +33,6 @@ from quaestor.surveys.model.records import (
     Questionnaire,
     Response,
     ResponseStatus,
-    MatrixRow,
 )
 
 StoredResponse = tuple[str, int, str, str, str, str, int]
@@ -121,7 +121,7 @@ def _whole(column: pa.ChunkedArray) -> pa.StructArray:
 
 
 @dataclass(frozen=True)
-class Reasons:
+class MissingReasons:
     """Computes why answers are missing, once for each distinct set of relevant answers."""
 
     questionnaires: Mapping[int, Questionnaire]
@@ -201,7 +201,7 @@ class Reasons:
                 yield from column.signs(here)
 
 
-def questions_in(versions: Mapping[int, Questionnaire]) -> dict[str, QuestionVersions]:
+def collect_questions(versions: Mapping[int, Questionnaire]) -> dict[str, QuestionVersions]:
     """Returns every question of any version: in the order of the newest, then those that only older ones have.
 
     A question that changed its kind has a separate name, `ID@N`, as in exports: answers of two kinds cannot
@@ -219,12 +219,12 @@ def questions_in(versions: Mapping[int, Questionnaire]) -> dict[str, QuestionVer
     return questions
 
 
-class Pieces:
+class ColumnReader:
     """Reads columns in chunks, several in parallel; unchanged chunks are not read again."""
 
     def __init__(self, versions: Mapping[int, Questionnaire]) -> None:
         self._versions = versions
-        self._questions = questions_in(versions)
+        self._questions = collect_questions(versions)
         self._known: dict[int, Columns] = {}
 
     def columns(self, parts: Iterable[Sequence[StoredResponse]]) -> Columns:
@@ -280,7 +280,7 @@ def _piece(
     numbered = np.array(versions, np.int64)
     table = _parse(answers, questions)
     read = {name: _column(question, table, numbered) for name, question in questions.items()}
-    reasons = Reasons(questionnaires, read, numbered, np.array(standings, np.str_), sent, answers)
+    reasons = MissingReasons(questionnaires, read, numbered, np.array(standings, np.str_), sent, answers)
     filled = {name: replace(read[name], missing=reasons.of(question, table)) for name, question in questions.items()}
     return Columns(
         tuple(ids), reasons.standings, numbered, np.array(strata, np.str_), np.array(synthetic, np.bool_), filled

@@ -13,7 +13,7 @@ from quaestor.surveys.model.flow import piped
 from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.question_results import Counting, Groups, QuestionResult
 from quaestor.surveys.model.records import AGREE, DECLINE, Question, Questionnaire
-from quaestor.surveys.results.counting import CountedAnswers, CountingRoom, groups_by
+from quaestor.surveys.results.counting import CountedAnswers, CountingCache, group_responses
 
 
 @dataclass(frozen=True)
@@ -72,11 +72,11 @@ def survey_results(
     by: str = "",
     unfinished: bool = False,
     only: str = "",
-    room: CountingRoom | None = None,
+    room: CountingCache | None = None,
 ) -> SurveyResults:
     """Counts every question of a survey, or `only` one, compared by the answers to the question `by` if given."""
-    counted = (room or CountingRoom()).counted(surveys, name, unfinished)
-    groups = groups_by(counted, by) if by else None
+    counted = (room or CountingCache()).counted(surveys, name, unfinished)
+    groups = group_responses(counted, by) if by else None
     counting = Counting(counted.used, groups, surveys.study.settings.study.seed)
     columns = counted.columns.questions.items()
     results = tuple(

@@ -18,7 +18,7 @@ from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.question_results import Groups
 from quaestor.surveys.model.records import Question, Questionnaire, Response, ResponseStatus
 from quaestor.surveys.respond import questionnaire_of
-from quaestor.surveys.results.columns import Columns, Pieces
+from quaestor.surveys.results.columns import Columns, ColumnReader
 
 STRATUM = "stratum"
 DROPPED = "left out by the lead"
@@ -50,7 +50,7 @@ class CountedAnswers:
 
 
 @dataclass(frozen=True)
-class Which:
+class ResponseSelection:
     """Selects the responses behind a number: any answer, a certain one, or none for a reason; also of one group."""
 
     question: str
@@ -65,7 +65,7 @@ class Which:
     def mask(self, counted: CountedAnswers) -> Flags:
         mask = counted.used & self._select(counted.column(self.question))
         if self.by:
-            groups = groups_by(counted, self.by)
+            groups = group_responses(counted, self.by)
             mask = mask & groups.members[:, place_of(self.group, groups.keys, "group")]
         return mask
 
@@ -79,13 +79,13 @@ class Which:
         return kind_of(question).select(column, self.option, self.row, self.place)
 
 
-class CountingRoom:
+class CountingCache:
     """A cache of the columns of each survey, valid until an answer arrives; thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._kept: dict[str, tuple[object, Columns]] = {}
-        self._pieces: dict[str, tuple[int, Pieces]] = {}
+        self._pieces: dict[str, tuple[int, ColumnReader]] = {}
 
     def counted(self, surveys: Surveys, name: str, unfinished: bool = False) -> CountedAnswers:
         """Returns finished responses that the lead did not exclude, and open ones if `unfinished`."""
@@ -122,13 +122,13 @@ class CountingRoom:
             known = self._pieces.get(name)
             if known is None or known[0] != number or not number:
                 versions = {version: surveys.questionnaire(name, version) for version in range(1, number + 1)}
-                known = (number, Pieces(versions or {0: surveys.questionnaire(name)}))
+                known = (number, ColumnReader(versions or {0: surveys.questionnaire(name)}))
             columns = known[1].columns(surveys.answers.held(name))
             self._kept[name], self._pieces[name] = (mark, columns), known
             return columns
 
 
-def groups_by(counted: CountedAnswers, by: str) -> Groups:
+def group_responses(counted: CountedAnswers, by: str) -> Groups:
     """Groups by a question with options, by a row of a matrix as `QUESTION.ROW`, or by `stratum`."""
     if by == STRATUM:
         strata = sorted({*counted.columns.strata.tolist()} - {""})
@@ -146,7 +146,7 @@ PAGE = 50
 
 
 @dataclass(frozen=True)
-class AnswerShown:
+class ResponseAnswer:
     """One response: its answer to one question, and its texts."""
 
     id: str
@@ -163,10 +163,12 @@ class AnswersBehind:
     total: int
     page: int
     pages: int
-    said: tuple[AnswerShown, ...]
+    said: tuple[ResponseAnswer, ...]
 
 
-def answers_behind(surveys: Surveys, counted: CountedAnswers, which: Which, page: int = 1) -> AnswersBehind:
+def list_answers_behind(
+    surveys: Surveys, counted: CountedAnswers, which: ResponseSelection, page: int = 1
+) -> AnswersBehind:
     """Returns exactly the responses that the number counts, in the order of their random ids."""
     question = counted.column(which.question).question
     places = np.flatnonzero(which.mask(counted))
@@ -175,7 +177,7 @@ def answers_behind(surveys: Surveys, counted: CountedAnswers, which: Which, page
     return AnswersBehind(question, len(places), page, max(1, -(-len(places) // PAGE)), tuple(shown))
 
 
-def words_of(surveys: Surveys, counted: CountedAnswers, question: str, part: str = "", most: int = 5) -> list[str]:
+def read_texts(surveys: Surveys, counted: CountedAnswers, question: str, part: str = "", most: int = 5) -> list[str]:
     """Returns the first few texts to an open question, or to an option or row."""
     column = counted.column(question)
     kind, name = kind_of(column.question), id_of(column.question.id)
@@ -194,7 +196,7 @@ def _responses(surveys: Surveys, counted: CountedAnswers, places: Sequence[int])
     return [response for response in responses if response is not None]
 
 
-def _show(surveys: Surveys, response: Response, question: Question) -> AnswerShown:
+def _show(surveys: Surveys, response: Response, question: Question) -> ResponseAnswer:
     questionnaire, name = questionnaire_of(surveys, response), id_of(question.id)
     words, texts = "", []
     for asked in questionnaire.questions():
@@ -203,4 +205,4 @@ def _show(surveys: Surveys, response: Response, question: Question) -> AnswerSho
             words = kind.in_words(asked, answer)
         elif kind.is_free_text and answer:
             texts.append((asked.text, kind.in_words(asked, answer)))
-    return AnswerShown(response.id, words, tuple(texts))
+    return ResponseAnswer(response.id, words, tuple(texts))

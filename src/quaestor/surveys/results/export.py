@@ -14,7 +14,7 @@ from quaestor.surveys.lifecycle import Surveys
 from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.question_results import Groups, QuestionResult
 from quaestor.surveys.results.compute import SurveyResults
-from quaestor.surveys.results.tables import demographics, rates_table, tables_of
+from quaestor.surveys.results.tables import demographics, rates_table, build_tables
 
 
 def results_json(results: SurveyResults) -> dict[str, Any]:
@@ -73,7 +73,7 @@ def svg_of_question(results: SurveyResults, name: str, *, narrow: bool = False) 
 def write_results(surveys: Surveys, results: SurveyResults, folder: Path) -> list[Path]:
     """Writes tables, figures and `results.json` into a folder; the same answers give the same bytes."""
     folder.mkdir(parents=True, exist_ok=True)
-    tables = tables_of(results)
+    tables = build_tables(results)
     about = demographic_questions(results)
     if about:
         tables.append(demographics(results, about))

@@ -13,7 +13,7 @@ from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.question_results import Distribution, Numbers, QuestionResult
 from quaestor.surveys.model.records import Missing
 from quaestor.surveys.results.compute import SurveyResults
-from quaestor.surveys.results.counting import CountedAnswers, Which, groups_by
+from quaestor.surveys.results.counting import CountedAnswers, ResponseSelection, group_responses
 
 NO_TEST = "no test, because all answers are the same or all are in one group"
 SEVERAL = "Several options could be chosen, so shares can add up to more than 100%."
@@ -36,19 +36,19 @@ class ComparisonInWords:
     doubts: tuple[str, ...] = ()
 
 
-def notes_of(result: QuestionResult) -> tuple[str, ...]:
+def write_notes(result: QuestionResult) -> tuple[str, ...]:
     """Returns the sentences below a table."""
     why = ", ".join(f"{count:,} {MISSING[reason]}" for reason, count in result.missing.items())
     notes = [f"{result.base:,} answered" + (f"; {why}." if why else ".")]
     if kind_of(result.question).has_several_choices:
         notes.append(SEVERAL)
-    notes += remarks_of(result)
-    tests = tests_of(result)
+    notes += write_remarks(result)
+    tests = describe_tests(result)
     notes += [f"{test.label}: {test.words}." if test.label else f"{_capital(test.words)}." for test in tests]
-    return (*notes, *doubts_of(tests))
+    return (*notes, *write_doubts(tests))
 
 
-def remarks_of(result: QuestionResult) -> list[str]:
+def write_remarks(result: QuestionResult) -> list[str]:
     """Returns notes on the numbers: options that only some versions offer, and numbers that are too large."""
     remarks = []
     if result.partly:
@@ -61,7 +61,7 @@ def remarks_of(result: QuestionResult) -> list[str]:
     return remarks
 
 
-def doubts_of(tests: Sequence[ComparisonInWords]) -> list[str]:
+def write_doubts(tests: Sequence[ComparisonInWords]) -> list[str]:
     """Returns each doubt once, with the tests it concerns unless it concerns all."""
     sentences = []
     for doubt in dict.fromkeys(doubt for test in tests for doubt in test.doubts):
@@ -71,7 +71,7 @@ def doubts_of(tests: Sequence[ComparisonInWords]) -> list[str]:
     return sentences
 
 
-def tests_of(result: QuestionResult) -> list[ComparisonInWords]:
+def describe_tests(result: QuestionResult) -> list[ComparisonInWords]:
     """Returns the comparisons of groups."""
     tests = [test for row in result.rows for test in _tests(row)]
     if result.numbers is not None and result.numbers.test is not None:
@@ -153,7 +153,7 @@ def consents_in_words(results: SurveyResults) -> list[str]:
     ]
 
 
-def which_in_words(counted: CountedAnswers, which: Which) -> list[tuple[str, str]]:
+def which_in_words(counted: CountedAnswers, which: ResponseSelection) -> list[tuple[str, str]]:
     """Describes the responses behind a number, as pairs of a question and an answer."""
     question = counted.column(which.question).question
     text = piped(question.text, counted.questionnaire, {})
@@ -166,7 +166,7 @@ def which_in_words(counted: CountedAnswers, which: Which) -> list[tuple[str, str
     answer = answer or "any answer"
     pairs = [(text, f"{rows[which.row]}: {answer}" if which.row in rows else answer)]
     if which.by:
-        groups = groups_by(counted, which.by)
+        groups = group_responses(counted, which.by)
         pairs.append((groups.label, dict(zip(groups.keys, groups.labels, strict=True)).get(which.group, which.group)))
     return pairs
 

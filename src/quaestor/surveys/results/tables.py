@@ -14,25 +14,25 @@ from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.question_results import (
     INTERVAL,
     SHARE_COLUMNS,
-    ResultLine,
     QuestionResult,
+    ResultLine,
     selection_of,
     share_cells,
 )
 from quaestor.surveys.results.compute import SurveyResults, response_rate
-from quaestor.surveys.results.sentences import notes_of
+from quaestor.surveys.results.sentences import write_notes
 
 
-def tables_of(results: SurveyResults) -> list[Table]:
+def build_tables(results: SurveyResults) -> list[Table]:
     """Returns a table for every question but consent, in the order of the questionnaire."""
-    return [table_of(results, result) for result in results.tabled]
+    return [build_table(results, result) for result in results.tabled]
 
 
-def table_of(results: SurveyResults, result: QuestionResult) -> Table:
+def build_table(results: SurveyResults, result: QuestionResult) -> Table:
     """Returns the table of one question; its id is that of the question."""
     question, kind = result.question, kind_of(result.question)
     columns, groups = kind.table(result, results.groups)
-    return Table(question.id, question.text, kind.stub, columns, groups, notes=notes_of(result))
+    return Table(question.id, question.text, kind.stub, columns, groups, notes=write_notes(result))
 
 
 def demographics(results: SurveyResults, questions: Sequence[str]) -> Table:

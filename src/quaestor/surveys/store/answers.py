@@ -20,16 +20,16 @@ from quaestor.store.act_texts import TEXT_TABLES, ActTexts, PlainCodec, erase_te
 from quaestor.store.group_commit import GroupCommit
 from quaestor.store.private_file_copy import PrivateFileSchema
 from quaestor.surveys.model.records import Answer, Response, ResponseStatus
-from quaestor.surveys.store.page_submission import PageSubmission, add_save, recorded
-from quaestor.surveys.store.quotas import Places, mark_of
+from quaestor.surveys.store.page_submission import PageSubmission, add_save, record_page
+from quaestor.surveys.store.quotas import QuotaPlaces, read_change_stamp
 from quaestor.surveys.store.responses import (
     ResponseWithdrawal,
     WithdrawnList,
     find_response,
     hashed,
     new_id,
-    response_in,
-    row_of,
+    read_response,
+    build_row,
 )
 
 _KIND = 0x51416E73
@@ -79,7 +79,7 @@ class SurveyVersion:
 
 
 @dataclass(frozen=True)
-class Listed:
+class ResponseSummary:
     """A response without its answers, for long lists."""
 
     id: str
@@ -102,7 +102,7 @@ class AnswerFile:
         self._withdrawn = WithdrawnList.beside(path)
         self.submissions = GroupCommit(self._record)
         """Pending pages, many recorded in one transaction."""
-        self._places = Places()
+        self._places = QuotaPlaces()
 
     def __enter__(self) -> AnswerFile:
         return self
@@ -160,7 +160,7 @@ class AnswerFile:
                     written.append(known)
                     continue
                 writing.execute(
-                    "INSERT INTO responses VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row_of(code, response)
+                    "INSERT INTO responses VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", build_row(code, response)
                 )
                 for page, answers, key in pages:
                     add_save(writing, response.id, PageSubmission(code, page, answers, key, response.standing))
@@ -176,7 +176,7 @@ class AnswerFile:
         """Returns a response by its id."""
         with self._file.reading() as reading:
             row = reading.execute("SELECT * FROM responses WHERE id = ?", (name,)).fetchone()
-        return response_in(row) if row else None
+        return read_response(row) if row else None
 
     def responses(self, survey: str) -> Iterator[Response]:
         """Yields all responses in the order of their random ids, page by page, so that memory use stays constant."""
@@ -186,7 +186,7 @@ class AnswerFile:
                 row = reading.execute(
                     "SELECT * FROM responses WHERE +survey = ? AND id > ? ORDER BY id LIMIT ?", (survey, after, _PAGE)
                 ).fetchall()
-            yield from map(response_in, row)
+            yield from map(read_response, row)
             if len(row) < _PAGE:
                 return
             after = row[-1][0]
@@ -213,7 +213,7 @@ class AnswerFile:
             )
         return {standing: counts.get(standing.value, 0) for standing in ResponseStatus}
 
-    def listed(self, survey: str) -> list[Listed]:
+    def listed(self, survey: str) -> list[ResponseSummary]:
         """Returns all responses in the order of their ids, without answers."""
         with self._file.reading() as reading:
             rows = reading.execute(
@@ -223,7 +223,7 @@ class AnswerFile:
             ).fetchall()
         standings = {standing.value: standing for standing in ResponseStatus}
         return [
-            Listed(name, version, standings[standing], language, stratum, seconds, source, bool(synthetic))
+            ResponseSummary(name, version, standings[standing], language, stratum, seconds, source, bool(synthetic))
             for name, version, standing, language, stratum, seconds, source, synthetic in rows
         ]
 
@@ -300,9 +300,9 @@ class AnswerFile:
             with self._file.erasing() if self._erases(together) else self._file.writing() as writing:
                 if limited:
                     self._places.catch_up(writing)
-                outcomes = [recorded(writing, sending, self._places) for sending in together]
+                outcomes = [record_page(writing, sending, self._places) for sending in together]
         except BaseException as error:  # noqa: BLE001 - raised where the page was sent
-            self._places = Places()  # its notes may not be in the file after a rollback
+            self._places = QuotaPlaces()  # its notes may not be in the file after a rollback
             return [error for _ in together]
         return outcomes
 
@@ -318,7 +318,7 @@ class AnswerFile:
             survey = sending.before.survey if sending.before else ""
             if self._places.lacking(survey, sending.quotas):
                 with self._file.reading() as reading:
-                    mark = mark_of(reading)
+                    mark = read_change_stamp(reading)
                 self._places.look(survey, sending.quotas, self.responses(survey), mark)
         return bool(limited)
 
@@ -335,7 +335,7 @@ class AnswerFile:
             row = writing.execute("SELECT * FROM responses WHERE id = ?", (name,)).fetchone()
             if row is None:
                 return False
-            response = response_in(row)
+            response = read_response(row)
             writing.execute("DELETE FROM saves WHERE response = ?", (response.id,))
             writing.execute("DELETE FROM responses WHERE id = ?", (response.id,))
             erase_texts(writing, response.id)

@@ -26,7 +26,7 @@ CLAIMS = PrivateFileSchema(
 )
 
 
-class Stage(StrEnum):
+class PaymentStage(StrEnum):
     """Stage of a claim."""
 
     WAITING = "waiting"
@@ -36,7 +36,7 @@ class Stage(StrEnum):
     PAID = "paid"
 
 
-_STAGES = tuple(Stage)
+_STAGES = tuple(PaymentStage)
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Claim:
     id: bytes
     survey: str
     sealed: bytes
-    stage: Stage
+    stage: PaymentStage
 
 
 class ClaimFile:
@@ -71,19 +71,19 @@ class ClaimFile:
                 return False
             rows = writing.execute("SELECT id, survey, sealed, stage FROM claims").fetchall()
             writing.execute("DELETE FROM claims")
-            waiting = _STAGES.index(Stage.WAITING)
+            waiting = _STAGES.index(PaymentStage.WAITING)
             rows = sorted([*rows, (claim, survey, sealed, waiting)])
             writing.executemany("INSERT INTO claims VALUES (?, ?, ?, ?)", rows)
         self._file.clear_log()
         return True
 
-    def stage(self, claim: bytes) -> Stage | None:
+    def stage(self, claim: bytes) -> PaymentStage | None:
         """Returns the stage of a claim; None if it does not exist."""
         with self._file.reading() as reading:
             row = reading.execute("SELECT stage FROM claims WHERE id = ?", (claim,)).fetchone()
         return _STAGES[row[0]] if row else None
 
-    def counts(self, survey: str) -> dict[Stage, int]:
+    def counts(self, survey: str) -> dict[PaymentStage, int]:
         with self._file.reading() as reading:
             return _counts(reading, survey)
 
@@ -91,7 +91,7 @@ class ClaimFile:
         with self._file.reading() as reading:
             return [name for (name,) in reading.execute("SELECT DISTINCT survey FROM claims ORDER BY survey")]
 
-    def claims(self, survey: str, stage: Stage) -> list[Claim]:
+    def claims(self, survey: str, stage: PaymentStage) -> list[Claim]:
         """Returns claims in the order of their keys, which is random."""
         with self._file.reading() as reading:
             return _claims(reading, survey, stage)
@@ -99,9 +99,9 @@ class ClaimFile:
     def move(
         self,
         survey: str,
-        source: Stage,
-        target: Stage,
-        choose: Callable[[Sequence[Claim], dict[Stage, int]], Sequence[Claim]],
+        source: PaymentStage,
+        target: PaymentStage,
+        choose: Callable[[Sequence[Claim], dict[PaymentStage, int]], Sequence[Claim]],
     ) -> list[Claim]:
         """Moves the claims that `choose` selects to another stage, atomically."""
         with self._file.writing() as writing:
@@ -113,7 +113,7 @@ class ClaimFile:
         return chosen
 
 
-def _claims(connection: sqlite3.Connection, survey: str, stage: Stage) -> list[Claim]:
+def _claims(connection: sqlite3.Connection, survey: str, stage: PaymentStage) -> list[Claim]:
     rows = connection.execute(
         "SELECT id, survey, sealed, stage FROM claims WHERE survey = ? AND stage = ? ORDER BY id",
         (survey, _STAGES.index(stage)),
@@ -121,6 +121,6 @@ def _claims(connection: sqlite3.Connection, survey: str, stage: Stage) -> list[C
     return [Claim(name, of, sealed, _STAGES[number]) for name, of, sealed, number in rows]
 
 
-def _counts(connection: sqlite3.Connection, survey: str) -> dict[Stage, int]:
+def _counts(connection: sqlite3.Connection, survey: str) -> dict[PaymentStage, int]:
     counts = dict(connection.execute("SELECT stage, count(*) FROM claims WHERE survey = ? GROUP BY 1", (survey,)))
     return {stage: counts.get(number, 0) for number, stage in enumerate(_STAGES)}

@@ -35,7 +35,7 @@ class Invitation:
 
 
 @dataclass(frozen=True)
-class Sent:
+class InvitationCount:
     """Number of invitations of a batch and stratum, and how many were used."""
 
     batch: str
@@ -80,7 +80,7 @@ class InvitationFile:
             writing.execute("UPDATE invitations SET used = 1 WHERE token = ?", (_hashed(token),))
         self._file.clear_log()
 
-    def sent(self, survey: str) -> list[Sent]:
+    def sent(self, survey: str) -> list[InvitationCount]:
         """Counts by batch and stratum."""
         with self._file.reading() as reading:
             row = reading.execute(
@@ -88,7 +88,7 @@ class InvitationFile:
                 "GROUP BY 1, 2 ORDER BY 1, 2",
                 (survey,),
             ).fetchall()
-        return [Sent(*row) for row in row]
+        return [InvitationCount(*row) for row in row]
 
     def in_stratum(self, survey: str, stratum: str) -> int:
         """Returns the number of invitations in a stratum."""

@@ -11,7 +11,7 @@ from quaestor.base.errors import InputError, QuaestorError, StateError, Temporar
 from quaestor.store.group_commit import PendingWrite
 from quaestor.surveys.model.records import Answer, Quota, Response, ResponseStatus
 from quaestor.surveys.model.wording.refusals import TooLate
-from quaestor.surveys.store.quotas import Places
+from quaestor.surveys.store.quotas import QuotaPlaces
 from quaestor.surveys.store.responses import as_json, find_response, new_id
 
 MOST_SAVES = 50
@@ -21,7 +21,7 @@ MOST_BYTES = 1_000_000
 _FEW_SAVES = 3
 
 
-class Overtaken(TemporarilyUnavailable):
+class ConcurrentSubmission(TemporarilyUnavailable):
     """The response changed after a page was read against it."""
 
 
@@ -48,10 +48,10 @@ class PageSubmission(PendingWrite[Response]):
     @property
     def overtaken(self) -> bool:
         """Tells whether another page was stored meanwhile, so that this one must be read again."""
-        return isinstance(self.outcome, Overtaken)
+        return isinstance(self.outcome, ConcurrentSubmission)
 
 
-def recorded(writing: sqlite3.Connection, sending: PageSubmission, places: Places) -> Response | QuaestorError:
+def record_page(writing: sqlite3.Connection, sending: PageSubmission, places: QuotaPlaces) -> Response | QuaestorError:
     """Stores a page within a transaction; a rejection is returned and leaves nothing behind."""
     found = find_response(writing, sending.code)
     if found is None:
@@ -67,7 +67,7 @@ def recorded(writing: sqlite3.Connection, sending: PageSubmission, places: Place
     if found.standing is not ResponseStatus.OPEN:
         return TooLate("finished-already")
     if sending.before is not None and sending.before != found:
-        return Overtaken("another page was sent at the same time: send this page again")
+        return ConcurrentSubmission("another page was sent at the same time: send this page again")
     declined = sending.standing is ResponseStatus.DECLINED
     if not declined and _is_too_often(writing, found.id, sending.page):
         return TooLate("sent-often")

@@ -13,7 +13,7 @@ from datetime import date, timedelta
 
 from quaestor.surveys.model.conditions import Condition
 from quaestor.surveys.model.records import Quota, Response, ResponseStatus
-from quaestor.surveys.store.responses import hashed, response_in
+from quaestor.surveys.store.responses import hashed, read_response
 
 Mark = tuple[int, int]
 """The last page and the last erasure that were processed."""
@@ -49,7 +49,7 @@ class _Group:
         return len(self.finished) + sum(day >= oldest for day in self.under_way.values())
 
 
-class Places:
+class QuotaPlaces:
     """Places by group, computed once and updated with what this and other processes write."""
 
     def __init__(self) -> None:
@@ -74,12 +74,12 @@ class Places:
         pages, erasures = self._mark
         changed = "SELECT * FROM responses WHERE id IN (SELECT response FROM saves WHERE number > ?)"
         for row in writing.execute(changed, (pages,)):
-            self.note(response_in(row))
+            self.note(read_response(row))
         gone = {name for (name,) in writing.execute("SELECT response FROM erasures WHERE number > ?", (erasures,))}
         for group in self._groups.values() if gone else ():
             for name in [response for response in (*group.finished, *group.under_way) if hashed(response) in gone]:
                 group.forget(name)
-        self._mark = mark_of(writing)
+        self._mark = read_change_stamp(writing)
 
     def note(self, response: Response) -> None:
         for (survey, _), group in self._groups.items():
@@ -97,7 +97,7 @@ class Places:
         return False
 
 
-def mark_of(connection: sqlite3.Connection) -> Mark:
+def read_change_stamp(connection: sqlite3.Connection) -> Mark:
     """Returns the numbers of the last page and the last erasure."""
     pages = connection.execute("SELECT coalesce(max(number), 0) FROM saves").fetchone()[0]
     return pages, connection.execute("SELECT coalesce(max(number), 0) FROM erasures").fetchone()[0]

@@ -15,7 +15,7 @@ from typing import Any
 
 from quaestor.base.errors import InputError
 from quaestor.base.files import write_atomically
-from quaestor.store.act_texts import require_valid_texts, erase_texts, list_owners
+from quaestor.store.act_texts import erase_texts, list_owners, require_valid_texts
 from quaestor.surveys.model.records import Response, ResponseStatus
 
 
@@ -34,17 +34,18 @@ def hashed(code: str) -> str:
 
 def find_response(connection: sqlite3.Connection, code: str) -> Response | None:
     row = connection.execute("SELECT * FROM responses WHERE code = ?", (hashed(code),)).fetchone()
-    return response_in(row) if row else None
+    return read_response(row) if row else None
 
 
-def row_of(code: str, response: Response) -> tuple[Any, ...]:
+def build_row(code: str, response: Response) -> tuple[Any, ...]:
     return (
-        response.id, hashed(code), response.survey, response.version, response.standing.value, response.language, response.seed, response.stratum,
-        response.seconds, as_json(list(response.sent)), as_json(dict(response.answers)), response.day, response.source, int(response.synthetic),
+        response.id, hashed(code), response.survey, response.version, response.standing.value, response.language,
+        response.seed, response.stratum, response.seconds, as_json(list(response.sent)), as_json(dict(response.answers)),
+        response.day, response.source, int(response.synthetic),
     )  # fmt: skip
 
 
-def response_in(row: Sequence[Any]) -> Response:
+def read_response(row: Sequence[Any]) -> Response:
     name, _, survey, version, standing, language, seed, stratum, seconds, sent, answers, day, source, synthetic = row
     return Response(
         name, survey, version, ResponseStatus(standing), json.loads(answers), language, seed, stratum, seconds,
@@ -116,7 +117,7 @@ Erasure = tuple[str, str, str, str]
 def check_answers(copy: sqlite3.Connection) -> None:
     """Raises ValueError if a response is malformed."""
     for row in copy.execute("SELECT * FROM responses"):
-        response = response_in(row)
+        response = read_response(row)
         answers = response.answers
         if not isinstance(answers, dict) or not all(isinstance(answer, dict) for answer in answers.values()):
             raise ValueError(f"the answers of the response {response.id!r} are malformed")
@@ -125,20 +126,22 @@ def check_answers(copy: sqlite3.Connection) -> None:
     require_valid_texts(copy)
 
 
-def erasures_in(answers: sqlite3.Connection) -> list[Erasure]:
+def read_erasures(answers: sqlite3.Connection) -> list[Erasure]:
     """Returns the recorded withdrawals: survey, day, by whom, hash of the response."""
     return answers.execute(_ERASURES).fetchall()
 
 
-def withdrawals_in(answers: sqlite3.Connection) -> set[ResponseWithdrawal]:
+def read_withdrawals(answers: sqlite3.Connection) -> set[ResponseWithdrawal]:
     """Returns the withdrawals that have a hash."""
-    return {ResponseWithdrawal(response, survey, day) for survey, day, _, response in erasures_in(answers) if response}
+    return {
+        ResponseWithdrawal(response, survey, day) for survey, day, _, response in read_erasures(answers) if response
+    }
 
 
 def leave_out(copy: sqlite3.Connection, known: Sequence[Erasure]) -> int:
     """Removes all withdrawn responses from a copy, records the withdrawals in it, and returns how many it removed."""
     _put_on_record(copy, known)
-    gone = {response for _, _, _, response in erasures_in(copy)}
+    gone = {response for _, _, _, response in read_erasures(copy)}
     names = [name for (name,) in copy.execute("SELECT id FROM responses").fetchall() if hashed(name) in gone]
     for name in names:
         _remove(copy, name)
@@ -151,7 +154,7 @@ def leave_out(copy: sqlite3.Connection, known: Sequence[Erasure]) -> int:
 
 def _put_on_record(copy: sqlite3.Connection, known: Sequence[Erasure]) -> None:
     """Writes erasures in the order of their hashes, so that equal knowledge gives equal files."""
-    there = erasures_in(copy)
+    there = read_erasures(copy)
     named = {erasure[3]: erasure for erasure in sorted([*known, *there]) if erasure[3]}
     # Erasures before the hash was introduced can only be counted.
     unnamed = Counter(erasure for erasure in there if not erasure[3]) | Counter(

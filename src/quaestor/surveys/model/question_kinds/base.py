@@ -29,13 +29,13 @@ from quaestor.surveys.model.answer_cells import (
     WHOLE_ANSWER,
     WORDS,
     AnswerCells,
-    ExportColumn,
     CellPart,
+    ExportColumn,
 )
 from quaestor.surveys.model.answer_columns import AnswerColumn, Flags, column_of, inside, place_of, valid
 from quaestor.surveys.model.conditions import Condition
 from quaestor.surveys.model.question_results import Counting, Groups, QuestionResult, base_cell
-from quaestor.surveys.model.records import Answer, Option, Question, ResponseStatus, MatrixRow
+from quaestor.surveys.model.records import Answer, MatrixRow, Option, Question, ResponseStatus
 from quaestor.surveys.model.wording.records import Wording
 from quaestor.surveys.model.wording.refusals import NotTaken
 

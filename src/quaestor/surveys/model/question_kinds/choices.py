@@ -39,8 +39,8 @@ from quaestor.surveys.model.question_results import (
     Counting,
     Distribution,
     Groups,
-    ResultLine,
     QuestionResult,
+    ResultLine,
     association_json,
     count_table,
     selection_of,
@@ -53,10 +53,10 @@ from quaestor.surveys.model.records import (
     NO,
     YES,
     Answer,
+    MatrixRow,
     Option,
     Question,
     ResponseStatus,
-    MatrixRow,
 )
 from quaestor.surveys.model.wording.refusals import NotTaken
 

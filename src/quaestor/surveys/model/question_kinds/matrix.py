@@ -49,15 +49,15 @@ from quaestor.surveys.model.question_results import (
     Counting,
     Distribution,
     Groups,
-    ResultLine,
     QuestionResult,
+    ResultLine,
     association_json,
     base_cell,
     count_table,
     selection_of,
     share_cell,
 )
-from quaestor.surveys.model.records import Answer, Missing, Option, Question, MatrixRow
+from quaestor.surveys.model.records import Answer, MatrixRow, Missing, Option, Question
 from quaestor.surveys.model.wording.records import Wording
 
 LEAST_ROWS = 4
