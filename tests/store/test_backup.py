@@ -124,7 +124,7 @@ def test_a_store_with_other_acts_is_refused_or_kept_and_replaced(
         store.append(notes(7, "other"))
     there = acts_of(other)
     with pytest.raises(
-        StateError, match=f"from act {also + 1:,} on are not those of .*restore with --replace"
+        StateError, match=f"from act {also + 1:,} on other ones than .*restore with --replace"
     ) as refused:
         restore(backup, other)
     assert "\n" not in str(refused.value)

@@ -30,7 +30,7 @@ class RestoreTarget(Protocol):
         """
 
     def describe_difference(self) -> str:
-        """Describes existing content that would be replaced; empty if there is none."""
+        """Describes existing content that would be replaced, to be followed by `than FILE`; empty if there is none."""
 
     def list_parts(self) -> Sequence[BackupLines]:
         """Returns the existing content, which is backed up before it is replaced."""
@@ -69,10 +69,10 @@ def _restore(
             difference = target.describe_difference()
             if (first_different is not None or difference) and not replace:
                 existing = difference or (
-                    f"{database.display_name} has {before:,} acts, which from act {first_different:,} on are not those"
+                    f"{database.display_name} contains {before:,} acts, from act {first_different:,} on other ones"
                 )
                 raise StateError(
-                    f"{existing} of {backup.report.file}: restore with --replace, which backs up this data first"
+                    f"{existing} than {backup.report.file}: restore with --replace, which backs up this data first"
                 )
             if first_different is not None or difference:
                 backup_path = database.name_file(backups, f"before-restore-{format_file_stamp(clock())}.backup")

@@ -187,10 +187,10 @@ def _verify(connection: sqlite3.Connection, file: Path, kind: int) -> BackupRepo
     written = int(str(_read_pragma(connection, "user_version")))
     if is_backup and written not in _FORMATS:
         raise InputError(f"{file} was written by a newer Quaestor: update Quaestor")
-    if is_backup and (strange := _find_foreign_object(connection, written)):
-        raise damaged_backup_error(file, f"it contains {strange}, which does not belong in a backup")
-    if (whole := str(_read_pragma(connection, "integrity_check"))) != "ok":
-        raise damaged_backup_error(file, whole.splitlines()[-1])
+    if is_backup and (difference := _describe_schema_difference(connection, written)):
+        raise damaged_backup_error(file, difference)
+    if (integrity := str(_read_pragma(connection, "integrity_check"))) != "ok":
+        raise damaged_backup_error(file, integrity.splitlines()[-1])
     digest = Digest()
     for expected, row in enumerate(digest.pass_through(map(ActRow._make, connection.execute(_ROWS))), start=1):
         if row.number != expected:
@@ -220,16 +220,18 @@ def _verify_parts(connection: sqlite3.Connection, file: Path) -> dict[str, PartR
     return reports
 
 
-def _find_foreign_object(connection: sqlite3.Connection, written: int) -> str:
-    """Describes a schema object of the file that a backup does not have; empty if there is none."""
+def _describe_schema_difference(connection: sqlite3.Connection, written: int) -> str:
+    """Describes how the schema of the file differs from that of a backup; empty if it does not."""
     with closing(sqlite3.connect(":memory:")) as plain:
         plain.executescript(_FORMATS[written])
-        ours = plain.execute(_SCHEMA).fetchall()
-    theirs = connection.execute(_SCHEMA).fetchall()
-    if theirs == ours:
+        expected = plain.execute(_SCHEMA).fetchall()
+    actual = connection.execute(_SCHEMA).fetchall()
+    if actual == expected:
         return ""
-    strange = [their for their in theirs if their not in ours]
-    return f"the {strange[0][0]} {str(strange[0][1])[:60]!r}" if strange else "fewer tables"
+    foreign = [row for row in actual if row not in expected]
+    if not foreign:
+        return "tables are missing"
+    return f"it contains the {foreign[0][0]} {str(foreign[0][1])[:60]!r}, which does not belong in a backup"
 
 
 def _read_pragma(connection: sqlite3.Connection, name: str) -> object:
