@@ -154,7 +154,7 @@ def test_a_key_that_is_missing_or_another_one_is_one_sentence_and_nothing_is_tou
 ) -> None:
     whose = name.removesuffix(".key")
     (other.root / name).unlink()
-    refused_and_unchanged(other, backup, rf"{name} is not there, and without it nobody can read the {whose} of")
+    refused_and_unchanged(other, backup, rf"{name} is missing, and the {whose} of .* cannot be read without it")
     (other.root / name).write_text("00" * 32)
     refused_and_unchanged(other, backup, rf"{name} cannot decrypt the {whose} of .*one\.backup: move that key away")
     (other.root / name).write_text("no key")
@@ -251,7 +251,7 @@ def test_where_nothing_is_known_it_is_said_and_the_list_may_come_later(
 
 def test_a_list_that_was_meddled_with_is_refused(other: Study, backup: Path) -> None:
     (other.root / LIST).write_text("P1\t2026-01-01\nsomebody\n")
-    refused_and_unchanged(other, backup, r"line 2 is no withdrawal: bring back a copy of it, or remove it")
+    refused_and_unchanged(other, backup, r"line 2 is not a withdrawal: restore a copy of the list, or remove the line")
 
 
 def test_nobody_new_gets_a_pseudonym_that_is_on_the_list(other: Study) -> None:
@@ -283,7 +283,7 @@ def test_other_interviews_are_refused_or_kept_and_replaced(study: Study, backup:
     with open_interviews(other) as room:
         with_transcript(room)
     before = everything(other)
-    with pytest.raises(StateError, match=r"interviews.db holds 6 entries, and not those of .*restore with --replace"):
+    with pytest.raises(StateError, match=r"interviews.db contains 6 other entries than .*restore with --replace"):
         restore_study(other, backup)
     assert everything(other) == before
     done = restore_study(other, backup, replacing=True)

@@ -107,7 +107,7 @@ def test_after_a_withdrawal_codes_and_places_are_left_without_a_word(study: Stud
             assert [(one["start"], one["end"], one["code"]) for one in rating.answers["themes"]] == [
                 (0, 25, "indicator")
             ]
-        assert [one.memo for one in read_coded_passages(interviews).stretches] == ["kept: theirs"]
+        assert [one.memo for one in read_coded_passages(interviews).passages] == ["kept: theirs"]
     with open_coding(study) as coding:
         assert told(coding.state) == set()
 

@@ -61,8 +61,8 @@ def take_back(study: Study, on_record: Mapping[str, str], copies: Copies, there:
     withdrawn_participants.names = _erase_names(study, gone, copies, there)
     for copy in copies.values():
         withdrawn_participants.left_out |= remove_withdrawn(copy, gone).keys()
-    for one in there.values():
-        for participant, about in remove_withdrawn(one, gone).items():
+    for copy_here in there.values():
+        for participant, about in remove_withdrawn(copy_here, gone).items():
             withdrawn_participants.erased[participant] |= {name for name in about if name.split("-")[0] == participant}
     return withdrawn_participants
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from quaestor.base.errors import QuaestorError
 from quaestor.coding.session import Where, find_study
-from quaestor.interviews.coding.progress import NOT_BEGUN, CodingStep, coding_steps
+from quaestor.interviews.coding.progress import NOT_BEGUN, CodingStep, find_coding_steps
 from quaestor.interviews.model.records import Interview, Participant, describe_participant
 from quaestor.interviews.names.matches import Progress, progress_of
 from quaestor.interviews.participants.consent import (
@@ -150,7 +150,7 @@ def build_interview_line(interviews: Interviews, name: str, leads: bool) -> Inte
 
 def _lines(interviews: Interviews, listed_interviews: Sequence[Interview], leads: bool) -> list[InterviewLine]:
     answered = list_consents(interviews)
-    coded = coding_steps(interviews) if leads else None
+    coded = find_coding_steps(interviews) if leads else None
     return [
         InterviewLine(interview, _in_turn(_steps(interviews, interview, answered[interview.participant], coded)))
         for interview in listed_interviews

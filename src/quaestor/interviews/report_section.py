@@ -93,7 +93,7 @@ def quotation_columns(themes: InterviewThemes) -> ItemColumns | None:
             None,
             None,
             None,
-            _asked(quotation.asked),
+            _asked(quotation.question_text),
         )
         for quotation in themes.quotations
     )

@@ -381,9 +381,9 @@ def _names(participant: str) -> Iterator[str]:
         yield f"{participant}-{number}"
 
 
-def next_pseudonym(given: Iterable[str]) -> str:
+def next_pseudonym(used_pseudonyms: Iterable[str]) -> str:
     """Returns the next pseudonym; none is ever reused."""
-    numbers = [int(match[1]) for name in given if (match := _P.fullmatch(name))]
+    numbers = [int(match[1]) for name in used_pseudonyms if (match := _P.fullmatch(name))]
     return f"P{max(numbers, default=0) + 1}"
 
 

@@ -12,9 +12,9 @@ from quaestor.base.errors import QuaestorError, StateError
 from quaestor.coding.model.records import INTERVIEWS
 from quaestor.evidence.derived_items import as_html
 from quaestor.evidence.erasure import find_origin
-from quaestor.interviews.coding.acts import turn_seen
+from quaestor.interviews.coding.acts import find_turn_shown
 from quaestor.interviews.model.records import SpokenTurn, parse_item_id
-from quaestor.interviews.names.known_names import InterviewNames, finder_of
+from quaestor.interviews.names.known_names import InterviewNames, get_finder
 from quaestor.interviews.repository import Interviews, interviews_path, keys_of, open_interviews
 from quaestor.study.contributions import NoNames, TextMask
 from quaestor.study.folder import Study
@@ -49,7 +49,7 @@ class InterviewMask:
 
     @cached_property
     def _names(self) -> InterviewNames:
-        return InterviewNames(finder_of(self._interviews))
+        return InterviewNames(get_finder(self._interviews))
 
     def mask(self, text: str) -> str:
         if text not in self._masked:
@@ -86,6 +86,6 @@ class InterviewMask:
     def _turn(self, item: str) -> SpokenTurn | None:
         """Returns the turn as raters see it; None if it no longer exists."""
         try:
-            return turn_seen(self._interviews, *parse_item_id(item))
+            return find_turn_shown(self._interviews, *parse_item_id(item))
         except QuaestorError:
             return None

@@ -59,7 +59,7 @@ class TranscriptSheet:
     format: str
     day: str
     speakers: tuple[Speaker, ...]
-    asked: dict[str, int]
+    turns_by_question: dict[str, int]
     """The questions that were found, each with the first turn that asks it."""
     answering: GuideQuestion | None
     """The question that the first turn of the page belongs to."""
@@ -67,7 +67,7 @@ class TranscriptSheet:
     @property
     def missing(self) -> list[GuideQuestion]:
         """Questions of the guide that were not found."""
-        return [question for question in self.guide.questions() if question.id not in self.asked]
+        return [question for question in self.guide.questions() if question.id not in self.turns_by_question]
 
 
 def build_transcript_sheet(

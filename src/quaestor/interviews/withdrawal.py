@@ -17,7 +17,7 @@ from quaestor.deidentify.name_forms import KnownName
 from quaestor.interviews.free_text import WITHDRAW_ACT
 from quaestor.interviews.items import erase_names_in_items, forget_participant
 from quaestor.interviews.names.erased_names import ErasedNames, erase_names, names_of_participant
-from quaestor.interviews.participants.consent import BY_LINK, find_invitation, has_interview_data
+from quaestor.interviews.participants.consent import BY_LINK, find_consent_request, has_interview_data
 from quaestor.interviews.participants.people import withdrawn
 from quaestor.interviews.repository import Interviews, keys_of, open_interviews
 from quaestor.store.records import NewAct
@@ -47,7 +47,7 @@ def withdraw(
 
 def withdraw_by_link(interviews: Interviews, code: str) -> ParticipantWithdrawal:
     """Erases the holder of a link, including the link."""
-    invitee = find_invitation(interviews, code)
+    invitee = find_consent_request(interviews, code)
     if invitee is None:
         raise InputError("this link is not valid: check that you copied all of it")
     return _erased(interviews, invitee.participant, invitee.participant, BY_LINK)

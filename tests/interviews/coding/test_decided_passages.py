@@ -30,10 +30,10 @@ from quaestor.coding.round_acts import close_by_name, open_by_name
 from quaestor.coding.round_setup import add_round
 from quaestor.coding.session import open_coding
 from quaestor.coding.visibility import Viewer
-from quaestor.interviews.coding.code_agreement import agreement_by_code
+from quaestor.interviews.coding.code_agreement import compute_agreement_by_code
 from quaestor.interviews.coding.decided_passages import read_coded_passages
-from quaestor.interviews.coding.in_vivo import NewCode, adopt, in_vivo_of
-from quaestor.interviews.coding.progress import round_progress
+from quaestor.interviews.coding.in_vivo import NewCode, adopt, list_in_vivo_passages
+from quaestor.interviews.coding.progress import count_round_progress
 from quaestor.interviews.overview import build_interview_line
 from quaestor.interviews.participants.consent import DECLINED, SPOKEN, record_consent
 from quaestor.interviews.themes.quotations import themes_of
@@ -85,7 +85,7 @@ def test_a_round_closes_without_the_turns_of_who_withdrew(tmp_path: Path) -> Non
         rate(coding, ROUND, "rater-1", "P2/00001", {"themes": []})
     with interviews_of(study) as interviews:
         withdraw(interviews, "P2")
-        place = round_progress(interviews.coding, interviews, ROUND, "rater-2")
+        place = count_round_progress(interviews.coding, interviews, ROUND, "rater-2")
         assert [(one.interview, one.total) for one in place.transcripts] == [("P1", 2)]
     with open_coding(study) as coding:
         for rater in ("rater-1", "rater-2"):
@@ -100,18 +100,18 @@ def test_a_round_closes_without_the_turns_of_who_withdrew(tmp_path: Path) -> Non
 def test_what_raters_agree_on_is_decided_with_the_stretches_of_both(settled: Study) -> None:
     with interviews_of(settled) as interviews:
         found = read_coded_passages(interviews)
-    assert [(one.item, one.code, one.words, one.raters) for one in found.stretches if one.item == DATA] == [
+    assert [(one.item, one.code, one.words, one.raters) for one in found.passages if one.item == DATA] == [
         (DATA, "practice/data", "First I look at the data, then ", ("rater-1", "rater-2")),
         (DATA, "practice/design", "the model is designed and trained.", ("rater-1", "rater-2")),
     ]
-    first = found.stretches[0]
+    first = found.passages[0]
     assert (first.participant, first.question, first.memo, first.how) == ("P1", "stages", "again", "agreement")
     assert (found.turns, found.unsettled, found.interviews) == (2, 0, ("P1",))
 
 
 def test_who_named_a_code_and_with_which_fields_is_told(settled: Study) -> None:
     with interviews_of(settled) as interviews:
-        found = {one.code: one for one in read_coded_passages(interviews).stretches if one.item == ILLEGAL}
+        found = {one.code: one for one in read_coded_passages(interviews).passages if one.item == ILLEGAL}
     assert found["indicator"].fields == {"what": "loss", "threshold": "10"}
     assert found["indicator"].raters == ("rater-2",)
     assert found["shapes"].raters == ("rater-1",)
@@ -129,7 +129,7 @@ def test_raters_who_give_other_codes_differ_and_nothing_is_counted_before_it_is_
     with interviews_of(study) as interviews:
         found = read_coded_passages(interviews)
         themes = themes_of(interviews)
-    assert {one.item for one in found.stretches} == {DATA}
+    assert {one.item for one in found.passages} == {DATA}
     assert (found.turns, found.unsettled) == (1, 1)
     assert (themes.unused, themes.undecided) == (
         (),
@@ -181,9 +181,9 @@ def test_a_lead_who_rated_is_not_told_how_many_turns_differ_before_they_look(tmp
 
 def test_words_in_vivo_count_for_nobody_until_the_lead_adopts_them(settled: Study) -> None:
     with interviews_of(settled) as interviews:
-        (words,) = in_vivo_of(interviews, ROUND)
-        assert (words.stretch.words, words.name, words.stretch.code) == ("threshold", "", "")
-        place = (ROUND, words.stretch.item, words.stretch.start, words.stretch.end)
+        (words,) = list_in_vivo_passages(interviews, ROUND)
+        assert (words.passage.words, words.name, words.passage.code) == ("threshold", "", "")
+        place = (ROUND, words.passage.item, words.passage.start, words.passage.end)
         with pytest.raises(StateError, match="not the lead"):
             adopt(interviews.coding, *place, "shapes", "rater-1")
         with pytest.raises(InputError, match="no code 'shape'"):
@@ -191,14 +191,14 @@ def test_words_in_vivo_count_for_nobody_until_the_lead_adopts_them(settled: Stud
         assert adopt(interviews.coding, *place, NewCode("a threshold of one's own", "legitimacy")) == (
             "legitimacy/a-threshold-of-one-s-own"
         )
-        (adopted,) = in_vivo_of(interviews, ROUND)
+        (adopted,) = list_in_vivo_passages(interviews, ROUND)
         assert adopted.name == "legitimacy › a threshold of one's own"
-        assert adopted.stretch.code in {one.code for one in read_coded_passages(interviews).stretches}
+        assert adopted.passage.code in {one.code for one in read_coded_passages(interviews).passages}
         head = interviews.coding.state.head
-        adopt(interviews.coding, *place, adopted.stretch.code)
+        adopt(interviews.coding, *place, adopted.passage.code)
         assert interviews.coding.state.head == head, "adopted already"
         adopt(interviews.coding, *place, "")
-        assert in_vivo_of(interviews, ROUND)[0].name == ""
+        assert list_in_vivo_passages(interviews, ROUND)[0].name == ""
 
 
 def decided_with(study: Study, first: list[dict[str, Any]], second: list[dict[str, Any]]) -> None:
@@ -213,22 +213,22 @@ def test_words_in_vivo_adopted_as_a_code_that_they_have_are_one_quotation_of_it(
     with interviews_of(study) as interviews:
         adopt(interviews.coding, ROUND, DATA, 6, 24, "practice/data")
         (quoted,) = themes_of(interviews).quotations
-        (words,) = in_vivo_of(interviews, ROUND)
+        (words,) = list_in_vivo_passages(interviews, ROUND)
     assert (quoted.words, quoted.raters) == ("I look at the data", 2)
-    assert (words.name, words.stretch.raters) == ("practice › looking at the data", ("rater-1",))
+    assert (words.name, words.passage.raters) == ("practice › looking at the data", ("rater-1",))
 
 
 def test_overlapping_words_in_vivo_of_two_raters_adopted_as_one_code_are_one_mention(study: Study) -> None:
     decided_with(study, [stretch(0, 18)], [stretch(8, 24)])
     with interviews_of(study) as interviews:
-        assert [one.stretch.raters for one in in_vivo_of(interviews, ROUND)] == [("rater-1",), ("rater-2",)]
+        assert [one.passage.raters for one in list_in_vivo_passages(interviews, ROUND)] == [("rater-1",), ("rater-2",)]
         adopt(interviews.coding, ROUND, DATA, 0, 18, "practice/data")
         (first,) = themes_of(interviews).quotations
         assert (first.words, first.raters) == ("First I look at th", 1), "the other marked other words"
         adopt(interviews.coding, ROUND, DATA, 8, 24, "practice/data")
         (both,) = themes_of(interviews).quotations
         assert (both.words, both.raters) == ("First I look at the data", 2)
-        assert [(one.stretch.start, one.stretch.end) for one in in_vivo_of(interviews, ROUND)] == [(0, 18), (8, 24)]
+        assert [(one.passage.start, one.passage.end) for one in list_in_vivo_passages(interviews, ROUND)] == [(0, 18), (8, 24)]
 
 
 def test_a_code_whose_addition_was_undone_counts_for_no_words_that_were_adopted_as_it(study: Study) -> None:
@@ -240,7 +240,7 @@ def test_a_code_whose_addition_was_undone_counts_for_no_words_that_were_adopted_
         found = themes_of(interviews)
         assert ({one.code for one in found.quotations}, found.uncoded, found.in_vivo) == ({"practice/data"}, 1, 0)
         assert "1 stretch without a code" in " ".join(themes_table(found).notes)
-        (words,) = in_vivo_of(interviews, ROUND)
+        (words,) = list_in_vivo_passages(interviews, ROUND)
         assert words.name == "", "it can be adopted as another"
         line = build_interview_line(interviews, "P1", leads=True).steps[-1].words
         assert "1 in vivo, not adopted as a code" in line
@@ -260,9 +260,9 @@ def test_a_rule_of_a_split_goes_by_the_other_codes_of_the_same_turn(study: Study
     split = split_of_design(facet="themes", answer="practice/data", part="practice/with-data")
     change_codebook(study, "codebook.split", split)
     with interviews_of(study) as interviews:
-        found = {(one.item, one.code): one.raters for one in read_coded_passages(interviews).stretches}
+        found = {(one.item, one.code): one.raters for one in read_coded_passages(interviews).passages}
         (latest,) = [interviews.coding.state.history.latest.version]
-        agreed = {code for code, _, _ in agreement_by_code(interviews, ROUND, version=latest).codes}
+        agreed = {code for code, _, _ in compute_agreement_by_code(interviews, ROUND, version=latest).codes}
     assert found == {
         (DATA, "practice/data"): RATERS,
         (DATA, "practice/with-data"): RATERS,
@@ -290,7 +290,7 @@ def test_a_rule_that_no_turn_can_fit_is_refused(study: Study, rule: dict[str, st
 def test_codes_are_read_under_the_latest_codebook(settled: Study) -> None:
     change_codebook(settled, "codebook.merge", {"codes": ["shapes"], "into": "indicator"})
     with interviews_of(settled) as interviews:
-        assert {one.code for one in read_coded_passages(interviews).stretches if one.item == ILLEGAL} == {"indicator", ""}
+        assert {one.code for one in read_coded_passages(interviews).passages if one.item == ILLEGAL} == {"indicator", ""}
 
 
 def test_stretches_whose_codes_became_one_are_counted_once(study: Study) -> None:
@@ -301,7 +301,7 @@ def test_stretches_whose_codes_became_one_are_counted_once(study: Study) -> None
     settle_agreed(study, ROUND, None)
     change_codebook(study, "codebook.merge", {"codes": ["practice/data"], "into": "practice/design"})
     with interviews_of(study) as interviews:
-        (one,) = read_coded_passages(interviews).stretches
+        (one,) = read_coded_passages(interviews).passages
         (quoted,) = themes_of(interviews).quotations
     assert (one.start, one.end, one.code, one.memo, one.raters) == (0, 27, "practice/design", "x", RATERS)
     assert quoted.words == one.words
@@ -317,7 +317,7 @@ def test_two_stretches_of_one_code_that_overlap_stay_two_also_under_a_later_code
 
     def told() -> list[tuple[int, int, object]]:
         with interviews_of(study) as interviews:
-            found = read_coded_passages(interviews).stretches
+            found = read_coded_passages(interviews).passages
         assert {one.raters for one in found} == {RATERS}
         return [(one.start, one.end, one.fields) for one in found if one.code == "indicator"]
 
@@ -337,13 +337,13 @@ def test_a_disagreement_of_a_later_round_counts_until_it_is_settled(settled: Stu
     with interviews_of(again) as interviews:
         for rounds in ((), (ROUND, "again"), ("again", ROUND)):
             found = read_coded_passages(interviews, rounds)
-            assert {one.item for one in found.stretches} == {DATA}, rounds
+            assert {one.item for one in found.passages} == {DATA}, rounds
             assert (found.turns, found.unsettled) == (1, 1), rounds
         assert read_coded_passages(interviews, [ROUND]).unsettled == 0
         assert themes_of(interviews).unsettled == 1
         settle_item(interviews.coding, "again", "lead", ILLEGAL, "themes", [], "discussion", "nothing of it")
         found = read_coded_passages(interviews)
-        assert ({one.item for one in found.stretches}, found.turns, found.unsettled) == ({DATA}, 2, 0)
+        assert ({one.item for one in found.passages}, found.turns, found.unsettled) == ({DATA}, 2, 0)
 
 
 def test_of_two_rounds_the_one_that_was_closed_last_counts(study: Study) -> None:
@@ -356,7 +356,7 @@ def test_of_two_rounds_the_one_that_was_closed_last_counts(study: Study) -> None
         close_by_name(both, name, None)
         settle_agreed(both, name, None)
     with interviews_of(both) as interviews:
-        assert [one.code for one in read_coded_passages(interviews).stretches] == ["indicator"]
+        assert [one.code for one in read_coded_passages(interviews).passages] == ["indicator"]
 
 
 def test_turns_of_who_declined_are_none_that_wait_to_be_settled(study: Study) -> None:
@@ -372,8 +372,8 @@ def test_agreement_compares_the_sets_of_codes_and_each_code_by_itself(study: Stu
     code_all(study, {"rater-1": FIRST, "rater-2": SECOND})
     close_by_name(study, ROUND, None)
     with interviews_of(study) as interviews:
-        by_turn = agreement_by_code(interviews, ROUND)
-        by_answer = agreement_by_code(interviews, ROUND, "answer")
+        by_turn = compute_agreement_by_code(interviews, ROUND)
+        by_answer = compute_agreement_by_code(interviews, ROUND, "answer")
         overall = compute_round_agreement(interviews.coding.state, ROUND, "themes")
     assert (by_turn.overall.n, by_turn.overall.percent.value, overall.percent.value) == (2, 0.5, 0.5)
     told = {code: (found.percent.value, found.kappa.value) for code, _, found in by_turn.codes}
@@ -391,8 +391,8 @@ def test_turns_of_one_answer_are_one_segment(tmp_path: Path) -> None:
     code_all(study, said)
     close_by_name(study, ROUND, None)
     with interviews_of(study) as interviews:
-        by_turn = agreement_by_code(interviews, ROUND)
-        by_answer = agreement_by_code(interviews, ROUND, "answer")
+        by_turn = compute_agreement_by_code(interviews, ROUND)
+        by_answer = compute_agreement_by_code(interviews, ROUND, "answer")
     assert (by_turn.overall.n, by_turn.overall.percent.value) == (3, pytest.approx(1 / 3))
     assert (by_answer.overall.n, by_answer.overall.percent.value) == (2, 1.0)
 
@@ -404,7 +404,7 @@ def test_an_answer_that_a_rater_read_in_part_is_compared_with_nobodys(tmp_path: 
         rate(coding, ROUND, "rater-2", "P1/00004", {"themes": "cannot judge"})
     close_by_name(study, ROUND, None)
     with interviews_of(study) as interviews:
-        by_answer = agreement_by_code(interviews, ROUND, "answer")
+        by_answer = compute_agreement_by_code(interviews, ROUND, "answer")
     assert by_answer.overall.n == 1, "the answer about stages alone"
     assert by_answer.codes == () or all(found.n == 1 for _, _, found in by_answer.codes)
 
@@ -417,7 +417,7 @@ def test_who_gave_another_code_to_words_is_not_told_as_a_rater_of_the_quotation(
     both = [stretch(0, 27, "practice/data"), stretch(0, 27, "shapes")]
     settle_item(study, ROUND, "lead", DATA, "themes", both, "discussion", "both hold")
     with interviews_of(study) as interviews:
-        found = {one.code: one.raters for one in read_coded_passages(interviews).stretches}
+        found = {one.code: one.raters for one in read_coded_passages(interviews).passages}
         assert {one.raters for one in themes_of(interviews).quotations} == {1}
     assert found == {"practice/data": ("rater-1",), "shapes": ("rater-2",)}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quaestor.interviews.coding.code_agreement import answer_segments
+from quaestor.interviews.coding.code_agreement import split_answers
 from quaestor.interviews.model.records import Replacement, SpokenTurn, Transcript, Voice
 
 texts = st.text(st.sampled_from("ab 🙂👩‍💻\u0301שלמ\r\n模型"), min_size=0, max_size=20)
@@ -25,7 +25,7 @@ def transcripts(draw: st.DrawFn) -> Transcript:
 @settings(max_examples=60, deadline=None)
 @given(transcripts())
 def test_every_turn_of_the_participant_after_a_question_is_in_one_answer(transcript: Transcript) -> None:
-    answers = answer_segments(transcript)
+    answers = split_answers(transcript)
     answering = [turn.number for segment in answers for turn in segment.turns]
     spoken = [turn for turn in transcript.turns if turn.voice is Voice.PARTICIPANT]
     assert answering == [turn.number for turn in spoken if turn.question]
@@ -40,6 +40,6 @@ def test_an_answer_shows_nobodys_name_and_is_called_by_the_turn_that_asks() -> N
         SpokenTurn(2, Voice.INTERVIEWER, "Mm-hm.", question="stages"),
         SpokenTurn(3, Voice.PARTICIPANT, "That is all.", question="stages", start=5.0, end=6.5),
     )  # fmt: skip
-    [segment] = answer_segments(Transcript("P1", "P1", "guide", 1, turns))
+    [segment] = split_answers(Transcript("P1", "P1", "guide", 1, turns))
     assert segment.id == "P1/stages@00000"
     assert [turn.text for turn in segment.turns] == ["Ask [person 1].", "That is all."]

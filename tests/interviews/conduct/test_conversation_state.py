@@ -12,10 +12,10 @@ from tests.support.small_interviews import a_study, with_interview, with_partici
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.coding.rating_files import WrongStudy
-from quaestor.interviews.conduct.acts import LONGEST, Stamp, mark, move_clock, take_note, tick
+from quaestor.interviews.conduct.acts import LONGEST, Stamp, mark_question, move_clock, take_note, tick_item
 from quaestor.interviews.conduct.conversation_state import Conversation, read_conversation
-from quaestor.interviews.conduct.desk_sheet import desk_sheet, since, stops_of
-from quaestor.interviews.conduct.protocol import Protocol, build_protocol, protocol_json, protocol_markdown
+from quaestor.interviews.conduct.desk_sheet import build_desk_sheet, list_changes_since, list_stops
+from quaestor.interviews.conduct.protocol import Protocol, build_protocol, build_protocol_json, format_protocol
 from quaestor.interviews.participants.consent import record_consent
 from quaestor.interviews.participants.people import add_participant
 from quaestor.interviews.repository import Interviews, open_interviews
@@ -101,8 +101,8 @@ def test_the_clock_follows_one_person_until_another_takes_it(held: Held) -> None
     assert held.told.clock.by == "lead"
     held.clock(10, "section", "practice", who="second")
     assert (held.told.clock.by, held.told.clock.section) == ("second", "practice")
-    assert desk_sheet(held.interviews, "P1", "second").leads_the_way
-    assert not desk_sheet(held.interviews, "P1", "lead").leads_the_way
+    assert build_desk_sheet(held.interviews, "P1", "second").leads_the_way
+    assert not build_desk_sheet(held.interviews, "P1", "lead").leads_the_way
 
 
 def test_what_comes_in_late_has_the_time_at_which_it_was_done(held: Held) -> None:
@@ -129,29 +129,29 @@ def test_what_somebody_pressed_without_a_line_does_not_turn_back_the_clock_of_ot
 def test_a_page_is_told_what_holds_whenever_it_came_in(held: Held) -> None:
     held.clock(0, "start")
     for seconds, on in ((20, True), (30, False)):
-        tick(held.interviews, "P1", held.at(seconds), "factors", "data", on=on)
-        mark(held.interviews, "P1", held.at(seconds), "stages", "skipped", on)
+        tick_item(held.interviews, "P1", held.at(seconds), "factors", "data", on=on)
+        mark_question(held.interviews, "P1", held.at(seconds), "stages", "skipped", on)
     head = held.interviews.file.read_head("P1")
-    tick(held.interviews, "P1", held.at(10, "second"), "factors", "data")
-    mark(held.interviews, "P1", held.at(10, "second"), "stages", "skipped")
-    late = since(held.interviews, "P1", head)["entries"]
+    tick_item(held.interviews, "P1", held.at(10, "second"), "factors", "data")
+    mark_question(held.interviews, "P1", held.at(10, "second"), "stages", "skipped")
+    late = list_changes_since(held.interviews, "P1", head)["entries"]
     assert [(one["act"], one["on"]) for one in late] == [("tick", False), ("mark", False)]
     assert not held.told.ticked("factors")
 
 
 def test_the_protocol_says_when_and_by_whom_without_a_clock_too(held: Held) -> None:
-    tick(held.interviews, "P1", held.at(20, "second"), "factors", "data")
+    tick_item(held.interviews, "P1", held.at(20, "second"), "factors", "data")
     assert held.interviews.interview("P1").status == "under way"
     assert (held.written.begun, held.written.clock.began) == (True, None)
     held.clock(30, "start")
-    mark(held.interviews, "P1", held.at(95), "stages", "skipped")
+    mark_question(held.interviews, "P1", held.at(95), "stages", "skipped")
     held.note(100, "a note")
     held.interviews.coding.journal.clock = lambda: datetime.fromtimestamp(BEGAN + 130, UTC)
-    shown = protocol_markdown(held.written)
+    shown = format_protocol(held.written)
     assert "- Agreement: accepted, version 1, spoken, " in shown
     assert "*skipped, 1:05, lead*" in shown
     assert "(0:00, second)" in shown
-    told = protocol_json(held.written)
+    told = build_protocol_json(held.written)
     line = next(one for part in told["sections"] for one in part["questions"] if one["question"] == "stages")
     assert line["marked"] == {"by": "lead", "at": 65.0}
     assert told["talked"] == sum(one["used"] for one in told["sections"]) == 100
@@ -214,11 +214,11 @@ def test_an_author_words_a_note_anew_and_both_stay_on_record(held: Held) -> None
 
 def test_ticks_with_other_words_and_the_last_one_counts(held: Held) -> None:
     room = held.interviews
-    tick(room, "P1", held.at(1), "factors", "data")
-    tick(room, "P1", held.at(2), "factors", "time")
-    tick(room, "P1", held.at(3, "second"), "factors", other="  who   maintains it ")
-    assert tick(room, "P1", held.at(4, "second"), "factors", "data") is None
-    tick(room, "P1", held.at(5, "second"), "factors", "time", on=False)
+    tick_item(room, "P1", held.at(1), "factors", "data")
+    tick_item(room, "P1", held.at(2), "factors", "time")
+    tick_item(room, "P1", held.at(3, "second"), "factors", other="  who   maintains it ")
+    assert tick_item(room, "P1", held.at(4, "second"), "factors", "data") is None
+    tick_item(room, "P1", held.at(5, "second"), "factors", "time", on=False)
     assert [(one.item, one.other, one.by) for one in held.told.ticked("factors")] == [
         ("data", "", "lead"),
         ("", "who maintains it", "second"),
@@ -227,24 +227,24 @@ def test_ticks_with_other_words_and_the_last_one_counts(held: Held) -> None:
     assert [one.label for one in line.ticks] == ["Size of the data", "who maintains it"]
     for wrong in ({"item": "none"}, {}, {"item": "data", "other": "both"}, {"other": "x" * 301}):
         with pytest.raises(InputError):
-            tick(room, "P1", held.at(6), "factors", **wrong)
+            tick_item(room, "P1", held.at(6), "factors", **wrong)
     with pytest.raises(InputError, match="allows only the items of the guide"):
-        tick(room, "P1", held.at(6), "stages", other="words")
+        tick_item(room, "P1", held.at(6), "stages", other="words")
 
 
 def test_questions_are_asked_skipped_added_or_not_reached(held: Held) -> None:
     room = held.interviews
     held.note(3, "in three stages")
-    mark(room, "P1", held.at(4), "factors", "skipped")
-    mark(room, "P1", held.at(5), "illegal", "skipped")
-    mark(room, "P1", held.at(6), "illegal", "skipped", on=False)
+    mark_question(room, "P1", held.at(4), "factors", "skipped")
+    mark_question(room, "P1", held.at(5), "illegal", "skipped")
+    mark_question(room, "P1", held.at(6), "illegal", "skipped", on=False)
     take_note(room, "P1", held.at(7), "And on a small machine?", "stages", follow_up=True)
     states = {one.question.id: one.state for one in held.written.lines()}
     assert states == {"stages": "asked", "factors": "skipped", "illegal": "not reached"}
     assert held.written.added == 1
     assert [one.follow_up for one in held.told.notes_on("stages")] == [False, True]
     with pytest.raises(InputError, match="cannot be marked"):
-        mark(room, "P1", held.at(8), "stages", "forgotten")
+        mark_question(room, "P1", held.at(8), "stages", "forgotten")
 
 
 def test_what_cannot_be_is_refused_in_a_sentence(held: Held) -> None:
@@ -284,21 +284,21 @@ def test_nobody_takes_notes_before_there_is_consent_or_after_it_is_gone(held: He
 
 def test_what_came_since_and_who_else_wrote(held: Held) -> None:
     held.clock(0, "start")
-    seen = since(held.interviews, "P1", 0)
+    seen = list_changes_since(held.interviews, "P1", 0)
     assert [one["act"] for one in seen["entries"]] == ["clock"]
     assert (seen["clock"]["runs"], seen["clock"]["elapsed"]) == (True, 36_000)
     key = held.note(5, "noted", who="second")
-    later = since(held.interviews, "P1", seen["head"])
+    later = list_changes_since(held.interviews, "P1", seen["head"])
     assert [(one["by"], one["key"], one["text"], one["follow_up"]) for one in later["entries"]] == [
         ("second", key, "noted", False)
     ]
-    assert since(held.interviews, "P1", later["head"])["entries"] == []
+    assert list_changes_since(held.interviews, "P1", later["head"])["entries"] == []
     with pytest.raises(InputError):
-        since(held.interviews, "P9", 0)
+        list_changes_since(held.interviews, "P9", 0)
 
 
 def test_the_way_through_a_guide_stops_at_openings_and_every_question(held: Held) -> None:
-    stops = stops_of(held.interviews.guide("guide"))
+    stops = list_stops(held.interviews.guide("guide"))
     assert [(one.title, one.says) for one in stops] == [
         ("Welcome", True),
         ("Which stages does your work have?", True),
@@ -314,13 +314,13 @@ def test_the_protocol_as_markdown_shows_words_and_obeys_none_of_them(held: Held)
     held.note(61, "# <b>not</b> *bold* [link](x)\n1. one | two\n- three", who="second")
     held.clock(125, "end")
     held.note(500, "remembered on the way home")
-    text = protocol_markdown(held.written)
+    text = format_protocol(held.written)
     assert "- Talked: 2:05 of 10 minutes planned" in text
     assert "- **1:01** second:" in text
     assert "- **afterwards** lead: remembered on the way home" in text
     page = MarkdownIt("commonmark").enable("table").render(text)
     assert "# &lt;b&gt;not&lt;/b&gt; *bold* [link](x)<br />\n1. one | two<br />\n- three" in page
     assert "<td>Practice</td>" in page
-    told = protocol_json(held.written)
+    told = build_protocol_json(held.written)
     assert told["sections"][1]["questions"][0]["notes"][0]["at"] == 61
     assert (told["status"], told["people"]) == ("held", ["lead", "second"])

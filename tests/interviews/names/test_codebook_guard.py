@@ -16,7 +16,7 @@ from quaestor.coding.codebook import change_codebook, import_codebook
 from quaestor.coding.disagreements import settle_agreed
 from quaestor.coding.round_acts import close_by_name
 from quaestor.coding.session import open_coding
-from quaestor.interviews.coding.in_vivo import NewCode, adopt, in_vivo_of
+from quaestor.interviews.coding.in_vivo import NewCode, adopt, list_in_vivo_passages
 from quaestor.interviews.names.known_names import add_name
 from quaestor.interviews.names.remaining import refuse_names_in, remaining
 from quaestor.interviews.repository import open_interviews
@@ -81,7 +81,7 @@ def test_words_in_vivo_are_not_adopted_under_a_known_name(study: Study) -> None:
         with pytest.raises(StateError, match=r"the name of a new code holds a known name, that of \[person 1\]"):
             adopt(interviews.coding, *PLACE, NewCode("Wexla's feeling", "legitimacy"))
         assert interviews.coding.state.head == head
-        assert in_vivo_of(interviews, ROUND)[0].name == ""
+        assert list_in_vivo_passages(interviews, ROUND)[0].name == ""
         assert adopt(interviews.coding, *PLACE, NewCode("a feeling", "legitimacy")) == "legitimacy/a-feeling"
 
 

@@ -20,8 +20,8 @@ from quaestor.base.errors import InputError, StateError
 from quaestor.evidence.funnel import run_funnel
 from quaestor.evidence.ingest import ingest_source
 from quaestor.interviews.items import SOURCE, make_items
-from quaestor.interviews.names.confirmations import answer, answer_all, looked_through, show_as
-from quaestor.interviews.names.known_names import add_name, all_names, change_name, finder_of, names_of, remove_name
+from quaestor.interviews.names.confirmations import answer_places, answer_all_places, mark_as_read, change_replacement
+from quaestor.interviews.names.known_names import add_name, list_all_names, change_name, get_finder, list_names, remove_name
 from quaestor.interviews.names.masking import read_transcript_as
 from quaestor.interviews.names.matches import CONFIRMED, OPEN, REFUSED, progress_of, proposals
 from quaestor.interviews.names.remaining import refuse_names, remaining
@@ -69,26 +69,26 @@ def words(room: Interviews, name: str) -> str:
 
 
 def test_participants_are_known_by_contact_data_and_by_what_recordings_call_them(room: Interviews) -> None:
-    told = {one.shown: one.forms for one in names_of(room) if one.kind == "person"}
+    told = {one.shown: one.forms for one in list_names(room) if one.kind == "person"}
     assert told == {"[person 1]": ("Wexla Brimm",), "P1": ("Zanthor Quellix",)}
     set_contact(room, "P1", Contact())
-    assert [(one.shown, one.participant) for one in all_names(room) if one.derived] == [("P1", "P1")], (
+    assert [(one.shown, one.participant) for one in list_all_names(room) if one.derived] == [("P1", "P1")], (
         "by the recording"
     )
-    assert "Quellix" not in repr(all_names(room))
+    assert "Quellix" not in repr(list_all_names(room))
     with pytest.raises(StateError, match="not the lead"):
-        names_of(room, "rater-1")
+        list_names(room, "rater-1")
 
 
 def test_all_at_once_replaces_what_is_sure_throughout_the_study(room: Interviews) -> None:
-    assert answer_all(room, True) == len(proposals(room, state=CONFIRMED)) > 6
+    assert answer_all_places(room, True) == len(proposals(room, state=CONFIRMED)) > 6
     assert words(room, "P1") == (
         "Hello P1, which stages does your work have?\n"
         "At [organisation A] I, P1, ask [person 1]. [person 1]'s team decides. Write to P1.\nThat is me."
     )
     assert words(room, "P2").endswith("🙂 As P1 of [organisation A] said: when Zanthr marks it. Mark it.")
     assert [(one.words, one.sure) for one in proposals(room)] == [("Zanthr", False)]
-    assert answer_all(room, True, doubtful=True) == 1
+    assert answer_all_places(room, True, doubtful=True) == 1
     assert not any(name in words(room, "P1") + words(room, "P2") for name in TELLING)
     entries = [one for one in room.file.read_entries(about="P1") if one.kind == "replace"]
     assert {one.actor for one in entries} == {"lead"}
@@ -97,33 +97,33 @@ def test_all_at_once_replaces_what_is_sure_throughout_the_study(room: Interviews
 def test_places_are_answered_one_by_one_and_what_is_refused_stays_refused(room: Interviews) -> None:
     first, second, *_ = proposals(room, "P1")
     assert (first.words, first.before, first.place) == ("Zanthor", "Hello ", "P1/00000:6-13")
-    assert answer(room, [first.place], True) == 1
-    assert answer(room, [second.place], False) == 1
+    assert answer_places(room, [first.place], True) == 1
+    assert answer_places(room, [second.place], False) == 1
     assert second.words == "Obviax GmbH"
     left = [one.words for one in proposals(room, "P1")]
     assert not [one for one in left if "Obviax" in one], "what is shorter within it is refused with it"
     add_name(room, "person", ["Somebody Else"])
     assert second.place in [one.place for one in proposals(room, state=REFUSED)]
     assert second.place not in [one.place for one in proposals(room)]
-    assert answer(room, [first.place], False) == 1, "what was replaced can be taken back"
+    assert answer_places(room, [first.place], False) == 1, "what was replaced can be taken back"
     assert "Hello Zanthor" in words(room, "P1")
-    assert answer(room, [first.place], True) == 1
+    assert answer_places(room, [first.place], True) == 1
     with pytest.raises(InputError, match="there is no name at P1/00000:0-2"):
-        answer(room, ["P1/00000:0-2"], True)
+        answer_places(room, ["P1/00000:0-2"], True)
     with pytest.raises(InputError, match="is not a place"):
-        answer(room, ["../P1"], True)
+        answer_places(room, ["../P1"], True)
 
 
 def test_a_place_that_is_refused_for_one_name_is_proposed_for_another(room: Interviews) -> None:
     place = next(one.place for one in proposals(room, "P1") if one.words == "Wexla Brimm")
-    answer(room, [place], False)
+    answer_places(room, [place], False)
     made = add_name(room, "other", ["Wexla Brimm's team", "Brimm"], "[a team]")
     assert [(one.words, one.name) for one in proposals(room, "P1", "[a team]")] == [("Brimm", made.id)]
     remove_name(room, "[person 1]")
     again = add_name(room, "person", ["Wexla Brimm"])
     assert again.id != "person-1", "which was refused at that place"
     assert [one.place for one in proposals(room, "P1", again.id)][:1] == [place]
-    assert answer(room, [place], True) == 1
+    assert answer_places(room, [place], True) == 1
     assert f"ask {again.shown}." in words(room, "P1")
 
 
@@ -139,7 +139,7 @@ def test_a_place_that_fits_two_people_waits_until_somebody_says_which(room: Inte
     first, second = (one.place for one in either)
     assert (first, second) == (f"{either[0].at}=person-1", f"{either[0].at}=person-2")
     places = progress_of(room, "P1").found
-    answer_all(room, True, doubtful=True)
+    answer_all_places(room, True, doubtful=True)
     assert [one.place for one in proposals(room)] == [first, second], "nobody has said which"
     assert progress_of(room, "P1").open == 1
     assert progress_of(room, "P1").found == places, "each place counts once"
@@ -147,13 +147,13 @@ def test_a_place_that_fits_two_people_waits_until_somebody_says_which(room: Inte
     with pytest.raises(StateError, match=r"the turn P1/00001 \(\[person 1\] or P2\)"):
         make_items(room)
     with pytest.raises(InputError, match=r"are the name of \[person 1\] or P2: choose one, as in .*=person-1"):
-        answer(room, [either[0].at], True)
+        answer_places(room, [either[0].at], True)
     shown = read_transcript_as(room, "P1", "rater-1").turns[1].text
     assert "[person 1] or P2's team decides" in shown
-    answer(room, [first], False)
+    answer_places(room, [first], False)
     (left,) = [one for one in proposals(room) if one.words == "Wexla"]
     assert (left.shown, left.why, left.place) == ("P2", "as it is known", either[0].at), "the other one comes up"
-    answer(room, [left.place], True)
+    answer_places(room, [left.place], True)
     assert "P2's team decides" in words(room, "P1")
     assert (proposals(room), remaining(room)) == ([], [])
 
@@ -161,18 +161,18 @@ def test_a_place_that_fits_two_people_waits_until_somebody_says_which(room: Inte
 def test_a_shared_place_is_closed_by_one_answer_and_taken_back_for_the_other(room: Interviews) -> None:
     add_name(room, "person", ["Wexla Grelvan"], "[person 9]")
     _, second = (one.place for one in proposals(room, "P1") if one.words == "Wexla")
-    assert answer(room, [second], True) == 1
+    assert answer_places(room, [second], True) == 1
     assert "[person 9]'s team" in words(room, "P1")
     assert not [one for one in proposals(room, "P1") if one.words == "Wexla"]
     at = second.partition("=")[0]
-    answer(room, [at], False)
+    answer_places(room, [at], False)
     (again,) = [one for one in proposals(room, "P1") if one.words == "Wexla"]
     assert (again.shown, again.place) == ("[person 1]", at)
     (taken,) = [one.place for one in proposals(room, "P1", state=REFUSED)]
-    assert answer(room, [taken], True) == 1
+    assert answer_places(room, [taken], True) == 1
     assert "[person 9]'s team" in words(room, "P1"), "and not the one that is open there"
-    answer(room, [at], False)
-    assert answer_all(room, False, name="[person 1]") > 0
+    answer_places(room, [at], False)
+    assert answer_all_places(room, False, name="[person 1]") > 0
     assert [one.shown for one in proposals(room, "P1", state=REFUSED) if one.words == "Wexla"] == [
         "[person 9]", "[person 1]",
     ]  # fmt: skip
@@ -180,9 +180,9 @@ def test_a_shared_place_is_closed_by_one_answer_and_taken_back_for_the_other(roo
 
 def test_all_that_may_be_one_of_two_is_that_one_where_the_lead_says_so(room: Interviews) -> None:
     add_name(room, "person", ["Wexla Grelvan"], "[person 9]")
-    answer_all(room, True, name="[person 1]")
+    answer_all_places(room, True, name="[person 1]")
     assert [one.shown for one in proposals(room, "P1") if one.words == "Wexla"] == ["[person 1]", "[person 9]"]
-    answer_all(room, True, name="[person 1]", doubtful=True)
+    answer_all_places(room, True, name="[person 1]", doubtful=True)
     assert "[person 1]'s team" in words(room, "P1")
 
 
@@ -196,18 +196,18 @@ def test_the_name_of_who_withdraws_is_replaced_also_where_it_may_be_another(room
 
 
 def test_words_that_are_shown_hold_no_other_name(room: Interviews) -> None:
-    answer_all(room, True)
+    answer_all_places(room, True)
     for change in (
         lambda: add_name(room, "person", ["Anybody New"], "[a friend of Quellix]"),
         lambda: change_name(room, "[person 1]", shown="[manager at Obviax]"),
-        lambda: show_as(room, "[person 1]", "[manager at Obviax]"),
+        lambda: change_replacement(room, "[person 1]", "[manager at Obviax]"),
     ):
         with pytest.raises(InputError, match="contains another known name") as refused:
             change()
         assert not any(name in str(refused.value) for name in TELLING)
     with pytest.raises(InputError, match="contains an address"):
-        show_as(room, "[person 1]", "[see https://ovx.example/x]")
-    show_as(room, "[person 1]", "[manager at Grelvan]")
+        change_replacement(room, "[person 1]", "[see https://ovx.example/x]")
+    change_replacement(room, "[person 1]", "[manager at Grelvan]")
     assert remaining(room) == []
     add_name(room, "organisation", ["Grelvan"])
     told = [(one.kind, one.where, one.shown) for one in remaining(room)]
@@ -222,26 +222,26 @@ def test_a_recording_that_calls_people_as_they_are_shown_keeps_nothing_from_bein
         with_transcript(room, turns=(("Interviewer", "Who?"), ("Person 1", "Person 1 is me."), ("Guest", "Product A.")))
         add_name(room, "person", ["Person 1"])
         add_name(room, "product", ["Product A"])
-        answer_all(room, True)
+        answer_all_places(room, True)
         assert remaining(room) == []
 
 
 def test_a_name_that_is_added_later_is_looked_for_again_and_a_longer_one_takes_the_place(room: Interviews) -> None:
-    answer_all(room, True)
+    answer_all_places(room, True)
     made = add_name(room, "other", ["ask Wexla Brimm"], "[two of them]")
     places = proposals(room, name="[two of them]")
     assert [(one.words, one.name) for one in places] == [("ask Wexla Brimm", made.id)]
-    answer(room, [places[0].place], True)
+    answer_places(room, [places[0].place], True)
     assert "I, P1, [two of them]. [person 1]'s team" in words(room, "P1")
     assert proposals(room, "P1") == []
 
 
 def test_other_words_for_a_name_stand_everywhere_and_never_hold_it(room: Interviews) -> None:
-    answer_all(room, True)
-    show_as(room, "person 1", "[a colleague]")
+    answer_all_places(room, True)
+    change_replacement(room, "person 1", "[a colleague]")
     assert "ask [a colleague]. [a colleague]'s team" in words(room, "P1")
     with pytest.raises(InputError, match="contains the name itself") as refused:
-        show_as(room, "[a colleague]", "Wexla B.")
+        change_replacement(room, "[a colleague]", "Wexla B.")
     assert "Wexla" not in str(refused.value)
     with pytest.raises(InputError, match="already known and shown as"):
         add_name(room, "person", ["wexla BRIMM"])
@@ -264,7 +264,7 @@ def test_names_with_signs_are_found_replaced_and_keep_a_study_from_being_publish
         assert [one.shown for one in remaining(room)] == [
             "[organisation A]", "[organisation B]", "[organisation C]", "[product A]"
         ]  # fmt: skip
-        answer_all(room, True)
+        answer_all_places(room, True)
         assert words(room, "P1").endswith(
             "At [organisation A], at [organisation B] and at [organisation C] we wrote [product A]; C is older."
         )
@@ -289,10 +289,10 @@ def test_a_colleague_who_speaks_is_known_and_keeps_their_words_once_answered(tmp
         room.file.add(NewEntry("speaker", "lead", {"speaker": "Wexla Brimm", "voice": "other"}, *about))
         (place,) = proposals(room)
         assert (place.words, place.shown) == ("Wexla", "[person 1]")
-        answer(room, [place.place], True)
+        answer_places(room, [place.place], True)
         assert add_name(room, "person", ["Anybody New"]).shown == "[person 2]"
         withdraw(room, talk.participant)
-        assert [one.shown for one in all_names(room)] == ["[person 2]"], "who was named by one alone goes with them"
+        assert [one.shown for one in list_all_names(room)] == ["[person 2]"], "who was named by one alone goes with them"
 
 
 def test_a_name_that_was_replaced_while_voices_were_the_wrong_way_round_is_open_again(tmp_path: Path) -> None:
@@ -301,7 +301,7 @@ def test_a_name_that_was_replaced_while_voices_were_the_wrong_way_round_is_open_
         with_transcript(room, turns=turns)
         set_speaker(room, "P1", "Zanthor", "interviewer")
         set_speaker(room, "P1", "Wexla", "participant")
-        answer_all(room, True)
+        answer_all_places(room, True)
         assert words(room, "P1") == "I am P1, who asks?\nI am [interviewer], P1.\nSo it is."
         assert remaining(room) == []
         set_speaker(room, "P1", "Zanthor", "participant")
@@ -312,7 +312,7 @@ def test_a_name_that_was_replaced_while_voices_were_the_wrong_way_round_is_open_
         assert proposals(room, state=CONFIRMED) == []
         assert len(remaining(room)) == 3
         assert read_transcript_as(room, "P1", "rater-1").turns[1].text == "I am P1, [interviewer]."
-        answer_all(room, True)
+        answer_all_places(room, True)
         assert words(room, "P1") == "I am [interviewer], who asks?\nI am P1, [interviewer].\nSo it is."
         assert remaining(room) == []
 
@@ -323,23 +323,23 @@ def test_the_step_is_done_when_every_place_is_answered_and_somebody_looked(room:
         return found.state, found.words
 
     assert step("P2")[1] == "3 places to look at"
-    answer_all(room, True, interview="P2", doubtful=True)
+    answer_all_places(room, True, interview="P2", doubtful=True)
     assert step("P2")[1] == "all answered: read the transcript once more"
     assert not progress_of(room, "P2").done
-    looked_through(room, "P2")
+    mark_as_read(room, "P2")
     assert step("P2") == (DONE, "3 replaced by pseudonyms")
     with_transcript(room)
     assert step("P3")[1] == "find names and replace them"
-    looked_through(room, "P3")
+    mark_as_read(room, "P3")
     assert step("P3") == (DONE, "checked: no names")
     with pytest.raises(InputError, match="still has open places"):
-        looked_through(room, "P1")
+        mark_as_read(room, "P1")
     add_name(room, "product", ["First I look"])
     assert (progress_of(room, "P3").open, step("P3")[0] == DONE) == (1, False)
 
 
 def test_notes_and_words_about_participants_are_looked_through_too(room: Interviews) -> None:
-    answer_all(room, True)
+    answer_all_places(room, True)
     assert remaining(room) == []
     said = {"question": "stages", "text": "Zanthor means Wexla", "at": 3.0, "section": "practice"}
     room.file.add(NewEntry("note", "lead", said, "P1", "P1", room.now()))
@@ -367,7 +367,7 @@ def test_items_that_are_older_than_the_names_are_told_until_all_is_made_anew(tmp
     with open_interviews(study) as room:
         assert remaining(room) == []
         add_name(room, "organisation", ["Grelvan"])
-        answer_all(room, True)
+        answer_all_places(room, True)
 
         def told() -> list[tuple[str, str]]:
             return [(one.where, one.shown) for one in remaining(room) if one.kind == "items"]
@@ -428,7 +428,7 @@ def test_nothing_is_published_while_a_known_name_remains(tmp_path: Path) -> None
         assert not any(name in str(refused.value) for name in TELLING)
     assert not (folder / "published" / "report").exists()
     with open_interviews(study) as room:
-        answer_all(room, True, doubtful=True)
+        answer_all_places(room, True, doubtful=True)
         made = make_items(room)
     if made.added:
         ingest_source(open_study(folder), SOURCE)
@@ -483,10 +483,10 @@ def test_after_all_is_confirmed_no_known_name_is_in_the_text(tmp_path: Path) -> 
         @settings(max_examples=25, deadline=None)
         def confirmed(turns: list[list[str]], between: str) -> None:
             with_transcript(room, name, [("Guest", between.join(one)) for one in turns])
-            answer_all(room, True, doubtful=True)
+            answer_all_places(room, True, doubtful=True)
             assert proposals(room, state=OPEN) == []
             for turn in room.transcript(name).turns:
-                assert finder_of(room).find_sure_names(turn.text) == [], turn.text
+                assert get_finder(room).find_sure_names(turn.text) == [], turn.text
                 assert unnamed(turn.text) == unnamed(turn.raw)
 
         confirmed()

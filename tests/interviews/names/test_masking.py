@@ -20,15 +20,15 @@ from quaestor.coding.pages.disputed_answers import DisputedAnswer, DisputeQuesti
 from quaestor.coding.round_acts import close_by_name
 from quaestor.evidence.item_texts import ItemText, mask_item_text, read_item_texts
 from quaestor.interviews.coding.acts import (
-    CodedAs,
-    Selected,
-    coding_wanted,
-    selected_place,
-    stretches_shown,
-    turn_seen,
+    PassageSubmission,
+    WordSelection,
+    build_coding_act,
+    find_selection,
+    list_passages_shown,
+    find_turn_shown,
 )
-from quaestor.interviews.names.confirmations import answer, answer_all, show_as
-from quaestor.interviews.names.known_names import add_name, all_names, remove_name
+from quaestor.interviews.names.confirmations import answer_places, answer_all_places, change_replacement
+from quaestor.interviews.names.known_names import add_name, list_all_names, remove_name
 from quaestor.interviews.names.masking import HIDE, read_transcript_as, show_transcript, show_transcript_at
 from quaestor.interviews.names.matches import REFUSED, proposals
 from quaestor.interviews.pages.coding_sheet import CodedTurn, build_coding_sheet
@@ -62,7 +62,7 @@ def page(room: Interviews, rater: str = "rater-1") -> tuple[CodedTurn, int]:
 
 
 def save(room: Interviews, stretches: Sequence[dict[str, Any]], seen: int) -> None:
-    wanted = coding_wanted(room.coding, room, ROUND, "rater-1", CodedAs("P1", 1, stretches, seen))
+    wanted = build_coding_act(room.coding, room, ROUND, "rater-1", PassageSubmission("P1", 1, stretches, seen))
     room.coding.act(wanted.decide)
 
 
@@ -78,10 +78,10 @@ def test_a_name_is_hidden_from_raters_as_soon_as_it_is_known(study: Study) -> No
         sheet = build_coding_sheet(room.coding, room, ROUND, "rater-2", "P1", page=1)
         assert "Wexla" not in repr(sheet)
         assert "Who did what, [d]?" in repr(sheet), "what the interviewer says too"
-        assert turn_seen(room, "P1", 1).text == SAID.replace("Wexla", "[d]")
+        assert find_turn_shown(room, "P1", 1).text == SAID.replace("Wexla", "[d]")
         assert "Wexla" in read_transcript_as(room, "P1", None).turns[1].text, "the lead decides about it"
         assert "Wexla" not in read_transcript_as(room, "P1", "rater-1").turns[1].text
-        answer_all(room, False)
+        answer_all_places(room, False)
         assert page(room)[0].text == SAID, "a place that is no name after all is shown"
 
 
@@ -94,7 +94,7 @@ def test_what_pages_hide_is_on_record_once_and_tells_no_name(study: Study) -> No
         assert [page(room, rater)[1] for rater in ("rater-1", "rater-2")] == [first, first]
         (kept,) = [one for one in room.file.read_entries(about="P1") if one.kind == HIDE]
         assert "Wexla" not in repr(kept)
-        answer_all(room, True)
+        answer_all_places(room, True)
         assert page(room)[0].text == SAID.replace("Wexla", "[d]")
         assert len([one for one in room.file.read_entries(about="P1") if one.kind == HIDE]) == 1, (
             "confirmed, as it was shown"
@@ -120,12 +120,12 @@ def test_without_a_script_words_are_counted_as_the_page_showed_them(study: Study
     with interviews_of(study) as room:
         add_name(room, "person", ["Wexla"], "[the one who left]")
         seen = page(room)[1]
-        answer_all(room, False)
-        place = selected_place(room, "P1", Selected(1, from_word=7, to_word=10), seen)
+        answer_all_places(room, False)
+        place = find_selection(room, "P1", WordSelection(1, from_word=7, to_word=10), seen)
         save(room, [stretch(*place, "shapes")], seen)
         assert [SAID[start:end] for start, end in recorded(room)] == ["Wexla"]
-        (held,) = stretches_shown(room.coding, room, ROUND, "rater-1", ITEM, seen)
-        assert turn_seen(room, "P1", 1, seen).text[held["start"] : held["end"]] == "[the one who left]"
+        (held,) = list_passages_shown(room.coding, room, ROUND, "rater-1", ITEM, seen)
+        assert find_turn_shown(room, "P1", 1, seen).text[held["start"] : held["end"]] == "[the one who left]"
 
 
 def test_who_settles_or_breaks_a_tie_reads_no_known_name(study: Study) -> None:
@@ -156,7 +156,7 @@ def test_a_turn_read_as_an_item_holds_no_name_that_became_known_after_evidence_w
         assert (told.title, told.is_prepared) == ("P1, turn 2", False)
         assert "Obviax" not in told.body
         assert [mask_item_text(text_mask(room), other), mask_item_text(text_mask(None), reading)] == [other, reading]
-        answer_all(room, True)
+        answer_all_places(room, True)
         assert mask_item_text(text_mask(room), reading) == replace(told, is_prepared=False), (
             "as long as evidence is older"
         )
@@ -186,7 +186,7 @@ ACTS = st.lists(
 def do(room: Interviews, what: str, which: int) -> None:
     """Something that the lead does with names; nothing where there is nothing to do it with."""
     shown = list(FORMS)[which]
-    known = {one.forms[0]: one.id for one in all_names(room)}
+    known = {one.forms[0]: one.id for one in list_all_names(room)}
     found = proposals(room)
     match what:
         case "add" if FORMS[shown] not in known:
@@ -194,11 +194,11 @@ def do(room: Interviews, what: str, which: int) -> None:
         case "remove" if FORMS[shown] in known:
             remove_name(room, known[FORMS[shown]])
         case "other" if FORMS[shown] in known:
-            show_as(room, known[FORMS[shown]], f"[{shown[1]}{which}other]")
+            change_replacement(room, known[FORMS[shown]], f"[{shown[1]}{which}other]")
         case "confirm" | "refuse" if found:
-            answer(room, [found[which % len(found)].place], what == "confirm")
+            answer_places(room, [found[which % len(found)].place], what == "confirm")
         case "all" | "none":
-            answer_all(room, what == "all")
+            answer_all_places(room, what == "all")
 
 
 def spans(shown: str) -> list[tuple[int, int, int, int]]:

@@ -27,8 +27,8 @@ from quaestor.interviews.coding.decided_passages import read_passage_text
 from quaestor.interviews.conduct.acts import Stamp, take_note
 from quaestor.interviews.conduct.conversation_state import read_conversation
 from quaestor.interviews.model.records import SpokenTurn
-from quaestor.interviews.names.confirmations import answer
-from quaestor.interviews.names.known_names import all_names
+from quaestor.interviews.names.confirmations import answer_places
+from quaestor.interviews.names.known_names import list_all_names
 from quaestor.interviews.names.masking import show_transcript, show_transcript_at
 from quaestor.interviews.names.matches import proposals
 from quaestor.interviews.names.remaining import remaining
@@ -210,8 +210,8 @@ def test_what_a_person_said_is_no_name_and_ordinary_words_stay(tmp_path: Path) -
             next(one.place for one in proposals(room, "P2") if one.words == words and one.start >= start)
             for words, start in (("Vexil", 0), ("mark", 20))
         )
-        answer(room, [refused], False)
-        answer(room, [confirmed], True)
+        answer_places(room, [refused], False)
+        answer_places(room, [confirmed], True)
         withdraw(room, "P1")
         assert room.transcript("P2").turns[1].text == "I will mark it; P1 knew, and the Vexil filter too, says P1."
         assert room.transcript("P2").turns[1].raw.lower().count("mark") == 1
@@ -221,7 +221,7 @@ def test_a_speaker_of_another_transcript_keeps_their_voice_and_turns(room: Inter
     withdraw(room, "P1")
     labels = [piece["speaker"] for piece in room.file.read_pieces("P2")]
     assert labels == ["Interviewer", "Guest", "Interviewer", "Guest", "P1", "Guest"]
-    assert [one.forms for one in all_names(room)] == [("Somebody Else",)]
+    assert [one.forms for one in list_all_names(room)] == [("Somebody Else",)]
 
 
 def test_a_guide_that_was_used_loses_the_name_too(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from quaestor.interviews.participants.consent import (
     read_consent_form,
     list_consent_form_versions,
     answer_by_link,
-    find_invitation,
+    find_consent_request,
     find_consent,
     list_consents,
     make_link,
@@ -69,7 +69,7 @@ def test_a_new_version_asks_again_and_the_earlier_consent_holds(room: Interviews
 def test_a_link_leads_to_the_agreement_and_only_its_hash_is_kept(room: Interviews, tmp_path: Path) -> None:
     link = make_link(room, "P1")
     assert link.code not in repr(link)
-    met = find_invitation(room, link.code)
+    met = find_consent_request(room, link.code)
     assert met is not None
     assert (met.participant, met.agreement.text, met.consent.words) == ("P1", AGREEMENT, "link made")
     assert answer_by_link(room, link.code, ACCEPTED, 1).how == BY_LINK
@@ -80,10 +80,10 @@ def test_a_link_leads_to_the_agreement_and_only_its_hash_is_kept(room: Interview
 
 def test_a_new_link_ends_the_earlier_one_and_a_wrong_one_leads_nowhere(room: Interviews) -> None:
     first, second = make_link(room, "P1"), make_link(room, "P1")
-    assert find_invitation(room, first.code) is None
-    assert find_invitation(room, second.code) is not None
-    assert find_invitation(room, "") is None
-    assert find_invitation(None, second.code) is None
+    assert find_consent_request(room, first.code) is None
+    assert find_consent_request(room, second.code) is not None
+    assert find_consent_request(room, "") is None
+    assert find_consent_request(None, second.code) is None
     with pytest.raises(InputError, match="is not valid"):
         answer_by_link(room, first.code, ACCEPTED, 1)
 

@@ -12,11 +12,11 @@ from tests.support.small_interviews import a_study, with_interview, with_partici
 from quaestor.base.errors import InputError, SettingsError, StateError
 from quaestor.evidence.funnel import run_funnel
 from quaestor.evidence.ingest import ingest_source
-from quaestor.interviews.conduct.acts import Stamp, tick
+from quaestor.interviews.conduct.acts import Stamp, tick_item
 from quaestor.interviews.conduct.conversation_state import read_conversation
 from quaestor.interviews.items import SOURCE, make_items
 from quaestor.interviews.names.remaining import remaining
-from quaestor.interviews.participants.consent import ACCEPTED, ON_PAPER, find_invitation, make_link, record_consent
+from quaestor.interviews.participants.consent import ACCEPTED, ON_PAPER, find_consent_request, make_link, record_consent
 from quaestor.interviews.participants.people import Contact, add_participant, set_contact
 from quaestor.interviews.repository import Interviews, open_interviews
 from quaestor.interviews.withdrawal import withdraw, withdraw_by_link
@@ -104,7 +104,7 @@ def test_what_was_left_by_a_broken_withdrawal_goes_with_the_next(room: Interview
 def test_whoever_holds_the_link_can_withdraw_and_the_link_ends(room: Interviews) -> None:
     link = make_link(room, "P2")
     assert withdraw_by_link(room, link.code).participant == "P2"
-    assert find_invitation(room, link.code) is None
+    assert find_consent_request(room, link.code) is None
     with room.coding.locked_state() as state:
         assert [act.actor for act in state.unhandled_acts if act.kind == "interview.withdraw"] == ["P2"]
     with pytest.raises(InputError, match="is not valid"):
@@ -128,7 +128,7 @@ def test_they_go_too_with_who_has_ticks_or_notes_and_no_transcript(room: Intervi
     for what in ("tick", "note"):
         name = with_interview(room).id
         if what == "tick":
-            tick(room, name, Stamp("lead"), "factors", "", WORDS)
+            tick_item(room, name, Stamp("lead"), "factors", "", WORDS)
         else:
             room.file.add(NewEntry("note", "lead", {"question": "stages", "text": WORDS}, name, name, room.now()))
         page.parent.mkdir(parents=True)
@@ -145,7 +145,7 @@ def test_a_name_that_others_said_is_not_published_since_nobody_knows_it_any_more
     other = with_transcript(room, with_interview(room).id, said)
     noted = {"question": "stages", "text": "Learnt from Wilhelmina Xanthe."}
     room.file.add(NewEntry("note", "lead", noted, other.participant, other.interview, room.now()))
-    tick(room, other.interview, Stamp("lead"), "factors", "", "what Xanthe says")
+    tick_item(room, other.interview, Stamp("lead"), "factors", "", "what Xanthe says")
     assert {one.kind for one in remaining(room)} == {"transcript", "note"}
     withdraw(room, "P1")
     shown = " ".join(turn.text for turn in room.transcript(other.interview).turns)

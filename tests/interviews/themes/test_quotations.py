@@ -21,7 +21,7 @@ from quaestor.coding.rating_files import rate
 from quaestor.coding.round_acts import close_by_name
 from quaestor.coding.session import open_coding
 from quaestor.coding.visibility import Viewer
-from quaestor.interviews.conduct.acts import Stamp, mark, move_clock, tick
+from quaestor.interviews.conduct.acts import Stamp, mark_question, move_clock, tick_item
 from quaestor.interviews.conduct.conversation_state import parse_moment
 from quaestor.interviews.names.known_names import add_name
 from quaestor.interviews.pages.themes import themes_page
@@ -36,8 +36,8 @@ from quaestor.interviews.themes.records import InterviewThemes, select_quotation
 from quaestor.interviews.withdrawal import withdraw
 from quaestor.people.roles import Role
 from quaestor.publication.items_behind_cell import items_behind
-from quaestor.publication.publication_status import PUBLISHED, freshness
-from quaestor.publication.rebuild_jobs import Remaking
+from quaestor.publication.publication_status import PUBLISHED, check_freshness
+from quaestor.publication.rebuild_jobs import RebuildJobs
 from quaestor.publication.report.make import build_report
 from quaestor.render.table_model import Table
 from quaestor.study.folder import Study
@@ -145,8 +145,8 @@ def test_who_ticks_an_item_and_has_the_question_marked_skipped_later_is_in_the_b
     with open_interviews(study) as interviews:
         for _ in range(2):
             name, stamp = with_interview(interviews).id, Stamp(interviews.coding.lead)
-            tick(interviews, name, stamp, "factors", "data")
-            mark(interviews, name, stamp, "factors", "skipped")
+            tick_item(interviews, name, stamp, "factors", "data")
+            mark_question(interviews, name, stamp, "factors", "skipped")
         found = table(themes_of(interviews), "factors")
     assert shown(found)["data"] == ["4 100.0%", "2 100.0%", "4 100.0%", "P1, P2, P3, P4"]
     assert shown(found)["time"][0] == "1 25.0%", "all items of a question have one base"
@@ -187,7 +187,7 @@ def test_a_quotation_has_what_stands_around_it(themes: InterviewThemes) -> None:
     name, found = quotations_of(themes, "slow")
     assert name == "Defects › slowness"
     first = found[0]
-    assert (first.words, first.after, first.asked) == (
+    assert (first.words, first.after, first.question_text) == (
         "Compiling takes minutes", " 🙂, I told them.", "What goes wrong with frameworks?"
     )  # fmt: skip
     assert first.earlier is not None
@@ -393,9 +393,9 @@ def test_who_withdraws_is_in_no_count_and_what_is_published_is_no_longer_fresh(s
     copy = copy_of(study, tmp_path / "copy")
     build_report(copy, lambda words: None)
     with open_interviews(copy) as interviews:
-        assert freshness(copy, interviews.coding.state)[0].holds
-        mark(interviews, "P5", Stamp(interviews.coding.lead), "factors", "asked")
-        assert not freshness(copy, interviews.coding.state)[0].holds
+        assert check_freshness(copy, interviews.coding.state)[0].holds
+        mark_question(interviews, "P5", Stamp(interviews.coding.lead), "factors", "asked")
+        assert not check_freshness(copy, interviews.coding.state)[0].holds
         withdraw(interviews, "P4")
         found = themes_of(interviews)
     assert shown(table(found, "themes"))["data"] == ["2", "40.0%", "11.8% to 76.9%", "2"]
@@ -421,10 +421,10 @@ def test_nothing_is_written_while_a_known_name_remains(study: Study, tmp_path: P
 @pytest.mark.slow
 def test_made_anew_at_the_desk_a_study_of_interviews_has_a_report_and_no_handbook(study: Study, tmp_path: Path) -> None:
     copy = copy_of(study, tmp_path / "copy")
-    remaking = Remaking(copy.root)
+    remaking = RebuildJobs(copy.root)
     remaking.begin(PUBLISHED)
     assert remaking.wait().failed == ""
-    assert [one.made is not None for one in freshness(copy, State())] == [True, False]
+    assert [one.made is not None for one in check_freshness(copy, State())] == [True, False]
 
 
 def test_what_was_not_counted_is_said(themes: InterviewThemes) -> None:

@@ -12,7 +12,7 @@ from tests.support.transcript_writers import teams_webvtt, text, zoom_webvtt
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.interviews.model.records import Voice
-from quaestor.interviews.names.known_names import finder_of
+from quaestor.interviews.names.known_names import get_finder
 from quaestor.interviews.participants.consent import DECLINED, SPOKEN, record_consent
 from quaestor.interviews.repository import Interviews, open_interviews
 from quaestor.interviews.transcript_sheet import MOST, WINDOW, read_omitted_text, list_turn_lines, build_transcript_sheet
@@ -202,8 +202,8 @@ def test_a_name_is_known_without_what_stands_beside_it(interviews: Interviews) -
         ("Quell", INTERVIEWER), ("Trin, Obviax", PARTICIPANT),
     ]  # fmt: skip
     assert [one.shown for one in speakers_of(interviews, "P1")] == ["Voice 1", "Voice 2", "Voice 3"]
-    assert finder_of(interviews).find_sure_names("Obviax Trin and Quell met (she/her) an EXT guest")[0].shown == "P1"
-    assert len(finder_of(interviews).find_sure_names("her EXT he 2")) == 0
+    assert get_finder(interviews).find_sure_names("Obviax Trin and Quell met (she/her) an EXT guest")[0].shown == "P1"
+    assert len(get_finder(interviews).find_sure_names("her EXT he 2")) == 0
 
 
 def test_what_a_file_says_beside_is_kept_and_shown_without_names(interviews: Interviews) -> None:

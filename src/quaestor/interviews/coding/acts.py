@@ -29,12 +29,12 @@ _WORD = re.compile(r"\S+")
 
 
 @dataclass(frozen=True)
-class CodedAs:
+class PassageSubmission:
     """All passages of a turn as a rater submits them, with positions in the text that the page showed."""
 
     interview: str
     turn: int
-    stretches: Sequence[Mapping[str, Any]]
+    passages: Sequence[Mapping[str, Any]]
     seen: int = 0
     """The state of the transcript that the page showed; 0 for the current one."""
     seconds: float = 0.0
@@ -45,7 +45,7 @@ class CodedAs:
 
 
 @dataclass(frozen=True)
-class ReadTo:
+class ReadTurns:
     """Turns of a transcript that a rater has read and where there is nothing more to code."""
 
     interview: str
@@ -56,7 +56,7 @@ class ReadTo:
 
 
 @dataclass(frozen=True)
-class Selected:
+class WordSelection:
     """A selection without a script: some words of a turn, quoted or counted, or the whole turn."""
 
     turn: int
@@ -65,71 +65,74 @@ class Selected:
     to_word: int | None = None
 
 
-def coding_wanted(
-    coding: CodingSession, interviews: Interviews, name: str, rater: str, said: CodedAs
+def build_coding_act(
+    coding: CodingSession, interviews: Interviews, name: str, rater: str, submission: PassageSubmission
 ) -> PendingAct[State]:
     """Builds the rating of a turn's passages, to be queued; keeps what another window coded meanwhile."""
-    turn = turn_seen(interviews, said.interview, said.turn, said.seen)
-    item, now = build_item_id(said.interview, said.turn), coding.now()
+    turn = find_turn_shown(interviews, submission.interview, submission.turn, submission.seen)
+    item, now = build_item_id(submission.interview, submission.turn), coding.now()
     with coding.locked_state() as state:
         facet = require_passage_facet(state.round(name).plan).id
 
     def told(state: State) -> NewRating:
         rating = state.round(name).current(rater, item)
-        held = read_passages(rating.answers.get(facet)) if rating else ()
-        stretches = said.stretches
-        if said.before is not None:
-            stretches = with_changes([_shown(turn, passage) for passage in held], said.before, stretches)
-        answers = {facet: _as_recorded(turn, stretches, held)}
-        return NewRating(item, answers, seconds=said.seconds, key=said.key, opened=said.opened)
+        passages = read_passages(rating.answers.get(facet)) if rating else ()
+        stretches = submission.passages
+        if submission.before is not None:
+            stretches = apply_changes(
+                [_show_passage(turn, passage) for passage in passages], submission.before, stretches
+            )
+        answers = {facet: _map_to_recorded(turn, stretches, passages)}
+        return NewRating(item, answers, seconds=submission.seconds, key=submission.key, opened=submission.opened)
 
-    if said.before is None:
+    if submission.before is None:
         with coding.locked_state() as state:
             return queue_rating(coding, name, rater, told(state))
-    before = said.before
+    before = submission.before
 
     def same(state: State, known: Act) -> bool:
         if (known.kind, known.actor) != ("rating", rater) or known.payload["item"] != item:
             return False
-        recorded = [_shown(turn, passage) for passage in read_passages(known.payload["answers"].get(facet))]
-        return known.payload["round"] == name and holds_changes(recorded, before, said.stretches)
+        recorded = [_show_passage(turn, passage) for passage in read_passages(known.payload["answers"].get(facet))]
+        return known.payload["round"] == name and has_changes(recorded, before, submission.passages)
 
-    return PendingAct(lambda state: build_checked_rating(state, name, rater, told(state), now), said.key, same)
+    return PendingAct(lambda state: build_checked_rating(state, name, rater, told(state), now), submission.key, same)
 
 
-def differs(said: CodedAs, act: Act) -> bool:
+def is_different(submission: PassageSubmission, act: Act) -> bool:
     """Whether the recorded codes differ from the page's, because another window coded the same turn."""
     (answer,) = act.payload["answers"].values()
-    shown = sorted(str(passage.get("code", "")) for passage in said.stretches)
+    shown = sorted(str(passage.get("code", "")) for passage in submission.passages)
     return sorted(passage.code for passage in read_passages(answer)) != shown
 
 
-def reading_wanted(
-    coding: CodingSession, interviews: Interviews, name: str, rater: str, said: ReadTo
+def build_reading_act(
+    coding: CodingSession, interviews: Interviews, name: str, rater: str, read_turns: ReadTurns
 ) -> PendingAct[State]:
     """Builds empty ratings for the rater's unrated turns in a range, to be recorded all or none."""
-    spoken = len(interviews.transcript(said.interview).turns)
+    spoken = len(interviews.transcript(read_turns.interview).turns)
     now = coding.now()
 
     def decide(state: State) -> list[NewAct]:
-        if said.opened and said.opened != state.round(name).opened:
+        if read_turns.opened and read_turns.opened != state.round(name).opened:
             raise WrongStudy("this was read in another study")
         place = build_rater_position(state, name, rater)
         facet = require_passage_facet(place.plan).id
         items = [
-            build_item_id(said.interview, number) for number in range(max(said.first, 0), min(said.last + 1, spoken))
+            build_item_id(read_turns.interview, number)
+            for number in range(max(read_turns.first, 0), min(read_turns.last + 1, spoken))
         ]
         left = [item for item in items if place.progress.turn_of(item) >= 0 and place.rating(item) is None]
-        keys = [said.key, *(f"{said.key}/{number}" for number in range(1, len(left)))]
+        keys = [read_turns.key, *(f"{read_turns.key}/{number}" for number in range(1, len(left)))]
         return [
             build_rating_act(state, name, rater, item, {facet: []}, now=now, key=key)
             for item, key in zip(left, keys, strict=False)
         ]
 
-    return PendingAct(decide, said.key, lambda _, known: known.kind == "rating" and known.actor == rater)
+    return PendingAct(decide, read_turns.key, lambda _, known: known.kind == "rating" and known.actor == rater)
 
 
-def turn_seen(interviews: Interviews, name: str, number: int, seen: int = 0) -> SpokenTurn:
+def find_turn_shown(interviews: Interviews, name: str, number: int, seen: int = 0) -> SpokenTurn:
     """Returns a turn as a page showed it, whatever has changed in it or in the names since then."""
     turns = show_transcript_at(interviews, name, seen).turns
     if not 0 <= number < len(turns):
@@ -137,8 +140,8 @@ def turn_seen(interviews: Interviews, name: str, number: int, seen: int = 0) -> 
     return turns[number]
 
 
-def _as_recorded(
-    turn: SpokenTurn, given: Sequence[Mapping[str, Any]], stretches: Sequence[Passage]
+def _map_to_recorded(
+    turn: SpokenTurn, sent_passages: Sequence[Mapping[str, Any]], stretches: Sequence[Passage]
 ) -> list[dict[str, Any]]:
     """Maps passages of the shown text to the recorded text; a passage that nobody moved keeps its exact position.
 
@@ -148,48 +151,48 @@ def _as_recorded(
     for passage in stretches:
         before.setdefault((*turn.to_shown(passage.start, passage.end), passage.code), []).append(passage)
     payloads = []
-    for stretch in given:
+    for stretch in sent_passages:
         same = before.get((stretch.get("start", -1), stretch.get("end", -1), stretch.get("code", "")))
         unmoved = same.pop(0) if same else None
         if unmoved is None:
-            payloads.append(_recorded(turn, stretch))
+            payloads.append(_map_passage(turn, stretch))
         else:
             payloads.append({**stretch, "start": unmoved.start, "end": unmoved.end})
     return payloads
 
 
-def _recorded(turn: SpokenTurn, given: Mapping[str, Any]) -> dict[str, Any]:
+def _map_passage(turn: SpokenTurn, sent_passage: Mapping[str, Any]) -> dict[str, Any]:
     """Maps a passage of the shown text to the recorded text."""
-    start, end = given.get("start"), given.get("end")
+    start, end = sent_passage.get("start"), sent_passage.get("end")
     if not isinstance(start, int) or not isinstance(end, int) or not 0 <= start < end <= len(turn.text):
         raise InputError(f"a passage from {start!r} to {end!r} is not within turn {turn.number + 1}: select it again")
     low, high = turn.to_raw(start, end)
-    return {**given, "start": low, "end": high}
+    return {**sent_passage, "start": low, "end": high}
 
 
-def stretches_shown(
+def list_passages_shown(
     coding: CodingSession, interviews: Interviews, name: str, rater: str, item: str, seen: int = 0
 ) -> list[dict[str, Any]]:
     """Returns a rater's own passages of a turn with positions in the text that a page showed, or shows now."""
     interview, number = parse_item_id(item)
-    turn = turn_seen(interviews, interview, number, seen)
+    turn = find_turn_shown(interviews, interview, number, seen)
     with coding.locked_state() as state:
         place = build_rater_position(state, name, rater)
         rating = place.rating(item)
         answer = rating.answers.get(require_passage_facet(place.plan).id) if rating else ()
-    return [_shown(turn, passage) for passage in read_passages(answer)]
+    return [_show_passage(turn, passage) for passage in read_passages(answer)]
 
 
-def _shown(turn: SpokenTurn, stretch: Passage) -> dict[str, Any]:
+def _show_passage(turn: SpokenTurn, stretch: Passage) -> dict[str, Any]:
     start, end = turn.to_shown(stretch.start, stretch.end)
     return {**stretch.payload(), "start": start, "end": end}
 
 
-def selected_place(interviews: Interviews, interview: str, selected: Selected, seen: int = 0) -> tuple[int, int]:
+def find_selection(interviews: Interviews, interview: str, selected: WordSelection, seen: int = 0) -> tuple[int, int]:
     """Returns the position of the selected words, in the text that a page showed, or shows now."""
-    text = turn_seen(interviews, interview, selected.turn, seen).text
+    text = find_turn_shown(interviews, interview, selected.turn, seen).text
     if selected.words.strip():
-        return _quoted(text, selected.words)
+        return _find_quote(text, selected.words)
     words = list(_WORD.finditer(text))
     first = selected.from_word if selected.from_word is not None else 1
     last = selected.to_word if selected.to_word is not None else len(words)
@@ -198,7 +201,7 @@ def selected_place(interviews: Interviews, interview: str, selected: Selected, s
     return words[first - 1].start(), words[last - 1].end()
 
 
-def _quoted(text: str, words: str) -> tuple[int, int]:
+def _find_quote(text: str, words: str) -> tuple[int, int]:
     pattern = r"\s+".join(re.escape(word) for word in words.split())
     spans = [match.span() for match in re.finditer(pattern, text)]
     if not spans:
@@ -208,32 +211,42 @@ def _quoted(text: str, words: str) -> tuple[int, int]:
     return spans[0]
 
 
-Told = Mapping[str, Any]
+ShownPassage = Mapping[str, Any]
 """A passage as a page sends it, with positions in the text that it showed."""
 Place = tuple[Any, Any, str]
 
 
-def with_changes(now: Sequence[Told], before: Sequence[Told], tolds: Sequence[Told]) -> list[Told]:
+def apply_changes(
+    now: Sequence[ShownPassage], before: Sequence[ShownPassage], tolds: Sequence[ShownPassage]
+) -> list[ShownPassage]:
     """Applies a page's changes to the recorded passages: added, changed and removed ones."""
-    known, sent_places = _placed(before), _placed(tolds)
+    known, sent_places = _index_passages(before), _index_passages(tolds)
     changed = {place: passage for place, passage in sent_places.items() if known.get(place) != passage}
     gone = known.keys() - sent_places.keys()
     stays = [
-        passage for passage in now if _stretch_place(passage) not in gone and _stretch_place(passage) not in changed
+        passage
+        for passage in now
+        if _identify_passage(passage) not in gone and _identify_passage(passage) not in changed
     ]
     return [*stays, *changed.values()]
 
 
-def holds_changes(recorded: Sequence[Told], before: Sequence[Told], tolds: Sequence[Told]) -> bool:
+def has_changes(
+    recorded: Sequence[ShownPassage], before: Sequence[ShownPassage], tolds: Sequence[ShownPassage]
+) -> bool:
     """Whether the record has every passage that a page added and none that it removed."""
-    known, sent_places, there = set(_placed(before)), set(_placed(tolds)), set(_placed(recorded))
+    known, sent_places, there = (
+        set(_index_passages(before)),
+        set(_index_passages(tolds)),
+        set(_index_passages(recorded)),
+    )
     return sent_places - known <= there and not (known - sent_places) & there
 
 
-def _stretch_place(passage: Told) -> Place:
+def _identify_passage(passage: ShownPassage) -> Place:
     """Returns what identifies a passage within a turn: its position and its code."""
     return passage.get("start"), passage.get("end"), str(passage.get("code", ""))
 
 
-def _placed(stretches: Sequence[Told]) -> dict[Place, Told]:
-    return {_stretch_place(passage): passage for passage in stretches}
+def _index_passages(stretches: Sequence[ShownPassage]) -> dict[Place, ShownPassage]:
+    return {_identify_passage(passage): passage for passage in stretches}

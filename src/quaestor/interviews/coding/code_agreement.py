@@ -30,7 +30,7 @@ class Segment:
     turns: tuple[SpokenTurn, ...]
 
 
-def answer_segments(transcript: Transcript) -> list[Segment]:
+def split_answers(transcript: Transcript) -> list[Segment]:
     """Splits a transcript into the participant's answers, from one question to the next; empty answers are left out."""
     segments: list[Segment] = []
     question: SpokenTurn | None = None
@@ -64,7 +64,7 @@ class CodesAgreement:
     """Empty if the raters were blind."""
 
 
-def agreement_by_code(
+def compute_agreement_by_code(
     interviews: Interviews, name: str, unit: str = TURN, actor: str | None = None, version: int | None = None
 ) -> CodesAgreement:
     """Computes a round's agreement from its ratings, under any version of the codebook."""
@@ -72,7 +72,7 @@ def agreement_by_code(
         raise InputError(f"agreement cannot be computed by {unit!r}; allowed: {TURN}, {ANSWER}")
     coding = interviews.coding
     require_lead_view(coding.state, name, actor or coding.lead, coding.lead)
-    segments = segments_of(interviews) if unit == ANSWER else {}
+    segments = map_items_to_answers(interviews) if unit == ANSWER else {}
     with coding.locked_state() as state:
         plan, blindness = state.round(name).plan, state.round(name).blindness
         facet = require_passage_facet(plan).id
@@ -80,7 +80,7 @@ def agreement_by_code(
         ratings: _Labels = list_labels(state, name, facet, version)
     record_view(coding, name, actor or coding.lead)
     if unit == ANSWER:
-        ratings = joined(ratings, segments)
+        ratings = join_labels(ratings, segments)
     sets = [(item, rater, label if isinstance(label, frozenset) else None) for item, rater, label in ratings]
     overall = agreement(build_set_table(sets, cannot_judge=[CANNOT_JUDGE]), facet=facet)
     uses: dict[str, int] = {}
@@ -89,41 +89,44 @@ def agreement_by_code(
             uses[code] = uses.get(code, 0) + 1
     uses.pop(CANNOT_JUDGE, None)
     ordered = sorted(uses, key=lambda code: (-uses[code], code))
-    each = tuple((code, book.path_name(code) if code in book.codes else code, _on(code, sets)) for code in ordered)
+    each = tuple(
+        (code, book.path_name(code) if code in book.codes else code, _compute_code_agreement(code, sets))
+        for code in ordered
+    )
     return CodesAgreement(name, facet, unit, overall, each, blindness)
 
 
-def _on(code: str, sets: Sequence[tuple[str, str, frozenset[str] | None]]) -> Agreement:
-    judgements = [(item, rater, _told(code, codes)) for item, rater, codes in sets]
+def _compute_code_agreement(code: str, sets: Sequence[tuple[str, str, frozenset[str] | None]]) -> Agreement:
+    judgements = [(item, rater, _judge_code(code, codes)) for item, rater, codes in sets]
     return agreement(build_rating_table(judgements, cannot_judge=[CANNOT_JUDGE]), facet=code)
 
 
-def _told(code: str, given: frozenset[str] | None) -> str | None:
-    if given is None:
+def _judge_code(code: str, codes: frozenset[str] | None) -> str | None:
+    if codes is None:
         return None
-    if CANNOT_JUDGE in given:
+    if CANNOT_JUDGE in codes:
         return CANNOT_JUDGE
-    return GIVEN if code in given else NOT_GIVEN
+    return GIVEN if code in codes else NOT_GIVEN
 
 
-def in_words(estimate: Estimate) -> str:
+def format_estimate(estimate: Estimate) -> str:
     """Formats an estimate with its interval, if it has one."""
     if estimate.value is None:
         return "undefined"
     return decimal(estimate.value) + ("" if estimate.low is None else f" ({interval(estimate.low, estimate.high)})")
 
 
-def segments_of(interviews: Interviews) -> dict[str, str]:
+def map_items_to_answers(interviews: Interviews) -> dict[str, str]:
     """Maps each item to the answer that its turn belongs to; turns before the first question are left out."""
     return {
         transcript.item(turn.number): segment.id
         for transcript in interviews.transcripts()
-        for segment in answer_segments(transcript)
+        for segment in split_answers(transcript)
         for turn in segment.turns
     }
 
 
-def joined(labels: _Labels, segments: Mapping[str, str]) -> list[tuple[str, str, Label | None]]:
+def join_labels(labels: _Labels, segments: Mapping[str, str]) -> list[tuple[str, str, Label | None]]:
     """Joins labels of turns into labels of answers, with all their codes; None if a rater has not rated every turn."""
     gathered: dict[tuple[str, str], list[Label | None]] = {}
     whole: dict[str, set[str]] = {}
@@ -135,7 +138,7 @@ def joined(labels: _Labels, segments: Mapping[str, str]) -> list[tuple[str, str,
         whole.setdefault(segment, set()).add(item)
     joined_labels: list[tuple[str, str, Label | None]] = []
     for (segment, rater), segment_labels in gathered.items():
-        sets = [one for one in segment_labels if isinstance(one, frozenset) and CANNOT_JUDGE not in one]
+        sets = [label for label in segment_labels if isinstance(label, frozenset) and CANNOT_JUDGE not in label]
         judged = len(sets) == len(whole[segment])
         joined_labels.append((segment, rater, frozenset().union(*sets) if judged else None))
     return joined_labels

@@ -61,7 +61,7 @@ class DecidedPassages:
     """Everything that was decided about the transcripts of a study."""
 
     rounds: tuple[str, ...]
-    stretches: tuple[CodedPassage, ...]
+    passages: tuple[CodedPassage, ...]
     interviews: tuple[str, ...]
     """Interviews with decided turns, in order, whether or not anything was coded."""
     turns: int
@@ -77,7 +77,7 @@ class DecidedPassages:
 
     @property
     def simulated(self) -> bool:
-        return any(passage.simulated for passage in self.stretches)
+        return any(passage.simulated for passage in self.passages)
 
 
 def list_coded_rounds(state: State) -> list[str]:
@@ -115,10 +115,10 @@ def read_decided_passages(interviews: Interviews, rounds: Sequence[str]) -> Deci
         if transcript.participant not in left_out
     }
     with interviews.coding.locked_state() as state:
-        return _coded(state, rounds, transcripts)
+        return _collect_passages(state, rounds, transcripts)
 
 
-def _coded(state: State, names: Sequence[str], transcripts: Mapping[str, Transcript]) -> DecidedPassages:
+def _collect_passages(state: State, names: Sequence[str], transcripts: Mapping[str, Transcript]) -> DecidedPassages:
     decided, unsettled = find_last_decisions(state, names)
     adopted = read_adoptions(state)
     coded_stretches: list[CodedPassage] = []
@@ -137,18 +137,18 @@ def _coded(state: State, names: Sequence[str], transcripts: Mapping[str, Transcr
         turns += 1
         there.add(interview)
         reader = _Reader(state, state.round(name), item, adopted)
-        stretches, lost = reader.under_latest(decision.answer)
+        stretches, lost = reader.read_latest(decision.answer)
         coded_stretches += (
-            reader.coded(decision, transcript, passage, reader.who_gave(passage)) for passage in stretches
+            reader.build_passage(decision, transcript, passage, reader.list_raters(passage)) for passage in stretches
         )
         own_words += (
-            reader.coded(decision, transcript, each, reader.who_marked(each))
+            reader.build_passage(decision, transcript, each, reader.list_markers(each))
             for each in reader.in_vivo(decision.answer)
         )
         uncoded += lost
     left = sum(parse_item_id(item)[0] in transcripts for item in unsettled)
     interviews_held = tuple(name for name in order if name in there)
-    waiting = frozenset(_undecided(state, names, decided, transcripts))
+    waiting = frozenset(_find_undecided_codes(state, names, decided, transcripts))
     return DecidedPassages(
         tuple(names), tuple(coded_stretches), interviews_held, turns, left, uncoded, waiting, tuple(own_words)
     )
@@ -168,14 +168,14 @@ def find_last_decisions(state: State, names: Sequence[str]) -> tuple[dict[str, t
     return decided, unsettled
 
 
-def _undecided(
+def _find_undecided_codes(
     state: State, names: Sequence[str], decided: Collection[str], transcripts: Collection[str]
 ) -> Iterator[str]:
     """Yields the current codes that raters gave in turns without a decision."""
     for round_state in map(state.round, names):
         for item in round_state.plan.items:
             if item not in decided and parse_item_id(item)[0] in transcripts:
-                for _, stretches in _Reader(state, round_state, item).given:
+                for _, stretches in _Reader(state, round_state, item).rater_passages:
                     yield from (stretch.code for stretch in stretches if stretch.code)
 
 
@@ -214,11 +214,11 @@ class _Reader:
         return list_answers(self.round, self.item, self._facet)
 
     @cached_property
-    def given(self) -> list[tuple[str, tuple[Passage, ...]]]:
+    def rater_passages(self) -> list[tuple[str, tuple[Passage, ...]]]:
         """Each rater's passages of this turn."""
-        return [(rater, self.under_latest(answer)[0]) for rater, answer in self._answers]
+        return [(rater, self.read_latest(answer)[0]) for rater, answer in self._answers]
 
-    def under_latest(self, answer: Any) -> tuple[tuple[Passage, ...], int]:
+    def read_latest(self, answer: Any) -> tuple[tuple[Passage, ...], int]:
         """Returns the passages of an answer, and how many others no longer have a code.
 
         Merged codes, or adopted in vivo codes, may cover the same words: these passages become one. Passages that had
@@ -226,9 +226,11 @@ class _Reader:
         """
         read = [(passage, self._code(passage, answer)) for passage in read_passages(answer)]
         kept: dict[object, list[dict[str, Any]]] = {}
-        for one, code in read:
+        for passage, code in read:
             if code is not None:
-                kept.setdefault(one.code or (one.start, one.end), []).append(replace(one, code=code).payload())
+                kept.setdefault(passage.code or (passage.start, passage.end), []).append(
+                    replace(passage, code=code).payload()
+                )
         return read_passages(merge_passages(kept.values())), sum(code is None for _, code in read)
 
     def in_vivo(self, answer: Any) -> list[Passage]:
@@ -239,7 +241,7 @@ class _Reader:
         code = stretch.code or self.adopted.get((self.round.plan.round, self.item, stretch.start, stretch.end), "")
         return find_current_code(self.state, self.item, code, {self._facet: answer}) if code else ""
 
-    def coded(
+    def build_passage(
         self, decision: Decision, transcript: Transcript, stretch: Passage, raters: tuple[str, ...]
     ) -> CodedPassage:
         """Builds a passage of a decision with all its details."""
@@ -250,20 +252,20 @@ class _Reader:
             decision.simulated,
         )  # fmt: skip
 
-    def who_gave(self, stretch: Passage) -> tuple[str, ...]:
+    def list_raters(self, stretch: Passage) -> tuple[str, ...]:
         """Returns the raters who gave the passage's code to any of its words; in vivo, those who marked them."""
         if stretch.in_vivo:
-            return self.who_marked(stretch)
+            return self.list_markers(stretch)
         return tuple(
             rater
-            for rater, stretches in self.given
+            for rater, stretches in self.rater_passages
             if any(
                 passage.code == stretch.code and passage.start < stretch.end and passage.end > stretch.start
                 for passage in stretches
             )
         )
 
-    def who_marked(self, stretch: Passage) -> tuple[str, ...]:
+    def list_markers(self, stretch: Passage) -> tuple[str, ...]:
         """Returns the raters who marked exactly these words in vivo."""
         place = stretch.start, stretch.end
         return tuple(
@@ -285,18 +287,18 @@ def group_linked_passages(stretches: Iterable[CodedPassage]) -> list[list[CodedP
             link = above[link]
         return link
 
-    linked = [(_connected_by(passage), passage) for passage in stretches]
+    linked = [(_list_links(passage), passage) for passage in stretches]
     for (first, *others), _ in linked:
         for other in others:
             if top(other) != top(first):
                 above[top(other)] = top(first)
     joined: dict[tuple[str, ...], list[CodedPassage]] = {}
-    for (first, *_), one in linked:
-        joined.setdefault(top(first), []).append(one)
+    for (first, *_), passage in linked:
+        joined.setdefault(top(first), []).append(passage)
     return list(joined.values())
 
 
-def _connected_by(coded_stretch: CodedPassage) -> list[tuple[str, ...]]:
+def _list_links(coded_stretch: CodedPassage) -> list[tuple[str, ...]]:
     links: list[tuple[str, ...]] = [
         (coded_stretch.interview, coded_stretch.code, link) for link in split_links(coded_stretch.link)
     ]

@@ -23,7 +23,7 @@ from quaestor.study.features import open_known_names
 class InVivo:
     """An in vivo passage that a round decided on, and the code that it was adopted as."""
 
-    stretch: CodedPassage
+    passage: CodedPassage
     name: str
     """The name of that code; empty until it is adopted."""
 
@@ -37,7 +37,7 @@ class NewCode:
     definition: str = ""
 
 
-def in_vivo_of(interviews: Interviews, name: str, actor: str | None = None) -> list[InVivo]:
+def list_in_vivo_passages(interviews: Interviews, name: str, actor: str | None = None) -> list[InVivo]:
     """Returns all in vivo passages of a closed round, in the order of the interviews."""
     coded = read_coded_passages(interviews, [name], actor)
     book = interviews.coding.state.history.latest
@@ -46,7 +46,7 @@ def in_vivo_of(interviews: Interviews, name: str, actor: str | None = None) -> l
     ]
 
 
-def codes_to_adopt(coding: CodingSession, name: str) -> list[tuple[str, str]]:
+def list_adoptable_codes(coding: CodingSession, name: str) -> list[tuple[str, str]]:
     """Lists the codes that in vivo passages can be adopted as: (code, name with the themes above it)."""
     with coding.locked_state() as state:
         book = state.history.latest
@@ -65,13 +65,13 @@ def adopt(
 
     def decide(state: State) -> list[NewAct]:
         chosen.clear()
-        _require_there(state, name, item, start, end)
+        _require_in_vivo(state, name, item, start, end)
         acts = []
         if isinstance(code, NewCode):
-            acts.append(_added(state, name, code, who, names))
+            acts.append(_build_code_act(state, name, code, who, names))
             chosen.append(str(acts[0].payload["id"]))
         else:
-            chosen.append(_known(state, name, code) if code else "")
+            chosen.append(_require_active_code(state, name, code) if code else "")
         if read_adoptions(state).get((name, item, start, end), "") == chosen[0]:
             return acts
         payload = {"round": name, "item": item, "start": start, "end": end, "code": chosen[0]}
@@ -82,7 +82,7 @@ def adopt(
     return chosen[0]
 
 
-def _require_there(state: State, name: str, item: str, start: int, end: int) -> None:
+def _require_in_vivo(state: State, name: str, item: str, start: int, end: int) -> None:
     round_state = state.round(name)
     if round_state.status != CLOSED:
         raise StateError(f"the round {name!r} is open: close it and settle its disagreements first")
@@ -95,16 +95,16 @@ def _require_there(state: State, name: str, item: str, start: int, end: int) -> 
         raise InputError(f"{item!r} has no in vivo passage from {start} to {end}; there are: {there}")
 
 
-def _known(state: State, name: str, code: str) -> str:
+def _require_active_code(state: State, name: str, code: str) -> str:
     facet = require_passage_facet(state.round(name).plan)
-    allowed = {one.id: one.name for one in state.history.latest.active(facet.codes)}
+    allowed = {candidate.id: candidate.name for candidate in state.history.latest.active(facet.codes)}
     if code not in allowed:
         options = join_with_or(sort_by_similarity(code, allowed)[:5])
         raise InputError(f"the codebook has no active code {code!r}; similar ones: {options} …")
     return code
 
 
-def _added(state: State, name: str, new: NewCode, who: str, names: KnownNames) -> NewAct:
+def _build_code_act(state: State, name: str, new: NewCode, who: str, names: KnownNames) -> NewAct:
     book = state.history.latest
     if not new.name.strip():
         raise InputError("a new code needs a name: enter one")

@@ -33,7 +33,7 @@ class TranscriptProgress:
     participant: str
     done: int
     total: int
-    stretches: int
+    passages: int
     erased: bool = False
 
     @property
@@ -58,7 +58,7 @@ class RoundProgress:
         )
 
 
-def round_progress(coding: CodingSession, interviews: Interviews, name: str, rater: str) -> RoundProgress:
+def count_round_progress(coding: CodingSession, interviews: Interviews, name: str, rater: str) -> RoundProgress:
     """Returns a rater's progress with the transcripts of a round, in the order of the interviews."""
     known = {interview.id: place for place, interview in enumerate(interviews.interviews())}
     with coding.locked_state() as state:
@@ -103,8 +103,8 @@ NOT_BEGUN = CodingStep(False, "build items from its turns with `quaestor intervi
 class _Counts:
     """Ratings and turns of one interview."""
 
-    asked: int = 0
-    given: int = 0
+    expected: int = 0
+    rated: int = 0
     opened: Counter[str] = field(default_factory=Counter)
     """The missing ratings of each open round."""
     undecided: Counter[str] = field(default_factory=Counter)
@@ -113,7 +113,7 @@ class _Counts:
     """In vivo passages that have not been adopted as a code."""
 
 
-def coding_steps(interviews: Interviews) -> dict[str, CodingStep]:
+def find_coding_steps(interviews: Interviews) -> dict[str, CodingStep]:
     """Returns the next step of each interview, for the lead.
 
     A lead who rated in a round and has not viewed its agreement learns that it has disagreements, but not how many.
@@ -124,20 +124,20 @@ def coding_steps(interviews: Interviews) -> dict[str, CodingStep]:
         unseen = {
             name: is_settled_round(state, name) for name in list_coded_rounds(state) if sight.why_no_disagreements(name)
         }
-        unopened = list(_unopened(interviews, state))
-        steps = {name: _step(counts, unseen, unopened) for name, counts in _counted(state).items()}
+        unopened = list(_list_unopened(interviews, state))
+        steps = {name: _find_step(counts, unseen, unopened) for name, counts in _count_by_interview(state).items()}
         closed = [name for name in list_coded_rounds(state) if state.round(name).status != OPEN]
-    later = _came_later(closed) if closed and not unopened else NOT_BEGUN
+    later = _plan_late_interview(closed) if closed and not unopened else NOT_BEGUN
     return {interview.id: steps.get(interview.id, later) for interview in interviews.interviews()}
 
 
-def _came_later(closed: Collection[str]) -> CodingStep:
+def _plan_late_interview(closed: Collection[str]) -> CodingStep:
     """Returns the next step of an interview that was added after the rounds were closed."""
     words = "in no round yet: build items with `quaestor interview items`, then open a new round"
     return CodingStep(False, f"{words}, without the turns of {join_with_or(closed)}")
 
 
-def _unopened(interviews: Interviews, state: State) -> Iterator[str]:
+def _list_unopened(interviews: Interviews, state: State) -> Iterator[str]:
     """Yields the rounds on transcripts that are planned but not open yet."""
     settings = interviews.study.settings
     for round_state in settings.rounds:
@@ -147,45 +147,45 @@ def _unopened(interviews: Interviews, state: State) -> Iterator[str]:
             yield round_state.round
 
 
-def _counted(state: State) -> dict[str, _Counts]:
+def _count_by_interview(state: State) -> dict[str, _Counts]:
     counts_by_interview: dict[str, _Counts] = {}
     for name, round_state in state.rounds.items():
         for seat in round_state.slots if find_passage_facet(round_state.plan) is not None else ():
             for item in seat.items[0]:
-                here = counts_by_interview.setdefault(_interview(item), _Counts())
+                here = counts_by_interview.setdefault(_parse_interview(item), _Counts())
                 rated = round_state.rating_in_slot(seat, item) is not None
-                here.asked += 1
-                here.given += rated
+                here.expected += 1
+                here.rated += rated
                 if round_state.status == OPEN:
                     here.opened[name] += not rated
     closed = sorted(list_coded_rounds(state), key=lambda name: state.round(name).closed)
     decided, _ = find_last_decisions(state, closed)
     rated_last = {item: name for name in closed for rated in state.round(name).ratings.values() for item in rated}
     for item, name in rated_last.items():
-        if item not in decided and _interview(item) in counts_by_interview:
-            counts_by_interview[_interview(item)].undecided[name] += 1
+        if item not in decided and _parse_interview(item) in counts_by_interview:
+            counts_by_interview[_parse_interview(item)].undecided[name] += 1
     adopted = read_adoptions(state)
     for item, (name, decision) in decided.items():
         places = [(name, item, passage.start, passage.end) for passage in list_in_vivo(decision.answer)]
-        if places and _interview(item) in counts_by_interview:
-            counts_by_interview[_interview(item)].in_vivo += sum(
-                not _counts(state, decision, adopted.get(place, "")) for place in places
+        if places and _parse_interview(item) in counts_by_interview:
+            counts_by_interview[_parse_interview(item)].in_vivo += sum(
+                not _is_adopted(state, decision, adopted.get(place, "")) for place in places
             )
     return counts_by_interview
 
 
-def _counts(state: State, decision: Decision, adopted_as: str) -> bool:
+def _is_adopted(state: State, decision: Decision, adopted_as: str) -> bool:
     """Whether in vivo words were adopted as a code that still exists."""
     return bool(adopted_as and find_current_code(state, decision.item, adopted_as, {decision.facet: decision.answer}))
 
 
-def _interview(item: str) -> str:
+def _parse_interview(item: str) -> str:
     return item.rpartition("/")[0]
 
 
-def _step(counts: _Counts, unseen: dict[str, bool], unopened: Collection[str]) -> CodingStep:
+def _find_step(counts: _Counts, unseen: dict[str, bool], unopened: Collection[str]) -> CodingStep:
     if counts.opened.total():
-        return CodingStep(False, f"{counts.given:,} of {counts.asked:,} ratings of turns")
+        return CodingStep(False, f"{counts.rated:,} of {counts.expected:,} ratings of turns")
     for name in counts.opened:
         return CodingStep(False, f"every turn is rated: close {name}", "round", name)
     later = "".join(f"; {name} is not opened yet" for name in unopened)
@@ -198,4 +198,4 @@ def _step(counts: _Counts, unseen: dict[str, bool], unopened: Collection[str]) -
     if later:
         return CodingStep(False, later.removeprefix("; "))
     more = f"; {counts.in_vivo:,} in vivo, not adopted as a code" if counts.in_vivo else ""
-    return CodingStep(True, f"{counts.given:,} ratings of turns, all decided{more}")
+    return CodingStep(True, f"{counts.rated:,} ratings of turns, all decided{more}")

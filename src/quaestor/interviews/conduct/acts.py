@@ -35,7 +35,7 @@ from quaestor.interviews.conduct.conversation_state import (
     is_note,
     parse_moment,
 )
-from quaestor.interviews.conduct.desk_sheet import DeskSheet, Stop, desk_sheet
+from quaestor.interviews.conduct.desk_sheet import DeskSheet, Stop, build_desk_sheet
 from quaestor.interviews.model.records import Guide, GuideQuestion
 from quaestor.interviews.participants.consent import require_consent
 from quaestor.interviews.repository import Interviews
@@ -78,10 +78,10 @@ def take_note(
     `amends` is the key of an earlier note by the same author: the new text replaces it, and the old one stays in the
     history; an empty text withdraws the note.
     """
-    guide = _guide(interviews, name)
-    words = _words(text, LONGEST, "a note")
+    guide = _find_guide(interviews, name)
+    words = _clean_text(text, LONGEST, "a note")
     if question:
-        guide_section = guide.section_of(_question(guide, question).id)
+        guide_section = guide.section_of(_find_question(guide, question).id)
         section = guide_section.id if guide_section else ""
     else:
         _require_section(guide, section)
@@ -105,15 +105,15 @@ def take_note(
             first is None or next(note for note in build_conversation(known).notes if note.key == amends).text != words
         )
 
-    return _kept(interviews, name, MARK if follow_up else NOTE, content, stamp, changes)
+    return _record_entry(interviews, name, MARK if follow_up else NOTE, content, stamp, changes)
 
 
-def tick(
+def tick_item(
     interviews: Interviews, name: str, stamp: Stamp, question: str, item: str = "", other: str = "", on: bool = True
 ) -> SealedEntry | None:
     """Records that the interviewee refers to an item of a question, or to one that the guide does not list."""
-    guide_question = _question(_guide(interviews, name), question)
-    words = " ".join(_words(other, LONGEST_OTHER, "another item").split())
+    guide_question = _find_question(_find_guide(interviews, name), question)
+    words = " ".join(_clean_text(other, LONGEST_OTHER, "another item").split())
     if bool(item) == bool(words):
         raise InputError(f"nothing was ticked in {question!r}: name one of its items, or describe another one")
     codes = [reference_item.code for reference_item in guide_question.items]
@@ -125,17 +125,17 @@ def tick(
     content = {"question": question, "item": item, "other": words, "on": on}
 
     def changes(known: Sequence[SealedEntry], moment: float) -> bool:
-        now = [(one.item, one.other) for one in build_conversation(known).ticked(question)]
+        now = [(ticked.item, ticked.other) for ticked in build_conversation(known).ticked(question)]
         return ((item, words) in now) != on
 
-    return _kept(interviews, name, TICK, content, stamp, changes)
+    return _record_entry(interviews, name, TICK, content, stamp, changes)
 
 
-def mark(
+def mark_question(
     interviews: Interviews, name: str, stamp: Stamp, question: str, what: str, on: bool = True
 ) -> SealedEntry | None:
     """Records that a question was asked or skipped, or takes that back."""
-    _question(_guide(interviews, name), question)
+    _find_question(_find_guide(interviews, name), question)
     if what not in _MARKS:
         raise InputError(f"a question cannot be marked as {what[:40]!r}: use {join_with_or(_MARKS)}")
     content = {"question": question, "what": what, "on": on}
@@ -143,12 +143,12 @@ def mark(
     def changes(known: Sequence[SealedEntry], moment: float) -> bool:
         return ((question, what) in build_conversation(known).marks) != on
 
-    return _kept(interviews, name, MARK, content, stamp, changes)
+    return _record_entry(interviews, name, MARK, content, stamp, changes)
 
 
 def move_clock(interviews: Interviews, name: str, stamp: Stamp, what: str, section: str = "") -> SealedEntry | None:
     """Starts, pauses, resumes or ends the clock, or moves it to another section."""
-    guide = _guide(interviews, name)
+    guide = _find_guide(interviews, name)
     if what not in _CLOCK:
         raise InputError(f"the clock has no action {what[:40]!r}: use {join_with_or(_CLOCK)}")
     if what == START and not section:
@@ -162,11 +162,11 @@ def move_clock(interviews: Interviews, name: str, stamp: Stamp, what: str, secti
             return False  # pressed offline while others went on: their clock counts
         return changes_clock(compute_clock(known, moment), what, section, stamp.actor)
 
-    return _kept(interviews, name, CLOCK, content, stamp, changes)
+    return _record_entry(interviews, name, CLOCK, content, stamp, changes)
 
 
-def _kept(
-    interviews: Interviews, name: str, kind: str, said: Mapping[str, Any], stamp: Stamp, changes: Changes
+def _record_entry(
+    interviews: Interviews, name: str, kind: str, content: Mapping[str, Any], stamp: Stamp, changes: Changes
 ) -> SealedEntry | None:
     """Records an act in one transaction; returns None if it would change nothing."""
     participant = interviews.interview(name).participant
@@ -182,13 +182,15 @@ def _kept(
         sent = next((entry for entry in known if stamp.key and entry.key == stamp.key), None)
         if sent is not None:
             same = (sent.kind, sent.actor) == (kind, stamp.actor)
-            if not same or any(sent.content.get(part) != value for part, value in said.items()):
+            if not same or any(sent.content.get(part) != value for part, value in content.items()):
                 raise StateError(f"the key of this {kind} has already been used for something else")
             return [NewEntry(kind, sent.actor, sent.content, participant, name, sent.time, sent.key)]
         now = interviews.now()
         present = datetime.fromisoformat(now).timestamp()
         moment = (
-            stamp.when if made_up and stamp.when is not None else _moment(stamp.when, parse_moment(planned), present)
+            stamp.when
+            if made_up and stamp.when is not None
+            else _limit_moment(stamp.when, parse_moment(planned), present)
         )
         try:
             wall = datetime.fromtimestamp(moment, UTC).isoformat(timespec="milliseconds")
@@ -197,22 +199,22 @@ def _kept(
         if not changes(known, moment):
             return []
         at = round(compute_clock(known, moment).elapsed(moment), 1)
-        stamped = {**said, "at": at, "wall": wall}
+        stamped = {**content, "at": at, "wall": wall}
         return [NewEntry(kind, stamp.actor, stamped, participant, name, now, stamp.key or new_key())]
 
     return next(iter(interviews.file.add_computed(decide, about=name)), None)
 
 
-def _moment(when: float | None, planned: float, now: float) -> float:
+def _limit_moment(when: float | None, planned: float, now: float) -> float:
     """Limits a moment to the time between planning the interview and now."""
     return now if when is None or not when < now else max(when, planned)
 
 
-def _guide(interviews: Interviews, name: str) -> Guide:
+def _find_guide(interviews: Interviews, name: str) -> Guide:
     return interviews.guide_of(interviews.interview(name))
 
 
-def _question(guide: Guide, name: str) -> GuideQuestion:
+def _find_question(guide: Guide, name: str) -> GuideQuestion:
     guide_question = guide.question(name)
     if guide_question is None:
         options = suggest(name, [question.id for question in guide.questions()])
@@ -227,7 +229,7 @@ def _require_section(guide: Guide, name: str) -> None:
         raise InputError(f"there is no section {name[:60]!r} in the guide {guide.id!r}; allowed: {options}")
 
 
-def _words(text: str, most: int, what: str) -> str:
+def _clean_text(text: str, most: int, what: str) -> str:
     """Returns a typed text without characters that a file cannot store."""
     whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\r\n", "\n").replace("\0", "")
     if len(whole.strip()) > most:
@@ -241,7 +243,7 @@ OTHER = "other:"
 
 
 @dataclass(frozen=True)
-class StepSent:
+class StopForm:
     """The form of one stop as it was submitted."""
 
     stop: int
@@ -257,7 +259,7 @@ class StepSent:
     other: str = ""
 
 
-def carry_out(interviews: Interviews, name: str, stamp: Stamp, act: Mapping[str, Any]) -> SealedEntry | None:
+def record_act(interviews: Interviews, name: str, stamp: Stamp, act: Mapping[str, Any]) -> SealedEntry | None:
     """Carries out an act sent by a script; returns None if it changes nothing."""
 
     def words(part: str) -> str:
@@ -270,48 +272,48 @@ def carry_out(interviews: Interviews, name: str, stamp: Stamp, act: Mapping[str,
             place = (question, words("section"), follow_up)
             return take_note(interviews, name, stamp, words("text"), *place, words("amends"))
         case "tick":
-            return tick(interviews, name, stamp, question, words("item"), words("other"), on)
+            return tick_item(interviews, name, stamp, question, words("item"), words("other"), on)
         case "mark":
-            return mark(interviews, name, stamp, question, words("what"), on)
+            return mark_question(interviews, name, stamp, question, words("what"), on)
         case "clock":
             return move_clock(interviews, name, stamp, words("what"), words("section"))
         case unknown:
             raise InputError(f"there is no action {str(unknown)[:60]!r}: reload the page")
 
 
-def take_step(interviews: Interviews, name: str, stamp: Stamp, sent: StepSent) -> int:
+def submit_stop(interviews: Interviews, name: str, stamp: Stamp, sent: StopForm) -> int:
     """Records everything in a form and follows its button; returns the number of the stop to show."""
-    sheet = desk_sheet(interviews, name, stamp.actor)
+    sheet = build_desk_sheet(interviews, name, stamp.actor)
     stop = sheet.at(sent.stop)
     question = stop.question.id if stop.question else ""
     for value in sorted(sent.items ^ sent.was) if question else ():
         place = {"other": value.removeprefix(OTHER)} if value.startswith(OTHER) else {"item": value}
-        tick(interviews, name, _part(stamp, value), question, on=value in sent.items, **place)
+        tick_item(interviews, name, _derive_stamp(stamp, value), question, on=value in sent.items, **place)
     if question and sent.other.strip():
-        tick(interviews, name, _part(stamp, "other"), question, other=sent.other)
+        tick_item(interviews, name, _derive_stamp(stamp, "other"), question, other=sent.other)
     if sent.note.strip() or sent.amends:
         follow_up = sent.follow_up
         if sent.amends and (amended := sheet.note(sent.amends)):
             follow_up = amended.follow_up
         words, section = sent.note, "" if question else stop.section.id
-        take_note(interviews, name, _part(stamp, "note"), words, question, section, follow_up, sent.amends)
-    return _moved(interviews, name, stamp, sheet, stop, sent.do)
+        take_note(interviews, name, _derive_stamp(stamp, "note"), words, question, section, follow_up, sent.amends)
+    return _move_on(interviews, name, stamp, sheet, stop, sent.do)
 
 
-def _moved(interviews: Interviews, name: str, stamp: Stamp, sheet: DeskSheet, stop: Stop, do: str) -> int:
+def _move_on(interviews: Interviews, name: str, stamp: Stamp, sheet: DeskSheet, stop: Stop, do: str) -> int:
     leads = sheet.clock.status in (RUNNING, PAUSED) and sheet.leads_the_way
     if stop.question and do in (SKIP, ASK_AFTER_ALL):
-        mark(interviews, name, _part(stamp, SKIPPED), stop.question.id, SKIPPED, on=do == SKIP)
+        mark_question(interviews, name, _derive_stamp(stamp, SKIPPED), stop.question.id, SKIPPED, on=do == SKIP)
     if stop.question and do == NEXT and leads and sheet.state_of(stop) != SKIPPED:
-        mark(interviews, name, _part(stamp, ASKED), stop.question.id, ASKED)
+        mark_question(interviews, name, _derive_stamp(stamp, ASKED), stop.question.id, ASKED)
     if do not in (NEXT, SKIP) or stop.number + 1 == len(sheet.stops):
         return stop.number
     following = sheet.stops[stop.number + 1]
     if leads and following.section.id != sheet.clock.section:
-        move_clock(interviews, name, _part(stamp, SECTION), SECTION, following.section.id)
+        move_clock(interviews, name, _derive_stamp(stamp, SECTION), SECTION, following.section.id)
     return following.number
 
 
-def _part(stamp: Stamp, part: str) -> Stamp:
+def _derive_stamp(stamp: Stamp, part: str) -> Stamp:
     """Returns a stamp for one of the acts in a form, with a key of its own, so that resending repeats nothing."""
     return Stamp(stamp.actor, f"{stamp.key} {part}" if stamp.key else "", stamp.when, stamp.opened)

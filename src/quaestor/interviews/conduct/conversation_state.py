@@ -185,17 +185,17 @@ def build_conversation(entries: Sequence[SealedEntry]) -> Conversation:
     clock = compute_clock(conversation_entries)
     ticks: dict[tuple[str, str, str], Tick] = {}
     marks: dict[tuple[str, str], TimeMark] = {}
-    for one in conversation_entries:
-        content = one.content
-        if one.kind == TICK:
+    for entry in conversation_entries:
+        content = entry.content
+        if entry.kind == TICK:
             item, other = content.get("item", ""), content.get("other", "")
-            tick = Tick(content["question"], item, other, content["on"], one.actor, content.get("at", 0.0))
+            tick = Tick(content["question"], item, other, content["on"], entry.actor, content.get("at", 0.0))
             ticks[tick.question, tick.item, tick.other] = tick
-        elif one.kind == MARK and content["what"] != FOLLOW_UP:
+        elif entry.kind == MARK and content["what"] != FOLLOW_UP:
             place = (content["question"], content["what"])
             marks.pop(place, None)
             if content["on"]:
-                marks[place] = TimeMark(*place, one.actor, content.get("at", 0.0))
+                marks[place] = TimeMark(*place, entry.actor, content.get("at", 0.0))
     people = tuple(dict.fromkeys(entry.actor for entry in conversation_entries))
     return Conversation(clock, _notes(conversation_entries, clock), tuple(ticks.values()), marks, people)
 
@@ -206,8 +206,8 @@ def compute_clock(entries: Iterable[SealedEntry], until: float | None = None) ->
         entry for entry in entries if entry.kind == CLOCK and (until is None or parse_moment(entry) <= until)
     ]
     clock = Clock()
-    for one in sorted(clock_entries, key=lambda one: (parse_moment(one), one.number)):
-        clock = clock.after(one)
+    for entry in sorted(clock_entries, key=lambda entry: (parse_moment(entry), entry.number)):
+        clock = clock.after(entry)
     return clock
 
 
@@ -238,16 +238,16 @@ def parse_moment(entry: SealedEntry) -> float:
 
 def _notes(entries: Sequence[SealedEntry], clock: Clock) -> tuple[Note, ...]:
     notes: dict[str, Note] = {}
-    for one in sorted((entry for entry in entries if is_note(entry)), key=lambda entry: entry.number):
-        content = one.content
-        version = NoteVersion(content.get("text", ""), float(content.get("at", 0.0)), content.get("wall") or one.time)
+    for entry in sorted((entry for entry in entries if is_note(entry)), key=lambda entry: entry.number):
+        content = entry.content
+        version = NoteVersion(content.get("text", ""), float(content.get("at", 0.0)), content.get("wall") or entry.time)
         first = notes.get(content.get("amends", ""))
         versions = (*first.versions, version) if first else (version,)
         if first:
             fields = (first.key, first.by, first.section, first.question, first.follow_up, versions, first.afterwards)
         else:
-            late = clock.stopped is not None and parse_moment(one) > clock.stopped
+            late = clock.stopped is not None and parse_moment(entry) > clock.stopped
             place = (content.get("section", ""), content["question"])
-            fields = (one.key, one.actor, *place, one.kind == MARK, versions, late)
+            fields = (entry.key, entry.actor, *place, entry.kind == MARK, versions, late)
         notes[fields[0]] = Note(*fields)
     return tuple(sorted(notes.values(), key=lambda note: datetime.fromisoformat(note.wall)))

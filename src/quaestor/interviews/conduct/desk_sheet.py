@@ -61,7 +61,7 @@ class DeskSheet:
     consent: ParticipantConsent
     opened: str
     actor: str
-    told: Conversation
+    conversation: Conversation
     stops: tuple[Stop, ...]
     sections: tuple[SectionClock, ...]
     head: int
@@ -70,7 +70,7 @@ class DeskSheet:
 
     @property
     def clock(self) -> Clock:
-        return self.told.clock
+        return self.conversation.clock
 
     @property
     def elapsed(self) -> float:
@@ -89,17 +89,17 @@ class DeskSheet:
         return next((stop for stop in here if not self.state_of(stop)), (here or self.stops)[0])
 
     def state_of(self, stop: Stop) -> str:
-        return self.told.state_of(stop.question.id) if stop.question else ""
+        return self.conversation.state_of(stop.question.id) if stop.question else ""
 
     def notes_at(self, stop: Stop) -> list[Note]:
-        return self.told.notes_on(stop.question.id if stop.question else "", stop.section.id)
+        return self.conversation.notes_on(stop.question.id if stop.question else "", stop.section.id)
 
     def note(self, key: str) -> Note | None:
         """Returns the actor's own note with this key, to amend it."""
-        return next((one for one in self.told.notes if one.key == key and one.by == self.actor), None)
+        return next((note for note in self.conversation.notes if note.key == key and note.by == self.actor), None)
 
 
-def stops_of(guide: Guide) -> tuple[Stop, ...]:
+def list_stops(guide: Guide) -> tuple[Stop, ...]:
     """Lists the stops of a guide; openings and closings are stops of their own, other scripts precede a question."""
     stops: list[Stop] = []
     for section in guide.sections:
@@ -112,11 +112,11 @@ def stops_of(guide: Guide) -> tuple[Stop, ...]:
     return tuple(stops)
 
 
-def desk_sheet(interviews: Interviews, name: str, actor: str) -> DeskSheet:
+def build_desk_sheet(interviews: Interviews, name: str, actor: str) -> DeskSheet:
     """Builds the interviewer's page as of now."""
     interview, entries = interviews.interview(name), interviews.file.read_entries(about=name)
     guide, conversation, moment = interviews.guide_of(interview), build_conversation(entries), _moment(interviews)
-    stops = stops_of(guide)
+    stops = list_stops(guide)
     sections = tuple(
         SectionClock(
             section,
@@ -139,7 +139,7 @@ def desk_sheet(interviews: Interviews, name: str, actor: str) -> DeskSheet:
     )
 
 
-def since(interviews: Interviews, name: str, after: int) -> dict[str, Any]:
+def list_changes_since(interviews: Interviews, name: str, after: int) -> dict[str, Any]:
     """Returns the entries after a number and the current clock; pages poll this."""
     head = interviews.file.read_head(name)
     if not head:
@@ -148,16 +148,16 @@ def since(interviews: Interviews, name: str, after: int) -> dict[str, Any]:
     conversation = build_conversation(entries)
     return {
         "head": max(head, after),
-        "clock": clock_json(conversation.clock, _moment(interviews)),
+        "clock": build_clock_json(conversation.clock, _moment(interviews)),
         "entries": [
-            entry_json(entry) | _stands(conversation, entry)
+            build_entry_json(entry) | _find_effect(conversation, entry)
             for entry in entries
             if entry.number > after and entry.kind in KINDS
         ],
     }
 
 
-def clock_json(clock: Clock, moment: float) -> dict[str, Any]:
+def build_clock_json(clock: Clock, moment: float) -> dict[str, Any]:
     """Returns the state of a clock at a moment."""
     spent = {name: round(clock.in_section(name, moment), 1) for name in {*clock.spent, clock.section} if name}
     return {
@@ -171,14 +171,14 @@ def clock_json(clock: Clock, moment: float) -> dict[str, Any]:
     }
 
 
-def entry_json(entry: SealedEntry) -> dict[str, Any]:
+def build_entry_json(entry: SealedEntry) -> dict[str, Any]:
     """Returns an entry of a conversation as pages and programs receive it."""
     act = "clock" if entry.kind == CLOCK else "note" if entry.content.get("what") == "follow-up" else entry.kind
     change = {"number": entry.number, "key": entry.key, "by": entry.actor, "act": act, **entry.content}
     return change | {"follow_up": entry.content.get("what") == "follow-up"} if act == "note" else change
 
 
-def _stands(conversation: Conversation, entry: SealedEntry) -> dict[str, bool]:
+def _find_effect(conversation: Conversation, entry: SealedEntry) -> dict[str, bool]:
     """Whether a tick or a mark is in effect: one that arrives late may already have been undone."""
     content = entry.content
     if entry.kind == TICK:

@@ -104,7 +104,7 @@ class Protocol:
         """Start and end as times of day."""
         if self.clock.began is None:
             return ""
-        began, stopped = _of_day(self.clock.began), _of_day(self.clock.stopped)
+        began, stopped = _format_time_of_day(self.clock.began), _format_time_of_day(self.clock.stopped)
         return f"{began} to {stopped} UTC" if stopped else f"from {began} UTC"
 
     @property
@@ -156,13 +156,13 @@ def build_protocol(interviews: Interviews, name: str) -> Protocol:
     return Protocol(interview, guide, person, consent, talk.clock, talked, talk.people, sections)
 
 
-def protocol_json(protocol: Protocol) -> dict[str, Any]:
+def build_protocol_json(protocol: Protocol) -> dict[str, Any]:
     """Returns the protocol as plain values."""
 
     def note_json(note: Note) -> dict[str, Any]:
         versions = [{"text": version.text, "at": version.at, "time": version.wall} for version in note.versions]
-        told = {"by": note.by, "at": note.at, "time": note.wall, "text": note.text, "follow_up": note.follow_up}
-        return {**told, "afterwards": note.afterwards, "versions": versions}
+        content = {"by": note.by, "at": note.at, "time": note.wall, "text": note.text, "follow_up": note.follow_up}
+        return {**content, "afterwards": note.afterwards, "versions": versions}
 
     return {
         "interview": protocol.interview.id,
@@ -196,35 +196,37 @@ def protocol_json(protocol: Protocol) -> dict[str, Any]:
     }
 
 
-def protocol_markdown(protocol: Protocol) -> str:
+def format_protocol(protocol: Protocol) -> str:
     """Returns the protocol as Markdown to keep, print or edit."""
     interview, consent = protocol.interview, protocol.consent
     counts = [f"{protocol.count(state)} {state}" for state in (ASKED, SKIPPED, NOT_REACHED)]
     head = [
         f"# Protocol of the interview {interview.id}",
         "",
-        *([f"{_plain(protocol.about)}", ""] if protocol.about else []),
-        f"- Guide: {_plain(protocol.guide.title)} ({interview.guide}, version {interview.version})",
+        *([f"{_escape_markdown(protocol.about)}", ""] if protocol.about else []),
+        f"- Guide: {_escape_markdown(protocol.guide.title)} ({interview.guide}, version {interview.version})",
         *([f"- Consent: {consent.words}, {consent.how}, {consent.day}"] if consent.what else []),
         f"- Held: {' '.join(part for part in (interview.day, protocol.hours) if part) or 'not yet'}",
         f"- Talked: {format_clock(protocol.talked)} of {protocol.guide.minutes:g} minutes planned"
         + (f", {format_clock(protocol.paused)} of pauses not counted" if protocol.paused >= 1 else ""),
         f"- Questions: {', '.join(counts)}, {protocol.added} added",
-        *([f"- Notes by: {', '.join(map(_plain, protocol.people))}"] if protocol.people else []),
+        *([f"- Notes by: {', '.join(map(_escape_markdown, protocol.people))}"] if protocol.people else []),
         "",
         "| section | planned | used |",
         "| --- | ---: | ---: |",
         *(
-            f"| {_plain(line.section.title)} | {format_clock(line.planned)} | {format_clock(line.used)} |"
+            f"| {_escape_markdown(line.section.title)} | {format_clock(line.planned)} | {format_clock(line.used)} |"
             for line in protocol.sections
         ),
     ]
-    return "\n".join([*head, "", *(text for line in protocol.sections for text in _section(line))]).rstrip() + "\n"
+    return (
+        "\n".join([*head, "", *(text for line in protocol.sections for text in _format_section(line))]).rstrip() + "\n"
+    )
 
 
 def write_protocol(protocol: Protocol, path: Path) -> None:
     """Writes the protocol to a file that only its owner can read, because it contains what was said."""
-    text = protocol_markdown(protocol).encode()
+    text = format_protocol(protocol).encode()
     try:
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
             path.chmod(0o600)
@@ -233,41 +235,42 @@ def write_protocol(protocol: Protocol, path: Path) -> None:
         raise InputError(f"{path} cannot be written ({error.strerror}): name a file in an existing folder") from None
 
 
-def _section(line: ProtocolSection) -> Iterator[str]:
-    yield f"## {_plain(line.section.title)}"
+def _format_section(line: ProtocolSection) -> Iterator[str]:
+    yield f"## {_escape_markdown(line.section.title)}"
     yield ""
-    yield from _notes(line.notes)
+    yield from _format_notes(line.notes)
     for question in line.questions:
-        yield f"### {_plain(question.question.text)}"
+        yield f"### {_escape_markdown(question.question.text)}"
         yield ""
         if question.mark or question.state != ASKED:
-            when = f", {format_clock(question.mark.at)}, {_plain(question.mark.by)}" if question.mark else ""
+            when = f", {format_clock(question.mark.at)}, {_escape_markdown(question.mark.by)}" if question.mark else ""
             yield f"*{question.state}{when}*"
             yield ""
         if question.ticks:
             tick_lines = (
-                f"{_plain(tick.label)} ({format_clock(tick.at)}, {_plain(tick.by)})" for tick in question.ticks
+                f"{_escape_markdown(tick.label)} ({format_clock(tick.at)}, {_escape_markdown(tick.by)})"
+                for tick in question.ticks
             )
             yield "Referred to: " + "; ".join(tick_lines)
             yield ""
-        yield from _notes(question.notes)
+        yield from _format_notes(question.notes)
 
 
-def _notes(notes: tuple[Note, ...]) -> Iterator[str]:
+def _format_notes(notes: tuple[Note, ...]) -> Iterator[str]:
     for note in notes:
         when = "afterwards" if note.afterwards else format_clock(note.at)
         kind = " follow-up question:" if note.follow_up else ""
-        words = "\\\n  ".join(_plain(text) for text in note.text.split("\n"))
-        yield f"- **{when}** {_plain(note.by)}{' (amended)' if note.amended else ''}:{kind} {words}"
+        words = "\\\n  ".join(_escape_markdown(text) for text in note.text.split("\n"))
+        yield f"- **{when}** {_escape_markdown(note.by)}{' (amended)' if note.amended else ''}:{kind} {words}"
     if notes:
         yield ""
 
 
-def _plain(text: str) -> str:
+def _escape_markdown(text: str) -> str:
     """Escapes a text for Markdown, so that nothing in it is read as markup."""
     escaped = re.sub(r"([\\`*_\[\]<>|&])", r"\\\1", text)
     return re.sub(r"^(\s*\d*)([#+=~.)-])", r"\1\\\2", escaped)
 
 
-def _of_day(moment: float | None) -> str:
+def _format_time_of_day(moment: float | None) -> str:
     return "" if moment is None else datetime.fromtimestamp(moment, UTC).strftime("%H:%M")

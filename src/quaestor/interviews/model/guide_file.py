@@ -90,7 +90,7 @@ class Block:
 
     def items(self) -> tuple[tuple[ReferenceItem, ...], bool]:
         """Returns its reference items, and whether others may be added."""
-        found, other = [], False
+        items, other = [], False
         for words, where in self.points:
             box = _BOX.fullmatch(" ".join(words))
             if not box:
@@ -102,8 +102,8 @@ class Block:
                 other = True
             else:
                 marks.only((), (), where)
-                found.append(ReferenceItem(marks.id or _slug(label), label))
-        return tuple(found), other
+                items.append(ReferenceItem(marks.id or _slug(label), label))
+        return tuple(items), other
 
 
 def blocks_of(lines: Sequence[str], name: str, first: int) -> list[Block]:

@@ -104,8 +104,8 @@ class _Asked:
         self._by_word: dict[str, list[tuple[int, float]]] = {}
         self._lengths: list[float] = []
         self._counts = [len(question) for question in weights]
-        for place, one in enumerate(weights):
-            own = {word: weight * self._rare[word] for word, weight in one.items()}
+        for place, word_weights in enumerate(weights):
+            own = {word: weight * self._rare[word] for word, weight in word_weights.items()}
             self._lengths.append(math.sqrt(sum(weight * weight for weight in own.values())))
             for word, weight in own.items():
                 self._by_word.setdefault(word, []).append((place, weight))

@@ -90,7 +90,7 @@ class Guide:
             yield from section.questions
 
     def question(self, name: str) -> GuideQuestion | None:
-        return next((one for one in self.questions() if one.id == name), None)
+        return next((question for question in self.questions() if question.id == name), None)
 
     def section_of(self, question: str) -> GuideSection | None:
         return next((section for section in self.sections if any(q.id == question for q in section.questions)), None)

@@ -20,8 +20,8 @@ from quaestor.deidentify.match_confidence import SHORT
 from quaestor.deidentify.name_forms import KnownName
 from quaestor.deidentify.ordinary_words import ORDINARY
 from quaestor.interviews.model.records import Transcript
-from quaestor.interviews.names.confirmations import answers_of
-from quaestor.interviews.names.known_names import REPLACE, all_names
+from quaestor.interviews.names.confirmations import build_answers
+from quaestor.interviews.names.known_names import REPLACE, list_all_names
 from quaestor.interviews.names.masking import HIDE
 from quaestor.interviews.names.matches import OPEN, REFUSED, Proposal, places_in
 from quaestor.interviews.names.rewording import take_names_out, without
@@ -69,14 +69,16 @@ class ErasedNames:
 
 def names_of_participant(interviews: Interviews, participant: str) -> ErasedNames:
     """Returns every known name of a participant; call it before the names are erased."""
-    return ErasedNames(participant, tuple(name for name in all_names(interviews) if name.participant == participant))
+    return ErasedNames(
+        participant, tuple(name for name in list_all_names(interviews) if name.participant == participant)
+    )
 
 
 def erase_names(interviews: Interviews, erased: ErasedNames, actor: str, time: str) -> bool:
     """Erases names from other transcripts and from all written texts; returns whether it found any."""
     if not erased.names:
         return False
-    others = [name for name in all_names(interviews) if name.id not in erased.ids]
+    others = [name for name in list_all_names(interviews) if name.id not in erased.ids]
     finder = Finder([*erased.names, *others])
     talks = [
         interview.id
@@ -175,6 +177,6 @@ def _said_without(entry: SealedEntry, labels: dict[str, str], erased: ErasedName
 
 def _replacement(talk: Transcript, chosen: Sequence[Proposal], actor: str, time: str) -> NewEntry:
     """Builds the entry that shows the pseudonym; its key is a hash of the places, so that it is recorded only once."""
-    content = {"places": answers_of(talk, chosen, confirmed=True)}
+    content = {"places": build_answers(talk, chosen, confirmed=True)}
     key = hashlib.sha256(f"{talk.interview}\0{to_canonical_json(content, REPLACE)}".encode()).hexdigest()[:32]
     return NewEntry(REPLACE, actor, content, talk.participant, talk.interview, time, key)

@@ -40,25 +40,25 @@ _GENERIC = frozenset(("info", "contact", "mail", "office", "hello", "admin", "su
 _MOST_FORMS, _LONGEST, _SHORTEST = 50, 200, 2
 
 
-def names_of(interviews: Interviews, actor: str | None = None) -> list[KnownName]:
+def list_names(interviews: Interviews, actor: str | None = None) -> list[KnownName]:
     """Returns every known name to the lead, those that the lead added first."""
     require_lead(interviews.coding, actor, "see the names behind pseudonyms")
-    return all_names(interviews)
+    return list_all_names(interviews)
 
 
-def all_names(interviews: Interviews) -> list[KnownName]:
+def list_all_names(interviews: Interviews) -> list[KnownName]:
     """Returns every known name without a permission check, for code that searches texts and shows nobody the names."""
     version = interviews.version()  # taken before reading, so that a change meanwhile is noticed and read again
 
     def gathered() -> list[KnownName]:
-        return _gathered(interviews, interviews.identities.read_entries(), _speakers(interviews))
+        return _gather_names(interviews, interviews.identities.read_entries(), _list_speakers(interviews))
 
     return interviews.remembered("names", version, gathered)
 
 
-def finder_of(interviews: Interviews) -> Finder:
+def get_finder(interviews: Interviews) -> Finder:
     """Returns a finder for all known names, cached until the names change."""
-    names = all_names(interviews)
+    names = list_all_names(interviews)
     return interviews.remembered("finder", tuple(names), lambda: Finder(names))
 
 
@@ -90,20 +90,26 @@ def add_name(
     lead = require_lead(interviews.coding, actor, "choose which names are replaced")
     if participant:
         interviews.participant(participant)
-    known = all_names(interviews)
-    checked_forms = _checked_forms(forms)
+    known = list_all_names(interviews)
+    checked_forms = _check_forms(forms)
     for existing in known:
         if {build_identity(form) for form in checked_forms} & {
             build_identity(form) for form in existing.forms
         } and not existing.derived:
             raise InputError(f"this name is already known and shown as {existing.shown}: change that entry instead")
     known_name = KnownName(
-        _next_id(interviews, _kind(kind), known), _kind(kind), checked_forms, "", participant, _checked_endings(endings)
+        _next_id(interviews, _require_kind(kind), known),
+        _require_kind(kind),
+        checked_forms,
+        "",
+        participant,
+        _check_endings(endings),
     )
     known_name = replace(
-        known_name, shown=_checked_shown(shown, known_name, known) or participant or default_shown(known_name)
+        known_name,
+        shown=_check_replacement(shown, known_name, known) or participant or build_default_replacement(known_name),
     )
-    _keep(interviews, known_name, lead)
+    _store_name(interviews, known_name, lead)
     return known_name
 
 
@@ -118,36 +124,37 @@ def change_name(
 ) -> KnownName:
     """Changes a name: arguments left out stay as they are, and the earlier version of the name is not kept."""
     lead = require_lead(interviews.coding, actor, "choose which names are replaced")
-    known = name_called(interviews, name)
+    known = find_name(interviews, name)
     if known.id in (known.participant, INTERVIEWER):
         raise InputError(f"{known.shown} comes from contact data or a transcript: add a name to give it other forms")
     changed_known = replace(
         known,
-        kind=known.kind if kind is None else _kind(kind),
-        forms=known.forms if forms is None else _checked_forms(forms),
-        endings=known.endings if endings is None else _checked_endings(endings),
+        kind=known.kind if kind is None else _require_kind(kind),
+        forms=known.forms if forms is None else _check_forms(forms),
+        endings=known.endings if endings is None else _check_endings(endings),
     )
     changed_known = replace(
-        changed_known, shown=known.shown if not shown else _checked_shown(shown, changed_known, all_names(interviews))
+        changed_known,
+        shown=known.shown if not shown else _check_replacement(shown, changed_known, list_all_names(interviews)),
     )
-    _keep(interviews, changed_known, lead)
+    _store_name(interviews, changed_known, lead)
     return changed_known
 
 
 def remove_name(interviews: Interviews, name: str, actor: str | None = None) -> KnownName:
     """Removes a name; places where it has been replaced stay replaced."""
     require_lead(interviews.coding, actor, "choose which names are replaced")
-    known = name_called(interviews, name)
-    if not interviews.identities.delete_entries(known.participant, NAME, _about(known.id)):
+    known = find_name(interviews, name)
+    if not interviews.identities.delete_entries(known.participant, NAME, _build_key(known.id)):
         raise InputError(
             f"{known.shown} comes from contact data or a transcript: it cannot be removed as long as they are kept"
         )
     return known
 
 
-def name_called(interviews: Interviews, name: str) -> KnownName:
+def find_name(interviews: Interviews, name: str) -> KnownName:
     """Finds a name by its id, or by what is shown instead of it."""
-    known = all_names(interviews)
+    known = list_all_names(interviews)
     known_name = next(
         (candidate for candidate in known if name in (candidate.id, candidate.shown, candidate.shown.strip("[]"))), None
     )
@@ -157,36 +164,38 @@ def name_called(interviews: Interviews, name: str) -> KnownName:
     return known_name
 
 
-def keep_if_new(interviews: Interviews, name: KnownName, lead: str) -> None:
+def store_derived_name(interviews: Interviews, name: KnownName, lead: str) -> None:
     """Stores a derived name once somebody has decided on it, so that its replacement never changes afterwards."""
     if name.id not in (name.participant, INTERVIEWER) and name.derived:
-        _keep(interviews, name, lead)
+        _store_name(interviews, name, lead)
 
 
-def default_shown(name: KnownName) -> str:
+def build_default_replacement(name: KnownName) -> str:
     """Returns what a name is shown as by default: `[person 1]`, `[organisation A]`."""
-    return _default(name.kind, int(name.id.rpartition("-")[2]))
+    return _format_default(name.kind, int(name.id.rpartition("-")[2]))
 
 
-def is_own_word(name: str, shown: str) -> bool:
+def is_default_replacement(name: str, shown: str) -> bool:
     """Whether the replacement of a name is a default one, which cannot contain anybody's name."""
     kind, _, number = name.rpartition("-")
-    return shown == _default(kind, int(number)) if kind in KINDS and number.isdecimal() else True
+    return shown == _format_default(kind, int(number)) if kind in KINDS and number.isdecimal() else True
 
 
-def _default(kind: str, number: int) -> str:
-    return f"[{_WORD[kind]} {_letters(number) if kind in _BY_LETTER else number}]"
+def _format_default(kind: str, number: int) -> str:
+    return f"[{_WORD[kind]} {_format_letters(number) if kind in _BY_LETTER else number}]"
 
 
-def _gathered(interviews: Interviews, entries: Sequence[SealedEntry], spoken: Sequence[SpeakerName]) -> list[KnownName]:
-    known = [_told(entry) for entry in entries if entry.kind == NAME]
+def _gather_names(
+    interviews: Interviews, entries: Sequence[SealedEntry], spoken: Sequence[SpeakerName]
+) -> list[KnownName]:
+    known = [_read_name(entry) for entry in entries if entry.kind == NAME]
     for entry in entries:
         if entry.kind == "contact":
-            known += _of_contact(entry)
-    return known + _of_speakers(interviews, known, spoken)
+            known += _derive_from_contact(entry)
+    return known + _derive_from_speakers(interviews, known, spoken)
 
 
-def _told(entry: SealedEntry) -> KnownName:
+def _read_name(entry: SealedEntry) -> KnownName:
     content = entry.content
     return KnownName(
         content["id"],
@@ -198,21 +207,23 @@ def _told(entry: SealedEntry) -> KnownName:
     )
 
 
-def _of_contact(entry: SealedEntry) -> Iterator[KnownName]:
+def _derive_from_contact(entry: SealedEntry) -> Iterator[KnownName]:
     """Yields a participant's name, and the addresses and numbers that belong to them alone."""
     who, contact = entry.participant, entry.content
     if is_searchable(contact["name"]):
-        yield _derived(who, PERSON, (contact["name"],), who, who)
+        yield _build_derived(who, PERSON, (contact["name"],), who, who)
     local = contact["email"].partition("@")[0]
     theirs = [contact["email"], contact["telephone"]]
     if len(local) > _SHORTEST + 1 and local.lower() not in _GENERIC:
         theirs.append(local)
     forms = tuple(their for their in theirs if is_searchable(their))
     if forms:
-        yield _derived(who, OTHER, forms, who, who)
+        yield _build_derived(who, OTHER, forms, who, who)
 
 
-def _of_speakers(interviews: Interviews, known: list[KnownName], spoken: Sequence[SpeakerName]) -> list[KnownName]:
+def _derive_from_speakers(
+    interviews: Interviews, known: list[KnownName], spoken: Sequence[SpeakerName]
+) -> list[KnownName]:
     heard = {split_words(form) for known_name in known for form in known_name.forms}
     known_names: list[KnownName] = []
     for speaker in spoken:
@@ -222,25 +233,27 @@ def _of_speakers(interviews: Interviews, known: list[KnownName], spoken: Sequenc
         heard.add(words)
         if speaker.voice is Voice.PARTICIPANT:
             known_names.append(
-                _derived(speaker.participant, PERSON, (speaker.label,), speaker.participant, speaker.participant)
+                _build_derived(speaker.participant, PERSON, (speaker.label,), speaker.participant, speaker.participant)
             )
         elif speaker.voice is Voice.INTERVIEWER:
-            known_names.append(_derived(INTERVIEWER, PERSON, (speaker.label,), f"[{INTERVIEWER}]"))
+            known_names.append(_build_derived(INTERVIEWER, PERSON, (speaker.label,), f"[{INTERVIEWER}]"))
         else:
-            new_name = _derived(_next_id(interviews, PERSON, [*known, *known_names]), PERSON, (speaker.label,), "")
+            new_name = _build_derived(
+                _next_id(interviews, PERSON, [*known, *known_names]), PERSON, (speaker.label,), ""
+            )
             whose = interviews.interview(speaker.interview).participant
-            known_names.append(replace(new_name, shown=default_shown(new_name), participant=whose))
+            known_names.append(replace(new_name, shown=build_default_replacement(new_name), participant=whose))
     return known_names
 
 
-def _speakers(interviews: Interviews) -> list[SpeakerName]:
+def _list_speakers(interviews: Interviews) -> list[SpeakerName]:
     """Returns what recordings call people; only a new recording or a change of voice changes it."""
     entries = interviews.file.read_entries()
     mark = tuple(entry.number for entry in entries if entry.kind in ("transcript", "speaker"))
     return interviews.remembered("speakers", mark, lambda: names_of_speakers(interviews))
 
 
-def _derived(name: str, kind: str, forms: tuple[str, ...], shown: str, participant: str = "") -> KnownName:
+def _build_derived(name: str, kind: str, forms: tuple[str, ...], shown: str, participant: str = "") -> KnownName:
     return KnownName(name, kind, forms, shown, participant, derived=True)
 
 
@@ -253,19 +266,19 @@ def _next_id(interviews: Interviews, kind: str, known: Iterable[KnownName]) -> s
     return f"{kind}-{max(numbers, default=0) + 1}"
 
 
-def _keep(interviews: Interviews, name: KnownName, lead: str) -> None:
+def _store_name(interviews: Interviews, name: KnownName, lead: str) -> None:
     content = {"id": name.id, "kind": name.kind, "forms": list(name.forms), "shown": name.shown}
     content |= {"endings": list(name.endings)} if name.endings else {}
     interviews.identities.replace_entry(
-        NewEntry(NAME, lead, content, name.participant, _about(name.id), interviews.now())
+        NewEntry(NAME, lead, content, name.participant, _build_key(name.id), interviews.now())
     )
 
 
-def _about(name: str) -> str:
+def _build_key(name: str) -> str:
     return f"{NAME}/{name}"
 
 
-def _letters(number: int) -> str:
+def _format_letters(number: int) -> str:
     """A, B … Z, AA."""
     text = ""
     while number:
@@ -274,13 +287,13 @@ def _letters(number: int) -> str:
     return text
 
 
-def _kind(kind: str) -> str:
+def _require_kind(kind: str) -> str:
     if kind not in KINDS:
         raise InputError(f"there is no kind of name {kind!r}; allowed: {suggest(kind, KINDS)}")
     return kind
 
 
-def _checked_forms(forms: Sequence[str]) -> tuple[str, ...]:
+def _check_forms(forms: Sequence[str]) -> tuple[str, ...]:
     """Checks the forms of a name; the error messages never quote them, because they may end up in a log."""
     unique_forms = tuple(dict.fromkeys(" ".join(form.split()) for form in forms if form.strip()))
     if not unique_forms:
@@ -295,11 +308,11 @@ def _checked_forms(forms: Sequence[str]) -> tuple[str, ...]:
     return unique_forms
 
 
-def _checked_endings(endings: Sequence[str]) -> tuple[str, ...]:
+def _check_endings(endings: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word for ending in endings for word in split_words(ending)))
 
 
-def _checked_shown(shown: str, name: KnownName, known: Iterable[KnownName]) -> str:
+def _check_replacement(shown: str, name: KnownName, known: Iterable[KnownName]) -> str:
     """Checks that a replacement may be published: it contains neither this name nor another one, nor an address."""
     words = " ".join(shown.split())
     if len(words) > _LONGEST:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from quaestor.base.errors import StateError
 from quaestor.interviews.model.records import Replacement, SpokenTurn, Transcript
-from quaestor.interviews.names.known_names import REPLACE, InterviewNames, finder_of
+from quaestor.interviews.names.known_names import REPLACE, InterviewNames, get_finder
 from quaestor.interviews.names.matches import OPEN, each_once, places_in
 from quaestor.interviews.repository import Interviews, spoken_turns
 from quaestor.interviews.transcripts.import_file import list_entries_since_import
@@ -34,7 +34,7 @@ class ShownTranscript:
 
 def show_transcript(interviews: Interviews, name: str) -> ShownTranscript:
     """Returns a transcript as raters see it, cached until the transcript or the names change."""
-    mark = (interviews.file.read_head(name), finder_of(interviews))
+    mark = (interviews.file.read_head(name), get_finder(interviews))
     return interviews.remembered(f"shown/{name}", mark, lambda: _shown(interviews, name))
 
 
@@ -55,7 +55,7 @@ def show_transcript_at(interviews: Interviews, name: str, seen: int = 0) -> Tran
 
 def mask_transcript(interviews: Interviews, talk: Transcript) -> Transcript:
     """Returns a transcript in which all certain names are replaced, confirmed or not."""
-    mark = (talk, interviews.file.read_head(talk.interview), finder_of(interviews))
+    mark = (talk, interviews.file.read_head(talk.interview), get_finder(interviews))
     return interviews.remembered(f"masked/{talk.interview}", mark, lambda: _without_names(interviews, talk))
 
 
@@ -66,7 +66,7 @@ def mask_text(interviews: Interviews, text: str) -> str:
 
 def build_masker(interviews: Interviews) -> Callable[[str], str]:
     """Returns a function that masks names in many texts and looks the names up only once."""
-    return InterviewNames(finder_of(interviews)).mask
+    return InterviewNames(get_finder(interviews)).mask
 
 
 def read_transcript_as(interviews: Interviews, name: str, actor: str | None) -> Transcript:

@@ -15,7 +15,7 @@ from quaestor.coding.session import require_lead
 from quaestor.deidentify.contact_patterns import REPLACEMENTS
 from quaestor.deidentify.finder import Finder, NameMatch, group_overlapping, join_alternatives
 from quaestor.interviews.model.records import Replacement, SpokenTurn, Transcript, Voice
-from quaestor.interviews.names.known_names import INTERVIEWER, REPLACE, all_names, finder_of, name_called
+from quaestor.interviews.names.known_names import INTERVIEWER, REPLACE, find_name, get_finder, list_all_names
 from quaestor.interviews.repository import Interviews
 from quaestor.interviews.transcripts.import_file import list_entries_since_import
 from quaestor.store.sealed_file import SealedEntry
@@ -102,7 +102,7 @@ def proposals(
     require_lead(interviews.coding, actor, "see the names in transcripts")
     if state not in STATES:
         raise InputError(f"there is no state {state!r} of a place: use open, confirmed or refused")
-    name_id = name if name in REPLACEMENTS or not name else name_called(interviews, name).id
+    name_id = name if name in REPLACEMENTS or not name else find_name(interviews, name).id
     chosen = [interviews.transcript(interview)] if interview else interviews.transcripts()
     places = [place for talk in chosen for place in places_in(interviews, talk)]
     return [place for place in places if place.state == state and name_id in ("", place.name)]
@@ -119,14 +119,14 @@ def progress_by_name(interviews: Interviews, actor: str | None = None) -> dict[s
     """Counts the proposals by state for each name id and each kind of address."""
     require_lead(interviews.coding, actor, "see the names in transcripts")
     transcripts = [place for talk in interviews.transcripts() for place in places_in(interviews, talk)]
-    ids = dict.fromkeys([*(name.id for name in all_names(interviews)), *(place.name for place in transcripts)])
+    ids = dict.fromkeys([*(name.id for name in list_all_names(interviews)), *(place.name for place in transcripts)])
     return {name: _counted([place for place in transcripts if place.name == name]) for name in ids}
 
 
 def places_in(interviews: Interviews, talk: Transcript, finder: Finder | None = None) -> list[Proposal]:
     """Returns every proposal of a transcript in order, for all known names or for those of a finder."""
     entries = list_entries_since_import(interviews.file.read_entries(about=talk.interview))
-    finder = finder or finder_of(interviews)
+    finder = finder or get_finder(interviews)
     mark = (entries[0].number if entries else 0, finder)
     candidates_by_turn = interviews.remembered(
         f"found/{talk.interview}", mark, lambda: [finder.find_candidates(turn.raw) for turn in talk.turns]

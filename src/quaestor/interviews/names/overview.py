@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from quaestor.deidentify.contact_patterns import REPLACEMENTS
 from quaestor.deidentify.name_forms import KnownName
-from quaestor.interviews.names.known_names import INTERVIEWER, names_of
+from quaestor.interviews.names.known_names import INTERVIEWER, list_names
 from quaestor.interviews.names.matches import OPEN, Progress, Proposal, progress_by_name, progress_of, proposals
 from quaestor.interviews.names.remaining import TRANSCRIPT, WRITTEN, Remaining, remaining
 from quaestor.interviews.repository import Interviews
@@ -114,7 +114,7 @@ def names_sheet(
 def name_lines(interviews: Interviews, actor: str | None = None) -> list[NameLine]:
     """Returns every name with its progress, followed by the kinds of addresses that were found."""
     by_id: dict[str, list[KnownName]] = {}
-    for known_name in names_of(interviews, actor):
+    for known_name in list_names(interviews, actor):
         by_id.setdefault(known_name.id, []).append(known_name)
     progress = progress_by_name(interviews, actor)
     lines = [

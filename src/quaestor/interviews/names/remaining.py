@@ -16,7 +16,7 @@ from quaestor.deidentify.finder import Finder
 from quaestor.interviews.conduct.conversation_state import read_conversation
 from quaestor.interviews.free_text import is_turn
 from quaestor.interviews.model.records import Guide
-from quaestor.interviews.names.known_names import InterviewNames, all_names, finder_of, is_own_word
+from quaestor.interviews.names.known_names import InterviewNames, get_finder, is_default_replacement, list_all_names
 from quaestor.interviews.names.matches import still_open
 from quaestor.interviews.names.stale_items import find_stale_items
 from quaestor.interviews.repository import Interviews, interviews_path, open_interviews
@@ -138,8 +138,8 @@ def _in_answer(answer: object, is_text: bool) -> Iterator[str]:
     if isinstance(answer, str):
         yield from (answer,) if is_text else ()
     elif is_passages(answer):
-        for stretch in read_passages(answer):
-            yield from (stretch.memo, *stretch.fields.values())
+        for passage in read_passages(answer):
+            yield from (passage.memo, *passage.fields.values())
     elif isinstance(answer, dict):
         yield str(answer.get("reason") or "")
 
@@ -194,7 +194,7 @@ def _in_words(interviews: Interviews) -> list[Remaining]:
         Remaining(TRANSCRIPT, f"the turn {proposal.place.partition(':')[0]}", proposal.shown)
         for proposal in still_open(interviews)
     ]
-    finder = finder_of(interviews)
+    finder = get_finder(interviews)
     for kind, where, text in [*_shown(interviews), *texts_of(interviews, finder)]:
         named = finder.find_sure_names(text)
         if kind in _WITH_ADDRESSES:
@@ -240,8 +240,8 @@ def _shown(interviews: Interviews) -> Iterator[tuple[str, str, str]]:
     """Yields the replacements that people chose, and those in transcripts for names that are no longer known."""
     ids_by_replacement = {
         known_name.shown: known_name.id
-        for known_name in all_names(interviews)
-        if not is_own_word(known_name.id, known_name.shown)
+        for known_name in list_all_names(interviews)
+        if not is_default_replacement(known_name.id, known_name.shown)
     }
     for shown, name in ids_by_replacement.items():
         yield SHOWN, f"the replacement of the name {name}", shown
@@ -250,7 +250,7 @@ def _shown(interviews: Interviews) -> Iterator[tuple[str, str, str]]:
             replacement.shown
             for turn in talk.turns
             for replacement in turn.replacements
-            if not is_own_word(replacement.name, replacement.shown)
+            if not is_default_replacement(replacement.name, replacement.shown)
         ]
         for shown in dict.fromkeys(theirs):
             if shown not in ids_by_replacement:

@@ -15,7 +15,7 @@ from quaestor.deidentify.finder import NameMatch
 from quaestor.interviews.conduct.conversation_state import MARK, NOTE, TICK
 from quaestor.interviews.free_text import REWORD_ACT
 from quaestor.interviews.model.guide_file import FENCE, guide_from
-from quaestor.interviews.names.known_names import NAME, finder_of
+from quaestor.interviews.names.known_names import NAME, get_finder
 from quaestor.interviews.repository import GUIDES, Interviews
 from quaestor.store.records import NewAct
 
@@ -35,7 +35,7 @@ def replace_written(interviews: Interviews, actor: str | None = None) -> int:
     It cannot be undone: the earlier text is not kept.
     """
     lead = require_lead(interviews.coding, actor, "replace names in written texts")
-    finder = finder_of(interviews)
+    finder = get_finder(interviews)
     changed = _changed(interviews, _WRITTEN, finder.find_sure) + _in_guides(interviews, finder.find_sure_names)
     if changed:
         interviews.coding.act(lambda state: NewAct(REWORD_ACT, lead, {"texts": changed}))

@@ -18,7 +18,7 @@ from quaestor.evidence.ingest import evidence_stamp
 from quaestor.evidence.items import list_evidence_files
 from quaestor.interviews.free_text import FOLDER
 from quaestor.interviews.model.records import SpokenTurn
-from quaestor.interviews.names.known_names import finder_of
+from quaestor.interviews.names.known_names import get_finder
 from quaestor.interviews.names.matches import still_open
 from quaestor.interviews.repository import Interviews
 from quaestor.study.folder import Study
@@ -66,7 +66,7 @@ def refuse_stale_items(interviews: Interviews | None, viewer: str) -> None:
 
 def _stamp(interviews: Interviews) -> object:
     """Returns a stamp that changes with the names, the transcripts, and the files that contain their words."""
-    return interviews.file.read_head(), finder_of(interviews), stamp_item_files(interviews.study)
+    return interviews.file.read_head(), get_finder(interviews), stamp_item_files(interviews.study)
 
 
 def stamp_item_files(study: Study) -> tuple[object, ...]:
@@ -94,7 +94,7 @@ def _find_stale(interviews: Interviews, items: Iterable[tuple[str, str, str]]) -
         if turn is None or body != as_html(turn.text):
             yield from (StaleItem(interview, shown) for shown in _find_names(interviews, turn, body))
         if question not in questions_by_item:
-            questions_by_item[question] = [name.shown for name in finder_of(interviews).find_sure_names(question)]
+            questions_by_item[question] = [name.shown for name in get_finder(interviews).find_sure_names(question)]
         yield from (StaleItem(interview, shown) for shown in questions_by_item[question])
 
 
@@ -104,4 +104,4 @@ def _find_names(interviews: Interviews, turn: SpokenTurn | None, body: str) -> I
     for replacement in turn.replacements if turn else ():
         if turn and turn.raw[replacement.start : replacement.end] in text:
             yield replacement.shown
-    yield from (name.shown for name in finder_of(interviews).find_sure_names(text))
+    yield from (name.shown for name in get_finder(interviews).find_sure_names(text))

@@ -66,8 +66,8 @@ def themes_page(themes: InterviewThemes) -> ThemesPage:
     return ThemesPage(themes, tuple(sections), base, stops)
 
 
-def _section(themes: InterviewThemes, table: Table, said: set[str]) -> ThemeSection:
-    notes = tuple(note for note in table.notes if note not in said)
+def _section(themes: InterviewThemes, table: Table, common_notes: set[str]) -> ThemeSection:
+    notes = tuple(note for note in table.notes if note not in common_notes)
     known = {code.id for code in themes.codes} | {code.theme for code in themes.codes}
     codes = {row.key: row.key.removesuffix(" itself") for row in table.rows()} if table.id in (THEMES, MATRIX) else {}
     theme_section = ThemeSection(table, notes=notes, codes={row: code for row, code in codes.items() if code in known})

@@ -79,7 +79,7 @@ class ConsentForm:
 
 
 @dataclass(frozen=True)
-class Invitation:
+class ConsentRequest:
     """What the holder of a link sees."""
 
     participant: str
@@ -237,14 +237,14 @@ def make_link(interviews: Interviews, participant: str, actor: str | None = None
     return link
 
 
-def find_invitation(interviews: Interviews | None, code: str) -> Invitation | None:
+def find_consent_request(interviews: Interviews | None, code: str) -> ConsentRequest | None:
     """Returns what a link shows; None if it is not valid, for instance after a withdrawal."""
     sought = hash_token(code)
     for entry in interviews.file.read_entries(about="") if interviews else ():
         if interviews and entry.kind == "link" and entry.content["sha256"] == sought:
             agreement, consent = require_form_in_force(interviews), find_consent(interviews, entry.participant)
             answered = interviews.file.texts.get(AGREEMENT, consent.version) if consent.version else None
-            return Invitation(
+            return ConsentRequest(
                 entry.participant, agreement, consent, answered, has_interview_data(interviews, entry.participant)
             )
     return None
@@ -252,7 +252,7 @@ def find_invitation(interviews: Interviews | None, code: str) -> Invitation | No
 
 def answer_by_link(interviews: Interviews, code: str, what: str, version: int | None) -> ParticipantConsent:
     """Records an answer given by link; raises StateError if the form has changed since the page was opened."""
-    invitee = find_invitation(interviews, code)
+    invitee = find_consent_request(interviews, code)
     if invitee is None or what not in (ACCEPTED, DECLINED):
         raise InputError("this link is not valid: check that you copied all of it")
     require_current_version(interviews, version)

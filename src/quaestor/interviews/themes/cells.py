@@ -87,6 +87,6 @@ def _row_title(group: Group, row: Row) -> str:
     return f"{group.title}, any code" if row.total and group.title else row.title
 
 
-def _format_options(given: str, names: Collection[str]) -> str:
-    sort = sort_by_similarity(given, names)
+def _format_options(name: str, names: Collection[str]) -> str:
+    sort = sort_by_similarity(name, names)
     return join_with_or(sort[:_SHOWN]) + (" …" if len(sort) > _SHOWN else "")

@@ -52,12 +52,12 @@ def pairs(themes: InterviewThemes) -> list[Pair]:
     turns, in_turns = find_occurrences(themes, TURN)
     answers, in_answers = find_occurrences(themes, ANSWER)
     by_turn, by_answer = co_occurrence(in_turns), co_occurrence(in_answers)
-    stretches = [
+    passages = [
         (part.item, part.start, part.end, places[quotation.code])
         for quotation in themes.quotations
         for part in quotation.parts
     ]
-    words = character_overlap(stretches, len(places))
+    words = character_overlap(passages, len(places))
     code_pairs = []
     for (at, first), (to, second) in combinations(enumerate(themes.codes), 2):
         if not by_turn.counts[at, to] and not by_answer.counts[at, to]:

@@ -16,7 +16,7 @@ from quaestor.interviews.repository import Interviews
 from quaestor.interviews.themes.cells import build_interview_tables
 from quaestor.interviews.themes.co_occurrence import pairs, saturation_of, stop_in_words
 from quaestor.interviews.themes.figures import figures_of
-from quaestor.interviews.themes.records import InterviewThemes, Quotation, count_mentions
+from quaestor.interviews.themes.records import InterviewThemes, Quotation, Reference, count_mentions
 from quaestor.measures.co_occurrence import participant_shares
 from quaestor.render.figures.export import write_figure
 from quaestor.render.tables.files import write_table
@@ -72,7 +72,7 @@ def themes_json(themes: InterviewThemes) -> dict[str, Any]:
         "unused": list(themes.unused),
         "undecided": list(themes.undecided),
         "together": together,
-        "references": [asdict(reference) for reference in themes.references],
+        "references": [_reference_json(reference) for reference in themes.references],
         "saturation": saturation_json(themes),
         "unsettled": themes.unsettled,
         "uncoded": themes.uncoded,
@@ -82,6 +82,11 @@ def themes_json(themes: InterviewThemes) -> dict[str, Any]:
         "blindness": list(themes.blindness),
         "synthetic": themes.synthetic,
     }
+
+
+def _reference_json(reference: Reference) -> dict[str, Any]:
+    content = asdict(reference)
+    return {"asked" if name == "asked_participants" else name: value for name, value in content.items()}
 
 
 def saturation_json(themes: InterviewThemes) -> dict[str, Any]:
@@ -116,7 +121,7 @@ def quotation_json(quotation: Quotation) -> dict[str, Any]:
         "interview": quotation.interview,
         "code": quotation.code,
         "question": quotation.question,
-        "asked": quotation.asked,
+        "asked": quotation.question_text,
         "words": quotation.words,
         "before": quotation.before,
         "after": quotation.after,

@@ -11,7 +11,7 @@ from quaestor.coding.model.records import Codebook
 from quaestor.coding.model.rounds import can_reopen_blind, list_blindness_notes
 from quaestor.coding.model.state import State
 from quaestor.coding.visibility import Viewer, Visibility
-from quaestor.interviews.coding.code_agreement import segments_of
+from quaestor.interviews.coding.code_agreement import map_items_to_answers
 from quaestor.interviews.coding.decided_passages import (
     CodedPassage,
     DecidedPassages,
@@ -126,14 +126,14 @@ def _without_names(interviews: Interviews, coded: DecidedPassages) -> InterviewT
     talks = {transcript.interview: mask_transcript(interviews, transcript) for transcript in interviews.transcripts()}
     mask = build_masker(interviews)
 
-    def unnamed(coded_stretch: CodedPassage) -> CodedPassage:
-        turn = talks[coded_stretch.interview].turns[coded_stretch.turn]
-        start, end = turn.to_shown(coded_stretch.start, coded_stretch.end)
-        fields = {name: mask(words) for name, words in coded_stretch.fields.items()}
-        return replace(coded_stretch, words=turn.text[start:end], memo=mask(coded_stretch.memo), fields=fields)
+    def unnamed(passage: CodedPassage) -> CodedPassage:
+        turn = talks[passage.interview].turns[passage.turn]
+        start, end = turn.to_shown(passage.start, passage.end)
+        fields = {name: mask(words) for name, words in passage.fields.items()}
+        return replace(passage, words=turn.text[start:end], memo=mask(passage.memo), fields=fields)
 
-    stretches = tuple(unnamed(passage) for passage in coded.stretches)
-    return unnamed_themes(interviews, _gathered(interviews, replace(coded, stretches=stretches), talks))
+    passages = tuple(unnamed(passage) for passage in coded.passages)
+    return unnamed_themes(interviews, _gathered(interviews, replace(coded, passages=passages), talks))
 
 
 NOTHING = (
@@ -156,10 +156,12 @@ def _gathered(
     state = interviews.coding.state
     book = state.history.latest
     transcripts = shown or {transcript.interview: transcript for transcript in interviews.transcripts()}
-    counted = [passage for passage in coded.stretches if passage.code]
+    counted = [passage for passage in coded.passages if passage.code]
     questions = {name: _questions(interviews, transcript) for name, transcript in transcripts.items()}
     fields_by_code = _asked(state, coded.rounds)
-    quotations = tuple(_quotations(book, counted, transcripts, questions, segments_of(interviews), fields_by_code))
+    quotations = tuple(
+        _quotations(book, counted, transcripts, questions, map_items_to_answers(interviews), fields_by_code)
+    )
     codes = tuple(_codes_used(book, fields_by_code, {quotation.code for quotation in quotations}))
     facets = {require_passage_facet(state.round(name).plan).codes for name in coded.rounds}
     offered = [code.id for facet in facets for code in book.active(facet) if not book.children(code.id)]
@@ -177,7 +179,7 @@ def _gathered(
         coded.turns,
         coded.unsettled,
         coded.uncoded,
-        sum(not passage.code for passage in coded.stretches),
+        sum(not passage.code for passage in coded.passages),
         len(interviews.file.list_erased()),
         coded.simulated,
         any(participant in synthetic for _, participant in order),
@@ -201,14 +203,14 @@ def _questions(interviews: Interviews, transcript: Transcript) -> dict[str, str]
 
 def _quotations(
     book: Codebook,
-    stretches: Sequence[CodedPassage],
+    passages: Sequence[CodedPassage],
     transcripts: Mapping[str, Transcript],
     questions: Mapping[str, Mapping[str, str]],
     answers: Mapping[str, str],
-    asked: Mapping[str, tuple[str, ...]],
+    fields_by_code: Mapping[str, tuple[str, ...]],
 ) -> Iterator[Quotation]:
     """Yields one quotation for each group of linked passages."""
-    for several in group_linked_passages(stretches):
+    for several in group_linked_passages(passages):
         ordered = sorted(several, key=lambda passage: (passage.turn, passage.start))
         first, last = ordered[0], ordered[-1]
         spoken = transcripts[first.interview].turns
@@ -228,7 +230,7 @@ def _quotations(
                 )
                 for passage in ordered
             ),
-            _fields(ordered, asked.get(first.code, ())),
+            _fields(ordered, fields_by_code.get(first.code, ())),
             " ".join(passage.memo for passage in ordered if passage.memo),
             len({rater for passage in ordered for rater in passage.raters}),
             _said(spoken, first.turn - 1),
@@ -238,10 +240,10 @@ def _quotations(
         )
 
 
-def _fields(several: Sequence[CodedPassage], asked: Sequence[str]) -> dict[str, str]:
+def _fields(several: Sequence[CodedPassage], field_names: Sequence[str]) -> dict[str, str]:
     """Returns the filled-in fields in the order of the code; if several parts fill in a field, the first counts."""
     values = {name: words for passage in reversed(several) for name, words in passage.fields.items() if words}
-    return {name: values[name] for name in dict.fromkeys((*asked, *values)) if name in values}
+    return {name: values[name] for name in dict.fromkeys((*field_names, *values)) if name in values}
 
 
 def _said(turns: Sequence[SpokenTurn], number: int) -> ContextTurn | None:
@@ -257,7 +259,7 @@ def _asked(state: State, rounds: Sequence[str]) -> dict[str, tuple[str, ...]]:
     return fields_by_code
 
 
-def _codes_used(book: Codebook, asked: Mapping[str, tuple[str, ...]], used: set[str]) -> Iterator[UsedCode]:
+def _codes_used(book: Codebook, fields_by_code: Mapping[str, tuple[str, ...]], used: set[str]) -> Iterator[UsedCode]:
     """Yields the codes in use in the order of the codebook, retired ones last."""
     places = {code: place for place, code in enumerate(book.codes)}
 
@@ -266,7 +268,7 @@ def _codes_used(book: Codebook, asked: Mapping[str, tuple[str, ...]], used: set[
 
     for code in sorted(used, key=place):
         root = book.path(code)[0]
-        yield UsedCode(code, book.codes[code].name, root, book.codes[root].name, asked.get(code, ()))
+        yield UsedCode(code, book.codes[code].name, root, book.codes[root].name, fields_by_code.get(code, ()))
 
 
 def _references(interviews: Interviews, book: Codebook, quotations: Sequence[Quotation]) -> Iterator[Reference]:

@@ -50,7 +50,7 @@ class Quotation:
     participant: str
     question: str
     """The id of the guide question that is answered; empty before the first one."""
-    asked: str
+    question_text: str
     """The text of that question."""
     parts: tuple[QuotationPart, ...]
     fields: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
@@ -113,7 +113,7 @@ class Reference:
 
     question: str
     text: str
-    asked: tuple[str, ...]
+    asked_participants: tuple[str, ...]
     """Participants who were asked it, according to the interviewer's records."""
     items: tuple[ReferenceTally, ...]
     others: tuple[tuple[str, tuple[str, ...]], ...] = ()
@@ -123,7 +123,7 @@ class Reference:
     def reached(self) -> tuple[str, ...]:
         """Participants who can have ticked: those who were asked, and those who ticked or added something."""
         ticking = [*(item.ticked for item in self.items), *(who for _, who in self.others)]
-        return tuple(dict.fromkeys(chain(self.asked, *ticking)))
+        return tuple(dict.fromkeys(chain(self.asked_participants, *ticking)))
 
 
 @dataclass(frozen=True)
@@ -184,7 +184,9 @@ def build_columns(themes: InterviewThemes) -> DecidedItems:
         INTERVIEW: [(name, name) for name, _ in themes.interviews],
         QUESTION: list(
             {
-                quotation.question: (quotation.question, quotation.asked) for quotation in several if quotation.question
+                quotation.question: (quotation.question, quotation.question_text)
+                for quotation in several
+                if quotation.question
             }.values()
         ),
         TURN: _as_they_are([quotation.item for quotation in several]),

@@ -112,7 +112,7 @@ def matrix_table(themes: InterviewThemes) -> Table:
     rows = {code.id: mention_matrix[place] for place, code in enumerate(themes.codes)}
     groups = []
     for theme, name, codes in by_theme(themes):
-        made = []
+        theme_rows = []
         for code in codes:
             cells = [
                 _times(int(times), select_by(CODE, code.id).narrow(PARTICIPANT, who))
@@ -120,8 +120,8 @@ def matrix_table(themes: InterviewThemes) -> Table:
             ]
             cells.append(_times(int(rows[code.id].sum()), select_by(CODE, code.id)))
             title = code.name if code.id != theme else f"{name}, no further"
-            made.append(Row(_key(code, codes), title, tuple(cells)))
-        groups.append(Group(name, tuple(made)))
+            theme_rows.append(Row(_key(code, codes), title, tuple(cells)))
+        groups.append(Group(name, tuple(theme_rows)))
     bottom = [
         _times(int(times), select_by(PARTICIPANT, who))
         for who, times in zip(themes.participants, mention_matrix.sum(axis=0).tolist(), strict=True)
@@ -220,17 +220,25 @@ def field_tables(themes: InterviewThemes) -> list[Table]:
 
 
 def _listing(
-    themes: InterviewThemes, theme: str, fields: Sequence[str], codes: Sequence[UsedCode], said: Sequence[Quotation]
+    themes: InterviewThemes,
+    theme: str,
+    fields: Sequence[str],
+    codes: Sequence[UsedCode],
+    quotations: Sequence[Quotation],
 ) -> Table:
     """Builds a table with one row per quotation, grouped by code if there are several."""
     alone = len(codes) == 1
     beside = (
-        {} if alone else {quotation.id: also_coded for quotation in said if (also_coded := _beside(themes, quotation))}
+        {}
+        if alone
+        else {quotation.id: also_coded for quotation in quotations if (also_coded := _beside(themes, quotation))}
     )
     groups = []
     for code in codes:
         rows = []
-        for number, quotation in enumerate((quotation for quotation in said if quotation.code == code.id), start=1):
+        for number, quotation in enumerate(
+            (quotation for quotation in quotations if quotation.code == code.id), start=1
+        ):
             more = (_also(themes, beside.get(quotation.id, [])),) if beside else ()
             rows.append(
                 Row(f"{quotation.code}-{number}", quotation.participant, (*_said_cells(fields, quotation), *more))
@@ -243,7 +251,7 @@ def _listing(
     )
     name = codes[0].id if alone else theme
     title = f"{codes[0].name if alone else codes[0].theme_name}: {_and(fields)}, in the participants' words"
-    return Table(name, _begun(title), "who", columns, tuple(groups), notes=_notes(themes, fields, said))
+    return Table(name, _begun(title), "who", columns, tuple(groups), notes=_notes(themes, fields, quotations))
 
 
 def _said_cells(fields: Sequence[str], quotation: Quotation) -> tuple[Cell, ...]:
@@ -261,8 +269,8 @@ def _and(names: Sequence[str]) -> str:
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
-def _notes(themes: InterviewThemes, fields: Sequence[str], said: Sequence[Quotation]) -> tuple[str, ...]:
-    differ = any(SEPARATOR in quotation.fields.get(field, "") for quotation in said for field in fields)
+def _notes(themes: InterviewThemes, fields: Sequence[str], quotations: Sequence[Quotation]) -> tuple[str, ...]:
+    differ = any(SEPARATOR in quotation.fields.get(field, "") for quotation in quotations for field in fields)
     note = f"{_begun(DIFFER)}: they gave the same code but filled in its fields differently, and nobody has decided."
     return (*([note] if differ else []), *base_notes(themes))
 
@@ -279,12 +287,12 @@ def _also(themes: InterviewThemes, beside: Sequence[Quotation]) -> Cell:
 
 
 def _by_first_field(
-    themes: InterviewThemes, theme: str, codes: Sequence[UsedCode], said: Sequence[Quotation]
+    themes: InterviewThemes, theme: str, codes: Sequence[UsedCode], quotations: Sequence[Quotation]
 ) -> Table | None:
     """Counts a theme's codes by their first field, such as the importance of defects; None for too many values."""
     field = codes[0].fields[0]
     titles: dict[str, str] = {}
-    for key, title in (_value(quotation, field) for quotation in said):
+    for key, title in (_value(quotation, field) for quotation in quotations):
         titles.setdefault(key, title)
     last = [f"{field} {title}" for title in (UNSAID, DIFFER)]
     ordered = [*sorted(titles.keys() - set(last), key=_on_scale), *(key for key in last if key in titles)]
@@ -292,7 +300,7 @@ def _by_first_field(
         return None
     rows = []
     for code in codes:
-        own = [quotation for quotation in said if quotation.code == code.id]
+        own = [quotation for quotation in quotations if quotation.code == code.id]
         cells = [_quoted([quotation for quotation in own if _value(quotation, field)[0] == key]) for key in ordered]
         people = {quotation.participant for quotation in own}
         cells += [_quoted(own), Cell((whole(len(people)),), (len(people),), select_by(CODE, code.id))]
@@ -303,7 +311,7 @@ def _by_first_field(
         Column("participants", "participants"),
     )
     title = f"{codes[0].theme_name} by type and {field}"
-    notes = _notes(themes, [field], said)
+    notes = _notes(themes, [field], quotations)
     return Table(f"{theme}-{field}", _begun(title), "type", columns, (Group("", tuple(rows)),), notes=notes)
 
 
@@ -356,12 +364,12 @@ def quotations_table(themes: InterviewThemes) -> Table:
 def _quotation_row(number: int, quotation: Quotation) -> Row:
     earlier = (
         f"({quotation.earlier.voice}: {quotation.earlier.words}) "
-        if quotation.earlier and quotation.earlier.words != quotation.asked
+        if quotation.earlier and quotation.earlier.words != quotation.question_text
         else ""
     )
     later = f" ({quotation.later.voice}: {quotation.later.words})" if quotation.later else ""
     cells = (
-        Cell((quotation.asked or ABSENT,)),
+        Cell((quotation.question_text or ABSENT,)),
         Cell((shortened(earlier + quotation.before, from_end=True),)),
         Cell((f"“{quotation.words}”",), (), select_by(QUOTATION, quotation.id)),
         Cell((shortened(quotation.after + later),)),

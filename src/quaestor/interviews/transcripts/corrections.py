@@ -135,9 +135,13 @@ def match_again(interviews: Interviews, name: str, actor: str | None = None) -> 
     guide = interviews.guide(transcript.guide, transcript.version)
     decided = decided_by_hand(interviews, name)
     turns = [(turn.number, turn.raw) for turn in transcript.turns if turn.voice is Voice.INTERVIEWER]
-    found = {match.turn: match.question for match in matched(turns, guide, decided)}
+    questions_by_turn = {match.turn: match.question for match in matched(turns, guide, decided)}
     before = {turn.number: turn.question for turn in transcript.turns if turn.asks and turn.number not in decided}
-    changed = {turn: found.get(turn, "") for turn in {*found, *before} if found.get(turn, "") != before.get(turn, "")}
+    changed = {
+        turn: questions_by_turn.get(turn, "")
+        for turn in {*questions_by_turn, *before}
+        if questions_by_turn.get(turn, "") != before.get(turn, "")
+    }
     if changed:
         questions = {str(turn): question for turn, question in sorted(changed.items())}
         _add(interviews, name, "match", {"questions": questions, "how": MATCHED}, actor)
@@ -177,8 +181,8 @@ def _require_turn(transcript: Transcript, turn: int) -> None:
         )
 
 
-def _add(interviews: Interviews, name: str, kind: str, said: Mapping[str, Any], actor: str | None) -> None:
+def _add(interviews: Interviews, name: str, kind: str, content: Mapping[str, Any], actor: str | None) -> None:
     interview: Interview = interviews.interview(name)
     interviews.file.add(
-        NewEntry(kind, actor or interviews.coding.lead, said, interview.participant, name, interviews.now())
+        NewEntry(kind, actor or interviews.coding.lead, content, interview.participant, name, interviews.now())
     )

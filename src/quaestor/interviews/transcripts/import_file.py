@@ -254,7 +254,7 @@ def _matches(read: ReadTranscript, voices: Mapping[str, Voice], guide: Guide) ->
 
 
 def _told(
-    interviews: Interviews, name: str, said: Mapping[str, Any], *, new: bool, replaced: bool = False
+    interviews: Interviews, name: str, content: Mapping[str, Any], *, new: bool, replaced: bool = False
 ) -> TranscriptImport:
     transcript = interviews.transcript(name)
     speakers = {
@@ -266,16 +266,16 @@ def _told(
     guide = interviews.guide(transcript.guide, transcript.version)
     return TranscriptImport(
         name,
-        said["format"],
-        said.get("encoding", ""),
-        said["sha256"],
-        said["turns"],
-        said["words"],
+        content["format"],
+        content.get("encoding", ""),
+        content["sha256"],
+        content["turns"],
+        content["words"],
         tuple(counted.count(voice) for voice in Voice),
         len({turn.question for turn in transcript.turns if turn.asks}),
         len(list(guide.questions())),
-        said.get("left_out_count", len(said.get("left_out", ()))),
-        said.get("doubtful", False),
+        content.get("left_out_count", len(content.get("left_out", ()))),
+        content.get("doubtful", False),
         new,
         replaced,
     )
