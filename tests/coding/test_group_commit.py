@@ -128,7 +128,7 @@ def test_a_rating_sent_again_says_the_same_or_is_refused(
 
     made = send("keep", "why", True)
     assert send("keep", "why", True) == made
-    with pytest.raises(StateError, match="something else"):
+    with pytest.raises(StateError, match="used before for another act"):
         send(answer, memo, unsure)
 
 

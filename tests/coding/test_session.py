@@ -309,7 +309,7 @@ def test_the_same_key_twice_is_one_rating_even_after_the_round_is_closed(study: 
     with open_coding(study) as coding:
         assert rate(coding, "pilot", "rater-1", item, {"relevance": "keep"}, key="k1") == first
         assert len(coding.state.round("pilot").all_ratings()) == 1
-        with pytest.raises(StateError, match="with something else"):
+        with pytest.raises(StateError, match="used before for another act"):
             rate(coding, "pilot", "rater-1", item, {"relevance": "exclude: crash"}, key="k1")
 
 

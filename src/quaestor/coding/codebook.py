@@ -29,8 +29,8 @@ def require_no_names(names: KnownNames, before: Codebook, after: Codebook) -> No
     for description, field, text in _iterate_new_texts(names, before, after):
         if names_found := names.find(text):
             raise StateError(
-                f"the {field} of {description} contains the known name of {names_found[0]}, and the journal would keep it forever: "
-                "choose other words"
+                f"the {field} of {description} contains the known name of {names_found[0]}, and the journal would "
+                "keep it forever: choose other words"
             )
 
 
@@ -90,8 +90,8 @@ def require_usable_rules(state: State, kind: str, payload: Mapping[str, Any]) ->
     for rule in payload.get("rules", ()) if spoken else ():
         if not any(_can_fit(plan, book, rule["facet"], rule["answer"]) for plan in plans):
             raise StateError(
-                f"the rule {rule['facet']}={rule['answer']} matches no turn of a transcript: name {spoken[0]} and one of "
-                "its codes, which another passage of the same turn may have"
+                f"the rule {rule['facet']}={rule['answer']} matches no turn of a transcript: name {spoken[0]} and "
+                "one of its codes, which another passage of the same turn may have"
             )
 
 

@@ -160,8 +160,12 @@ def break_tie(
             facet_id = _find_facet(state, name, facet)
             value = _check_answer(state, name, facet_id, answer)
             payload = {"round": name, "item": item, "facet": facet_id, "answer": value, "text": text}
-            decisions = [decision for decision in state.round(name).decisions.get((item, facet_id), ())
-                       if (decision.number, decision.actor, decision.how) == (known.number + 1, actor, TIE_BREAKER)]  # fmt: skip
+            expected = (known.number + 1, actor, TIE_BREAKER)
+            decisions = [
+                decision
+                for decision in state.round(name).decisions.get((item, facet_id), ())
+                if (decision.number, decision.actor, decision.how) == expected
+            ]
             return _is_repeat(known, "tie.comment", actor, payload, bool(decisions) is settling)
 
         return coding.act(act, key, same)[0].number

@@ -77,7 +77,8 @@ def _require_complete_set(coding: CodingSession, name: str, actor: str) -> Round
             raise StateError(f"{actor!r} rates in {name!r}: the words of others are shown once it is closed")
         if list_missing(round_state):
             raise StateError(
-                f"set {round_state.set} of {name!r} is not complete: words can be compared once all raters have finished it"
+                f"set {round_state.set} of {name!r} is not complete: "
+                "words can be compared once all raters have finished it"
             )
     if part and round_state.status == OPEN:
         coding.act(lambda state: build_compare_act(state, name, actor))

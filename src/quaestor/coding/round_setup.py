@@ -163,7 +163,8 @@ def _read_settings(study: Study, text: str, round_settings: RoundSettings | None
         return StudySettings.model_validate(tomllib.loads(text.removeprefix("\ufeff")))
     except tomllib.TOMLDecodeError as error:
         raise SettingsError(
-            f"{study.file}: a round cannot be added because of a syntax error, {error}: write each round as its own [[rounds]]"
+            f"{study.file}: a round cannot be added because of a syntax error, {error}: "
+            "write each round as its own [[rounds]]"
         ) from None
     except ValidationError as error:
         problem = explain(error.errors()[0], StudySettings)

@@ -101,7 +101,7 @@ def _describe_open(round_state: RoundState, count: str) -> tuple[StatusLine, Nex
     if missing:
         rater = next(name for name, waiting in left.items() if waiting)
         text = f"Wait for {missing:,} {'rating' if missing == 1 else 'ratings'} in the round {name}"
-        return stage, Next(f"quaestor ratings next {name} --as {name}", text, "rounds", name)
+        return stage, Next(f"quaestor ratings next {name} --as {rater}", text, "rounds", name)
     if round_state.set == len(round_state.sets):
         return stage, Next(f"quaestor round close {name}", f"Close the round {name}", "rounds", name)
     text = f"Unify the words of set {round_state.set} of {name}, then go on to the next set"

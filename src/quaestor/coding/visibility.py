@@ -63,7 +63,7 @@ class Visibility:
         return self._why_not(name)
 
     def build_view_acts(self, names: Iterable[str]) -> list[NewAct]:
-        """Builds the acts that record that the viewer sees the ratings of these rounds, where allowed and not yet done."""
+        """Builds the acts that record that the viewer sees the ratings of these rounds, where allowed and new."""
         return [
             act
             for name in names

@@ -47,7 +47,7 @@ def test_while_a_round_is_open_only_a_lead_without_a_part_in_it_sees_it_whole() 
         with pytest.raises(StateError, match=words):
             require_lead_view(table.state, "main", actor, "lead")
     require_lead_view(table.state, "main", "supervisor", "supervisor")
-    with pytest.raises(StateError, match="has no part"):
+    with pytest.raises(StateError, match="has no role"):
         require_lead_view(table.state, "main", "stranger", "supervisor")
     table.rate("first", "i1", relevance="keep")
     table.rate("lead", "i1", relevance="exclude: crash")

@@ -101,7 +101,7 @@ def test_settling_words_leaves_the_codes_on_which_the_raters_agree() -> None:
         build_decision_act(table.state, "main", "first", "i1", "themes", [], "discussion")
     with pytest.raises(StateError, match="the raters agree on 'i2'"):
         build_decision_act(table.state, "main", "first", "i2", "themes", [said(importance="high")], "discussion")
-    with pytest.raises(StateError, match="'stranger' has no part"):
+    with pytest.raises(StateError, match="'stranger' does not rate"):
         build_decision_act(table.state, "main", "stranger", "i1", "themes", [said(importance="high")], "discussion")
 
 

@@ -332,7 +332,7 @@ def test_a_rating_is_refused_where_it_does_not_belong() -> None:
         ("first", "i9", {"phase": "training"}, "not assigned"),
         ("first", "i1", {"phase": "trainin"}, "allowed: training or setting"),
         ("first", "i1", {"phase": "training/loss"}, "allowed: training or setting"),
-        ("first", "i1", {"phases": "training"}, "asks no 'phases', allowed: phase"),
+        ("first", "i1", {"phases": "training"}, "has no facet 'phases', allowed: phase"),
         ("first", "i1", {}, "phase has no answer"),
     ):
         with pytest.raises(QuaestorError, match=words):
@@ -378,10 +378,10 @@ def test_a_plan_that_cannot_be_is_refused() -> None:
         table.open(items=[])
     with pytest.raises(StateError, match="cannot be its tie-breaker"):
         table.open(tie_breaker="second")
-    with pytest.raises(StateError, match="no codes of 'issue'"):
+    with pytest.raises(StateError, match="no codes in the facet 'issue'"):
         table.open(facets=(PHASE,))
     table.open()
-    with pytest.raises(StateError, match="opened already"):
+    with pytest.raises(StateError, match="already been opened"):
         table.open()
     assert list_missing(table.state.round("main"))
     with pytest.raises(StateError, match="the round 'mian' has not been opened, opened so far: main"):
@@ -400,7 +400,7 @@ def test_practice_comes_first_tells_what_is_right_and_counts_for_nothing() -> No
     assert (right, feedback) == ({"relevance": False}, "The answer mends an error.")
     assert not table.state.round("main").all_ratings()
     table.rate("first", "i1", relevance="keep")
-    with pytest.raises(InputError, match="no practice item of 'main', allowed: p1"):
+    with pytest.raises(InputError, match="not a practice item of 'main', allowed: p1"):
         build_practice_act(table.state, "main", "second", "i1", {"relevance": "keep"})
 
 

@@ -116,7 +116,7 @@ def test_a_rater_sees_and_does_nothing_before_saying_that_they_look(study: Study
         ),
     ]
     for act in refused:
-        with pytest.raises(StateError, match="open their page and look"):
+        with pytest.raises(StateError, match="confirm that on their page first"):
             act()
     assert (needs_view_consent(study, "main", FIRST), needs_view_consent(study, "main", LEAD)) == (True, True)
     assert unblinded(study) == [], "asking is not a look"
@@ -147,7 +147,7 @@ def test_that_a_rater_looked_is_on_record_once_and_ends_the_reopening(study: Stu
 
 
 def test_who_has_no_part_in_a_round_and_who_breaks_its_ties_see_none_of_it(study: Study) -> None:
-    for viewer, words in ((Viewer("rater-9", Role.RATER), "no part"), (BREAKER, "is the tie-breaker")):
+    for viewer, words in ((Viewer("rater-9", Role.RATER), "no role"), (BREAKER, "is the tie-breaker")):
         for look in (
             lambda viewer=viewer: list_disagreements_page(study, "main", viewer, ALL),
             lambda viewer=viewer: build_case(study, "main", viewer, ITEMS[0], "", ALL),
@@ -194,7 +194,7 @@ def test_where_two_settle_at_once_the_second_is_told_and_nothing_is_overwritten(
     settle(study, SECOND, ITEMS[0], "exclude: crash", seen=1)
     outcomes = build_case(study, "main", SECOND, ITEMS[0], "", ALL).outcomes
     assert [(one.label, one.who) for one in outcomes] == [("keep", "rater A"), ("exclude: crash", "you")]
-    with pytest.raises(StateError, match="something else"):
+    with pytest.raises(StateError, match="used before for another act"):
         settle(study, SECOND, ITEMS[1], "keep", key="one")
 
 
@@ -293,8 +293,8 @@ def test_when_all_is_settled_the_list_says_what_waits_for_it(study: Study) -> No
     found = list_disagreements_page(study, "main", LEAD, ALL)
     assert found.undecided_agreements == 9
     assert [words.split(":")[0] for words in found.next_steps] == [
-        "9 answers on which all raters agree are to be put on record by the lead.",
-        "The step 'kept by raters' of the funnel goes by this round",
+        "The lead must record 9 answers on which all raters agree.",
+        "The step 'kept by raters' of the funnel uses this round",
         "The round 'phrases' waits for this one",
         "The round 'phases' waits for this one",
         "The round 'triplets' waits for this one",

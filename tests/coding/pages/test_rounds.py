@@ -153,8 +153,8 @@ def test_the_log_tells_what_happened_and_nothing_of_what_was_said(study: Study) 
         log = list_round_events(coding, "pilot")
     assert [(one.actor, one.words, one.reason) for one in log] == [
         ("lead", "opened it with 4 items", ""),
-        ("lead", "closed it although it was not complete", "enough for now"),
-        ("lead", "opened it again", "one more try"),
+        ("lead", "closed it incomplete", "enough for now"),
+        ("lead", "reopened it", "one more try"),
     ]
     assert TELLING not in repr(log)
 
@@ -180,7 +180,7 @@ def test_a_file_is_what_the_command_line_exports_and_asks_before_a_first_look(st
         assert build_ratings_file(coding, "pilot", "lead").content.decode().count("rater-2") == 4
         with pytest.raises(StateError, match="has no role in"):
             find_view_consent(coding, "pilot", "stranger")
-        with pytest.raises(StateError, match="rates in 'pilot' and sees"):
+        with pytest.raises(StateError, match="rates in 'pilot': the ratings of others"):
             build_decisions_file(coding, "pilot", "rater-1")
 
 

@@ -13,7 +13,7 @@ from quaestor.coding.model.records import CANNOT_JUDGE, Codebook, Facet, RoundPl
 
 
 def check_answers(plan: RoundPlan, book: Codebook, answers: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the answers to every facet in the form in which they are stored; raises InputError with what is allowed."""
+    """Returns the answers to every facet as they are stored; raises InputError with what is allowed."""
     names = [facet.id for facet in plan.facets]
     for name in answers:
         if name not in names:

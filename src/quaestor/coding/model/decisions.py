@@ -260,7 +260,8 @@ def build_decision_act(
     if how == TIE_BREAKER:
         if actor != round_state.plan.tie_breaker:
             raise StateError(
-                f"only {round_state.plan.tie_breaker or 'a tie-breaker'} may decide alone in {name!r}: settle it by discussion"
+                f"only {round_state.plan.tie_breaker or 'a tie-breaker'} may decide alone in {name!r}: "
+                "settle it by discussion"
             )
     elif actor == round_state.plan.tie_breaker and how == DISCUSSION:
         raise StateError(f"{actor!r} is the tie-breaker and takes no part in the discussion of {item!r}")

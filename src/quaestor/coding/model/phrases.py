@@ -131,7 +131,8 @@ def _require_rated_set(state: State, name: str) -> RoundState:
     find_phrase_facet(round_state)
     if round_state.status != OPEN:
         raise StateError(
-            f"the round {name!r} is closed and its words can no longer change: settle disagreements with `quaestor decisions`"
+            f"the round {name!r} is closed and its words can no longer change: "
+            "settle disagreements with `quaestor decisions`"
         )
     if left := list_missing(round_state):
         raise StateError(

@@ -34,7 +34,7 @@ def build_rating_act(
     time: str = "",
     key: str = "",
 ) -> NewAct:
-    """Builds the act of a rating in an open round; a second rating of an item supersedes the first, and both are kept."""
+    """Builds the act of a rating; a second rating of an item supersedes the first, and both are kept."""
     round_state = _require_open_item(state, name, rater, item, now)
     untried = len(list_untried_practice(round_state, rater))
     if untried and not (simulated or imported):

@@ -1,4 +1,4 @@
-"""Builds the acts that open, close and reopen rounds, replace raters and go on to the next set; refuses invalid ones."""
+"""Builds the acts that open, close and reopen rounds, replace raters and go on to the next set."""
 
 from __future__ import annotations
 

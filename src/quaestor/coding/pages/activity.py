@@ -141,7 +141,8 @@ def list_pending_tasks(state: State, name: str, clock: Clock = now) -> list[Pend
             until, is_late = describe_deadline(round_state.deadline, moment)
             tasks.append(
                 PendingTask(
-                    plan.round, plan.kind, RATE, done, total, round_state.deadline, position.set, position.sets, until, is_late
+                    plan.round, plan.kind, RATE, done, total, round_state.deadline, position.set, position.sets,
+                    until, is_late,
                 )
             )  # fmt: skip
         if round_state.status == CLOSED and plan.tie_breaker == name and plan.settle in ("tie-breaker", "two-step"):

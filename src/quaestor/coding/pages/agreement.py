@@ -116,8 +116,13 @@ def build_agreement_view(
         levels = book.facets[facet.codes].levels if facet.codes in book.facets else ()
         sets = _find_curves(round_state) if facet.kind == PhraseKind.name else ()
         empty = AgreementView(
-            name, tuple(list_comparable_facets(round_state)), levels, _find_newest_version(state, facet), request, facet.question
-        )  # fmt: skip
+            name,
+            tuple(list_comparable_facets(round_state)),
+            levels,
+            _find_newest_version(state, facet),
+            request,
+            facet.question,
+        )
     visible = find_visible_agreement(
         coding, name, actor, facet.id, version=request.version, level=request.level, wait=wait
     )

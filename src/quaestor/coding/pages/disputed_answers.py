@@ -187,7 +187,7 @@ def build_digest(value: str) -> str:
 
 
 def read_submitted_answer(facet: Facet, submitted: SubmittedAnswer, answers: Iterable[Any]) -> Any:
-    """Returns the answer of a form; a disputed one exactly as the rater gave it. Raises unless exactly one is chosen."""
+    """Returns the answer of a form, a disputed one exactly as recorded; raises unless exactly one is chosen."""
     others = [other.strip() for other in submitted.others if other.strip()]
     if submitted.answer and others:
         first = "one in dispute" if submitted.answer.startswith(_DIGEST_PREFIX) else repr(submitted.answer)

@@ -248,11 +248,11 @@ def test_who_rates_in_an_open_round_sees_no_counts_and_no_newer_codes(coding: Co
 def test_a_tie_breaker_sees_no_counts_before_the_ties_are_broken(coding: CodingSession) -> None:
     breaker = Viewer("tie-breaker", Role.TIE_BREAKER)
     begin_round(coding, "first", (OBJECT,), ("rater-1", "rater-2"), tie_breaker="tie-breaker", settle="tie-breaker")
-    assert "you break the ties of first" in explain_no_counts(sight(coding, breaker))
+    assert "you are the tie-breaker of first" in explain_no_counts(sight(coding, breaker))
     rate_at_once(coding, "first", [("rater-1", item, {"object": "training"}) for item in ITEMS])
     rate_at_once(coding, "first", [("rater-2", item, {"object": "setting"}) for item in ITEMS])
     coding.act(lambda state: build_close_act(state, "first", "lead"))
-    assert "when all of them are settled" in explain_no_counts(sight(coding, breaker))
+    assert "once its disagreements are settled" in explain_no_counts(sight(coding, breaker))
 
 
 def test_a_lead_who_rated_is_shown_nothing_of_that_round_before_it_is_on_record(coding: CodingSession) -> None:
@@ -295,7 +295,7 @@ def test_every_change_is_told_with_the_names_of_its_time(coding: CodingSession) 
     log = ChangeLog()
     found = log.changes(coding, coding.state.history)
     assert [one.words for one in found] == [
-        "Begin with 8 codes in 2 facets",
+        "Import 8 codes in 2 facets",
         "Rename “model training” to “fitting”",
         "Merge “model setting › loss” into “fitting › loss”",
         "Undo change 3: Merge “model setting › loss” into “fitting › loss”",
@@ -331,7 +331,7 @@ def test_two_versions_are_told_apart_word_by_word(coding: CodingSession) -> None
     (text,) = training.texts
     assert "".join(piece for piece, _ in text.before) == "Fitting what was laid out."
     assert [piece for piece, changed in text.after if changed] == ["all that"]
-    assert (session.what, session.texts[0].label) == (("moved",), "stands below")
+    assert (session.what, session.texts[0].label) == (("moved",), "parent")
     assert mark_differences("a b", "a b") == ((("a b", False),), (("a b", False),))
 
 

@@ -55,7 +55,8 @@ def explain_no_counts(visibility: Visibility) -> str:
         if round_state.plan.tie_breaker == visibility.viewer.name and not (
             round_state.status == CLOSED and is_settled_round(visibility.state, round_state.plan.round)
         ):
-            return f"you are the tie-breaker of {round_state.plan.round}: code counts are shown once all its disagreements are settled"
+            round_name = round_state.plan.round
+            return f"you are the tie-breaker of {round_name}: code counts are shown once its disagreements are settled"
     return ""
 
 
@@ -71,7 +72,7 @@ def list_counted_rounds(visibility: Visibility) -> list[str]:
 
 
 def find_last_version(visibility: Visibility) -> int:
-    """Returns the last version a viewer may see; for raters, that of their open rounds, so that they see no new codes."""
+    """Returns the last version a viewer may see; raters see that of their open rounds and thus no new codes."""
     latest = visibility.state.history.latest.version
     if visibility.viewer.role is Role.LEAD:
         return latest
@@ -125,7 +126,7 @@ class Tree:
 
 
 def build_trees(book: Codebook, query: str = "", facet: str = "") -> tuple[Tree, ...]:
-    """Returns the trees of all facets or of one; with a query, only codes that contain all its words, and their parents."""
+    """Returns the trees of all facets or of one; a query keeps only codes with all its words, and their ancestors."""
     words = query.casefold().split()
     below: dict[tuple[str, str], list[Code]] = {}
     for code in book.codes.values():

@@ -303,8 +303,11 @@ def _list_same_level(code: Code, book: Codebook, chosen: set[str]) -> Iterable[C
 def _list_across_options(code: Code | None, book: Codebook, chosen: Mapping[str, str]) -> Iterable[AcrossOptions]:
     for facet in book.facets.values():
         if len(book.facets) > 1 and not (code and facet.id == code.facet):
-            choices = (CodeOption(other.id, book.path_name(other.id), other.id == chosen[facet.id]) for other in _list_codes(book)
-                       if other.facet == facet.id)  # fmt: skip
+            choices = (
+                CodeOption(other.id, book.path_name(other.id), other.id == chosen[facet.id])
+                for other in _list_codes(book)
+                if other.facet == facet.id
+            )
             yield AcrossOptions(facet, tuple(choices))
 
 

@@ -86,7 +86,8 @@ def _describe(kind: str, payload: Mapping[str, Any], book: Codebook) -> str:
             below = f" below {_quote_code(book, payload['parent'])}" if payload.get("parent") else ""
             return f"Add {_quote(payload['name'])}{below}"
         case "merge":
-            return f"Merge {', '.join(_quote_code(book, code) for code in payload['codes'])} into {_quote_code(book, payload['into'])}"
+            merged = ", ".join(_quote_code(book, code) for code in payload["codes"])
+            return f"Merge {merged} into {_quote_code(book, payload['into'])}"
     name = _quote_code(book, payload["code"])
     match kind.removeprefix("codebook."):
         case "rename":

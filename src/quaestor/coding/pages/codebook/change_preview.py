@@ -124,7 +124,7 @@ def _list_unseen(
 
 
 def list_moves(uses: CodeUses, after: History) -> list[RatingMove]:
-    """Returns everything whose code differs in the newest version of a later history; the largest first in each round."""
+    """Returns the moves to the newest version of a later history, the largest first in each round."""
     before = _CodeReader(uses.history)
     then = _CodeReader(after)
     items_by_move: dict[tuple[str, str, str, CodeAtVersion | None, CodeAtVersion | None], list[str]] = {}
