@@ -1,4 +1,4 @@
-"""The application: routes, templates, and the headers every answer carries."""
+"""The web application: routes, templates and middleware."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from quaestor.people.credentials import Passwords, hash_token
 from quaestor.people.directory import Directory
 from quaestor.people.membership import PEOPLE_FILE
 from quaestor.people.roles import Permission
-from quaestor.publication.rebuild_jobs import Remaking
+from quaestor.publication.rebuild_jobs import RebuildJobs
 from quaestor.render.design_tokens import ICON, TOKENS
 from quaestor.store.erasure import finish_erasures
 from quaestor.study.folder import Study
@@ -115,7 +115,7 @@ def make_app(
     directory = Directory(study / PEOPLE_FILE)
     cookie = Cookie(f"quaestor-{hash_token(str(study.resolve()))[:8]}")
     session = StudySession(study, prepare_item)
-    remaking = Remaking(study)
+    remaking = RebuildJobs(study)
     parts = _build_pages(session, renderer, directory, cookie, clock, remaking, warm)
     refusals = ErrorPages(renderer)
     doors = SignInPages(study, directory, passwords or Passwords(), cookie, clock, renderer)
@@ -170,7 +170,7 @@ def _build_pages(
     directory: Directory,
     cookie: Cookie,
     clock: Clock,
-    remaking: Remaking,
+    remaking: RebuildJobs,
     warm: Callable[[], None],
 ) -> list[Pages]:
     """Builds all pages, one object per subject."""

@@ -15,7 +15,7 @@ from tests.support.paths import ROOT
 from quaestor.render.design_tokens import TOKENS
 from quaestor.web.html import evidence, highlight
 from quaestor.web.html.evidence import clean
-from quaestor.web.html.highlight import CLASSES, detect_language, highlight
+from quaestor.web.html.highlight import CLASSES, detect_language, highlight_code
 
 ELEMENTS = {
     "a", "b", "blockquote", "br", "code", "del", "div", "em", "h2", "h3", "h4", "h5", "h6", "hr", "i", "ins",
@@ -142,7 +142,7 @@ def test_colours_never_change_the_text_of_code(code: str, classes: str, tags: tu
 def test_no_language_changes_the_text_of_code(pieces: list[str]) -> None:
     code = "".join(pieces)
     for language in LANGUAGES:
-        read = Reader(highlight(code, language))
+        read = Reader(highlight_code(code, language))
         assert "".join(read.text) == code, language
         assert read.wrong == []
 
@@ -179,7 +179,7 @@ def test_a_language_is_the_one_the_post_names_or_none(
 
 
 def test_python_is_coloured_by_what_its_words_are() -> None:
-    html = highlight("@cached\ndef load(path):  # all\n    return open('a') if path is None else 0x1F\n", "python")
+    html = highlight_code("@cached\ndef load(path):  # all\n    return open('a') if path is None else 0x1F\n", "python")
     for kind, text in (
         ("name", "@cached"),
         ("keyword", "def"),
@@ -194,10 +194,10 @@ def test_python_is_coloured_by_what_its_words_are() -> None:
 
 
 def test_a_console_and_a_traceback_show_what_was_typed_and_what_failed() -> None:
-    console = highlight(">>> import torch\n>>> torch.ones(2)\ntensor([1., 1.])\n$ pip list\n", "console")
+    console = highlight_code(">>> import torch\n>>> torch.ones(2)\ntensor([1., 1.])\n$ pip list\n", "console")
     assert console.count("code-prompt") == 3
     assert "\ntensor([1., 1.])\n" in console
-    failed = highlight('Traceback (most recent call last):\n  File "a.py", line 3\nValueError: no\n', "traceback")
+    failed = highlight_code('Traceback (most recent call last):\n  File "a.py", line 3\nValueError: no\n', "traceback")
     assert '<span class="code-string">"a.py"</span>, line <span class="code-number">3</span>' in failed
     assert '<span class="code-error">ValueError: no\n</span>' in failed
 

@@ -18,7 +18,7 @@ from tests.support.paths import ROOT
 from tests.support.small_interviews import a_study, with_interview, with_participant
 
 from quaestor.base.files import is_private
-from quaestor.interviews.conduct.acts import Stamp, tick
+from quaestor.interviews.conduct.acts import Stamp, tick_item
 from quaestor.interviews.conduct.conversation_state import Conversation, read_conversation
 from quaestor.interviews.participants.consent import find_consent, put_consent_form_in_force
 from quaestor.interviews.repository import open_interviews
@@ -145,13 +145,13 @@ def test_a_note_is_amended_by_form_and_refused_words_are_not_lost(desk: TestClie
 def test_a_form_undoes_no_tick_that_somebody_else_made_meanwhile(desk: TestClient, study: Study) -> None:
     desk.get(f"{DESK}?stop=2")
     with open_interviews(study) as interviews:
-        tick(interviews, "P1", Stamp("second"), "factors", "time")
+        tick_item(interviews, "P1", Stamp("second"), "factors", "time")
     step(desk, 2, "save", **{"item.2": "data"})
     assert {one.item: one.by for one in told(study).ticked("factors")} == {"time": "second", "data": "interviewer"}
     step(desk, 2, "save", **{"was.2": "time", "key": "untick"})
     assert [one.item for one in told(study).ticked("factors")] == ["data"]
     with open_interviews(study) as interviews:
-        tick(interviews, "P1", Stamp("second"), "factors", "data", on=False)
+        tick_item(interviews, "P1", Stamp("second"), "factors", "data", on=False)
     step(desk, 2, "save", **{"was.2": "data", "item.2": "data", "key": "as it was shown"})
     assert told(study).ticked("factors") == []
 

@@ -24,7 +24,7 @@ from quaestor.evidence.funnel import run_funnel
 from quaestor.evidence.ingest import ingest_source
 from quaestor.evidence.text_index import build_index
 from quaestor.interviews.items import SOURCE, STEP, make_items
-from quaestor.interviews.names.confirmations import answer_all
+from quaestor.interviews.names.confirmations import answer_all_places
 from quaestor.interviews.names.known_names import add_name
 from quaestor.interviews.names.rewording import replace_written
 from quaestor.people.credentials import Passwords
@@ -153,7 +153,7 @@ def test_from_the_moment_a_name_is_known_it_is_the_leads_alone(app: Starlette, s
         add_name(interviews, "other", [NAME], SHOWN)
     _assert_nobody_sees_it(app, study)
     with interviews_of(study) as interviews:
-        answer_all(interviews, confirmed=True)
+        answer_all_places(interviews, confirmed=True)
     _assert_nobody_sees_it(app, study)
     lead = browser(app)
     join(lead, invited(study.root, Role.LEAD))

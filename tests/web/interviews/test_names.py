@@ -16,7 +16,7 @@ from tests.support.small_interviews import a_study, with_transcript
 from tests.support.windows import assert_for_everyone, complaints_of, serving, session_after
 
 from quaestor.interviews.conduct.conversation_state import read_conversation
-from quaestor.interviews.names.known_names import add_name, names_of
+from quaestor.interviews.names.known_names import add_name, list_names
 from quaestor.interviews.names.matches import proposals
 from quaestor.interviews.participants.people import Contact, set_contact
 from quaestor.interviews.repository import open_interviews
@@ -109,7 +109,7 @@ def test_names_are_added_changed_and_removed(lead: TestClient, folder: Path) -> 
     assert "<mark>the data</mark>" in lead.get(f"{PAGE}?name=product-1").text
     assert act(lead, act="change", name="product-1", kind="product", forms="the model", shown="[a thing]") == 303
     with open_interviews(open_study(folder)) as room:
-        told = next(one for one in names_of(room) if one.id == "product-1")
+        told = next(one for one in list_names(room) if one.id == "product-1")
         assert (told.forms, told.shown) == (("the model",), "[a thing]")
     again = post(lead, ACTS, {"act": "add", "kind": "person", "forms": "WEXLA brimm"}, page=PAGE)
     assert (again.status_code, "already known" in again.text, "WEXLA brimm" in again.text) == (422, True, True)

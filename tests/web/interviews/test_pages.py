@@ -15,7 +15,7 @@ from tests.support.desk import QUICK, browser, closing_app, invited, post, signe
 from tests.support.small_interviews import AGREEMENT, a_study, with_interview, with_participant, with_transcript
 from tests.support.windows import assert_for_everyone, complaints_of, serving, session_after
 
-from quaestor.interviews.participants.consent import find_consent, find_invitation, make_link
+from quaestor.interviews.participants.consent import find_consent, find_consent_request, make_link
 from quaestor.interviews.participants.people import Contact, contact_of, set_contact
 from quaestor.interviews.repository import open_interviews
 from quaestor.people.credentials import Passwords
@@ -133,7 +133,7 @@ def test_a_link_that_is_asked_for_again_by_reloading_ends_nothing(lead: TestClie
     assert told
     assert "create a new one only if it is lost" in link()
     with open_interviews(open_study(folder)) as room:
-        assert find_invitation(room, told[1]), "the first one holds"
+        assert find_consent_request(room, told[1]), "the first one holds"
 
 
 def test_how_to_reach_somebody_is_on_one_page_of_the_lead_and_on_no_other(

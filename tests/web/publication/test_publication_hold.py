@@ -17,13 +17,13 @@ from quaestor.evidence.funnel import run_funnel
 from quaestor.evidence.ingest import ingest_source
 from quaestor.interviews.items import SOURCE, make_items
 from quaestor.interviews.names import remaining
-from quaestor.interviews.names.confirmations import answer_all
+from quaestor.interviews.names.confirmations import answer_all_places
 from quaestor.interviews.names.known_names import add_name, remove_name
 from quaestor.interviews.participants.people import Contact, set_contact
 from quaestor.interviews.repository import open_interviews
 from quaestor.people.credentials import Passwords
 from quaestor.people.roles import Role
-from quaestor.publication.publication_status import freshness
+from quaestor.publication.publication_status import check_freshness
 from quaestor.publication.report.make import build_report
 from quaestor.study.folder import Study, open_study
 from quaestor.web.app import make_app
@@ -50,7 +50,7 @@ def answers(reader: TestClient) -> list[int]:
 
 def holds(study: Study) -> bool:
     with open_coding(study) as coding:
-        return freshness(study, coding.state)[0].holds
+        return check_freshness(study, coding.state)[0].holds
 
 
 @pytest.mark.slow
@@ -73,7 +73,7 @@ def test_what_was_published_before_a_name_was_known_is_read_by_the_lead_alone(ap
     assert "nobody but you can read" in lead.get("/results").text
     assert "known name remains" in app.state.remaking.wait().failed
     with open_interviews(study) as room:
-        answer_all(room, True)
+        answer_all_places(room, True)
         make_items(room)
     ingest_source(study, SOURCE)
     run_funnel(study)
@@ -90,7 +90,7 @@ def test_a_name_that_stands_nowhere_withholds_nothing(app: Starlette, study: Stu
         add_name(room, "organisation", ["Grelvan"])
         remove_name(room, "organisation A")
         with_transcript(room, turns=(("Interviewer", "And you?"), ("Guest", "As Zanthor says.")))
-        answer_all(room, True)
+        answer_all_places(room, True)
         assert "P1" in room.transcript("P2").turns[1].text, "of which nothing is published yet"
     assert answers(reader) == [200] * 4
 

@@ -18,8 +18,8 @@ from quaestor.coding.session import open_coding
 from quaestor.people.credentials import Passwords
 from quaestor.people.roles import Role
 from quaestor.publication.handbook.make import make_handbook
-from quaestor.publication.publication_status import freshness
-from quaestor.publication.rebuild_jobs import Remade
+from quaestor.publication.publication_status import check_freshness
+from quaestor.publication.rebuild_jobs import RebuildProgress
 from quaestor.publication.report.make import build_report
 from quaestor.study.folder import Study
 from quaestor.web.app import make_app
@@ -41,7 +41,7 @@ def app(study: Study) -> Iterator[Starlette]:
 
 def holding(study: Study) -> list[bool]:
     with open_coding(study) as coding:
-        return [one.holds for one in freshness(study, coding.state)]
+        return [one.holds for one in check_freshness(study, coding.state)]
 
 
 def test_what_raters_say_changes_no_result_until_their_round_is_closed() -> None:
@@ -88,7 +88,7 @@ def test_a_study_that_moved_on_is_seen_and_made_anew_when_its_lead_looks(app: St
     assert "moved on since report and handbook were made" in reader.get("/results").text
     assert before == {file: file.stat().st_mtime_ns for file in study.published.rglob("index.html")}, "it only looked"
     assert "Being made anew" in lead.get("/results").text
-    assert app.state.remaking.wait() == Remade()
+    assert app.state.remaking.wait() == RebuildProgress()
     assert holding(study) == [True, True]
     page = reader.get("/results").text
     assert "moved on" not in page
@@ -112,7 +112,7 @@ def test_a_build_that_fails_says_why_and_leaves_what_was_there(app: Starlette, s
         printed.write_text(text, "utf-8")
     assert (study.published / "report" / "index.html").read_bytes() == index
     assert post(lead, "/results/make", {}, "/results").status_code == 303
-    assert app.state.remaking.wait() == Remade()
+    assert app.state.remaking.wait() == RebuildProgress()
     assert holding(study) == [True, True]
 
 

@@ -29,10 +29,10 @@ from quaestor.evidence.funnel import run_funnel
 from quaestor.interviews.participants.consent import ACCEPTED, DECLINED, SPOKEN, record_consent
 from quaestor.interviews.repository import open_interviews
 from quaestor.people.roles import Role
-from quaestor.publication.publication_status import freshness, report_can_be_made
+from quaestor.publication.publication_status import check_freshness, report_can_be_made
 from quaestor.publication.report.make import build_report
 from quaestor.study.folder import Study, open_study
-from quaestor.web.study.pages import Overview, RoundLine, build_overview
+from quaestor.web.study.pages import Overview, RoundLine, build_study_overview
 
 LEAD, READER, JOURNAL = (
     Viewer("lead", Role.LEAD),
@@ -58,7 +58,7 @@ def coding(study: Study) -> Iterator[CodingSession]:
 
 
 def seen(coding: CodingSession, viewer: Viewer = LEAD) -> Overview:
-    return build_overview(coding.study, coding, viewer)
+    return build_study_overview(coding.study, coding, viewer)
 
 
 def line(coding: CodingSession, name: str, viewer: Viewer = LEAD) -> RoundLine:
@@ -178,7 +178,7 @@ def test_a_report_is_proposed_only_where_it_would_be_made(tmp_path: Path) -> Non
     study.file.write_text(study.file.read_text("utf-8").partition("[[rounds]]")[0], "utf-8")
     study = open_study(study.root)
     run_funnel(study)
-    found = build_overview(study, None, LEAD).command
+    found = build_study_overview(study, None, LEAD).command
     assert "quaestor report" not in found
     assert "a report needs a round that is settled" in found
     with pytest.raises(QuaestorError):
@@ -193,10 +193,10 @@ def test_a_study_of_interviews_alone_is_told_to_publish_them_and_again_when_some
 
     def holds() -> bool:
         with open_coding(study) as coding:
-            return freshness(study, coding.state)[0].holds
+            return check_freshness(study, coding.state)[0].holds
 
     with open_coding(study) as coding:
-        found = build_overview(study, coding, LEAD)
+        found = build_study_overview(study, coding, LEAD)
     assert found.next is None
     assert found.command == "Everything planned is done: publish it with `quaestor report`."
     with open_interviews(study) as interviews:
@@ -223,11 +223,11 @@ def test_what_is_next_names_the_page_on_which_it_is_done(coding: CodingSession) 
 
 def test_a_study_in_which_nobody_acted_says_what_to_do_first(tmp_path: Path) -> None:
     study = unrated_study(tmp_path / "study", items=3)
-    found = build_overview(study, None, LEAD)
+    found = build_study_overview(study, None, LEAD)
     assert found.next is not None
     assert found.next.words == "Import the codebook"
     assert {one.status for one in found.rounds} == {"not opened"}
-    assert "rater-1" not in repr(build_overview(study, None, JOURNAL))
+    assert "rater-1" not in repr(build_study_overview(study, None, JOURNAL))
     assert not (study.root / "study.db").exists()
 
 

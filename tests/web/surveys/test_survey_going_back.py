@@ -16,9 +16,9 @@ from tests.support.windows import serving
 
 from quaestor.study.folder import open_study
 from quaestor.surveys.lifecycle import open_surveys
-from quaestor.surveys.model.flow import missing
+from quaestor.surveys.model.flow import missing_reason
 from quaestor.surveys.model.records import Missing, ResponseStatus
-from quaestor.surveys.respond import questionnaire_of
+from quaestor.surveys.respond import read_questionnaire_for
 
 BACK: Form = {"go": ["back"]}
 OPTIONAL = QUESTIONNAIRE.replace("required = true\nshuffle = true", "shuffle = true").replace(
@@ -139,11 +139,11 @@ def test_an_answer_that_nobody_needs_is_taken_back_and_is_skipped_then(responden
     with open_surveys(open_study(folder)) as surveys:
         found = surveys.answers.find(link.split("/")[3])
         assert found is not None
-        asked = questionnaire_of(surveys, found)
+        asked = read_questionnaire_for(surveys, found)
         for name in ("careful", "met"):
             question = asked.question(name)
             assert question is not None
-            assert missing(asked, found, question) is Missing.SKIPPED
+            assert missing_reason(asked, found, question) is Missing.SKIPPED
 
 
 def test_no_answer_with_words_beside_another_is_asked_about(tmp_path: Path) -> None:

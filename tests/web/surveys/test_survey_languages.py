@@ -21,7 +21,7 @@ from tests.support.windows import serving
 from quaestor.study.folder import open_study
 from quaestor.surveys.invitations import invite
 from quaestor.surveys.lifecycle import close_survey, open_surveys
-from quaestor.surveys.model.wording.catalogue import texts_in
+from quaestor.surveys.model.wording.catalogue import read_texts
 
 WHOLE = """
 [survey]
@@ -106,9 +106,9 @@ def english_in(page: str) -> list[str]:
     """The English texts that stand on a page, be it in part, where German has other words."""
     text = html.unescape(" ".join([*re.findall(r'aria-label="([^"]*)"', page), re.sub(r"<[^>]*>", " ", page)]))
     text = re.sub(r"\s+", " ", text)
-    german = texts_in("de")
+    german = read_texts("de")
     found = []
-    for key, said in texts_in("en").items():
+    for key, said in read_texts("en").items():
         pieces = [piece.strip(" :.'") for piece in re.split(r"\{\w+\}", said)]
         pieces = [piece for piece in pieces if len(piece) > 1 and piece not in german[key]]
         if any(re.search(rf"(?<!\w){re.escape(piece)}(?!\w)", text) for piece in pieces):
@@ -200,7 +200,7 @@ def test_a_language_of_the_study_says_which_of_its_texts_are_english(tmp_path: P
 )
 def test_everybody_is_told_how_to_come_back(tmp_path: Path, settings: str, before: str, below: str) -> None:
     text = WHOLE.replace('languages = ["de"]', f'languages = ["en"]\n{settings}')
-    said = texts_in("en")
+    said = read_texts("en")
     with asking(tmp_path, text) as app, closing(visitor(app)) as one:
         start = f"/s/{NAME}"
         if settings:
@@ -217,7 +217,7 @@ def test_everybody_is_told_how_to_come_back(tmp_path: Path, settings: str, befor
 
 @pytest.mark.browser
 def test_from_right_to_left_on_a_phone(browser: Browser, tmp_path: Path) -> None:
-    said = texts_in("ar")
+    said = read_texts("ar")
     with fielded(tmp_path, ARABIC):
         pass
     with serving(tmp_path) as address:

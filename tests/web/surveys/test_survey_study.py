@@ -16,7 +16,7 @@ from quaestor.people.credentials import Passwords
 from quaestor.people.roles import Role
 from quaestor.study.folder import Study
 from quaestor.surveys.invitations import invite
-from quaestor.surveys.lifecycle import close_survey, decide, open_survey, open_surveys
+from quaestor.surveys.lifecycle import close_survey, open_survey, open_surveys, review_response
 from quaestor.web.app import make_app
 
 TABS = tuple(f'href="/surveys/{NAME}/{tab}"' for tab in ("responses", "flags", "results"))
@@ -76,8 +76,8 @@ def test_the_study_s_next_step_is_that_of_its_survey(tmp_path: Path) -> None:
         for _ in range(2):
             answered(surveys, forms={"consent": FORMS["consent"]})
         invite(surveys, NAME, "first", "pro", 5)
-        decide(surveys, NAME, response.id, True, "answered with care")
-        decide(surveys, NAME, response.id, False, "twice the same")
+        review_response(surveys, NAME, response.id, True, "answered with care")
+        review_response(surveys, NAME, response.id, False, "twice the same")
     with locked_state(study) as lead:
         page = lead.get("/").text
         assert next_of(page) == (f"/surveys/{NAME}", f"{NAME} is open: 3 finished, 2 under way")

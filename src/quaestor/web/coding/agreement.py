@@ -1,4 +1,4 @@
-"""How far the raters of a round agree, which codes they confuse, and the items behind each number."""
+"""Agreement pages: statistics of a round, confused codes, and the items behind each number."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _PAGE = 50
 
 
 class AgreementPages(Pages):
-    """What the lead sees of a round, and its raters once it is closed; who may is for the round to say."""
+    """Agreement pages for the lead and, once the round is closed, its raters; the round decides who may view them."""
 
     def routes(self) -> Sequence[BaseRoute]:
         return [
@@ -48,7 +48,7 @@ class AgreementPages(Pages):
         return self.session.desk.coding
 
     async def agreement(self, request: Request) -> Response:
-        """The agreement on one facet; who has not looked yet is asked first."""
+        """Shows the agreement on one facet; asks for confirmation before the first view."""
         name, who = request.path_params["name"], require_visitor(request).name
         look = await self.work(lambda: self._look(name, who))
         if look.may != "now":
@@ -59,7 +59,7 @@ class AgreementPages(Pages):
         return self.page(request, "agreement.html", {"view": view, **_links(request, name, view)})
 
     async def look(self, request: Request) -> Response:
-        """Put on record that the visitor looks, and show it."""
+        """Records that the visitor views the agreement, then shows it."""
         name, who = request.path_params["name"], require_visitor(request).name
         coding = self._coding
         try:
@@ -80,7 +80,7 @@ class AgreementPages(Pages):
         return self.page(request, "agreement_asked.html", context, status or (200 if look.may == "ask" else 409))
 
     async def confused(self, request: Request) -> Response:
-        """The items behind a cell of the table, or behind a pair of codes that are confused."""
+        """Lists the items behind a cell of the confusion matrix or behind a pair of confused codes."""
         name, who = request.path_params["name"], require_visitor(request).name
         selection, query = _asked(request), request.query_params
         first, second, either = query.get("first", ""), query.get("second", ""), query.get("either") == "yes"
@@ -108,7 +108,7 @@ class AgreementPages(Pages):
         return self.page(request, "confused.html", context)
 
     async def as_json(self, request: Request) -> Response:
-        """What `quaestor agreement --json` prints."""
+        """Returns the same JSON as `quaestor agreement --json`."""
         agreements = await self._all(request)
         values = [round_agreement.about | to_json(round_agreement.agreement) for round_agreement in agreements]
         headers = _saved(request, "agreement", "json")
@@ -120,7 +120,7 @@ class AgreementPages(Pages):
         return await self.work(lambda: _csv(lines, _saved(request, "agreement", "csv")))
 
     async def matrix(self, request: Request) -> Response:
-        """The whole table of two raters on one facet."""
+        """Exports the confusion matrix of two raters on one facet."""
         agreements = await self._all(request)
         tables = [
             round_agreement.agreement.confusion
@@ -169,7 +169,7 @@ def _links(request: Request, name: str, view: AgreementView) -> dict[str, Any]:
 
 
 def _item_link(request: Request, name: str, facet: str, item: str) -> str:
-    """The item's own page, or for those who rate the place where it is discussed."""
+    """Returns the link to the item's page, or for raters to its discussion."""
     query = {"item": item}
     return link_to(request, "item", query) or link_to(request, "disagreements", {**query, "facet": facet}, name=name)
 

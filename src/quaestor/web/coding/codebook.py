@@ -1,4 +1,4 @@
-"""The codebook to look at: its tree, one code, its changes, two versions side by side, and its file."""
+"""Codebook pages: tree, single code, history, comparison of versions, file, and changes by the lead."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from quaestor.web.study_session import StudySession
 
 
 class CodebookPages(Pages):
-    """What everybody signed in may read of the codebook."""
+    """Codebook pages that every signed-in person may read."""
 
     def __init__(self, session: StudySession, templates: Jinja2Templates, room: CodebookBrowser) -> None:
         super().__init__(session, templates)
@@ -47,7 +47,7 @@ class CodebookPages(Pages):
         ]
 
     async def codebook(self, request: Request) -> Response:
-        """The tree, or as much of it as answers a search."""
+        """Shows the tree, or the codes that match a search."""
         who, asked = viewer(request), request.query_params
         version, query, facet = parse_version(request, "version"), asked.get("q", "").strip(), asked.get("facet", "")
         looked = await self.work(lambda: self._room.search(who, version, query, facet))
@@ -55,7 +55,7 @@ class CodebookPages(Pages):
         return self.page(request, "codebook.html", context)
 
     async def code(self, request: Request) -> Response:
-        """One code with all that is known about it."""
+        """Shows one code with its definition, uses and history."""
         who, name = viewer(request), request.query_params.get("code", "")
         if not name:
             return self.go(request, "codebook")
@@ -71,7 +71,7 @@ class CodebookPages(Pages):
         return self.page(request, "codebook_history.html", {"changes": changes})
 
     async def diff(self, request: Request) -> Response:
-        """Two versions; what differs is marked word by word."""
+        """Compares two versions and marks differences word by word."""
         who, before, after = viewer(request), parse_version(request, "before"), parse_version(request, "after")
         old, new, differences = await self.work(lambda: self._room.compare(who, before, after))
         last = (await self.work(lambda: self._room.book(who))).version
@@ -92,7 +92,7 @@ def viewer(request: Request) -> Viewer:
 
 
 def parse_version(request: Request, name: str) -> int | None:
-    """A version that an address asks for."""
+    """Parses the version number in the query."""
     text = request.query_params.get(name, "")
     if not text:
         return None
@@ -103,7 +103,7 @@ def parse_version(request: Request, name: str) -> int | None:
 
 
 def _items_of_code(request: Request, code: str) -> str:
-    """Where the items with a code are found; empty for those who read no evidence."""
+    """Returns the link to the items with a code; empty if the visitor may not read evidence."""
     needed = PERMISSIONS_BY_ROUTE.get("evidence")
     if needed is None or needed == PUBLIC or not require_visitor(request).can(needed):
         return ""
@@ -115,7 +115,7 @@ _OURS = ("csrf", "at")
 
 
 class CodebookActs(Pages):
-    """What the lead does; nothing is done before it was shown what it moves, and from which version."""
+    """Changes by the lead; each is previewed first, together with the version that it is based on."""
 
     def __init__(self, session: StudySession, templates: Jinja2Templates, room: CodebookBrowser) -> None:
         super().__init__(session, templates)
@@ -129,7 +129,7 @@ class CodebookActs(Pages):
         ]
 
     async def change(self, request: Request) -> Response:
-        """The form of an act, filled with what is known."""
+        """Shows the form of a change, prefilled."""
         fields = {name: request.query_params.getlist(name) for name in request.query_params}
         if read_text(fields, "act") not in ACTS:
             return self.go(request, "codebook")
@@ -137,12 +137,12 @@ class CodebookActs(Pages):
         return await self.work(lambda: self._form(request, fields, book))
 
     async def preview(self, request: Request) -> Response:
-        """What the act would move; where it cannot be, the form again with the reason."""
+        """Previews a change; if it is refused, shows the form again with the reason."""
         fields = parse_fields(await request.body())
         return await self._preview_change(request, fields)
 
     async def act(self, request: Request) -> Response:
-        """The act, on the version it was looked at from; where that is gone, what it would move now."""
+        """Applies a change to the version that was previewed; if the codebook has changed since, previews it again."""
         fields = parse_fields(await request.body())
         who, act = require_visitor(request).name, read_text(fields, "act")
         try:
@@ -188,7 +188,7 @@ class CodebookActs(Pages):
         return self.page(request, "codebook_change.html", context, status)
 
     def _read_base_version(self, fields: Fields) -> Codebook:
-        """The version that stood before whoever filled in the form."""
+        """Returns the version that the form was filled in on."""
         with self.session.locked_state() as state:
             version = _version(fields, "from")
             return state.history.latest if version is None else state.history.at(version)
@@ -205,5 +205,5 @@ def _version(fields: Fields, name: str) -> int | None:
 
 
 def _list_codes(payload: Mapping[str, Any]) -> list[str]:
-    """The codes that an act is about, the one to look at afterwards first."""
+    """Lists the codes that a change affects, first the one to show afterwards."""
     return [str(payload[name]) for name in ("into", "code", "id") if name in payload]

@@ -1,4 +1,4 @@
-"""Disagreements side by side: what was said, what is said about it, and how it ends."""
+"""Disagreement pages: answers side by side, discussion, decisions, and ties."""
 
 from __future__ import annotations
 
@@ -40,20 +40,20 @@ _Row = TypeVar("_Row")
 
 
 class CasePages(Pages):
-    """Pages about items in dispute."""
+    """Base class of pages about disputed items."""
 
     @property
     def coding(self) -> CodingSession:
-        """The rounds to look at and act on; a study in which nobody has acted gets no journal by being looked at."""
+        """The coding session; viewing a study without a journal does not create one."""
         return self.session.desk.coding
 
     async def readings(self, items: Sequence[str]) -> dict[str, ItemText]:
-        """The items as their authors wrote them."""
+        """Reads the texts of items."""
         desk = self.session.desk
         return await self.work(lambda: desk.item_texts.get(items))
 
     async def explain_refusal(self, name: str, who: Viewer, error: QuaestorError) -> str:
-        """Why something was refused, with no name in it that the viewer may not read."""
+        """Returns the reason of a refusal, with names masked that the viewer may not see."""
         return await self.work(lambda: mask_names(self.coding, name, who, str(error)))
 
 
@@ -63,7 +63,7 @@ def viewer(request: Request) -> Viewer:
 
 
 def build_query(**fields: str) -> str:
-    """The fields of an address that say something."""
+    """Builds a query from the fields that are not empty."""
     return urlencode({name: value for name, value in fields.items() if value})
 
 
@@ -72,7 +72,7 @@ def read_chosen(form: Fields) -> SubmittedAnswer:
 
 
 def read_typed(form: Fields) -> dict[str, Any]:
-    """What somebody typed before they were refused, so that nothing is lost."""
+    """Reads the submitted answer, to fill in the form again after a refusal."""
     texts = {name: first_value(form, name) for name in ("answer", "instead", "how", "reason", "text")}
     return {**texts, "others": tuple(form.get("other", ()))}
 
@@ -82,14 +82,14 @@ def first_value(form: Fields, name: str) -> str:
 
 
 def slice_page(request: Request, rows: Sequence[_Row]) -> tuple[Sequence[_Row], dict[str, int]]:
-    """The part of a long list that is asked for, and where that is."""
+    """Returns one page of a list, with its number and the number of pages."""
     page = parse_page_number(request)
     shown = rows[(page - 1) * _PAGE : page * _PAGE]
     return shown, {"page": page, "pages": max(1, -(-len(rows) // _PAGE))}
 
 
 class SettlingPages(CasePages):
-    """Where raters differ; the round itself says who may look and who may settle."""
+    """Disagreement pages; the round decides who may view and who may settle."""
 
     def routes(self) -> Sequence[BaseRoute]:
         return [
@@ -100,7 +100,7 @@ class SettlingPages(CasePages):
         ]
 
     async def disagreements(self, request: Request) -> Response:
-        """The case that is asked for, else the list; who has not looked yet is asked first and says so by POST.
+        """Shows the requested case, else the list; asks for confirmation by POST before the first view.
 
         A tie-breaker is led to the desk without names.
         """
@@ -152,7 +152,7 @@ class SettlingPages(CasePages):
         return self.page(request, "case.html", context, status)
 
     async def comment(self, request: Request) -> Response:
-        """Something said about a case; then the case again, with it."""
+        """Saves a comment and shows the case again."""
         name, who, form = request.path_params["name"], viewer(request), parse_fields(await request.body())
         item, facet = first_value(form, "item"), first_value(form, "facet")
         text, key, filters = first_value(form, "text"), require_key(first_value(form, "key")), _filter_in(form)
@@ -164,7 +164,7 @@ class SettlingPages(CasePages):
         return self.go(request, "disagreements", f"{query}#discussion", name=name)
 
     async def decide(self, request: Request) -> Response:
-        """A case settled; then the next one that is open."""
+        """Settles a case and shows the next open one."""
         name, who, form = request.path_params["name"], viewer(request), parse_fields(await request.body())
         item, facet, filters = first_value(form, "item"), first_value(form, "facet"), _filter_in(form)
         try:
@@ -186,7 +186,7 @@ class SettlingPages(CasePages):
         )  # fmt: skip
 
     async def settle_agreed(self, request: Request) -> Response:
-        """What needs no discussion, put on record at once."""
+        """Records all agreed answers as decisions."""
         name, who = request.path_params["name"], viewer(request)
         try:
             decisions = await self.work(lambda: settle_all_agreed(self.coding, name, who))
@@ -195,7 +195,7 @@ class SettlingPages(CasePages):
         return self.go(request, "disagreements", build_query(agreed=str(decisions)), name=name)
 
     async def _refused(self, request: Request, error: QuaestorError, form: Fields) -> Response:
-        """The case once more with what was typed; where it cannot be shown, the page says why."""
+        """Shows the case again with the submitted values, or an error page if it cannot be shown."""
         words = await self.explain_refusal(request.path_params["name"], viewer(request), error)
         return await self._case(
             request, first_value(form, "item"), first_value(form, "facet"), form, words, refusal_status(error)
@@ -207,18 +207,18 @@ def _filter(query: QueryParams) -> DisagreementFilter:
 
 
 def _filter_in(form: Fields) -> DisagreementFilter:
-    """What a form carries along of the list it came from."""
+    """Reads the filter of the list that a form came from."""
     return DisagreementFilter(bool(first_value(form, "open")), first_value(form, "wanted")[:200])
 
 
 class TiePages(CasePages):
-    """What a tie-breaker reads and answers."""
+    """Pages of the tie-breaker."""
 
     def routes(self) -> Sequence[BaseRoute]:
         return [Route("/rounds/{name}/ties", self.ties, methods=["GET", "POST"], name="ties")]
 
     async def ties(self, request: Request) -> Response:
-        """The next case, the one asked for, or all of them; by POST the answer to one."""
+        """Shows the next case, the requested one, or all; a POST answers one."""
         if request.method == "POST":
             return await self._answer(request)
         name, who, query = request.path_params["name"], viewer(request), request.query_params

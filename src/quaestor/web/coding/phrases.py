@@ -1,4 +1,4 @@
-"""Phrases of a round, a set at a time: side by side once everybody has rated it, and made one by a click."""
+"""Phrase pages: compare the phrases of a set once all raters are done, and unify words."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from quaestor.web.page import Pages, require_visitor
 from quaestor.web.security.forms import parse_fields
 
 _MOST = 100
-"""Differing items on a page, and alike ones that are listed."""
+"""Number of differing items on a page, and of identical ones."""
 
 
 class PhrasePages(Pages):
-    """What the pair does after a set."""
+    """Pages on which two raters compare a set."""
 
     def routes(self) -> Sequence[BaseRoute]:
         return [
@@ -58,7 +58,7 @@ class PhrasePages(Pages):
         }
 
     async def act(self, request: Request) -> Response:
-        """One act of the pair, or of the lead; where it is refused, the page says why and keeps what was typed."""
+        """Handles one action; if it is refused, the page shows the reason and keeps the input."""
         name, who = request.path_params["name"], require_visitor(request).name
         fields = parse_fields(await request.body())
         values = {key: values[0] for key, values in fields.items()}

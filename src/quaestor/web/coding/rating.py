@@ -1,4 +1,4 @@
-"""The rating desk: a sheet at a time, by form or by script, each rating acknowledged when the disk has it."""
+"""The rating desk: one sheet at a time, by form or script; a rating is acknowledged once it is on disk."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _LATER = "The desk cannot save right now. Your rating is not lost; the lead can 
 
 
 class RatingPages(Pages):
-    """What a rater does; whose hands are on the keyboard is the signed-in visitor, never a field of a form."""
+    """Pages of raters; the rater is always the signed-in visitor, never a form field."""
 
     def __init__(self, session: StudySession, templates: Jinja2Templates, warm: Callable[[], None]) -> None:
         super().__init__(session, templates)
@@ -51,11 +51,11 @@ class RatingPages(Pages):
         ]
 
     def begin(self) -> None:
-        """The first page of each rater is prepared while the desk opens."""
+        """Prepares the first sheet of each rater when the desk starts."""
         threading.Thread(target=self._warm_up, name="warm up", daemon=True).start()
 
     def _warm_up(self) -> None:
-        with suppress(QuaestorError):  # what is wrong is told to whoever asks for a page
+        with suppress(QuaestorError):  # the pages show the error
             if self.session.coding_if_any is not None:
                 self.session.desk.warm_up()
                 self._warm()
@@ -65,7 +65,7 @@ class RatingPages(Pages):
         return self.session.desk
 
     async def rate(self, request: Request) -> Response:
-        """The next sheet, or the one asked for."""
+        """Shows the next sheet, or the requested one."""
         name, who = request.path_params["name"], require_visitor(request).name
         item = request.query_params.get("item", "")
         if await self.work(lambda: codes_passages(self._desk.coding, name)):
@@ -76,14 +76,14 @@ class RatingPages(Pages):
         return self.page(request, "rate.html", {"sheet": sheet})
 
     def _transcript(self, request: Request, name: str, item: str) -> Response:
-        """Transcripts are coded on a page of their own, at the turn that was asked for."""
+        """Redirects to the coding page of a transcript, at the requested turn."""
         if not item:
             return self.go(request, "coding", name=name)
         interview, turn = parse_item_id(item)
         return self.go(request, "coding-transcript", f"turn={turn}#turn-{turn}", name=name, interview=interview)
 
     async def ahead(self, request: Request) -> Response:
-        """The sheets that come after an item, so that the next one is there before it is asked for."""
+        """Returns the sheets after an item, so that the browser can load them in advance."""
         name, who = request.path_params["name"], require_visitor(request).name
         after = request.query_params.get("after", "")
         most = min(parse_whole_number(request.query_params.get("most", "")) or _MOST_AHEAD, _MOST_AHEAD)
@@ -94,16 +94,16 @@ class RatingPages(Pages):
                 {"item": sheet.item, "html": self.render(request, "sheet.html", {"sheet": sheet})} for sheet in sheets
             ]
 
-        # One at a time: whoever saves a rating goes before those who fetch sheets for later.
+        # One at a time: saving a rating takes precedence over prefetching sheets.
         async with self._fetching:
             return JSONResponse({"sheets": await self.work(rendered), "rater": who})
 
     async def give(self, request: Request) -> Response:
-        """A rating by form or by script; the answer says nothing that counts what others did."""
+        """Saves a rating by form or script; the response reveals nothing about other raters."""
         name, who = request.path_params["name"], require_visitor(request).name
         by_script = request.headers.get("content-type", "").startswith("application/json")
         sent = await (_from_script(request) if by_script else _from_form(request))
-        if sent["rater"] not in ("", who):  # kept by a browser in which somebody else has signed in since
+        if sent["rater"] not in ("", who):  # queued in a browser in which another person has signed in since
             return JSONResponse({"refused": f"this was rated by {sent['rater']!r}"}, status_code=409)
         try:
             if sent["practice"]:
@@ -113,7 +113,7 @@ class RatingPages(Pages):
         except WrongStudy as error:
             return JSONResponse({"refused": str(error)}, status_code=409)
         except TemporarilyUnavailable:
-            if by_script:  # the rating is all right, and waits in the browser
+            if by_script:  # the rating is valid and stays queued in the browser
                 return JSONResponse({"later": _LATER}, status_code=503)
             raise
         except QuaestorError as error:
@@ -125,7 +125,7 @@ class RatingPages(Pages):
         return self.go(request, "rate", name=name)
 
     async def _again(self, request: Request, name: str, sent: dict[str, Any], why: str, status: int) -> Response:
-        """The sheet once more with what was filled in, and why it was not taken."""
+        """Shows the sheet again with the submitted values and the reason of the refusal."""
         sheet = await self.work(lambda: self._desk.build_sheet(name, require_visitor(request).name, sent["item"]))
         if sheet is None:
             return self.page(request, "all_rated.html", {"round": name, "refused": why}, status)
@@ -133,7 +133,7 @@ class RatingPages(Pages):
         return self.page(request, "rate.html", {"sheet": typed, "refused": why}, status)
 
     async def _save(self, name: str, who: str, sent: dict[str, Any]) -> None:
-        """Record a rating; the disk has it when this returns."""
+        """Records a rating; it is on disk when this returns."""
         desk = self.session.open_desk
         if desk is None:
             desk = await self.work(lambda: self._desk)
@@ -142,13 +142,13 @@ class RatingPages(Pages):
             name, who, NewRating(sent["item"], sent["answers"], tuple(sent["unsure"]), **details)
         )
         await desk.coding.pending.wait(pending, self.save)
-        pending.result()  # raises what it was refused with
+        pending.result()  # raises the reason of a refusal
 
     def _feedback(self, request: Request, name: str, sent: dict[str, Any], feedback: dict[str, Any]) -> Response:
         return self.page(request, "practised.html", {"round": name, "item": sent["item"], "told": feedback})
 
     async def mine(self, request: Request) -> Response:
-        """A rater's own ratings, each a step away from being changed."""
+        """Lists the rater's own ratings, with links to change them."""
         name, who = request.path_params["name"], require_visitor(request).name
         ratings = await self.work(lambda: self._desk.list_own_ratings(name, who))
         shown, where = slice_page(request, ratings)
@@ -209,12 +209,12 @@ def _one(form: Mapping[str, Sequence[str]], name: str) -> str:
 
 
 def chosen_values(question: SheetFacet) -> tuple[str, ...]:
-    """The values of a facet that were chosen before, as the sheet's boxes name them."""
+    """Returns the chosen values of a facet, as the checkboxes of the sheet name them."""
     return () if question.answer is None else FACET_KINDS[question.kind].chosen_values(question.answer)
 
 
 def describe_time_left(sheet: RatingSheet) -> str:
-    """How long the rest will take at the rater's own pace."""
+    """Estimates the remaining time at the rater's own pace."""
     left = sheet.total - sheet.done
     if sheet.pace is None or not left:
         return ""
@@ -227,7 +227,7 @@ _KEPT = 64
 
 
 class FacetRenderer:
-    """Renders what a sheet asks; a facet nobody has answered yet looks the same on every sheet of a round."""
+    """Renders the facets of a sheet; caches unanswered facets, which look the same on every sheet of a round."""
 
     def __init__(self, environment: Environment) -> None:
         self._environment = environment

@@ -1,4 +1,4 @@
-"""Rounds for their lead: set up, opened, followed, closed; and their ratings and decisions as files."""
+"""Round pages of the lead: set up, open, follow and close rounds, and export ratings and decisions."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _TEXTS = ("round", "kind", "statistic", "measured", "after", "settle", "tie_brea
 
 
 def read_settings(typed: Typed) -> dict[str, Any]:
-    """A form as `[[rounds]]` of a study file would say it; what was left empty is left out."""
+    """Converts a form to `[[rounds]]` settings; omits empty fields."""
     settings: dict[str, Any] = {name: _one(typed, name) for name in _TEXTS if _one(typed, name)}
     settings["facets"] = _several(typed, "facets")
     settings["raters"] = list(dict.fromkeys([*_several(typed, "raters"), *_names(_one(typed, "more_raters"))]))
@@ -85,7 +85,7 @@ def _items(typed: Typed) -> dict[str, Any]:
 
 
 def build_form_values(settings: Mapping[str, Any]) -> dict[str, list[str]]:
-    """A round of the study file as the form shows it."""
+    """Converts a round of study.toml to form values."""
     typed = {name: [str(settings[name])] for name in _TEXTS if settings.get(name)}
     items = settings.get("items", {})
     place = next((key for key in ("after", "sample", "kept_by", "again") if items.get(key)), "")
@@ -102,11 +102,11 @@ def build_form_values(settings: Mapping[str, Any]) -> dict[str, list[str]]:
 
 
 NEW: Typed = {"blind": ["yes"], "overlap": ["100"], "kind": ["main"]}
-"""What the form shows before anything is typed."""
+"""Initial values of the form."""
 
 
 class RoundForm:
-    """What the fields of the form hold."""
+    """The values of the form fields."""
 
     def __init__(self, typed: Typed) -> None:
         self._typed = typed
@@ -127,7 +127,7 @@ def _several(typed: Typed, name: str) -> list[str]:
 
 
 def _names(text: str) -> list[str]:
-    """Names one a line, or with commas in between."""
+    """Splits names at line ends and commas."""
     return [name for part in re.split(r"[\r\n,]+", text) if (name := part.strip())]
 
 
@@ -139,14 +139,14 @@ def _share(percent: str) -> float:
 
 
 _KEPT = ("seed", "practice")
-"""What a round of the study file may say and the form does not ask."""
+"""Settings of a round that the form does not contain."""
 
 
 MakeFile = Callable[[CodingSession, str, str, str], RoundFile]
 
 
 class RoundPages(Pages):
-    """What the lead does with rounds."""
+    """Round pages of the lead."""
 
     def routes(self) -> Sequence[BaseRoute]:
         return [
@@ -196,7 +196,7 @@ class RoundPages(Pages):
         }
 
     async def new(self, request: Request) -> Response:
-        """The form of a new round, or of one that was added here and may still be changed."""
+        """Shows the form of a new round, or of one that was not opened yet."""
         if request.method != "POST":
             changed = request.query_params.get("change", "")
             typed = build_form_values(read_round_settings(self.session.study, changed)) if changed else NEW
@@ -235,7 +235,7 @@ class RoundPages(Pages):
         return add_round(self.session.study, settings, who).round
 
     async def act(self, request: Request) -> Response:
-        """One act of the lead; where it is refused, the page it came from says why and keeps what was typed."""
+        """Handles one action; if it is refused, its page shows the reason and keeps the input."""
         name, who = request.path_params["name"], require_visitor(request).name
         fields = await read_fields(request)
         from_list = fields.get("from") == "rounds"
@@ -274,7 +274,7 @@ class RoundPages(Pages):
                 raise InputError(f"there is no action {unknown!r} here: reload the page")
 
     async def ratings(self, request: Request) -> Response:
-        """The ratings a visitor may see; who would see those of others for the first time is asked first."""
+        """Exports the ratings that the visitor may see; asks before the first view of other raters' answers."""
         return await self._file(request, "ratings", build_ratings_file)
 
     async def decisions(self, request: Request) -> Response:
@@ -296,7 +296,7 @@ class RoundPages(Pages):
 
 
 def _links(request: Request, round_overview: RoundOverview, who: str) -> list[tuple[str, str]]:
-    """Where else a round can be worked on now: the words and the path of each page."""
+    """Lists label and path of the other pages of a round that are available now."""
     if round_overview.status == NOT_OPENED:
         return []
     rates = round_overview.status == "open" and who in [seat.rater for seat in round_overview.slots]

@@ -1,4 +1,4 @@
-"""The demo in the browser from its first second: what is being made, and then the desk at the same address."""
+"""Demo pages: the progress of the demo, then its desk at the same address."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ from quaestor.demo.progress import DemoProgress, Event
 from quaestor.render.design_tokens import ICON, TOKENS
 from quaestor.web.security.headers import HEADERS, PathPrefix, SecurityHeaders
 
-# What the desk needs is loaded when there is a desk, so that the page answers in the first second.
+# The desk is imported only when it is ready, so that the page answers within the first second.
 if TYPE_CHECKING:
     from quaestor.demo.folder import JoinLinks
     from quaestor.demo.survey import SurveyCounts
 
 PAGE = "/demo"
 INTERVIEWS = "/talks"
-"""The desk of the demo's interviews is below this path, since they are a study of their own."""
+"""Path of the desk of the demo's interviews, which are a separate study."""
 HOSTS = ("127.0.0.1", "localhost")
-"""Names of this machine; a foreign name that is pointed at it gets no answer."""
+"""Host names that the demo answers to; any other is refused, against DNS rebinding."""
 _HERE = Path(str(resources.files("quaestor.web")))
 _SCRIPTED = {
     **HEADERS,
@@ -46,11 +46,11 @@ _SCRIPTED = {
     "Cache-Control": "no-store",
 }
 _WATCHED = 5.0
-"""Seconds after which a page that asks every second is no longer there."""
+"""Seconds without a poll after which the page counts as closed."""
 
 
 class DemoPages:
-    """Shows a demo being made; from the moment it has a desk, every request but that for its own page goes there.
+    """Shows the progress of a demo; once its desk is ready, passes all other requests to it.
 
     Its page shows the links into the desk, which is why it is for a demo on this machine and for nothing else.
     """
@@ -82,19 +82,19 @@ class DemoPages:
         )
 
     def tell(self, event: Event) -> None:
-        """Take what the makers tell; from any thread."""
+        """Records an event of the demo; thread-safe."""
         self._way = self._way.apply(event)
 
     def hand_over(self, desk: Starlette, doors: JoinLinks) -> None:
-        """Let people in, from now on; from any thread."""
+        """Makes the desk available; thread-safe."""
         self._desk, self._doors = desk, doors
 
     def hand_over_interviews(self, desk: Starlette, door: str | None) -> None:
-        """Let people in to the interviews too; from any thread."""
+        """Makes the desk of the interviews available; thread-safe."""
         self._talks, self._talks_door = desk, door
 
     def wait_until_failure_is_shown(self, seconds: float = 3.0) -> None:
-        """Where somebody has the page open, give it the time to ask once more."""
+        """Waits until an open page has polled once more."""
         if time.monotonic() - self._looked < _WATCHED:
             self._failure_shown.wait(seconds)
 
@@ -110,7 +110,7 @@ class DemoPages:
             await desk(scope, receive, _led_in(send) if path == "/" else send)
 
     async def _entered(self, desk: Starlette | None) -> Starlette | None:
-        """A desk, begun as a server would begin it."""
+        """Starts the lifespan of a desk, as a server would."""
         if desk is None or id(desk) in self._entered_desks:
             return desk
         async with self._entering:
@@ -124,7 +124,7 @@ class DemoPages:
         async with self._lasting:
             yield
             for desk in (self._desk, self._talks):
-                await self._entered(desk)  # one that nobody asked for has to be put away too
+                await self._entered(desk)  # also closes a desk that was never requested
 
     async def _page(self, request: Request) -> Response:
         way, doors = self._way, self._doors
@@ -172,7 +172,7 @@ def _templates() -> Jinja2Templates:
 
 
 def _led_in(send: Send) -> Send:
-    """Where the desk would ask a stranger to sign in, the demo shows its doors."""
+    """Redirects from the sign-in page to the demo page with its links."""
 
     async def sending(message: Message) -> None:
         if message["type"] == "http.response.start":

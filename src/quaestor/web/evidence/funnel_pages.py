@@ -1,4 +1,4 @@
-"""The start of the desk and the funnel: every number opens the items behind it."""
+"""Funnel pages: every number opens its items."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PAGE = 50
 
 
 class FunnelPages(Pages):
-    """From all evidence to the candidates."""
+    """Pages of the funnel and its items."""
 
     def routes(self) -> Sequence[BaseRoute]:
         return [
@@ -30,7 +30,7 @@ class FunnelPages(Pages):
         ]
 
     async def funnel(self, request: Request) -> Response:
-        """Each step with examples of what it kept and dropped."""
+        """Shows each step with examples of kept and dropped items."""
         study, coding = self.session.study, self.session.coding_if_any
         status = await self.work(lambda: study_status(study, coding, self.session.open_features))
         last = await self.work(lambda: last_result(study, coding)) if study.settings.sources else None

@@ -1,4 +1,4 @@
-"""Evidence in a page: what strangers wrote, made harmless and readable."""
+"""Sanitises the HTML of posts and lays it out for reading."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import nh3
 from markupsafe import Markup
 
 from quaestor.evidence.item_texts import ItemText
-from quaestor.web.html.highlight import CLASSES, detect_language, highlight
+from quaestor.web.html.highlight import CLASSES, detect_language, highlight_code
 from quaestor.web.html.post_layout import lay_out_post
 
 LONGEST = 100_000
-"""Characters of a post; no site lets its people write as many."""
+"""Characters of a post that are shown; no site allows as many."""
 _MOST_WORK, _DEEPEST = 100_000, 100
 _TAGS = {
     "a", "b", "blockquote", "br", "code", "dd", "del", "dl", "dt", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "i",
@@ -27,7 +27,7 @@ _SILENT = {
     "applet", "embed", "frameset", "iframe", "math", "noembed", "noframes", "noscript", "object", "script", "select",
     "style", "svg", "template", "textarea", "title", "xmp",
 }  # fmt: skip
-"""Elements whose content is nothing that a reader was meant to read."""
+"""Elements whose content is not meant for readers."""
 _TAG = re.compile(r"<(/?)([a-zA-Z][^\s/>]*+)([^>]*+)")
 _LONE = re.compile("[\ud800-\udfff]")
 _FORMATTING = {"a", "b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike", "strong", "tt", "u"}
@@ -68,7 +68,7 @@ _OUTPUT = nh3.Cleaner(
 
 
 def sanitize_input(html: str) -> str:
-    """A post's HTML with what is listed above and no more, written as a browser would write it."""
+    """Sanitises a post's HTML to the allowed elements and attributes, serialised as a browser would."""
     text = _LONE.sub("\ufffd", html[:LONGEST])
     if _is_too_complex(text):
         return f"{_TOO_MUCH}<pre>{escape(text[:20_000])}</pre>"
@@ -77,7 +77,7 @@ def sanitize_input(html: str) -> str:
 
 
 def sanitize_output(html: str) -> str:
-    """The last word on what a page shows: read once more, with nothing allowed that the desk does not write itself."""
+    """Sanitises the final HTML once more, allowing only what the desk itself writes."""
     return _OUTPUT.clean(html)
 
 
@@ -104,7 +104,7 @@ def _is_too_complex(html: str) -> bool:
 
 
 _CACHED, _LONGEST_CACHED = 1_000, 20_000
-"""Posts that are cached, and how long one may be: those who rate together read the same ones."""
+"""Number and size of cached posts: raters of a round read the same ones."""
 
 
 def clean(html: str, tags: Sequence[str] = (), below: int | None = 1) -> Markup:
@@ -113,11 +113,11 @@ def clean(html: str, tags: Sequence[str] = (), below: int | None = 1) -> Markup:
     Its headings come below those of the page down to the level `below`; with None they are headings no more.
     """
     make = _cached_clean if len(html) <= _LONGEST_CACHED else _cleaned
-    return Markup(make(html, tuple(tags), below))  # noqa: S704 - the sanitiser has had the last word
+    return Markup(make(html, tuple(tags), below))  # noqa: S704 - sanitised last
 
 
 def prepare_item(reading: ItemText) -> ItemText:
-    """An item made ready for a page before anybody asks for it; what is kept meanwhile has the last step before it."""
+    """Prepares an item for its page; the stored HTML is sanitised again when it is shown."""
     body, answer = (_shaped(text, reading.tags, 1) for text in (reading.body, reading.answer))
     return replace(reading, body=body, answer=answer, is_prepared=True)
 
@@ -133,7 +133,7 @@ def answer_of(reading: ItemText) -> Markup:
 def _shown(html: str, reading: ItemText) -> Markup:
     if not reading.is_prepared:
         return clean(html, reading.tags)
-    return Markup(sanitize_output(html))  # noqa: S704 - the sanitiser has the last word, whoever kept it
+    return Markup(sanitize_output(html))  # noqa: S704 - sanitised last, wherever it was stored
 
 
 def _cleaned(html: str, tags: tuple[str, ...], below: int | None) -> str:
@@ -142,7 +142,7 @@ def _cleaned(html: str, tags: tuple[str, ...], below: int | None) -> str:
 
 def _shaped(html: str, tags: Sequence[str], below: int | None) -> str:
     def colour(code: str, classes: str) -> str:
-        return highlight(code, detect_language(code, classes, tags))
+        return highlight_code(code, detect_language(code, classes, tags))
 
     return lay_out_post(sanitize_input(html), colour, below)
 

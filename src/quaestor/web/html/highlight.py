@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from html import escape
 
 LONGEST = 20_000
-"""Characters of code beyond which it stays plain."""
+"""Code longer than this is not highlighted."""
 CLASSES = frozenset(
     f"code-{name}" for name in ("comment", "keyword", "string", "number", "name", "prompt", "error", "turn")
 )
@@ -95,8 +95,8 @@ _NAMED = {
 }  # fmt: skip
 
 
-def highlight(code: str, language: str) -> str:
-    """Code as HTML whose text is the code; plain where the language is not known or there is too much of it."""
+def highlight_code(code: str, language: str) -> str:
+    """Highlights code as HTML; plain if the language is unknown or the code too long."""
     if len(code) > LONGEST:
         return _plain(code)
     if language == "console":
@@ -173,7 +173,7 @@ Colour = Callable[[str, str], str]
 
 PLAIN = ""
 _ENOUGH = 4_000
-"""Characters that tell the language of the rest."""
+"""Characters examined to detect the language."""
 _NAMES = {
     "python": "python py py2 py3 python2 python3 python-2.7 python-2.x python-3.x ipython jupyter-notebook",
     "c": "c c++ cpp cc objective-c cuda opencl c++11 c++14 c++17",
@@ -214,7 +214,7 @@ _GUESSES = (
 
 
 def detect_language(code: str, classes: str = "", tags: Sequence[str] = ()) -> str:
-    """The language to colour code as; plain where nothing speaks for one, since wrong colours mislead."""
+    """Detects the language of code; none without evidence, because wrong colours mislead."""
     language, code = _said(classes), code[:_ENOUGH]
     if language == PLAIN:
         return PLAIN

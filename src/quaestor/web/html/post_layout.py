@@ -22,7 +22,7 @@ _NARROW = 30
 
 
 class PostPiece(NamedTuple):
-    """A tag or a text of HTML that a sanitiser wrote."""
+    """A tag or text of sanitised HTML."""
 
     end: bool
     name: str
@@ -34,7 +34,7 @@ class PostPiece(NamedTuple):
 
 
 class OpenElement(NamedTuple):
-    """An element that waits for its end."""
+    """An element that is still open."""
 
     name: str
     close: str
@@ -42,7 +42,7 @@ class OpenElement(NamedTuple):
 
 
 def lay_out_post(html: str, colour: Colour, below: int | None) -> str:
-    """Clean HTML rewritten; headings come below a level of the page, or are none where they would be in the way."""
+    """Rewrites sanitised HTML; headings are moved below a level of the page, or become plain text."""
     pieces = [
         PostPiece(match[1] == "/", match[2] or "", match[3] or "", match[4] or "") for match in _PIECE.finditer(html)
     ]
@@ -50,7 +50,7 @@ def lay_out_post(html: str, colour: Colour, below: int | None) -> str:
 
 
 class PostLayout:
-    """One walk over a post."""
+    """Rewrites a post in one pass."""
 
     def __init__(self, pieces: list[PostPiece], colour: Colour, below: int | None) -> None:
         self._pieces = pieces
@@ -90,7 +90,7 @@ class PostLayout:
         return opening
 
     def _tags(self, piece: PostPiece, place: int) -> tuple[str, str]:
-        """What an element begins and ends with on the page."""
+        """Returns the start and end tags of an element."""
         name = piece.name
         if name == "a":
             address = _address(piece.attribute("href"))
@@ -118,7 +118,7 @@ class PostLayout:
         return f"<h{shown}>", f"</h{shown}>"
 
     def _image(self, piece: PostPiece) -> str:
-        """Where an image is, and what it shows: a page that loaded it would tell its host who reads."""
+        """Replaces an image by a link: loading it would reveal the reader to its host."""
         words = " ".join(piece.attribute("alt").split())
         text = "image" if not _visible(words) or words.casefold() in _NO_WORDS else f"image: {words}"
         address = _address(piece.attribute("src"))
@@ -127,7 +127,7 @@ class PostLayout:
         return f'<a class="image" href="{address}">{escape(text)}</a>'
 
     def _imply_list_item(self, piece: PostPiece) -> Iterator[str]:
-        """What stands in a list without being an item of it becomes one."""
+        """Wraps content of a list that is not in an item into one."""
         if piece.name == "li":
             if self._open and self._open[-1].implied:
                 yield self._open.pop().close

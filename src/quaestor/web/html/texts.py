@@ -29,7 +29,7 @@ def set_text(text: str) -> Markup:
 
 
 def web_links(text: str) -> Markup:
-    """One line in which addresses of pages and mailboxes lead there."""
+    """Formats a line as HTML, with links for web and e-mail addresses."""
     pieces, end = [], 0
     for match in _LINK.finditer(text):
         target = match[0] if "://" in match[0] else f"mailto:{match[0]}"
@@ -40,13 +40,13 @@ def web_links(text: str) -> Markup:
 
 
 def say(words: Wording, key: str, **values: object) -> Markup:
-    """A text of the pages; one that nobody wrote in their language says that it is English."""
+    """Returns a page text, marked as English if it is not translated."""
     text = escape(words.say(key, **values))
     return Markup('<span lang="en" dir="ltr">{}</span>').format(text) if key in words.lacking else text
 
 
 def language_name(code: str) -> str:
-    """What a language calls itself."""
+    """Returns the name of a language in that language."""
     return _LANGUAGES.get(code.partition("-")[0], code)
 
 
@@ -59,7 +59,7 @@ def _block(block: str) -> Markup:
 
 
 def with_commands(words: str) -> Markup:
-    """A sentence as HTML, what it puts between backticks set as code."""
+    """Formats a sentence as HTML, with text in backticks as code."""
     pieces = str(escape(words)).split("`")
     if len(pieces) % 2 == 0:
         return escape(words)
@@ -72,7 +72,7 @@ _DEEPEST = 6
 
 
 def set_markdown(text: str, below: int = 1) -> Markup:
-    """A text as HTML, its headings so many levels below how they are written."""
+    """Renders Markdown, with headings moved down by some levels."""
     tokens = _READER.parse(text)
     for token in tokens:
         if token.type in ("heading_open", "heading_close"):

@@ -1,4 +1,4 @@
-"""The coding page of transcripts: stretches by mouse, key or form, each turn's rating acknowledged from the disk.
+"""The coding page of transcripts: passages by mouse, keyboard or form; each turn is acknowledged once on disk.
 
 Also words that stood for themselves in a closed round, which the lead adopts as codes. A page has hundreds of
 stretches; written here as HTML they cost half of what a template takes for them.
@@ -24,17 +24,17 @@ from quaestor.coding.model.state import State
 from quaestor.coding.rating import codes_passages, require_passages
 from quaestor.coding.rating_files import WrongStudy
 from quaestor.interviews.coding.acts import (
-    CodedAs,
-    ReadTo,
-    Selected,
-    coding_wanted,
-    differs,
-    reading_wanted,
-    selected_place,
-    stretches_shown,
+    PassageSubmission,
+    ReadTurns,
+    WordSelection,
+    build_coding_act,
+    build_reading_act,
+    find_selection,
+    is_different,
+    list_passages_shown,
 )
-from quaestor.interviews.coding.in_vivo import NewCode, adopt, codes_to_adopt, in_vivo_of
-from quaestor.interviews.coding.progress import round_progress
+from quaestor.interviews.coding.in_vivo import NewCode, adopt, list_adoptable_codes, list_in_vivo_passages
+from quaestor.interviews.coding.progress import count_round_progress
 from quaestor.interviews.model.records import build_item_id
 from quaestor.interviews.pages.coding_sheet import (
     CodedTurn,
@@ -54,11 +54,11 @@ from quaestor.web.study_session import StudySession
 
 _LONGEST_BODY = 400_000
 _LATER = "The desk cannot save right now. Your codes are not lost; the lead can see what is wrong."
-Asked = CodedAs | ReadTo
+Asked = PassageSubmission | ReadTurns
 
 
 class CodingPages(Pages):
-    """What a rater does with transcripts; who codes is the signed-in visitor, never a field of a form."""
+    """Coding pages; the rater is always the signed-in visitor, never a form field."""
 
     def __init__(self, session: StudySession, templates: Jinja2Templates) -> None:
         super().__init__(session, templates)
@@ -74,21 +74,21 @@ class CodingPages(Pages):
         ]
 
     def _interviews(self, name: str) -> Interviews:
-        """The interviews, where the round codes them: looking at another makes no files."""
+        """The interviews, if the round codes them; viewing another round creates no files."""
         require_passages(self.session.desk.coding, name)
         return self.session.interviews
 
     async def transcripts(self, request: Request) -> Response:
-        """The transcripts of a round with one's own progress."""
+        """Lists the transcripts of a round with the rater's progress."""
         name, who = request.path_params["name"], require_visitor(request).name
         coding = await self.work(lambda: self.session.desk.coding)
         if not await self.work(lambda: codes_passages(coding, name)):
             return self.go(request, "rate", name=name)
-        progress = await self.work(lambda: round_progress(coding, self.session.interviews, name, who))
+        progress = await self.work(lambda: count_round_progress(coding, self.session.interviews, name, who))
         return self.page(request, "coding.html", {"progress": progress})
 
     async def transcript(self, request: Request) -> Response:
-        """A page of a transcript: the one asked for, else the first with something left to read."""
+        """Shows the requested page of a transcript, else the first with unread turns."""
         query = request.query_params
         return await self._page(
             request, parse_whole_number(query.get("page", "")), parse_whole_number(query.get("turn", ""))
@@ -124,7 +124,7 @@ class CodingPages(Pages):
         return request.path_params["name"], request.path_params["interview"]
 
     async def give(self, request: Request) -> Response:
-        """The stretches of a turn, or turns that were read, by script or by form."""
+        """Saves the passages of a turn, or turns read, by script or form."""
         by_script = request.headers.get("content-type", "").startswith("application/json")
         if not by_script:
             return await self._form(request)
@@ -132,31 +132,31 @@ class CodingPages(Pages):
         if rater not in (
             "",
             require_visitor(request).name,
-        ):  # kept by a browser in which somebody else has signed in since
+        ):  # queued in a browser in which another person has signed in since
             return JSONResponse({"refused": f"this was coded by {rater!r}"}, status_code=409)
         try:
             acts = await self._recorded(request, sent)
         except WrongStudy as error:
             return JSONResponse({"refused": str(error)}, status_code=409)
-        except TemporarilyUnavailable:  # it is all right, and waits in the browser
+        except TemporarilyUnavailable:  # the act is valid and stays queued in the browser
             return JSONResponse({"later": _LATER}, status_code=503)
         except QuaestorError as error:
             return JSONResponse({"refused": str(error)}, status_code=422)
         answer = {"saved": True}
-        if acts and isinstance(sent, CodedAs) and differs(sent, acts[0]):
+        if acts and isinstance(sent, PassageSubmission) and is_different(sent, acts[0]):
             answer["differs"] = True
         return JSONResponse(answer)
 
     async def _recorded(self, request: Request, sent: Asked) -> Sequence[Act]:
-        """The acts that the disk has; none where nothing was left to record."""
+        """Records acts and returns them once on disk; none if there was nothing to record."""
         name, who = request.path_params["name"], require_visitor(request).name
 
         def wanted() -> PendingAct[State]:
             interviews = self._interviews(name)
-            if isinstance(sent, ReadTo):
-                pending = reading_wanted(interviews.coding, interviews, name, who, sent)
+            if isinstance(sent, ReadTurns):
+                pending = build_reading_act(interviews.coding, interviews, name, who, sent)
             else:
-                pending = coding_wanted(interviews.coding, interviews, name, who, sent)
+                pending = build_coding_act(interviews.coding, interviews, name, who, sent)
             interviews.coding.pending.add(pending)
             return pending
 
@@ -165,7 +165,7 @@ class CodingPages(Pages):
         return waiting.result()
 
     async def _form(self, request: Request) -> Response:
-        """The same without a script: a stretch added or removed, or turns read; then the page again, at its place."""
+        """Handles the form without scripts: adds or removes a passage or marks turns read, then returns to the turn."""
         form = parse_fields(await request.body())
         name, interview = self._place(request)
         turn, page = parse_whole_number(first_value(form, "turn")), parse_whole_number(first_value(form, "page"))
@@ -176,7 +176,7 @@ class CodingPages(Pages):
             typed = {field: values[0] for field, values in form.items()}
             status = 503 if is_unavailable(error) else 422
             return await self._page(request, page, turn, typed, str(error), status)
-        if isinstance(sent, ReadTo):
+        if isinstance(sent, ReadTurns):
             return self.go(request, "coding-transcript", name=name, interview=interview)
         return self.go(
             request, "coding-transcript", f"page={page or 1}#turn-{sent.turn}", name=name, interview=interview
@@ -187,7 +187,7 @@ class CodingPages(Pages):
         key = require_key(first_value(form, "key"))
         if first_value(form, "read"):
             first, _, last = first_value(form, "read").partition("-")
-            return ReadTo(interview, parse_whole_number(first) or 0, parse_whole_number(last) or 0, key)
+            return ReadTurns(interview, parse_whole_number(first) or 0, parse_whole_number(last) or 0, key)
         interviews = self._interviews(name)
         removed = first_value(form, "remove").split(":", 3)
         turn = parse_whole_number(removed[0] if len(removed) == 4 else first_value(form, "turn"))
@@ -198,22 +198,22 @@ class CodingPages(Pages):
             require_visitor(request).name,
             parse_whole_number(first_value(form, "seen")) or 0,
         )
-        stretches = stretches_shown(interviews.coding, interviews, name, who, item, seen)
+        stretches = list_passages_shown(interviews.coding, interviews, name, who, item, seen)
         if len(removed) == 4:
             place = [parse_whole_number(removed[1]), parse_whole_number(removed[2]), removed[3]]
             stretches = [
                 passage for passage in stretches if [passage["start"], passage["end"], passage.get("code", "")] != place
             ]
         elif not first_value(form, "nothing"):
-            picked = Selected(
+            picked = WordSelection(
                 turn,
                 first_value(form, "words"),
                 parse_whole_number(first_value(form, "from")),
                 parse_whole_number(first_value(form, "to")),
             )
-            start, end = selected_place(interviews, interview, picked, seen)
+            start, end = find_selection(interviews, interview, picked, seen)
             stretches.append(_stretch(form, start, end))
-        return CodedAs(interview, turn, stretches, seen, key=key)
+        return PassageSubmission(interview, turn, stretches, seen, key=key)
 
 
 def _stretch(form: Mapping[str, Sequence[str]], start: int, end: int) -> dict[str, Any]:
@@ -235,27 +235,27 @@ def _from_script(body: bytes, interview: str) -> tuple[Asked, str]:
         key, opened, rater = require_key(str(raw["key"])), str(raw.get("opened", "")), str(raw.get("rater", ""))
         if "read" in raw:
             first, last = raw["read"]
-            return ReadTo(interview, int(first), int(last), key, opened), rater
+            return ReadTurns(interview, int(first), int(last), key, opened), rater
         stretches = [dict(passage) for passage in raw["stretches"]]
         before = None if raw.get("before") is None else [dict(passage) for passage in raw["before"]]
         seen, seconds = int(raw.get("seen", 0)), float(raw.get("seconds", 0))
-        coded_as = CodedAs(interview, int(raw["turn"]), stretches, seen, seconds, key, opened, before)
+        coded_as = PassageSubmission(interview, int(raw["turn"]), stretches, seen, seconds, key, opened, before)
         return coded_as, rater
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
         raise HTTPException(400) from None
 
 
 LANES = 5
-"""Ways of drawing a stretch that can be told apart; what lies deeper is drawn like the last one."""
+"""Number of distinguishable styles of overlapping passages; deeper ones use the last style."""
 
 
 def escape_exactly(text: str) -> Markup:
-    """Text that a browser takes in as it is: it would make one of two line ends, and drop what is no character."""
+    """Escapes text so that a browser keeps it exactly: it would merge CR LF and drop NUL characters."""
     return Markup(str(escape(text)).replace("\r", "&#13;").replace("\0", "\ufffd"))  # noqa: S704 - escaped
 
 
 def spoken(turn: CodedTurn) -> Markup:
-    """A turn cut where a stretch begins or ends; each piece lies in the stretches that it belongs to."""
+    """Renders a turn, split where passages begin or end, with nested marks."""
     if not turn.marks:
         return escape_exactly(turn.text)
     opened = [f'<mark class="lane-{choose_lane(mark)}" data-mark="{place}">' for place, mark in enumerate(turn.marks)]
@@ -269,7 +269,7 @@ def spoken(turn: CodedTurn) -> Markup:
 
 
 def margin(turn: CodedTurn, is_open: bool) -> Markup:
-    """The codes of a turn, each with what more is said; where the round is open, each can be removed."""
+    """Renders the codes of a turn with their details and, in an open round, remove buttons."""
     return Markup("".join(_format_code(turn, place, is_open) for place in range(len(turn.marks))))  # noqa: S704 - escaped
 
 
@@ -297,7 +297,7 @@ def choose_lane(mark: Highlight) -> int:
 
 
 def stretches_json(sheet: CodingSheet) -> Markup:
-    """All stretches of a page by turn, as its script reads them; nothing in it ends the element that it stands in."""
+    """Formats the passages of a page as JSON for its script; escaped, so that it cannot end its element."""
     turns = (turn for answer in sheet.answers for turn in answer.turns if turn.marks)
     text = json.dumps({turn.number: [_told(mark) for mark in turn.marks] for turn in turns}, separators=(",", ":"))
     return Markup(text.replace("<", "\\u003c").replace("&", "\\u0026"))  # noqa: S704 - has no markup left
@@ -310,7 +310,7 @@ def _told(mark: Highlight) -> dict[str, Any]:
 
 
 class InVivoPages(Pages):
-    """For the lead alone, once a round is closed."""
+    """In-vivo codes, for the lead once a round is closed."""
 
     def routes(self) -> Sequence[BaseRoute]:
         return [Route("/rounds/{name}/in-vivo", self.in_vivo, methods=["GET", "POST"], name="in-vivo")]
@@ -320,7 +320,7 @@ class InVivoPages(Pages):
         return self.session.interviews
 
     async def in_vivo(self, request: Request) -> Response:
-        """All words in vivo, and by form one of them adopted."""
+        """Lists in-vivo codes; a POST adopts one."""
         refused, status = "", 200
         if request.method == "POST":
             fields = await read_fields(request)
@@ -335,9 +335,9 @@ class InVivoPages(Pages):
     async def _list(self, request: Request, refused: str, status: int) -> Response:
         name, who = request.path_params["name"], require_visitor(request).name
         interviews = await self.work(lambda: self._interviews(name))
-        in_vivo = await self.work(lambda: in_vivo_of(interviews, name, who))
+        in_vivo = await self.work(lambda: list_in_vivo_passages(interviews, name, who))
         rows, place = slice_page(request, in_vivo)
-        codes = await self.work(lambda: codes_to_adopt(interviews.coding, name))
+        codes = await self.work(lambda: list_adoptable_codes(interviews.coding, name))
         left = sum(not code.name for code in in_vivo)
         context = {"round": name, "rows": rows, "codes": codes, "left": left, "total": len(in_vivo), "refused": refused}
         return self.page(request, "in_vivo.html", {**context, **place}, status)

@@ -1,4 +1,4 @@
-"""The interviewer's desk: the guide with its clock, notes by script or by form, and the protocol afterwards."""
+"""The interviewer's desk: guide, clock, notes by script or form, and the protocol."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from starlette.routing import BaseRoute, Route
 from quaestor.base.errors import InputError, QuaestorError, StateError, TemporarilyUnavailable
 from quaestor.base.names import parse_whole_number
 from quaestor.coding.rating_files import WrongStudy
-from quaestor.interviews.conduct.acts import LONGEST, OTHER, Stamp, StepSent, carry_out, move_clock, take_step
-from quaestor.interviews.conduct.desk_sheet import clock_json, desk_sheet, since
-from quaestor.interviews.conduct.protocol import build_protocol, protocol_markdown
+from quaestor.interviews.conduct.acts import LONGEST, OTHER, Stamp, StopForm, move_clock, record_act, submit_stop
+from quaestor.interviews.conduct.desk_sheet import build_clock_json, build_desk_sheet, list_changes_since
+from quaestor.interviews.conduct.protocol import build_protocol, format_protocol
 from quaestor.interviews.model.records import format_clock
 from quaestor.interviews.participants.consent import HOW, read_consent_form, record_consent, require_current_version
 from quaestor.interviews.repository import Interviews
@@ -31,7 +31,7 @@ Form = Mapping[str, Sequence[str]]
 
 
 class ConductPages(Pages):
-    """Pages of those who hold interviews; who writes is the signed-in visitor, never a field of a form."""
+    """Pages of interviewers; the author is always the signed-in visitor, never a form field."""
 
     def routes(self) -> Sequence[BaseRoute]:
         desk = f"{_ONE}/conduct"
@@ -44,12 +44,12 @@ class ConductPages(Pages):
         ]
 
     async def desk(self, request: Request) -> Response:
-        """The guide with its clock, once the participant has agreed."""
+        """Shows guide and clock once the participant has consented."""
         return await self._desk(request, parse_whole_number(request.query_params.get("stop", "")))
 
     async def _desk(self, request: Request, stop: int | None, status: int = 200, **more: Any) -> Response:
         name, who = request.path_params["name"], require_visitor(request).name
-        sheet = await self.work(lambda: desk_sheet(self._open_interviews(), name, who))
+        sheet = await self.work(lambda: build_desk_sheet(self._open_interviews(), name, who))
         if not sheet.consent.accepted:
             agreement = await self.work(lambda: read_consent_form(self._open_interviews()))
             context = {"sheet": sheet, "agreement": agreement, "how": HOW, **more}
@@ -59,7 +59,7 @@ class ConductPages(Pages):
             "sheet": sheet,
             "here": here,
             "amended": sheet.note(request.query_params.get("amend", "")),
-            "clock": clock_json(sheet.clock, sheet.moment),
+            "clock": build_clock_json(sheet.clock, sheet.moment),
             "clock_words": format_clock,
             "other": OTHER,
             "longest": LONGEST,
@@ -68,19 +68,19 @@ class ConductPages(Pages):
         return self.page(request, "interview_conduct.html", {**context, **more}, status)
 
     async def act(self, request: Request) -> Response:
-        """Notes, ticks, marks and the clock: one act of a script, or a whole form."""
+        """Saves notes, ticks, marks and clock: one act of a script, or a whole form."""
         if not request.headers.get("content-type", "").startswith("application/json"):
             return await self._form(request)
         act = _from_script(await request.body())
         name, who = request.path_params["name"], require_visitor(request).name
-        if act.get("rater", "") not in ("", who):  # kept by a browser in which somebody else has signed in since
+        if act.get("rater", "") not in ("", who):  # queued in a browser in which another person has signed in since
             return JSONResponse({"refused": "this was written by another person"}, status_code=409)
         stamp = Stamp(who, act["key"], act["when"], str(act.get("opened", "")))
         try:
-            entry = await self.work(lambda: carry_out(self._open_interviews(), name, stamp, act))
+            entry = await self.work(lambda: record_act(self._open_interviews(), name, stamp, act))
         except WrongStudy as error:
             return JSONResponse({"refused": str(error)}, status_code=409)
-        except TemporarilyUnavailable:  # it is all right, and waits in the browser
+        except TemporarilyUnavailable:  # the act is valid and stays queued in the browser
             return JSONResponse({"later": _LATER}, status_code=503)
         except QuaestorError as error:
             gone = await self.work(lambda: self._is_gone(name))
@@ -113,38 +113,38 @@ class ConductPages(Pages):
                 move_clock(interviews, name, stamp, first_value(form, "what"), first_value(form, "section"))
                 return parse_whole_number(first_value(form, "stop"))
             case "step":
-                return take_step(interviews, name, stamp, _step(form))
+                return submit_stop(interviews, name, stamp, _step(form))
             case unknown:
                 raise InputError(f"there is no action {unknown[:60]!r} here: reload the page")
 
     async def since(self, request: Request) -> Response:
-        """What others wrote after an entry, and the clock: asked for every other second."""
+        """Returns what others wrote after an entry, and the clock; polled every other second."""
         name, after = request.path_params["name"], parse_whole_number(request.query_params.get("after", "0"))
         if after is None:
             raise HTTPException(400)
         room = await self.work(self._open_interviews)
         try:
-            return JSONResponse(await self.work(lambda: since(room, name, after)))
+            return JSONResponse(await self.work(lambda: list_changes_since(room, name, after)))
         except TemporarilyUnavailable:
             return JSONResponse({"later": _LATER}, status_code=503)
         except (InputError, StateError) as error:
             return JSONResponse({"refused": str(error)}, status_code=410)
 
     async def protocol(self, request: Request) -> Response:
-        """What was asked, noted and ticked, and where the time went; to be read and printed."""
+        """Shows the protocol: questions, notes, ticks and time by section, for reading and printing."""
         name = request.path_params["name"]
         interview_protocol = await self.work(lambda: build_protocol(self._open_interviews(), name))
         return self.page(request, "interview_protocol.html", {"found": interview_protocol, "clock_words": format_clock})
 
     async def markdown(self, request: Request) -> Response:
-        """The same as a file."""
+        """Exports the protocol as Markdown."""
         name = request.path_params["name"]
-        text = await self.work(lambda: protocol_markdown(build_protocol(self._open_interviews(), name)))
+        text = await self.work(lambda: format_protocol(build_protocol(self._open_interviews(), name)))
         attached = {"content-disposition": f'attachment; filename="protocol-{name}.md"'}
         return Response(text, media_type="text/markdown; charset=utf-8", headers=attached)
 
     def _is_gone(self, name: str) -> bool:
-        """Whether there is no such interview any more, so that what a browser keeps of it should go too."""
+        """Whether the interview no longer exists, so that the browser must delete its copy."""
         return not self._open_interviews().file.read_head(name)
 
     def _open_interviews(self) -> Interviews:
@@ -154,13 +154,13 @@ class ConductPages(Pages):
         return interviews_if_any
 
 
-def _step(form: Form) -> StepSent:
-    """A form of one stop; the items of other questions are on the page and do not count."""
+def _step(form: Form) -> StopForm:
+    """Reads the form of one stop; ignores items of other questions on the page."""
     stop = parse_whole_number(first_value(form, "stop"))
     if stop is None:
         raise InputError("the question is missing: reload the page")
     values, was = form.get(f"item.{stop}", ()), form.get(f"was.{stop}", ())
-    return StepSent(
+    return StopForm(
         stop,
         first_value(form, "do"),
         first_value(form, "note"),

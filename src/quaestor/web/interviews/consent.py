@@ -1,4 +1,4 @@
-"""The page that a participant's link opens: the agreement, yes or no, and later the way out."""
+"""Consent pages of a participant: the agreement, the answer, and withdrawal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from starlette.templating import Jinja2Templates
 from quaestor.base.clock import Clock
 from quaestor.base.errors import InputError, QuaestorError, SettingsError, StateError, TemporarilyUnavailable
 from quaestor.base.names import parse_whole_number
-from quaestor.interviews.participants.consent import Invitation, answer_by_link, find_invitation
+from quaestor.interviews.participants.consent import ConsentRequest, answer_by_link, find_consent_request
 from quaestor.interviews.withdrawal import withdraw_by_link
 from quaestor.web.page import Pages
 from quaestor.web.security.forms import read_fields
@@ -22,16 +22,16 @@ from quaestor.web.study_session import StudySession
 from quaestor.web.surveys.public_page import Handler
 
 MOST_TRIES = 30
-"""Links that lead nowhere, and answers, in a minute from one address."""
+"""Invalid links, and answers, allowed per minute from one address."""
 _NO_LINK = (
-    "There is nothing behind this link: all that was said was withdrawn, a newer link was sent, or this one is not "
+    "This link does not work: the interview was withdrawn, a newer link was sent, or this one is not "
     "whole. Please check that you have copied all of it, or ask whoever sent it to you."
 )
-_LATER = "This cannot be done at this moment, and nothing has changed. Please go back and try again later."
+_LATER = "This cannot be done right now, and nothing has changed. Please go back and try again later."
 
 
 class ConsentPages(Pages):
-    """What a participant does; the code in the address is all that makes them one."""
+    """Pages of participants, who are identified only by the code in the address."""
 
     def __init__(self, session: StudySession, templates: Jinja2Templates, clock: Clock) -> None:
         super().__init__(session, templates)
@@ -45,7 +45,7 @@ class ConsentPages(Pages):
         ]
 
     def _or_later(self, handler: Handler) -> Handler:
-        """The same page; where the interviews cannot be opened, a request to come back later, without saying why."""
+        """Wraps a page: if the interviews cannot be opened, asks to come back later without giving the reason."""
 
         async def answered(request: Request) -> Response:
             try:
@@ -56,7 +56,7 @@ class ConsentPages(Pages):
         return answered
 
     async def consent(self, request: Request) -> Response:
-        """The agreement with two buttons; once answered, what was said and how to change one's mind."""
+        """Shows the agreement with two buttons; once answered, the answer and how to change it."""
         code = request.path_params["code"]
         invitee = await self._asked(request, code)
         if isinstance(invitee, Response):
@@ -70,7 +70,7 @@ class ConsentPages(Pages):
         return refused or self.go(request, "consent", code=code)
 
     async def withdraw(self, request: Request) -> Response:
-        """Asks first; then all of it is gone for good."""
+        """Asks for confirmation, then erases everything."""
         code = request.path_params["code"]
         invitee = await self._asked(request, code)
         if isinstance(invitee, Response):
@@ -83,18 +83,18 @@ class ConsentPages(Pages):
         pending = await self.work(lambda: self.session.interviews.erasure_pending)
         return self.page(request, "consent_withdrawn.html", {"pending": pending})
 
-    async def _asked(self, request: Request, code: str) -> Invitation | Response:
-        """What the link asks, or the page that says why it cannot be answered now."""
-        invitee = await self.work(lambda: find_invitation(self.session.interviews_if_any, code))
+    async def _asked(self, request: Request, code: str) -> ConsentRequest | Response:
+        """Finds the request of a link, or the error page if it cannot be answered now."""
+        invitee = await self.work(lambda: find_consent_request(self.session.interviews_if_any, code))
         waiting = self._wait(request) if invitee is None or request.method == "POST" else None
-        return waiting or invitee or self._refused(request, 404, "Nothing here", _NO_LINK)
+        return waiting or invitee or self._refused(request, 404, "Link not found", _NO_LINK)
 
     async def _try(self, request: Request, act: Callable[[], object]) -> Response | None:
-        """Do what was asked; what to say instead where it cannot be."""
+        """Runs an action; returns an error page if it is refused."""
         try:
             await self.work(act)
         except InputError:
-            return self._refused(request, 404, "Nothing here", _NO_LINK)
+            return self._refused(request, 404, "Link not found", _NO_LINK)
         except (TemporarilyUnavailable, SettingsError):
             return self._refused(request, 503, "One moment", _LATER)
         except StateError as error:
@@ -110,7 +110,7 @@ class ConsentPages(Pages):
         wait = self._pace.wait(request.client.host if request.client else "")
         if wait is None:
             return None
-        words = "Many links were tried from where you are just now. Please wait a minute, then open yours again."
+        words = "Too many links were tried from your network. Please wait a minute, then open yours again."
         answer = self._refused(request, 429, "One moment", words)
         answer.headers["Retry-After"] = str(int(wait.total_seconds()) + 1)
         return answer

@@ -1,4 +1,4 @@
-"""Names in transcripts, for the lead: whom the study knows, and the places that a person answers one by one."""
+"""Names page of the lead: known names, and the matches in transcripts to confirm or reject."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from quaestor.base.errors import InputError, QuaestorError
-from quaestor.interviews.names.confirmations import answer, answer_all, looked_through, show_as
+from quaestor.interviews.names.confirmations import answer_all_places, answer_places, change_replacement, mark_as_read
 from quaestor.interviews.names.known_names import add_name, change_name, remove_name
 from quaestor.interviews.names.matches import OPEN, STATES
 from quaestor.interviews.names.overview import NamesSheet, names_sheet
@@ -31,7 +31,7 @@ KINDS = {
 
 
 class NamePages(Pages):
-    """Whom pseudonyms stand for, and where names remain."""
+    """The page of known names and their matches."""
 
     def routes(self) -> Sequence[BaseRoute]:
         return [
@@ -43,7 +43,7 @@ class NamePages(Pages):
         return await self._shown(request, request.query_params)
 
     async def act(self, request: Request) -> Response:
-        """Do what was sent, then the same page again."""
+        """Handles one action, then shows the page again."""
         fields, who = await read_fields(request), require_visitor(request).name
         filters = {key: fields.get(f"of-{key}", "") for key in ("name", "interview", "state")}
         try:
@@ -76,7 +76,7 @@ class NamePages(Pages):
 
 
 def _with(request: Request, query: Mapping[str, Any]) -> str:
-    """The address of the same page about something else."""
+    """Returns the address of the page with another filter."""
     path = str(request.url_for("interview-names").path)
     chosen = {
         key: value for key, value in query.items() if value and (key, value) not in (("state", OPEN), ("page", 1))
@@ -85,18 +85,18 @@ def _with(request: Request, query: Mapping[str, Any]) -> str:
 
 
 def _done(interviews: Interviews, who: str, fields: Mapping[str, str], filters: Mapping[str, str]) -> str:
-    """The id of the name that was added, where one was."""
+    """Runs an action; returns the id of an added name, if any."""
     match fields.get("act", ""):
         case "confirm" | "refuse" as act:
-            answer(interviews, [fields.get("place", "")], act == "confirm", who)
+            answer_places(interviews, [fields.get("place", "")], act == "confirm", who)
         case "confirm-all" | "refuse-all" as act:
             doubtful = fields.get("doubtful", "") == "yes"
             name, interview = fields.get("name", filters["name"]), fields.get("interview", filters["interview"])
-            answer_all(interviews, act == "confirm-all", interview, name, doubtful, who)
+            answer_all_places(interviews, act == "confirm-all", interview, name, doubtful, who)
         case "replace-written":
             replace_written(interviews, who)
         case "looked":
-            looked_through(interviews, fields.get("interview", ""), who)
+            mark_as_read(interviews, fields.get("interview", ""), who)
         case "add":
             lines = fields.get("forms", "").splitlines()
             shown, participant = fields.get("shown", ""), fields.get("participant", "").strip()
@@ -117,4 +117,4 @@ def _changed(interviews: Interviews, who: str, fields: Mapping[str, str]) -> Non
         interviews, name, fields.get("forms", "").splitlines(), None, fields.get("kind"), endings, who
     )
     if shown and shown != changed_name.shown:
-        show_as(interviews, changed_name.id, shown, who)
+        change_replacement(interviews, changed_name.id, shown, who)

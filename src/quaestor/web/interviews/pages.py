@@ -1,4 +1,4 @@
-"""Interviews for those who hold them: participants, what each agreed to, how far each conversation is, and guides."""
+"""Interview pages: participants, consent, progress of interviews, and guides."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _NONE = "there are no participants yet: add one first"
 
 
 class _InterviewName(Convertor[str]):
-    """Names of interviews and participants, so that other pages under the same address are no interviews."""
+    """Path convertor that matches only names of interviews and participants, not other pages below the same path."""
 
     regex = "P[0-9]{1,9}(?:-[0-9]{1,9})?"
 
@@ -63,7 +63,7 @@ register_url_convertor("interview", _InterviewName())
 
 
 class InterviewPages(Pages):
-    """Participants by their pseudonyms, and their interviews; how to reach them is for the lead alone."""
+    """Participants by pseudonym and their interviews; contact data is for the lead only."""
 
     def routes(self) -> Sequence[BaseRoute]:
         both = ["GET", "POST"]
@@ -79,7 +79,7 @@ class InterviewPages(Pages):
             Route("/participants/{name:interview}/contact", self.contact, methods=both, name="participant-contact"),
         ]
 
-    # Everybody
+    # All participants
 
     async def interviews(self, request: Request) -> Response:
         return await self._interviews(request)
@@ -92,7 +92,7 @@ class InterviewPages(Pages):
         return self.page(request, "interviews.html", context, status)
 
     async def add(self, request: Request) -> Response:
-        """Somebody new; the next page is theirs."""
+        """Adds a participant and opens their page."""
         fields, who = await read_fields(request), require_visitor(request).name
         key = require_key(fields.get("key", ""))
 
@@ -129,7 +129,7 @@ class InterviewPages(Pages):
         return self.page(request, "interview_agreement.html", context, status)
 
     async def in_force(self, request: Request) -> Response:
-        """The file as it stands becomes what participants are asked."""
+        """Puts the current file into force as a new version of the agreement."""
         who = require_visitor(request).name
         try:
             await self.work(lambda: put_consent_form_in_force(self._open_interviews(), who))
@@ -137,7 +137,7 @@ class InterviewPages(Pages):
             return await self._agreement(request, refusal_status(error), refused=str(error))
         return self.go(request, "interview-agreement")
 
-    # One of them
+    # One participant
 
     async def interview(self, request: Request) -> Response:
         name, leads = request.path_params["name"], require_visitor(request).can(Permission.LEAD)
@@ -165,7 +165,7 @@ class InterviewPages(Pages):
         )
 
     async def act(self, request: Request) -> Response:
-        """What those who hold interviews do: correct what is known, put consent on record, plan an interview."""
+        """Handles actions of interviewers: edit details, record consent, plan an interview."""
         name, who, fields = request.path_params["name"], require_visitor(request).name, await read_fields(request)
         return await self._done(request, fields, lambda: self._act(name, who, fields))
 
@@ -190,7 +190,7 @@ class InterviewPages(Pages):
                 raise InputError(f"there is no action {unknown[:60]!r} here: reload the page")
 
     async def lead_act(self, request: Request) -> Response:
-        """What is the lead's alone: a link, which is told once, and to erase somebody."""
+        """Handles actions of the lead: create a link, which is shown once, and erase a participant."""
         name, who, fields = request.path_params["name"], require_visitor(request).name, await read_fields(request)
         match fields.get("act", ""):
             case "link":
@@ -211,7 +211,7 @@ class InterviewPages(Pages):
         raise InputError("there is no such action here: reload the page")
 
     async def contact(self, request: Request) -> Response:
-        """How to reach somebody, on a page of its own."""
+        """Shows and saves the contact data of a participant."""
         name, who = request.path_params["name"], require_visitor(request).name
         known = await self.work(lambda: contact_of(self._open_interviews(), name, who))
         context: dict[str, Any] = {"name": name, "contact": known, **_shared(request)}
@@ -235,7 +235,7 @@ class InterviewPages(Pages):
         return self.go(request, "participant", kept, name=request.path_params["name"])
 
     def _open_interviews(self) -> Interviews:
-        """The interviews of a study in which somebody takes part; to look makes no files."""
+        """Returns the interviews; raises StateError if there are no participants, without creating files."""
         interviews_if_any = self.session.interviews_if_any
         if interviews_if_any is None:
             raise StateError(_NONE)
@@ -247,7 +247,7 @@ def _shared(request: Request) -> dict[str, Any]:
 
 
 class GuidePages(Pages):
-    """Guides as they are and as interviews used them; files are written in an editor, not here."""
+    """Guides as files and as used versions; they are edited outside the desk."""
 
     def routes(self) -> Sequence[BaseRoute]:
         return [

@@ -1,4 +1,4 @@
-"""What interviews come to, in the browser: every number opens the words it counts."""
+"""Interview results: themes and saturation; every number opens its quotations."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ _NOBODY = "There are no participants yet. Themes appear here when transcripts ha
 
 
 def _turn_of(request: Request, quotation: Quotation) -> str:
-    """Where a quotation begins in its transcript, for those who may read it."""
+    """Returns the link to a quotation's turn, if the visitor may read transcripts."""
     turn = quotation.parts[0].turn
     page = link_to(request, "interview-transcript", {"page": page_with(turn)}, name=quotation.interview)
     return page and f"{page}#turn-{turn}"
 
 
 class ThemePages(Pages):
-    """For those who read results; nothing is done here."""
+    """Read-only pages of interview results."""
 
     def routes(self) -> Sequence[BaseRoute]:
         return [
@@ -69,7 +69,7 @@ class ThemePages(Pages):
         return self.page(request, "interview_themes.html", context)
 
     async def drawing(self, request: Request) -> Response:
-        """A figure as SVG."""
+        """Returns a figure as SVG."""
         name = request.path_params["figure"]
         svg = await self.work(lambda: drawn(self._themes(request), name))
         if svg is None:
@@ -77,7 +77,7 @@ class ThemePages(Pages):
         return Response(svg, media_type="image/svg+xml")
 
     async def behind(self, request: Request) -> Response:
-        """The quotations that a number counts."""
+        """Lists the quotations behind a number."""
         cell = request.query_params.get("cell", "")
         if not cell:
             raise HTTPException(404)
@@ -87,7 +87,7 @@ class ThemePages(Pages):
         return self._list(request, themes, behind.quotations, heading, {"cell": cell})
 
     async def code(self, request: Request) -> Response:
-        """The quotations of a code, or of a theme."""
+        """Lists the quotations of a code or theme."""
         code = request.query_params.get("code", "")
         themes = await self.work(lambda: self._themes(request))
         name, quotations = await self.work(lambda: quotations_of(themes, code))

@@ -1,4 +1,4 @@
-"""A transcript on a page: taken in from a file, read, and corrected where it names the wrong voice or question."""
+"""Transcript pages: import from a file, read, and correct speakers and questions."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ from quaestor.web.security.forms import SentFile, read_fields, read_upload
 
 _ONE = "/interviews/{name:interview}/transcript"
 _ANOTHER = (
-    "{name} has a transcript from another file, and nothing was changed: to have this one instead, choose it once more "
+    "{name} already has a transcript from another file; nothing was changed. To replace it, choose the file again "
     "under “Another file” and tick that it takes the place of the one that is here"
 )
 
 
 class TranscriptPages(Pages):
-    """The words of an interview, for those who hold it."""
+    """Transcript pages of interviewers."""
 
     def routes(self) -> Sequence[BaseRoute]:
         return [
@@ -50,7 +50,7 @@ class TranscriptPages(Pages):
         ]
 
     async def transcript(self, request: Request) -> Response:
-        """A window of the transcript; what is sent corrects it."""
+        """Shows a page of the transcript; a POST corrects it."""
         if request.method == "GET":
             return await self._shown(request)
         name, who, fields = request.path_params["name"], require_visitor(request).name, await read_fields(request)
@@ -64,7 +64,7 @@ class TranscriptPages(Pages):
         return Response(status_code=303, headers={"location": f"{path}?page={find_page(turn)}#turn-{turn}"})
 
     async def file(self, request: Request) -> Response:
-        """A transcript from somebody's disk."""
+        """Imports an uploaded transcript."""
         name, who = request.path_params["name"], require_visitor(request).name
         sent = await read_upload(await request.body(), request.headers)
         chosen = sent.files.get("file", SentFile("", b""))
@@ -124,7 +124,7 @@ class TranscriptPages(Pages):
 
 
 def _corrected(interviews: Interviews, name: str, who: str, fields: Mapping[str, str]) -> int | None:
-    """Do what was sent; the turn that it was about, where it was one."""
+    """Applies a correction; returns the turn concerned, if any."""
     match fields.get("act", ""):
         case "speaker":
             set_speaker(interviews, name, fields.get("speaker", ""), fields.get("voice", ""), who)
@@ -142,7 +142,7 @@ def _corrected(interviews: Interviews, name: str, who: str, fields: Mapping[str,
 
 
 def _correct_turn(interviews: Interviews, name: str, who: str, turn: int, fields: Mapping[str, str]) -> None:
-    """Say only what was changed: what stands as proposed may still be proposed otherwise."""
+    """Records only changed values: unchanged proposals may still be replaced by better ones."""
     turns = interviews.transcript(name).turns
     if not 0 <= turn < len(turns):
         raise InputError(f"there is no turn {turn} in this transcript: reload the page")

@@ -89,7 +89,7 @@ class PeoplePages(Pages):
 
 
 def _link(request: Request, token: str) -> str:
-    """The link as the lead's own browser reaches the desk, under a name that the desk answers to."""
+    """Returns the join link, with the host name that the lead's browser uses."""
     path = str(request.url_for("join", token=token).path)
     scheme, _, host = request.headers.get("origin", "").partition("://")
     same = scheme in ("http", "https") and host.lower() == request.headers.get("host", "").lower()

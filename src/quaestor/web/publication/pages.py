@@ -21,9 +21,15 @@ from quaestor.base.errors import InputError, StateError
 from quaestor.interviews.themes.quotations import has_themes
 from quaestor.people.roles import Permission
 from quaestor.publication.publication import rounds_shown_to_lead
-from quaestor.publication.publication_hold import published_folders, withheld
-from quaestor.publication.publication_status import PUBLISHED, Standing, pack, standing, without
-from quaestor.publication.rebuild_jobs import Remaking
+from quaestor.publication.publication_hold import find_held, published_folders
+from quaestor.publication.publication_status import (
+    PUBLISHED,
+    PublicationStatus,
+    pack,
+    read_publication_status,
+    without_held,
+)
+from quaestor.publication.rebuild_jobs import RebuildJobs
 from quaestor.surveys.pages.overview import survey_lines
 from quaestor.web.navigation import link_to
 from quaestor.web.page import Pages, require_visitor
@@ -40,7 +46,7 @@ _WITHHELD = (
 class ResultPages(Pages):
     """Pages of the published results."""
 
-    def __init__(self, session: StudySession, templates: Jinja2Templates, remaking: Remaking) -> None:
+    def __init__(self, session: StudySession, templates: Jinja2Templates, remaking: RebuildJobs) -> None:
         super().__init__(session, templates)
         self._remaking = remaking
 
@@ -59,11 +65,11 @@ class ResultPages(Pages):
         status, shows_ratings, spoken = await self.work(self._standing)
         kept_back, unread = await self.work(lambda: _withheld(self.session))
         may_make = require_visitor(request).can(Permission.LEAD)
-        if may_make and status.stale and not shows_ratings and not self._remaking.told.failed:
+        if may_make and status.stale and not shows_ratings and not self._remaking.progress.failed:
             self._remaking.begin(status.stale)
         surveys = await self.work(lambda: survey_lines(self.session.study, self.session.surveys_if_any))
         if not may_make:
-            status = without(status, kept_back)
+            status = without_held(status, kept_back)
         times = {
             publication.name: _moment(publication.made)
             for publication in status.published
@@ -74,7 +80,7 @@ class ResultPages(Pages):
             "made": times,
             "withheld": kept_back,
             "unread": unread,
-            "told": self._remaking.told,
+            "told": self._remaking.progress,
             "may_make": may_make,
             "shows": shows_ratings,
             "spoken": link_to(request, "interview-themes") if spoken else "",
@@ -84,10 +90,14 @@ class ResultPages(Pages):
         }
         return self.page(request, "results.html", context)
 
-    def _standing(self) -> tuple[Standing, list[str], bool]:
+    def _standing(self) -> tuple[PublicationStatus, list[str], bool]:
         study = self.session.study
         with self.session.locked_state() as state:
-            return standing(study, state), rounds_shown_to_lead(state, study.settings.study.lead), has_themes(state)
+            return (
+                read_publication_status(study, state),
+                rounds_shown_to_lead(state, study.settings.study.lead),
+                has_themes(state),
+            )
 
     async def make(self, request: Request) -> Response:
         """Rebuilds all publications."""
@@ -113,7 +123,7 @@ class ResultPages(Pages):
 def _withheld(session: StudySession) -> tuple[tuple[str, ...], str]:
     """Returns the publications that may contain a name; all, with the reason, if the names cannot be read."""
     try:
-        return withheld(session.latest, {"interviews": session.interviews_if_any}), ""
+        return find_held(session.latest, {"interviews": session.interviews_if_any}), ""
     except (InputError, StateError) as error:
         return published_folders(session.latest), str(error)
 

@@ -1,4 +1,4 @@
-"""Evidence in the browser: search and filter it, open an item with its history, keep a filter, take the list along."""
+"""Evidence pages: search, filter, item history, saved filters, and export."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _UNFIT = 422
 
 
 class EvidencePages(Pages):
-    """Pages for those who read evidence."""
+    """Evidence pages."""
 
     def __init__(self, session: StudySession, templates: Jinja2Templates, directory: Directory, clock: Clock) -> None:
         super().__init__(session, templates)
@@ -48,7 +48,7 @@ class EvidencePages(Pages):
         ]
 
     def begin(self) -> None:
-        """Have the index ready before somebody asks; where the funnel has not run, there is nothing to do yet."""
+        """Builds the index in advance, if the funnel has run."""
         try:
             self.indexing.get_or_start(self.session.study)
         except QuaestorError:
@@ -58,7 +58,7 @@ class EvidencePages(Pages):
         self.indexing.close()
 
     async def evidence(self, request: Request) -> Response:
-        """A page of what was found; a search is an address, so that it can be shared."""
+        """Shows a page of results; the search is in the address, so that it can be shared."""
         viewer, query = _viewer(request), request.query_params
         try:
             search_query, refused = Query.from_parameters(query), ""
@@ -91,14 +91,14 @@ class EvidencePages(Pages):
             return context | {"refused": str(error)}
 
     async def item(self, request: Request) -> Response:
-        """One item as its author wrote it, and all that happened to it."""
+        """Shows an item and its history."""
         viewer, item = _viewer(request), request.query_params.get("item", "")
         study, coding = self.session.study, self.session.coding_if_any
         history = await self.work(lambda: build_item_history(study, coding, item, viewer, self.session.text_mask))
         return self.page(request, "item.html", {"history": history})
 
     async def csv(self, request: Request) -> Response:
-        """All that was found, not only a page of it."""
+        """Exports all results."""
         viewer, search_query = _viewer(request), Query.from_parameters(request.query_params)
         study, coding = self.session.study, self.session.coding_if_any
         await self.work(lambda: refuse_stale_items(self.session.interviews_if_any, viewer.name))
@@ -113,7 +113,7 @@ class EvidencePages(Pages):
         return index
 
     async def filters(self, request: Request) -> Response:
-        """Save, rename or delete one of one's filters, and go back to the search."""
+        """Saves, renames or deletes a filter of the visitor and returns to the search."""
         viewer, fields = _viewer(request), await read_fields(request)
         filter_fields = {name: fields.get(name, "") for name in ("name", "query", "number")}
         now = self._clock()

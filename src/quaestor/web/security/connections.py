@@ -22,7 +22,7 @@ from quaestor.web.security.rate_limit import is_this_machine
 
 @dataclass(frozen=True)
 class Limits:
-    """What a client may ask of the server; seconds, bytes and counts."""
+    """Limits per client and server, in seconds, bytes and counts."""
 
     head_bytes: int = 32_768
     """Request line and headers; browsers send one or two thousand bytes, plus cookies."""
@@ -37,7 +37,7 @@ class Limits:
     unread_seconds: float = 60.0
     """How long an answer may wait for a client that does not read it."""
     linger_seconds: float = 2.0
-    """How long a refused client has to read why."""
+    """How long a refused client has to read the answer."""
     connections: int = 512
     connections_per_address: int = 256
     count_this_machine: bool = False
@@ -225,7 +225,7 @@ class LimitedProtocol(HttpToolsProtocol):
 
     @property
     def waits_for_client(self) -> bool:
-        """Whether the next move is the client's: to send, or to read."""
+        """Whether the server waits for the client to send or read."""
         if self._is_refused or self.flow.write_paused or self.transport.is_closing():
             return True
         if self.reading_head:
@@ -248,7 +248,7 @@ class LimitedProtocol(HttpToolsProtocol):
         return self.since + limits.body_seconds + self._body_received / limits.body_bytes_per_second
 
     def expire(self) -> None:
-        """Stop waiting; a client that has sent a part of a request is told so."""
+        """Stops waiting; answers 408 to a client that sent part of a request."""
         has_begun = self._unparsed if self.reading_head else not self.cycle.response_started
         if self._is_refused or self.flow.write_paused or self.transport.is_closing() or not has_begun:
             self.drop()

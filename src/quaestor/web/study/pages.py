@@ -1,4 +1,4 @@
-"""The start of the desk: the state of the study for those who lead or read it, for raters what waits for them."""
+"""The start page: study overview for leads and readers, tasks for raters."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _NO_REPORT = "a report needs a settled round: one that coded transcripts, or the
 
 @dataclass(frozen=True)
 class RaterProgress:
-    """One seat of a round: who sits there, and how far they are."""
+    """A rater slot of a round and its progress."""
 
     rater: str
     done: int
@@ -53,7 +53,7 @@ class RaterProgress:
 
 @dataclass(frozen=True)
 class AgreementLine:
-    """The statistic that a round reports, in words."""
+    """The reported statistic of a round, formatted."""
 
     name: str
     value: str
@@ -61,7 +61,7 @@ class AgreementLine:
     band: str
     n: int
     more: int
-    """Ratings that came since it was worked out."""
+    """Number of ratings since it was computed."""
     verdict: str = ""
     passed: bool | None = None
     undefined: str = ""
@@ -69,7 +69,7 @@ class AgreementLine:
 
 @dataclass(frozen=True)
 class RoundLine:
-    """One round as the study's page shows it."""
+    """One round on the start page."""
 
     round: str
     kind: str
@@ -87,19 +87,19 @@ class RoundLine:
     seats: tuple[RaterProgress, ...] = ()
     hours: float | None = None
     measured: str = ""
-    """The facet whose agreement is reported; none where there is nothing to agree on, or the viewer sees none."""
+    """The facet whose agreement is reported; none if there is none or the viewer may not see it."""
     look: AgreementAccess | None = None
     reached: AgreementLine | None = None
 
 
 @dataclass(frozen=True)
 class Overview:
-    """All that the study's page shows."""
+    """Everything on the start page."""
 
     stages: tuple[StatusLine, ...]
     next: Next | None
     command: str
-    """What to do where no page does it."""
+    """The next command, if no page does it."""
     funnel: FunnelResult | None
     holds: bool
     rounds: tuple[RoundLine, ...]
@@ -107,7 +107,7 @@ class Overview:
     latest: tuple[ActivityLine, ...]
     surveys: tuple[SurveyStatus, ...] = ()
     has_funnel: bool = True
-    """Whether there is a funnel to show, or one is to be planned; a study that only asks people has none."""
+    """Whether the study has or needs a funnel; a study of surveys and interviews has none."""
     has_rounds: bool = True
 
     @property
@@ -115,10 +115,10 @@ class Overview:
         return sum(round_state.hours or 0.0 for round_state in self.rounds)
 
 
-def build_overview(
+def build_study_overview(
     study: Study, coding: CodingSession | None, viewer: Viewer, opened: Mapping[str, Any] | None = None
 ) -> Overview:
-    """The study as it stands for one viewer; nothing large is waited for."""
+    """Builds the overview for one viewer without waiting for large computations."""
     leads = viewer.role is Role.LEAD
     status, following = status_and_next(study, coding, opened, wait=False)
     result, holds = (last_result(study, coding) if study.settings.sources else None) or (None, True)
@@ -167,7 +167,7 @@ def _command(study: Study, words: str, publishable: bool) -> str:
 
 
 def _told(stage: StatusLine, leads: bool, sees: set[str]) -> StatusLine:
-    """A stage without what is not for the viewer: paths of the machine, and an agreement they have not looked at."""
+    """Removes file paths and unseen agreement from a status line."""
     if stage.name.startswith("source ") and not leads and stage.state != "done":
         return replace(stage, detail={"none": "its input is missing"}.get(stage.state, "not up to date"))
     if stage.name.startswith("round ") and stage.detail.startswith("closed") and _round_of(stage) not in sees:
@@ -181,9 +181,9 @@ def _round_of(stage: StatusLine) -> str:
 
 
 def _following(following: Next | None, sees: set[str], surveys: list[SurveyStatus]) -> Next | None:
-    """The next thing; how many disagreements there are is not for a lead who rated and has not looked.
+    """Returns the next step; hides the number of disagreements from a lead who rated and has not viewed them.
 
-    Whoever reads this has the desk before them, so an open survey needs no `quaestor serve`.
+    The reader is already at the desk, so an open survey needs no `quaestor serve`.
     """
     if following is not None and any(survey.survey == following.survey and survey.status == OPEN for survey in surveys):
         return replace(following, command="quaestor survey status")
@@ -227,7 +227,7 @@ def _line(sight: Visibility, round_state: RoundState) -> RoundLine:
 
 
 def _may_time(sight: Visibility, round_state: RoundState) -> bool:
-    """Hours of an open round tell of its pace: to the lead, unless the lead rates in it."""
+    """Whether the viewer may see the hours of an open round: only a lead who does not rate in it."""
     if sight.viewer.role is not Role.LEAD:
         return False
     try:
@@ -283,13 +283,13 @@ def _reached(state: State, line: RoundLine, worked_out: CachedAgreement) -> Agre
 
 
 class StudyPages(Pages):
-    """Where the study stands and what comes next."""
+    """The start page: status and next step."""
 
     def routes(self) -> Sequence[BaseRoute]:
         return [Route("/", self.home, name="home")]
 
     async def home(self, request: Request) -> Response:
-        """The study at a glance for those who read; for those who rate, what waits for them and nothing else."""
+        """Shows the overview to readers and only their tasks to raters."""
         who = require_visitor(request)
         links = {"link_to": lambda route, query=None, **path: link_to(request, route, query, **path)}
         if who.can(Permission.PAY):
@@ -300,7 +300,7 @@ class StudyPages(Pages):
             return self.page(request, "waiting.html", {"rounds": waiting, "talks": talks, **links})
         study, coding = self.session.study, self.session.coding_if_any
         viewer, session = Viewer(who.name, who.role), self.session
-        study_overview = await self.work(lambda: build_overview(study, coding, viewer, session.open_features))
+        study_overview = await self.work(lambda: build_study_overview(study, coding, viewer, session.open_features))
         context = {
             "overview": study_overview,
             "result": study_overview.funnel,
@@ -315,7 +315,7 @@ class StudyPages(Pages):
         return self.page(request, "study.html", context)
 
     def _talks(self, who: Visitor) -> InterviewOverview | None:
-        """The interviews for those who hold them; none where the study has none."""
+        """Reads the interviews for interviewers; none if the study has none."""
         if not who.can(Permission.CONDUCT) or not has_interviews(self.session.latest):
             return None
         return build_overview(self.session.latest, self.session.interviews_if_any, who.can(Permission.LEAD))
@@ -326,7 +326,7 @@ class StudyPages(Pages):
 
 
 def _next_link(request: Request, following: Next | None) -> str:
-    """The page on which the next thing is done, or the nearest to it."""
+    """Returns the page for the next step, or the closest one."""
     if following is None or not following.page:
         return ""
     if following.survey:

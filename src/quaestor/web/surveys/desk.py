@@ -1,4 +1,4 @@
-"""Surveys for their lead: the questionnaire, its preview, opened and closed, and the responses as they come in."""
+"""Survey pages of the lead: questionnaire, preview, opening and closing, responses, flags and invitations."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from quaestor.base.errors import InputError, QuaestorError, StateError
 from quaestor.base.names import parse_whole_number
 from quaestor.people.roles import Permission
 from quaestor.surveys.invitations import count_invitations, invite, links_csv
-from quaestor.surveys.lifecycle import Surveys, close_survey, decide, open_survey, survey_files
+from quaestor.surveys.lifecycle import Surveys, close_survey, open_survey, review_response, survey_files
 from quaestor.surveys.open_answers import erase_response
 from quaestor.surveys.pages.overview import SurveyOverview, survey_lines, survey_overview, was_opened_once
-from quaestor.surveys.pages.preview import Walk, walk
+from quaestor.surveys.pages.preview import PreviewPage, walk
 from quaestor.surveys.pages.responses import (
     FLAGGED,
     SHOWN,
     UNDECIDED,
-    FlagRoom,
+    FlagCache,
     ResponseList,
     ResponseSheet,
     response_list,
@@ -42,11 +42,11 @@ _DECIDED = {"keep": True, "leave out": False}
 
 
 class SurveyDeskPages(Pages):
-    """What the lead does with surveys; readers find the way to the results."""
+    """Survey pages of the lead; readers see links to the results."""
 
     def __init__(self, session: StudySession, templates: Jinja2Templates) -> None:
         super().__init__(session, templates)
-        self._flags = FlagRoom()
+        self._flags = FlagCache()
 
     def routes(self) -> Sequence[BaseRoute]:
         address = "/surveys/{name}"
@@ -63,7 +63,7 @@ class SurveyDeskPages(Pages):
         ]
 
     async def surveys(self, request: Request) -> Response:
-        """Every survey; readers who do not lead are shown what there is and its results."""
+        """Lists all surveys; readers see only names and results."""
         lines = await self.work(lambda: survey_lines(self.session.study, self.session.surveys_if_any))
         context = {"surveys": lines, "leads": require_visitor(request).can(Permission.LEAD), **shared(request)}
         return self.page(request, "surveys.html", context)
@@ -84,7 +84,7 @@ class SurveyDeskPages(Pages):
         return overview, self._flags.undecided(surveys, name) if surveys and overview.line.version else 0
 
     async def act(self, request: Request) -> Response:
-        """Open or close; where it is refused, the page says why."""
+        """Opens or closes a survey; if it is refused, the page shows the reason."""
         name, who = request.path_params["name"], require_visitor(request).name
         fields = await read_fields(request)
         try:
@@ -103,7 +103,7 @@ class SurveyDeskPages(Pages):
                 raise InputError(f"there is no action {unknown[:60]!r} here: reload the page")
 
     async def preview(self, request: Request) -> Response:
-        """One page of the walk; what is typed goes from page to page with the form and is kept nowhere."""
+        """Shows one page of the preview; answers travel in the form and are not stored."""
         name = request.path_params["name"]
         form = parse_fields(await request.body()) if request.method == "POST" else {}
         fields = {**{key: [value] for key, value in request.query_params.items()}, **form}
@@ -117,14 +117,14 @@ class SurveyDeskPages(Pages):
         was_opened = await self.work(lambda: was_opened_once(self.session.surveys_if_any, name))
         return self.page(request, "survey_preview.html", {"walk": preview, **shared(request, name, was_opened)})
 
-    def _walk(self, name: str, form: Mapping[str, Sequence[str]]) -> Walk:
+    def _walk(self, name: str, form: Mapping[str, Sequence[str]]) -> PreviewPage:
         def one(field: str) -> str:
             return form.get(field, [""])[0]
 
         return walk(self.session.study, name, form, one("language"), one("step"), one("at"))
 
     async def responses(self, request: Request) -> Response:
-        """The list of responses; what it can be narrowed down to stands in the address."""
+        """Lists responses; the filter is in the address."""
         query, page = request.query_params, parse_page_number(request)
         standing, shown = query.get("standing", ""), query.get("shown", "")
         responses = await self._of(request, lambda surveys, name: self._list(surveys, name, standing, shown, page))
@@ -142,7 +142,7 @@ class SurveyDeskPages(Pages):
         return response_sheet(surveys, name, response, self._flags.reasons(surveys, name))
 
     async def flags(self, request: Request) -> Response:
-        """What looks odd, with why; a decision is the lead's alone."""
+        """Lists flagged responses with reasons; only the lead decides."""
         every, page = request.query_params.get("every", "") == "yes", parse_page_number(request)
         shown = FLAGGED if every else UNDECIDED
         responses = await self._of(request, lambda surveys, name: self._list(surveys, name, "", shown, page))
@@ -162,14 +162,14 @@ class SurveyDeskPages(Pages):
         return self.page(request, "survey_response.html", context, status)
 
     async def decide(self, request: Request) -> Response:
-        """Keep a response or leave it out, and why; the last decision counts, all are on record."""
+        """Keeps or excludes a response, with a reason; the last decision counts, all are recorded."""
         response, who = request.path_params["response"], require_visitor(request).name
         fields = await read_fields(request)
         keep, why = _DECIDED.get(fields.get("decision", "")), fields.get("why", "")
         try:
             if keep is None:
                 raise InputError("choose whether to keep or exclude the response")
-            await self._of(request, lambda surveys, name: decide(surveys, name, response, keep, why, who))
+            await self._of(request, lambda surveys, name: review_response(surveys, name, response, keep, why, who))
         except QuaestorError as error:
             return await self._response(request, refusal_status(error), refused=str(error), typed=fields)
         name = request.path_params["name"]
@@ -178,7 +178,7 @@ class SurveyDeskPages(Pages):
         return self.go(request, "survey-response", name=name, response=response)
 
     async def erase(self, request: Request) -> Response:
-        """Erase a response for good, once the lead has said why and that they are sure."""
+        """Erases a response after the lead has given a reason and confirmed."""
         response, who = request.path_params["response"], require_visitor(request).name
         fields = await read_fields(request)
         why = fields.get("why", "")
@@ -191,7 +191,7 @@ class SurveyDeskPages(Pages):
         return self.go(request, "survey-responses", name=request.path_params["name"])
 
     async def _of(self, request: Request, call: Callable[[Surveys, str], _Found]) -> _Found:
-        """What is asked of a survey that was opened once; of any other there are no responses."""
+        """Calls a function with a survey; raises StateError if it was never opened."""
         name = request.path_params["name"]
 
         def found() -> _Found:
@@ -204,7 +204,7 @@ class SurveyDeskPages(Pages):
 
 
 def shared(request: Request, name: str = "", was_opened: bool = True) -> dict[str, Any]:
-    """What the pages of one survey have in common: its name, and links that are offered where there is a page."""
+    """Context shared by the pages of one survey."""
     return {
         "name": name,
         "was_opened": was_opened,
@@ -213,20 +213,20 @@ def shared(request: Request, name: str = "", was_opened: bool = True) -> dict[st
 
 
 def _public_link(request: Request, name: str) -> str:
-    """The address that respondents are given, as the lead's own browser reaches the desk."""
+    """Returns the public link of a survey, as the lead's browser reaches the desk."""
     path = link_to(request, "answer-begin", name=name)
     return build_external_url(request, path) if path else ""
 
 
 class SurveyInvitationPages(Pages):
-    """Whom the lead invites: counts by batch and stratum, never who came."""
+    """Invitation pages: counts by batch and stratum, never who responded."""
 
     def routes(self) -> Sequence[BaseRoute]:
         both = ["GET", "POST"]
         return [Route("/surveys/{name}/invitations", self.invitations, methods=both, name="survey-invitations")]
 
     async def invitations(self, request: Request) -> Response:
-        """The batches; a new one is answered with its links as a file, which nobody can fetch again."""
+        """Lists batches; a new batch is returned once, as a file of links."""
         if request.method == "GET":
             return await self._page(request)
         fields = await read_fields(request)

@@ -1,4 +1,4 @@
-"""The pay of respondents: counts and money for the lead, addresses for the payer alone."""
+"""Payment pages: counts and amounts for the lead, addresses for the payer only."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from quaestor.surveys.payment import (
     release_claims,
     submit_claim,
 )
-from quaestor.surveys.status import status_of
+from quaestor.surveys.status import read_status
 from quaestor.web.error_pages import refusal_status
 from quaestor.web.page import Pages, require_visitor
 from quaestor.web.security.access import Cookie
@@ -40,7 +40,7 @@ _SHOWN = 100
 
 
 class PayPages(Pages):
-    """Who is to be paid, without a word about what they answered."""
+    """Payment pages, without any answers."""
 
     def routes(self) -> Sequence[BaseRoute]:
         return [
@@ -58,17 +58,17 @@ class PayPages(Pages):
         return self.page(request, "claims.html", {"payments": overview, "pays": pays, "shown": _SHOWN, **more}, status)
 
     def _found(self, pays: bool) -> list[tuple[Payment, list[Card], str]]:
-        """Addresses are opened for whoever pays, and for nobody else."""
+        """Reads the claims; decrypts addresses for the payer only."""
         surveys = self.session.surveys_if_any
         if surveys is None:
             return []
         return [
-            (payment, list_cards(surveys, payment.survey) if pays else [], status_of(surveys, payment.survey).status)
+            (payment, list_cards(surveys, payment.survey) if pays else [], read_status(surveys, payment.survey).status)
             for payment in payments(surveys)
         ]
 
     async def act(self, request: Request) -> Response:
-        """Release cards, or mark them paid."""
+        """Releases cards or marks them as paid."""
         fields, name = await read_fields(request), request.path_params["name"]
         try:
             await self.work(lambda: self._act(name, fields, require_visitor(request).name))
@@ -92,7 +92,7 @@ class PayPages(Pages):
                 raise InputError(f"there is no action {unknown!r} here: reload the page")
 
     async def file(self, request: Request) -> Response:
-        """The addresses as a file; each is in one such file unless it is asked for again."""
+        """Exports addresses; each is in one file unless it is exported again."""
         fields, name = await read_fields(request), request.path_params["name"]
         try:
             text = await self.work(lambda: export_cards(self.session.surveys, name, fields.get("again") == "yes"))
@@ -108,7 +108,7 @@ class PayPages(Pages):
 
 
 class ClaimPages(PublicPages):
-    """What a link in the hand of a respondent opens."""
+    """Invitation and claim pages of respondents."""
 
     def __init__(self, session: StudySession, templates: Jinja2Templates, cookie: Cookie) -> None:
         super().__init__(session, templates)
@@ -122,14 +122,14 @@ class ClaimPages(PublicPages):
         ]
 
     def form(self, request: Request, template: str, context: Mapping[str, Any], status: int = 200) -> Response:
-        """A page with a form: the browser gets what its form must match."""
+        """Renders a form and sets the cookie that its CSRF token is derived from."""
         answer = self.plain(request, template, context, status)
         if request.state.visitor is None:
             self._cookie.give(request, answer, request.state.token)
         return answer
 
     async def invitation(self, request: Request) -> Response:
-        """What the survey is about, and a button to begin or to go on."""
+        """Shows the survey's introduction and a button to start or continue."""
         token, language = request.path_params["token"], request.query_params.get("language", "")
         entrance = await self.work(lambda: self._invite(token, language))
         if entrance is None:
@@ -154,12 +154,12 @@ class ClaimPages(PublicPages):
             name, code = await self.work(lambda: accept_invitation(self.session.surveys, token, language, key))
         except TemporarilyUnavailable:
             return self.refused(request, 503, "moment", "try-later", survey)
-        except StateError:  # used, or the survey closed, between the page and the button: the page says which
+        except StateError:  # used or closed since the page was shown: the page says which
             return self.go(request, "invitation", token=token)
         return self.go(request, "answer", name=name, code=code)
 
     async def claim(self, request: Request) -> Response:
-        """Asks where the card is to be sent; once it is known, says so and nothing else."""
+        """Asks for the address of the card; afterwards only confirms that it is known."""
         name, token = request.path_params["name"], request.path_params["token"]
         language = request.query_params.get("language", "")
         claiming = await self.work(lambda: self._claiming(name, token, language))
@@ -186,7 +186,7 @@ class ClaimPages(PublicPages):
             return self._claim_page(request, "claim.html", claiming, 422, refusal_in_words(error, words), fields)
         except TemporarilyUnavailable:
             return self._claim_page(request, "claim.html", claiming, 503, words.say("try-later"), fields)
-        except StateError:  # from another window: the page says that an address is there
+        except StateError:  # sent from another window: the page says that an address exists
             pass
         return self.go(
             request, "claim", f"language={claiming.questionnaire.language}", name=claiming.survey, token=token

@@ -1,4 +1,4 @@
-"""What pages for people without an account share: no desk around them, and words in their language."""
+"""Base class of pages for respondents: no desk navigation, texts in their language."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ Handler = Callable[[Request], Awaitable[Response]]
 
 
 class PublicPages(Pages):
-    """Pages for whoever holds a link."""
+    """Pages for people with a link and no account."""
 
     def plain(self, request: Request, template: str, context: Mapping[str, Any], status: int = 200) -> Response:
-        """A page in the language of its survey; where there is none, in one that the browser asks for."""
+        """Renders a page in the language of its survey, else in one that the browser requests."""
         survey: Questionnaire | None = context.get("survey")
         words = survey.words if survey else browser_wording(request.headers.get("accept-language", ""))
         return self.page(request, template, {"survey": survey, "words": words, **context}, status)
@@ -28,7 +28,7 @@ class PublicPages(Pages):
     def or_later(self, handler: Handler) -> Handler:
         """The same page; where what keeps the study cannot be read or is damaged, a request to come back later.
 
-        What is wrong with it is for the lead, and no stranger is told where it lies.
+        The error itself is only for the lead: it may contain file paths.
         """
 
         async def answered(request: Request) -> Response:
@@ -42,6 +42,6 @@ class PublicPages(Pages):
     def refused(
         self, request: Request, status: int, title: str, key: str, survey: Questionnaire | None = None
     ) -> Response:
-        """Why there is no page, by the keys of what is said."""
+        """Renders an error page from the keys of its texts."""
         context = {"title": title, "key": key, "back": "", "survey": survey}
         return self.plain(request, "survey_refused.html", context, status)

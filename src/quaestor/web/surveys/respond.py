@@ -1,4 +1,4 @@
-"""Answering a survey: pages for strangers with a link, each page of questions kept before the next one comes."""
+"""Pages for answering a survey; each page of answers is saved before the next is shown."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from quaestor.surveys.respond import (
     SurveyAccess,
     SurveyPage,
     access_status,
-    again,
     begin,
     code_at_entrance,
-    found_response,
     is_mark,
     page_after,
     page_back,
-    questionnaire_of,
-    sent,
-    shown,
+    read_questionnaire_for,
+    require_response,
+    show_again,
+    show_page,
     shown_mark,
+    submit_page,
     time_spent,
     withdraw,
 )
@@ -45,12 +45,12 @@ from quaestor.web.study_session import StudySession
 from quaestor.web.surveys.public_page import PublicPages
 
 MOST_BEGUN = 30
-"""Responses begun in a minute from one address; a class in one room is let in within a few."""
+"""Responses that one address may start per minute; a class in one room gets in within a few minutes."""
 _TRIES = 3
 
 
 class RespondentPages(PublicPages):
-    """What a respondent does; the code in the address is all that makes them one."""
+    """Pages of respondents, who are identified only by the code in the address."""
 
     def __init__(self, session: StudySession, templates: Jinja2Templates, clock: Clock) -> None:
         super().__init__(session, templates)
@@ -70,10 +70,10 @@ class RespondentPages(PublicPages):
     def _surveys(self) -> Surveys:
         return self.session.surveys
 
-    # The entrance
+    # Start page
 
     async def entrance(self, request: Request) -> Response:
-        """What the survey is about, and a button to begin; or why nobody can."""
+        """Shows the introduction and a button to start, or why the survey cannot be answered."""
         fields = await read_fields(request) if request.method == "POST" else request.query_params
         name, language = request.path_params["name"], fields.get("language", "")
         try:
@@ -99,7 +99,7 @@ class RespondentPages(PublicPages):
 
         def first() -> str:
             code = code_at_entrance(self._surveys, access.survey, key)
-            return begin(self._surveys, access.survey, language, code=code)[0]
+            return begin_response(self._surveys, access.survey, language, code=code)[0]
 
         try:
             code = await self.work(first)
@@ -110,7 +110,7 @@ class RespondentPages(PublicPages):
     # A page of questions
 
     async def answer(self, request: Request) -> Response:
-        """The next page, or the one asked for; sent, it is kept, and the following one comes."""
+        """Shows the next or the requested page; a POST saves it and shows the following one."""
         try:
             if request.method == "POST":
                 return await self._sent(request)
@@ -125,7 +125,7 @@ class RespondentPages(PublicPages):
         return self._page(request, met)
 
     def _met(self, name: str, code: str, page: str) -> SurveyPage | Answers | SurveyAccess:
-        survey_page = shown(self._surveys, code, page, self._own(name, code))
+        survey_page = show_page(self._surveys, code, page, self._own(name, code))
         if isinstance(survey_page, SurveyPage):
             at = access_status(self._surveys, self.session.latest, name, survey_page.response.language)
             if not at.goes_on:
@@ -143,7 +143,7 @@ class RespondentPages(PublicPages):
         def read() -> Outcome:
             response = self._own(name, code)
             seconds = time_spent(response, page, _one(form, "since"), moment)
-            return sent(self._surveys, code, page, form, key, seconds, going_back=back, response=response)
+            return submit_page(self._surveys, code, page, form, key, seconds, going_back=back, response=response)
 
         try:
             response = await self._recorded(read)
@@ -160,7 +160,7 @@ class RespondentPages(PublicPages):
         return self.go(request, "answer", f"page={following}" if following else "", name=name, code=code)
 
     async def _recorded(self, read: Callable[[], Outcome], tries: int = _TRIES) -> SurveyPage | Answers:
-        """Record a page; where another one of the same response came in between, it is read against that one."""
+        """Records a page; if another page of the response was saved meanwhile, validates it against that one."""
         outcome = await self.work(read)
         if isinstance(outcome, SurveyPage):
             return outcome
@@ -171,15 +171,15 @@ class RespondentPages(PublicPages):
 
     async def _kept_typed(self, request: Request, page: str, form: Mapping[str, Sequence[str]]) -> Response:
         _, code = _place(request)
-        met = await self.work(lambda: again(self._surveys, code, page, form))
+        met = await self.work(lambda: show_again(self._surveys, code, page, form))
         if met is None:
             return self.refused(request, 503, "moment", "try-later")
         return self._page(request, met, status=503, refused="send-later")
 
     async def _too_late(self, request: Request, error: StateError) -> Response:
-        """The survey was closed meanwhile, or somebody went on in another window."""
+        """Answers a page that came too late: the survey was closed or continued in another window."""
         name, code = _place(request)
-        questionnaire = await self.work(lambda: questionnaire_of(self._surveys, self._own(name, code)))
+        questionnaire = await self.work(lambda: read_questionnaire_for(self._surveys, self._own(name, code)))
         at = await self.work(lambda: access_status(self._surveys, self.session.latest, name, questionnaire.language))
         if not at.goes_on:
             return self._shut(request, at, code)
@@ -189,7 +189,7 @@ class RespondentPages(PublicPages):
 
     def _page(self, request: Request, met: SurveyPage, status: int = 200, refused: str = "") -> Response:
         _, code = _place(request)
-        # A page with something wrong goes on counting from when it was shown first.
+        # The time of a page with errors counts from when it was first shown.
         since = _one(met.form, "since")
         if not is_mark(met.response, met.page.id, since):
             since = shown_mark(met.response, met.page.id, self._clock().timestamp())
@@ -205,10 +205,10 @@ class RespondentPages(PublicPages):
         }
         return self.plain(request, "survey_page.html", context, status)
 
-    # The end
+    # End page
 
     async def end(self, request: Request) -> Response:
-        """Thanks, or a kind word to whoever is asked no more; and how to come back."""
+        """Shows thanks, or why the survey ended early, and how to come back."""
         name, code = _place(request)
         try:
             response = await self.work(lambda: self._own(name, code))
@@ -216,7 +216,7 @@ class RespondentPages(PublicPages):
             return self.refused(request, 404, "no-response-title", "no-response")
         if response.standing is ResponseStatus.OPEN:
             return self.go(request, "answer", name=name, code=code)
-        questionnaire = await self.work(lambda: questionnaire_of(self._surveys, response))
+        questionnaire = await self.work(lambda: read_questionnaire_for(self._surveys, response))
         claim = ""
         if questionnaire.pay is not None and response.standing is ResponseStatus.FINISHED:
             token = await self.work(lambda: claim_token(self._surveys, code))
@@ -228,10 +228,10 @@ class RespondentPages(PublicPages):
         return self.plain(request, "survey_end.html", context)
 
     async def withdraw(self, request: Request) -> Response:
-        """Asks first; then the answers are gone for good."""
+        """Asks for confirmation, then erases the answers."""
         name, code = _place(request)
         try:
-            questionnaire = await self.work(lambda: questionnaire_of(self._surveys, self._own(name, code)))
+            questionnaire = await self.work(lambda: read_questionnaire_for(self._surveys, self._own(name, code)))
             if request.method == "POST":
                 await self.work(lambda: withdraw(self._surveys, code))
                 pending = await self.work(lambda: self._surveys.answers.erasure_pending)
@@ -242,13 +242,13 @@ class RespondentPages(PublicPages):
             return self.refused(request, 503, "moment", "not-erased")
         return self.plain(request, "survey_withdraw.html", {"survey": questionnaire, "code": code})
 
-    # What they share
+    # Shared
 
     def _own(self, name: str, code: str) -> Answers:
-        """The response behind a link; a code leads nowhere under the name of another survey."""
+        """Finds the response of a link; the code is only valid with the name of its survey."""
         if self.session.surveys_if_any is None:
             raise InputError("no survey was ever opened")
-        response = found_response(self._surveys, code)
+        response = require_response(self._surveys, code)
         if response.survey != name:
             raise InputError("this response belongs to another survey")
         return response

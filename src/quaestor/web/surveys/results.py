@@ -1,4 +1,4 @@
-"""What a survey says, in the browser: every number opens the answers behind it."""
+"""Survey result pages: every number opens its answers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from quaestor.surveys.lifecycle import Surveys, survey_file
 from quaestor.surveys.model.question_results import share_interval
 from quaestor.surveys.pages.results import results_page
 from quaestor.surveys.results.compute import survey_results
-from quaestor.surveys.results.counting import AnswersBehind, CountingRoom, Which, answers_behind
+from quaestor.surveys.results.counting import AnswersBehind, CountingCache, ResponseSelection, list_answers_behind
 from quaestor.surveys.results.export import svg_of_question
 from quaestor.surveys.results.sentences import counted_in_words, which_in_words
 from quaestor.web.page import Pages, parse_page_number, require_visitor
@@ -31,11 +31,11 @@ _ASKED = ("question", "option", "row", "missing", "by", "group")
 
 
 class SurveyResultPages(Pages):
-    """Results for those who read them; nothing is done here."""
+    """Read-only pages of survey results."""
 
     def __init__(self, session: StudySession, templates: Jinja2Templates) -> None:
         super().__init__(session, templates)
-        self._room = CountingRoom()
+        self._room = CountingCache()
         self._ahead: Thread | None = None
 
     def routes(self) -> Sequence[BaseRoute]:
@@ -47,7 +47,7 @@ class SurveyResultPages(Pages):
         ]
 
     def begin(self) -> None:
-        """Many answers take a second or two to read: they are read before somebody asks."""
+        """Reads the answers in advance: large surveys take a second or two."""
         self._ahead = Thread(target=self._read_ahead, daemon=True)
         self._ahead.start()
 
@@ -56,13 +56,13 @@ class SurveyResultPages(Pages):
             self._ahead.join()
 
     def _read_ahead(self) -> None:
-        with suppress(QuaestorError):  # who asks for the page is told
+        with suppress(QuaestorError):  # the page shows the error
             surveys = self.session.surveys_if_any
             if surveys is not None:
                 self._room.read_ahead(surveys)
 
     async def results(self, request: Request) -> Response:
-        """Every question; compared by the answers to one where the address names it."""
+        """Shows every question, optionally compared by the answers to another one."""
         name, by, unfinished = self._asked(request)
         surveys = await self.work(lambda: self._surveys(name))
         refused = ""
@@ -91,7 +91,7 @@ class SurveyResultPages(Pages):
         return self.page(request, "survey_results.html", context, 422 if refused else 200)
 
     async def answers(self, request: Request) -> Response:
-        """The responses that one number counts, by their ids."""
+        """Lists the responses behind a number, by id."""
         name, _, unfinished = self._asked(request)
         which, page = _which(request.query_params), parse_page_number(request)
         answers, words, title = await self.work(lambda: self._behind(name, which, page, unfinished))
@@ -102,18 +102,18 @@ class SurveyResultPages(Pages):
         return self.page(request, "survey_answers.html", context)
 
     def _behind(
-        self, name: str, which: Which, page: int, unfinished: bool
+        self, name: str, which: ResponseSelection, page: int, unfinished: bool
     ) -> tuple[AnswersBehind, Sequence[tuple[str, str]], str]:
         surveys = self._surveys(name)
         counted = self._room.counted(surveys, name, unfinished)
         return (
-            answers_behind(surveys, counted, which, page),
+            list_answers_behind(surveys, counted, which, page),
             which_in_words(counted, which),
             counted.questionnaire.title,
         )
 
     async def drawing(self, request: Request) -> Response:
-        """The figure of one question as SVG; for a phone where the address says that it is narrow."""
+        """Returns the figure of a question as SVG; narrow for phones if the query asks for it."""
         name, by, unfinished = self._asked(request)
         question, narrow = request.query_params.get("question", ""), request.query_params.get("width") == "narrow"
         svg = await self.work(lambda: self._drawn(name, question, by, unfinished, narrow))
@@ -140,8 +140,8 @@ class SurveyResultPages(Pages):
         return surveys_if_any
 
 
-def _which(query: Mapping[str, str]) -> Which:
+def _which(query: Mapping[str, str]) -> ResponseSelection:
     choices = {key: query[key] for key in _ASKED if query.get(key)}
     if "question" not in choices:
         raise HTTPException(404)
-    return Which(**choices, place=parse_whole_number(query.get("place", "0")) or 0)
+    return ResponseSelection(**choices, place=parse_whole_number(query.get("place", "0")) or 0)
