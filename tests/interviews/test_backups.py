@@ -25,7 +25,7 @@ from quaestor.interviews.repository import open_interviews
 from quaestor.interviews.withdrawal import withdraw
 from quaestor.store.backup_file import open_backup, write_backup
 from quaestor.store.private_file_copy import BackupLines
-from quaestor.study.backup import back_up_study, keys_apart, restore_study
+from quaestor.study.backup import back_up_study, list_keys, restore_study
 from quaestor.study.folder import Study, open_journal, open_study
 
 WORDS = "The zygomorphic tensor was quixotic."
@@ -144,8 +144,8 @@ def test_no_key_is_in_a_backup_and_without_it_nothing_can_be_read(study: Study, 
         assert bytes.fromhex(key.decode()) not in held
     assert not [word for word in (b"quixotic", b"Xanthe", b"w.xanthe", b"compilers") if word in held]
     with open_backup(backup) as opened:
-        assert keys_apart(study, opened.report) == tuple(study.root / name for name in KEYS)
-    assert keys_apart(other, back_up_study(other, backup.with_name("none.backup"))) == ()
+        assert list_keys(study, opened.report) == tuple(study.root / name for name in KEYS)
+    assert list_keys(other, back_up_study(other, backup.with_name("none.backup"))) == ()
 
 
 @pytest.mark.parametrize("name", KEYS)
@@ -214,7 +214,7 @@ def test_who_withdrew_since_stays_away(study: Study, backup: Path) -> None:
     assert (done.participants, done.unknown_since) == (("P1",), None)
     assert everything(study) == before
     assert not is_held(sealed, study.root), "nor in what is kept of before"
-    with open_interviews(study) as room, pytest.raises(StateError, match="P1 has withdrawn"):
+    with open_interviews(study) as room, pytest.raises(StateError, match="P1 withdrew"):
         room.participant("P1")
 
 

@@ -56,9 +56,9 @@ def test_a_sheet_is_the_file_of_now_and_a_version_is_what_was_asked(study: Study
     before = guide_sheet(study, room, "guide", 1)
     assert next(before.guide.questions()).text == "Which stages does your work have?"
     assert (before.version, before.problems) == (1, ())
-    with pytest.raises(InputError, match="no version 2 of the guide 'guide', there are: 1"):
+    with pytest.raises(InputError, match="no version 2 of the guide 'guide'; versions: 1"):
         guide_sheet(study, room, "guide", 2)
-    with pytest.raises(InputError, match="no interview guide 'gide', there are: guide"):
+    with pytest.raises(InputError, match="no interview guide 'gide'; guides: guide"):
         guide_sheet(study, room, "gide")
 
 
@@ -92,7 +92,7 @@ def test_a_file_that_is_no_text_refuses_itself_and_nothing_else(study: Study, ro
 def test_which_guide_is_meant_has_to_be_said_where_there_are_several(study: Study, tmp_path: Path) -> None:
     assert the_guide(study) == "guide"
     other = write(study, SMALL, "other")
-    with pytest.raises(InputError, match="there are: guide or other"):
+    with pytest.raises(InputError, match="guides: guide or other"):
         the_guide(study)
     assert guide_path(study, "other") == other
     assert guide_path(None, str(other)) == other

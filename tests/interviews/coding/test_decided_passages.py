@@ -150,7 +150,7 @@ def test_an_interview_is_coded_when_every_turn_is_decided_and_no_round_is_left(s
     code_all(study, {"rater-2": SECOND})
     assert step()[1:] == ("every turn is rated: close themes", "round", ROUND)
     close_by_name(study, ROUND, None)
-    assert step()[1:] == ("settle themes", "disagreements", ROUND), "the lead has not looked at its ratings"
+    assert step()[1:] == ("settle the disagreements in themes", "disagreements", ROUND), "the lead has not looked at its ratings"
     record_disagreements_view(study, ROUND, Viewer("lead", Role.LEAD))
     assert step()[1:] == ("2 undecided turns in themes", "disagreements", ROUND)
     settle_agreed(study, ROUND, None)
@@ -176,7 +176,7 @@ def test_a_lead_who_rated_is_not_told_how_many_turns_differ_before_they_look(tmp
     code_all(study, {"rater-1": FIRST, "lead": SECOND})
     close_by_name(study, ROUND, None)
     with interviews_of(study) as interviews:
-        assert build_interview_line(interviews, "P1", leads=True).steps[-1].words == "settle themes"
+        assert build_interview_line(interviews, "P1", leads=True).steps[-1].words == "settle the disagreements in themes"
 
 
 def test_words_in_vivo_count_for_nobody_until_the_lead_adopts_them(settled: Study) -> None:
@@ -186,7 +186,7 @@ def test_words_in_vivo_count_for_nobody_until_the_lead_adopts_them(settled: Stud
         place = (ROUND, words.passage.item, words.passage.start, words.passage.end)
         with pytest.raises(StateError, match="not the lead"):
             adopt(interviews.coding, *place, "shapes", "rater-1")
-        with pytest.raises(InputError, match="no code 'shape'"):
+        with pytest.raises(InputError, match="no active code 'shape'"):
             adopt(interviews.coding, *place, "shape")
         assert adopt(interviews.coding, *place, NewCode("a threshold of one's own", "legitimacy")) == (
             "legitimacy/a-threshold-of-one-s-own"
@@ -239,7 +239,7 @@ def test_a_code_whose_addition_was_undone_counts_for_no_words_that_were_adopted_
         change_codebook(interviews.coding, "codebook.undo", {"version": 2})
         found = themes_of(interviews)
         assert ({one.code for one in found.quotations}, found.uncoded, found.in_vivo) == ({"practice/data"}, 1, 0)
-        assert "1 stretch without a code" in " ".join(themes_table(found).notes)
+        assert "1 passage without a code" in " ".join(themes_table(found).notes)
         (words,) = list_in_vivo_passages(interviews, ROUND)
         assert words.name == "", "it can be adopted as another"
         line = build_interview_line(interviews, "P1", leads=True).steps[-1].words
@@ -280,7 +280,7 @@ def test_a_rule_of_a_split_goes_by_the_other_codes_of_the_same_turn(study: Study
 )
 def test_a_rule_that_no_turn_can_fit_is_refused(study: Study, rule: dict[str, str]) -> None:
     with pytest.raises(
-        StateError, match=f"{rule['facet']}={rule['answer']} fits no turn .* themes and one of its codes"
+        StateError, match=f"{rule['facet']}={rule['answer']} matches no turn .* themes and one of its codes"
     ):
         change_codebook(study, "codebook.split", split_of_design(**rule))
     with open_coding(study) as coding:

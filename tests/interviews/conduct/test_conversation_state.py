@@ -148,7 +148,7 @@ def test_the_protocol_says_when_and_by_whom_without_a_clock_too(held: Held) -> N
     held.note(100, "a note")
     held.interviews.coding.journal.clock = lambda: datetime.fromtimestamp(BEGAN + 130, UTC)
     shown = format_protocol(held.written)
-    assert "- Agreement: accepted, version 1, spoken, " in shown
+    assert "- Consent: accepted, version 1, spoken, " in shown
     assert "*skipped, 1:05, lead*" in shown
     assert "(0:00, second)" in shown
     told = build_protocol_json(held.written)

@@ -26,8 +26,8 @@ def test_a_sound_guide_has_no_problem() -> None:
 
 GRAVE = {
     "budgets": (("minutes=5", "minutes=4.5"), "guide", "take 9.5 minutes in total, but the guide says 10"),
-    "section ids": (("#legitimacy minutes", "#practice minutes"), "section practice", "two sections with this id"),
-    "question ids": (("#illegal", "#stages"), "question stages", "two questions with this id"),
+    "section ids": (("#legitimacy minutes", "#practice minutes"), "section practice", "two sections have this id"),
+    "question ids": (("#illegal", "#stages"), "question stages", "two questions have this id"),
     "untouched": ((".guided research=legitimacy", ".guided"), "research question legitimacy", "no question covers it"),
     "unknown": (
         (".guided research=legitimacy", ".guided research=legitimacy,practise"),
@@ -37,17 +37,17 @@ GRAVE = {
     "no items": ((".guided", ".reference"), "question illegal", "a reference question without items"),
     "item codes": (("{#time}", "{#data}"), "question factors", "two of its items have the code 'data'"),
     "two openings": (("minutes=5}", "minutes=5 .opening}"), "section practice", "two sections are marked .opening"),
-    "agreement": (('"agreement.md"', '"other.md"'), "guide", "the agreement other.md is not in its folder"),
+    "agreement": (('"agreement.md"', '"other.md"'), "guide", "the consent form other.md is not in its folder"),
     "agreement elsewhere": (('"agreement.md"', '"../agreement.md"'), "guide", "is not in its folder"),
 }
 ODD = {
     "asked twice": (
         ("## When do you call a model illegal?", "## WHICH stages  does your work have?"),
         "question illegal",
-        "stands in the section practice too, as stages",
+        "also in the section practice, as stages",
     ),
-    "no opening": ((" .opening", ""), "guide", "no section marked .opening has words to say"),
-    "silent closing": (("Thank you: this helps.", ""), "guide", "no section marked .closing has words to say"),
+    "no opening": ((" .opening", ""), "guide", "no section marked .opening has a script"),
+    "silent closing": (("Thank you: this helps.", ""), "guide", "no section marked .closing has a script"),
     "no agreement": (('agreement = "agreement.md"\n', ""), "guide", "it names no consent form"),
     "long script": (("We begin", "We begin " + "and " * 800), "section practice", "takes about 6.2 of its 5 minutes"),
     "misplaced": (("minutes=5}", "minutes=5}\nSo.\n# Now {#now minutes=0}\nSo.\n"), "section now", "it has no time"),
@@ -58,7 +58,7 @@ ODD = {
 def test_a_question_is_the_same_whatever_its_punctuation(words: str) -> None:
     (problem,) = found(("When do you call a model illegal?", words))
     assert (problem.where, problem.grave) == ("question illegal", False)
-    assert "stands in the section practice too, as stages" in problem.words
+    assert "also in the section practice, as stages" in problem.words
 
 
 def test_questions_that_differ_in_a_sign_that_is_spoken_are_two() -> None:

@@ -78,7 +78,7 @@ def refused(study: Study, kind: str, payload: dict[str, Any]) -> str:
 def test_words_in_vivo_are_not_adopted_under_a_known_name(study: Study) -> None:
     with open_interviews(with_names(study)) as interviews:
         head = interviews.coding.state.head
-        with pytest.raises(StateError, match=r"the name of a new code holds a known name, that of \[person 1\]"):
+        with pytest.raises(StateError, match=r"the name of a new code contains the known name of \[person 1\]"):
             adopt(interviews.coding, *PLACE, NewCode("Wexla's feeling", "legitimacy"))
         assert interviews.coding.state.head == head
         assert list_in_vivo_passages(interviews, ROUND)[0].name == ""
@@ -110,7 +110,7 @@ def test_no_act_brings_a_known_name_into_the_codebook(
     study: Study, kind: str, payload: dict[str, Any], what: str
 ) -> None:
     change_codebook(copy := with_names(study), "codebook.rename", {"code": "time", "name": "time it takes"})
-    assert refused(copy, kind, payload).startswith(f"{what} holds a known name, that of [")
+    assert refused(copy, kind, payload).startswith(f"{what} contains the known name of [")
 
 
 def test_what_was_said_before_a_name_was_known_is_not_said_again(study: Study) -> None:
@@ -128,7 +128,7 @@ def test_a_codebook_file_that_holds_a_known_name_is_not_imported(tmp_path: Path)
     )
     (study.root / "codebook.toml").write_text(text, "utf-8")
     with_names(study)
-    with pytest.raises(StateError, match="the definition of a new code holds a known name"):
+    with pytest.raises(StateError, match="the definition of a new code contains the known name"):
         import_codebook(study)
     (study.root / "codebook.toml").write_text(text.replace("Brimm", "somebody"), "utf-8")
     assert list(import_codebook(study).codes) == list(tomllib.loads(text)["code"][0]["id"].split())

@@ -322,7 +322,7 @@ def test_the_step_is_done_when_every_place_is_answered_and_somebody_looked(room:
         found = next(one for one in build_interview_line(room, name, leads=True).steps if one.name == "Names")
         return found.state, found.words
 
-    assert step("P2")[1] == "3 places to look at"
+    assert step("P2")[1] == "3 places to check"
     answer_all_places(room, True, interview="P2", doubtful=True)
     assert step("P2")[1] == "all answered: read the transcript once more"
     assert not progress_of(room, "P2").done
@@ -394,7 +394,7 @@ def test_memos_fields_and_codes_are_looked_through_too(tmp_path: Path) -> None:
         set_contact(room, "P1", QUELL)
         add_name(room, "other", ["looking at the data"], "[a phrase]")
         told = [(one.kind, one.where, one.shown) for one in remaining(room)]
-    where = f"what rater-1 wrote beside P1/00003 in the round {ROUND!r}"
+    where = f"what rater-1 wrote about P1/00003 in the round {ROUND!r}"
     assert told == [
         ("code", "the name of the code 'practice/data'", "[a phrase]"),
         ("memo", where, "P1"),

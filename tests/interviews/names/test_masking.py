@@ -103,7 +103,7 @@ def test_what_pages_hide_is_on_record_once_and_tells_no_name(study: Study) -> No
         assert page(room)[1] == room.file.read_head("P1")
         withdraw(room, "P1")
         assert not room.file.read_entries(about="P1")
-    with interviews_of(study) as room, pytest.raises(StateError, match="P1 has withdrawn"):
+    with interviews_of(study) as room, pytest.raises(StateError, match="P1 withdrew"):
         show_transcript(room, "P1")
 
 

@@ -72,7 +72,7 @@ def test_a_name_in_the_study_file_is_found(tmp_path: Path) -> None:
         assert remaining(room) == []
         add_name(room, "organisation", ["Grelvan"])
         assert told(room, "study") == ["the title of the study", "the description of the study"]
-    with pytest.raises(StateError, match=r"To mend it: change study\.toml"):
+    with pytest.raises(StateError, match=r"To fix it: change study\.toml"):
         refuse_names(open_study(tmp_path))
 
 
@@ -94,7 +94,7 @@ def test_what_is_written_in_rounds_without_stretches_is_looked_through_too(tmp_p
         add_name(room, "organisation", ["Grelvan"])
         assert remaining(room) == []
         rate(room.coding, "remarks", "rater-1", "P1/00001", {"remark": "as at Grelvan"}, memo="Grelvan again")
-        where = "what rater-1 wrote beside P1/00001 in the round 'remarks'"
+        where = "what rater-1 wrote about P1/00001 in the round 'remarks'"
         assert told(room, "memo") == [where, where]
         assert replace_written(room) == 2
     with open_interviews(study) as room:

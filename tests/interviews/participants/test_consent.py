@@ -47,7 +47,7 @@ def test_nothing_goes_on_before_somebody_agreed(room: Interviews) -> None:
 def test_the_last_word_counts(room: Interviews) -> None:
     record_consent(room, "P1", ACCEPTED, ON_PAPER)
     record_consent(room, "P1", DECLINED, ON_PAPER)
-    with pytest.raises(StateError, match=r"P1 declined on .*nobody can import"):
+    with pytest.raises(StateError, match=r"P1 declined on .*you cannot import"):
         require_consent(room, "P1", "import a transcript")
 
 
@@ -104,7 +104,7 @@ def test_links_and_new_versions_are_the_leads_alone(room: Interviews) -> None:
 
 
 def test_words_that_mean_nothing_are_refused(room: Interviews) -> None:
-    with pytest.raises(InputError, match="say accepted or declined"):
+    with pytest.raises(InputError, match="use accepted or declined"):
         record_consent(room, "P1", "maybe", ON_PAPER)
     with pytest.raises(InputError, match="say on paper or spoken"):
         record_consent(room, "P1", ACCEPTED, BY_LINK)
@@ -119,7 +119,7 @@ def test_a_study_without_an_agreement_asks_for_one(room: Interviews, tmp_path: P
 def test_guides_that_name_different_agreements_are_refused(room: Interviews, tmp_path: Path) -> None:
     other = SMALL.replace('agreement = "agreement.md"', 'agreement = "other.md"')
     (tmp_path / "instruments" / "second.md").write_text(other, "utf-8")
-    with pytest.raises(InputError, match=r"different agreements, agreement\.md or other\.md"):
+    with pytest.raises(InputError, match=r"different consent forms, agreement\.md or other\.md"):
         read_consent_form(room)
     (tmp_path / "instruments" / "guide.md").write_text(SMALL.replace('"agreement.md"', '"../study.toml"'), "utf-8")
     (tmp_path / "instruments" / "second.md").unlink()

@@ -69,14 +69,14 @@ def test_years_as_people_type_them(typed: str, years: float | None) -> None:
 
 def test_who_has_no_interview_yet_is_told_how_to_plan_one(room: Interviews) -> None:
     name = add_participant(room).pseudonym
-    with pytest.raises(InputError, match=f"there are: none yet; plan it with `quaestor interview plan {name}`"):
+    with pytest.raises(InputError, match=f"interviews: none yet; plan it with `quaestor interview plan {name}`"):
         room.interview(name)
-    with pytest.raises(InputError, match=r"there are: none yet$"):
+    with pytest.raises(InputError, match=r": none yet$"):
         room.interview("P9")
 
 
 def test_what_cannot_be_is_refused(room: Interviews) -> None:
-    with pytest.raises(InputError, match="'seven' is no number of years"):
+    with pytest.raises(InputError, match="'seven' is not a number of years"):
         years_from("seven")
     with pytest.raises(InputError, match="0 to 99"):
         add_participant(room, years=-1)

@@ -201,7 +201,7 @@ def test_a_quotation_has_what_stands_around_it(themes: InterviewThemes) -> None:
     [
         ("nothing:data:mentions", "interviews have no table 'nothing'"),
         ("themes:data:colour", "has no column 'colour'"),
-        ("themes:dat:mentions", "has no row 'dat', allowed: data"),
+        ("themes:dat:mentions", "has no row 'dat'; allowed: data"),
         ("themes:data:share", "does not count quotations"),
     ],
 )
@@ -431,8 +431,8 @@ def test_what_was_not_counted_is_said(themes: InterviewThemes) -> None:
     odd = replace(themes, unsettled=2, uncoded=1, in_vivo=3, withdrawn=2, simulated=True, synthetic=True)
     said = " ".join(table(odd, "themes").notes)
     for words in (
-        "2 turns on which",
-        "1 stretch without",
+        "2 turns with undecided disagreements",
+        "1 passage without",
         "3 stretches in vivo",
         "2 participants withdrew",
         "simulated",

@@ -98,7 +98,7 @@ def test_words_that_were_coded_stay(tmp_path: Path) -> None:
 def test_words_that_are_given_out_to_be_coded_stay(tmp_path: Path, replace: bool) -> None:
     with interviews_of(coded_study(tmp_path)) as interviews:
         before = interviews.transcript("P1")
-        with pytest.raises(StateError, match=r"given out to be coded \(themes\)"):
+        with pytest.raises(StateError, match=r"assigned to raters \(themes\)"):
             import_bytes(interviews, "P1", teams_webvtt(TALK), "talk.vtt", replace=replace)
         assert interviews.transcript("P1") == before
 
@@ -158,7 +158,7 @@ def test_what_nobody_can_mean_is_refused_with_what_there_is(interviews: Intervie
         set_speaker(interviews, "P1", "1", "interviewr")
     with pytest.raises(InputError, match="there is no question 'factor'"):
         set_question(interviews, "P1", 0, "factor")
-    with pytest.raises(InputError, match="they are 0 to 8"):
+    with pytest.raises(InputError, match="use 0 to 8"):
         set_voice(interviews, "P1", 9, "other")
 
 
