@@ -91,7 +91,7 @@ def test_a_code_is_shown_whole_and_its_items_can_be_opened(lead: TestClient) -> 
     page = lead.get("/codebook/code?code=training/loss").text
     assert "how to save layer 1" in page
     assert 'href="/evidence?code=training%2Floss"' in page
-    assert "Begin with 3 codes in 1 facet" in page
+    assert "Import 3 codes in 1 facet" in page
     then = lead.get("/codebook/code?code=training&version=1").text
     assert "This is version 1 of" in then
     assert "Change it" not in then
@@ -126,7 +126,7 @@ def test_a_codebook_that_changed_meanwhile_stops_the_act_and_shows_what_it_would
     change_codebook(study, "codebook.rename", {"code": "training", "name": f"training {version(study)}"})
     status, _, again = confirm(lead, page)
     assert status == 409
-    assert "The codebook has changed since you looked" in again
+    assert "The codebook has changed since the preview" in again
     assert read_codebook_version(study, None).codes["setting"].name == "model setting"
     assert confirm(lead, again)[0] == 303
     assert read_codebook_version(study, None).codes["setting"].name == "layout"

@@ -92,7 +92,7 @@ def test_a_rater_is_asked_before_a_look_goes_on_record(app: Starlette, study: St
         page = rater.get(path)
         assert (page.status_code, "main can then only be reopened as not blind" in page.text) == (200, True)
         assert not [word for word in ("rater-1", "rater A", TELLING, "exclude", "how to save") if word in page.text]
-        action = re.search(r'<form method="post" action="([^"]+)"', page.text[page.text.index("Before you look") :])
+        action = re.search(r'<form method="post" action="([^"]+)"', page.text[page.text.index("Before you view this") :])
         assert action is not None
         assert unescape(action[1]) == path
     for act, fields in (("comments", {"text": "hello"}), ("decisions", {"answer": "keep", "how": "discussion"})):
@@ -115,7 +115,7 @@ def test_a_form_sent_again_with_another_answer_does_not_look_saved(app: Starlett
     for _ in range(2):
         assert send(rater, "/rounds/main/decisions", "/me", answer="keep", **fields).status_code == 303
     other = send(rater, "/rounds/main/decisions", "/me", answer="exclude: crash", **fields)
-    assert (other.status_code, "This form was sent before" in other.text) == (409, True)
+    assert (other.status_code, "This form was already sent" in other.text) == (409, True)
     assert "Settled: keep" in other.text
     assert settled(study)[ITEMS[0]][0] == KEEP
     said = send(rater, "/rounds/main/comments", "/me", item=ITEMS[1], text="first", key="c")
@@ -176,7 +176,7 @@ def test_what_is_refused_is_said_and_what_was_typed_is_not_lost(app: Starlette, 
     settle_item(study, "main", "rater-2", ITEMS[0], None, "keep", "discussion", "")
     late = send(rater, "/rounds/main/decisions", case(ITEMS[0]), **(fields | {"how": "discussion"}), answer="keep")
     assert late.status_code == 409
-    assert "settled while you were looking" in late.text
+    assert "settled this case in the meantime" in late.text
     assert "Settled: keep" in late.text
 
 

@@ -26,7 +26,7 @@ from quaestor.evidence.text_index import build_index
 from quaestor.interviews.items import SOURCE, STEP, make_items
 from quaestor.interviews.names.confirmations import answer_all_places
 from quaestor.interviews.names.known_names import add_name
-from quaestor.interviews.names.rewording import replace_written
+from quaestor.interviews.names.rewording import replace_names_in_texts
 from quaestor.people.credentials import Passwords
 from quaestor.people.roles import Role, can
 from quaestor.study.folder import Study, open_study
@@ -160,7 +160,7 @@ def test_from_the_moment_a_name_is_known_it_is_the_leads_alone(app: Starlette, s
     assert NAME in lead.get("/evidence?words=shapes").text
     assert all(NAME in lead.get(path).text for path in FILES), "what the lead takes along can be brought in again"
     with interviews_of(study) as interviews:
-        replace_written(interviews)  # the guide asks for it too
+        replace_names_in_texts(interviews)  # the guide asks for it too
         make_items(interviews)
     ingest_source(open_study(study.root), SOURCE)
     run_funnel(open_study(study.root))

@@ -131,7 +131,7 @@ def test_an_open_blind_round_is_looked_at_by_saying_so_and_looking_takes_the_sea
 def test_a_lead_who_rates_in_a_round_is_told_nothing_of_it_until_it_is_closed(coding: CodingSession) -> None:
     own = line(coding, "own")
     assert own.reached is None
-    assert own.look.message == "You rate in this round: agreement can be seen when it is closed."  # type: ignore[union-attr]
+    assert own.look.message == "You rate in this round: agreement is shown once it is closed."  # type: ignore[union-attr]
     with pytest.raises(StateError, match="once it is closed"):
         record_agreement_view(coding, "own", "lead")
     told = [(act.who, act.what) for act in seen(coding).latest]

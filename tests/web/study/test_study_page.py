@@ -71,7 +71,7 @@ def test_the_lead_sees_each_round_with_its_raters_and_the_agreement_of_the_close
     assert "<strong>" not in later
     assert "Look at the agreement so far" in later
     assert "<strong>" not in section(page, "own").split("<h2")[0]
-    assert "agreement can be seen when it is closed" in section(page, "own")
+    assert "agreement is shown once it is closed" in section(page, "own")
 
 
 def test_what_is_next_is_a_link_to_where_it_is_done(pages: dict[Role, str], app: Starlette, made: Path) -> None:
@@ -126,7 +126,7 @@ def test_looking_from_the_start_puts_it_on_record_and_shows_the_agreement(made: 
         later = section(lead.get("/").text, "later")
         assert "<strong>" in later
         assert "Look at the agreement" not in later
-        assert "You looked at what was said in later" in lead.get("/").text
+        assert "You viewed the ratings of later" in lead.get("/").text
     with open_coding(open_study(folder)) as coding:
         assert coding.state.round("later").unblinded == ["lead"]
 

@@ -24,8 +24,8 @@ from quaestor.web.surveys.public_page import Handler
 MOST_TRIES = 30
 """Invalid links, and answers, allowed per minute from one address."""
 _NO_LINK = (
-    "This link does not work: the interview was withdrawn, a newer link was sent, or this one is not "
-    "whole. Please check that you have copied all of it, or ask whoever sent it to you."
+    "This link does not work: the interview was withdrawn, a newer link was sent, or this one is "
+    "incomplete. Please check that you copied the whole link, or ask the person who sent it."
 )
 _LATER = "This cannot be done right now, and nothing has changed. Please go back and try again later."
 

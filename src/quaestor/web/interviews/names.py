@@ -15,7 +15,7 @@ from quaestor.interviews.names.confirmations import answer_all_places, answer_pl
 from quaestor.interviews.names.known_names import add_name, change_name, remove_name
 from quaestor.interviews.names.matches import OPEN, STATES
 from quaestor.interviews.names.overview import NamesSheet, names_sheet
-from quaestor.interviews.names.rewording import replace_written
+from quaestor.interviews.names.rewording import replace_names_in_texts
 from quaestor.interviews.repository import Interviews
 from quaestor.web.error_pages import refusal_status
 from quaestor.web.page import Pages, parse_page_number, require_visitor
@@ -94,7 +94,7 @@ def _done(interviews: Interviews, who: str, fields: Mapping[str, str], filters: 
             name, interview = fields.get("name", filters["name"]), fields.get("interview", filters["interview"])
             answer_all_places(interviews, act == "confirm-all", interview, name, doubtful, who)
         case "replace-written":
-            replace_written(interviews, who)
+            replace_names_in_texts(interviews, who)
         case "looked":
             mark_as_read(interviews, fields.get("interview", ""), who)
         case "add":

@@ -1,5 +1,5 @@
 "use strict";
-// The coding page by mouse and keyboard: the list of codes, the keys, and what is pointed at.
+// The coding page by mouse and keyboard: list of codes, keys, and highlighting.
 (() => {
   const page = document.getElementById("coding");
   if (!page) return;
@@ -25,7 +25,7 @@
   const sought = () => find.value.trim().toLowerCase();
   const nameOf = (button) => (button.dataset.name || button.querySelector(".name").textContent).toLowerCase();
 
-  // How well a code fits what is sought: its whole name, how it begins, what is in it, what it means; -1 for not at all.
+  // Rank of a code in a search: whole name, prefix, part of the name, definition; -1 for no match.
   function fits(button) {
     const name = nameOf(button);
     const ways = [name === sought(), name.startsWith(sought()), name.includes(sought()), (button.title || "").toLowerCase().includes(sought())];

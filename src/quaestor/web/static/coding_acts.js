@@ -1,6 +1,6 @@
 "use strict";
-// What is done on the coding page: stretches coded, told more about, removed and undone, turns read. A turn's stretches
-// are saved together as one rating, by the line in which things wait for the network.
+// Acts on the coding page: code, describe, remove and undo passages, and mark turns read. The passages of a turn
+// are saved together as one rating, through the queue in line.js.
 globalThis.codingActs = ({ page, turns, selecting, codes, picked }) => {
   const { rater, opened, give } = page.dataset;
   const { all, turnOf, spokenOf, textOf, stretchesOf, isRead, setRead, made, render, toPoints } = turns;
@@ -37,13 +37,13 @@ globalThis.codingActs = ({ page, turns, selecting, codes, picked }) => {
     document.getElementById("place").textContent = `${progress.value.toLocaleString("en")} of ${progress.max.toLocaleString("en")} turns read`;
   }
 
-  // What is done to several turns at once is one act, and undone as one.
+  // An act on several turns is undone as one.
   function change(changes) {
     undone.push(changes.map(([turn, stretches]) => [turn, stretchesOf(turn), stretches]));
     for (const [turn, stretches] of changes) save(turn, stretches);
   }
 
-  // What stands now without what was made of `before`: what came since, here or in another window, stays.
+  // The current passages without those made from `before`; passages added since, here or in another window, stay.
   const back = (now, before, after) => [...less(now, less(after, before)), ...less(less(before, after), now)];
 
   function undo() {
@@ -92,7 +92,7 @@ globalThis.codingActs = ({ page, turns, selecting, codes, picked }) => {
     else spokenOf(last.turn).focus({ preventScroll: true });
   }
 
-  // A passage over several turns goes as a whole.
+  // A passage over several turns is removed as a whole.
   function remove(turn, at) {
     const one = stretchesOf(turn)[at];
     if (!one) return;
@@ -105,7 +105,7 @@ globalThis.codingActs = ({ page, turns, selecting, codes, picked }) => {
     spokenOf(turn).focus({ preventScroll: true });
   }
 
-  // What is not accepted stays on the page as it was typed, until it is mended or taken back
+  // A refused act stays on the page as typed, until it is corrected or undone
 
   const inOrder = (stretches) => JSON.stringify(stretches.map((one) => [one.start, one.end, one.code, one.memo, one.link, Object.entries(one.fields).sort()]));
   const less = (stretches, others) => stretches.filter((one) => !others.some((other) => inOrder([one]) === inOrder([other])));
@@ -144,7 +144,7 @@ globalThis.codingActs = ({ page, turns, selecting, codes, picked }) => {
     if (one) details.touch(turn, stretchesOf(turn).findIndex((other) => inOrder([other]) === inOrder([one])));
   }
 
-  // Without what was refused first, and with all that was done since.
+  // The passages without the refused act, but with all later ones.
   function takeBack({ stretches, before = stretches, turn: number }, turn) {
     const now = stretchesOf(turn);
     const next = back(now, before, stretches);
@@ -179,7 +179,7 @@ globalThis.codingActs = ({ page, turns, selecting, codes, picked }) => {
     render(turn);
   }
 
-  // What was coded in another tab meanwhile is not overwritten by what this one remembers.
+  // Codes saved in another tab meanwhile are not overwritten by the state of this one.
   async function lookAgain() {
     if (line.all().length || details.isWritten()) return;
     try {
@@ -203,7 +203,7 @@ globalThis.codingActs = ({ page, turns, selecting, codes, picked }) => {
 
   return {
     code, remove, undo, readTo, details,
-    // What this browser has not sent yet is shown as it was left.
+    // Acts that this browser has not sent yet are shown again.
     goOn() {
       for (const record of line.all()) {
         const turn = shownTurn(record);

@@ -1,5 +1,5 @@
 "use strict";
-// More about one stretch of the coding page: its memo and what its code asks for, in the words of who codes.
+// Details of one passage of the coding page: its memo and the fields of its code.
 globalThis.codingDetails = ({ page, turns, codes, picked, change, remove }) => {
   const { textOf, stretchesOf, made, point, toUnits } = turns;
   const longest = { memo: Number(page.dataset.longestMemo), field: Number(page.dataset.longestField) };

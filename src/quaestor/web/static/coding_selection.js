@@ -1,5 +1,5 @@
 "use strict";
-// What is selected on the coding page, by mouse or by keyboard, as places in the turns that one codes.
+// The selection on the coding page, by mouse or keyboard, as positions in the turns to code.
 globalThis.codingSelection = ({ all, spokenOf, textOf, inPair, made }, picked) => {
   let caret = null; // { turn, start, end, through } in UTF-16, chosen by keyboard; through the end of a later turn
   let remembered = []; // what was selected before somebody went to the list of codes
@@ -19,7 +19,7 @@ globalThis.codingSelection = ({ all, spokenOf, textOf, inPair, made }, picked) =
     return { start, end };
   }
 
-  // The parts of a selection that lie in one's own turns, each with its place.
+  // The parts of a selection within turns to code, each with its position.
   function selection() {
     const chosen = document.getSelection();
     if (!chosen || chosen.isCollapsed || !chosen.rangeCount) return [];
@@ -57,7 +57,7 @@ globalThis.codingSelection = ({ all, spokenOf, textOf, inPair, made }, picked) =
     remember();
   }
 
-  // The end of what is being selected stays in sight, between the question above and the codes.
+  // Keeps the end of the selection visible between the question above and the codes.
   function reveal(node, offset) {
     const range = document.createRange();
     range.setStart(node, Math.max(offset - 1, 0));
@@ -69,7 +69,7 @@ globalThis.codingSelection = ({ all, spokenOf, textOf, inPair, made }, picked) =
     else if (top < 110) scrollBy(0, top - 150);
   }
 
-  // Where the keyboard goes on: from what it chose, else from what the mouse did in this turn.
+  // The keyboard continues from its own selection, else from the mouse selection in this turn.
   function startOf(turn) {
     if (caret && caret.turn === turn) return caret;
     const parts = selection();
@@ -78,7 +78,7 @@ globalThis.codingSelection = ({ all, spokenOf, textOf, inPair, made }, picked) =
 
   const same = (one, other) => one.turn === other.turn && one.start === other.start && one.end === other.end;
 
-  // The browser tells of a selection later than it is made: what was said about it meanwhile stays.
+  // Browsers report a selection with a delay: a message shown meanwhile stays.
   function remember() {
     const before = remembered;
     remembered = selection();

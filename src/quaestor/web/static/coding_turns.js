@@ -1,6 +1,6 @@
 "use strict";
-// The turns of the coding page: their words, the stretches that are known of each, and how these are drawn. Places are
-// counted in characters of the shown words, where a browser counts units of UTF-16.
+// The turns of the coding page: their text, passages, and drawing. Positions are
+// counted in characters of the shown text, whereas a browser counts UTF-16 units.
 globalThis.codingTurns = (page, codes) => {
   const LANES = 5;
 
@@ -99,7 +99,7 @@ globalThis.codingTurns = (page, codes) => {
     return made("li", { class: `lane-${Math.min(lane, LANES - 1)}`, "data-mark": at }, button, ...more, remove);
   }
 
-  // Bars beside the lines that a stretch covers; drawn for what is in sight.
+  // Bars next to the lines that a passage covers; drawn only for visible turns.
 
   const SVG = "http://www.w3.org/2000/svg";
   function draw(turn) {

@@ -1,5 +1,5 @@
 "use strict";
-// A round that closed while somebody had no line: what they coded waits in their browser, and they should know.
+// A round that closed while the rater was offline: tells them that unsent codes are still in this browser.
 (() => {
   const { rater, opened, give } = document.getElementById("coding").dataset;
   const store = `quaestor/${location.host}${give}/${opened}/${rater}/`;

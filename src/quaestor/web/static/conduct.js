@@ -1,7 +1,7 @@
 "use strict";
-// The interviewer's desk by keyboard. Whatever is written goes into the browser's own line first, with the moment of it,
-// and is sent until the disk has it; the whole guide is in the page, so that a cut line stops nobody. What others write
-// comes in every other second.
+// The interviewer's desk by keyboard. Everything goes into the browser's queue first, with its time,
+// and is sent until it is on disk; the whole guide is in the page, so that it works offline. Notes of others
+// are fetched every other second.
 (() => {
   const desk = document.getElementById("conduct");
   if (!desk) return;
@@ -29,7 +29,7 @@
     again: (record) => `${location.pathname}?stop=${placeOf(record)}`,
   });
 
-  // What is said goes into the line, and into the page at once.
+  // Notes go into the queue and appear on the page at once.
 
   function say(record) {
     if (record.act !== "clock" && clock.status() === "planned") document.getElementById("unstarted").hidden = false;
@@ -53,7 +53,7 @@
     put(desk.querySelector(`.note[data-pending="${record.key}"] .waits`), "not accepted");
   }
 
-  // They have withdrawn: nothing of them stays in this browser.
+  // The participant has withdrawn: delete their data from this browser.
   function gone() {
     for (const place of [localStorage, sessionStorage]) {
       for (const name of Object.keys(place)) if (name.startsWith(drafts) || name.startsWith(store)) place.removeItem(name);
@@ -77,7 +77,7 @@
     show(told);
   }
 
-  // The way through the guide
+  // Navigation through the guide
 
   function go(number) {
     writing.leave();
@@ -101,7 +101,7 @@
     window.scrollTo({ top: 0 });
   }
 
-  // After the last question there is nothing but the end.
+  // After the last question only the end remains.
   function showEnd() {
     const ending = document.getElementById("ending");
     if (ending.hidden) return;
@@ -109,7 +109,7 @@
     ending.querySelector("button").focus();
   }
 
-  // Where the guide scrolls by itself, the place is in sight.
+  // Keeps the current stop visible where the guide scrolls separately.
   function showPlace() {
     guide.scrollTop = linkOf(stop).offsetTop - guide.clientHeight / 2;
   }
@@ -194,7 +194,7 @@
     w: () => writing.begin(false),
     f: () => writing.begin(true),
     a: amendLast,
-    c: () => { if (clock.status() !== "ended") document.getElementById("turn").click(); }, // Going on after the end is no slip.
+    c: () => { if (clock.status() !== "ended") document.getElementById("turn").click(); }, // Resuming after the end needs a click, so that it is not done by mistake.
     g: () => guide.querySelector("[aria-current]").focus(),
     o: () => (at(stop).querySelector(".add input") || writing.note).focus(), // What is typed next is words, in any case.
     "?": () => {
@@ -223,7 +223,7 @@
     }
   });
 
-  // What others write
+  // Notes of others
 
   let asking = false;
   async function ask() {

@@ -1,5 +1,5 @@
 "use strict";
-// The clock of a conversation: the server's moments, whatever this machine believes.
+// The clock of an interview, by the server's time and not this machine's.
 globalThis.conductClock = (desk, guide) => {
   const { rater } = desk.dataset;
   let clock = JSON.parse(desk.dataset.clock);

@@ -1,5 +1,5 @@
 "use strict";
-// What is written on the interviewer's desk, by whomever: notes, ticks and marks in their places, and the guide that
+// Shows notes, ticks and marks of all interviewers on the desk, and the guide that
 // counts them.
 globalThis.conductShown = ({ desk, guide, clock, here }) => {
   const { rater } = desk.dataset;

@@ -1,6 +1,6 @@
 "use strict";
-// What is written at the interviewer's desk, from the first letter on: a note, an amended one, something else that was
-// referred to. Until it is saved it is kept as the draft of its stop, so that nothing typed is lost on any way away.
+// Writing at the interviewer's desk: notes, edits, and other items that were
+// referred to. Unsaved text is kept as the draft of its stop, so that nothing typed is lost.
 globalThis.conductWriting = ({ desk, form, drafts, shown, put, here, say }) => {
   const { at, placeOf, show } = shown;
   const note = document.getElementById("note");
@@ -19,7 +19,7 @@ globalThis.conductWriting = ({ desk, form, drafts, shown, put, here, say }) => {
     }
   }
 
-  // Beside what the browser keeps for its next window, each window keeps its own: two at one desk write two notes.
+  // Each window also keeps its own draft: two windows at one desk write two notes.
   function keep(number, draft) {
     try {
       for (const place of [sessionStorage, localStorage]) {
@@ -43,7 +43,7 @@ globalThis.conductWriting = ({ desk, form, drafts, shown, put, here, say }) => {
     if (other && otherAt(here())) otherAt(here()).value = other;
   }
 
-  // Whether the words of something refused are safe: they can be mended where they were written.
+  // Whether refused text is back in its field, where it can be corrected.
   function keepRefused(record) {
     const words = record.text || record.other;
     if (!words) return true;
@@ -110,7 +110,7 @@ globalThis.conductWriting = ({ desk, form, drafts, shown, put, here, say }) => {
 
   return {
     note, restore, keepRefused, save, amend, addOther,
-    // What was typed at a stop belongs there.
+    // A draft belongs to its stop.
     leave() {
       addOther();
       save(false);

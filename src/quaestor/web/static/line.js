@@ -1,6 +1,6 @@
 "use strict";
-// What waits to be saved: kept by the browser, one entry each, and sent in its order with its key until the server says
-// that the disk has it. Two tabs that write at once cannot undo each other, and a cut line stops nobody.
+// The queue of unsaved acts: stored in the browser, one entry each, and sent in order with its key until the server says
+// that it is on disk. Two tabs cannot overwrite each other, and work continues offline.
 globalThis.waitingLine = ({
   store, give, rater, told, again, where = () => location.href, heard = () => {}, unheard = () => {}, gone = null, refusal = null,
   words = (count) => `${count} not yet saved`, unreached = "no connection, trying again", keepsWords = () => true,
@@ -122,7 +122,7 @@ globalThis.waitingLine = ({
     }
   }
 
-  // Whoever signs in again gets a new token; whoever else signs in must not send what is not theirs.
+  // Signing in again gives a new token; another person who signs in must not send this rater's acts.
   async function askedWhy(answer) {
     if (answer && answer.status === 503) return "the desk cannot save right now, trying again";
     if (!answer || ![401, 403, 409].includes(answer.status)) return "";
@@ -151,7 +151,7 @@ globalThis.waitingLine = ({
     send,
     newKey,
     waits,
-    // Whoever asks for what others do tells whether an answer came: without one, nothing of theirs comes in.
+    // The poll for other people's acts reports whether an answer came; without one, nothing new is shown.
     async heardFrom(answer) {
       const known = missing;
       if (answer?.ok) missing = "";

@@ -1,4 +1,4 @@
-// Answer places by keyboard; without this file every answer is a form of its own.
+// Answer matches by keyboard; without scripts every answer is a form.
 "use strict";
 {
   const places = [...document.querySelectorAll(".place")];
@@ -29,7 +29,7 @@
     shown.textContent = count.toLocaleString("en");
     return count;
   };
-  // A place of which another name may still be meant is not answered yet.
+  // A match that may still be another name is not answered yet.
   const moved = (place, into, by) => {
     if (places.some((one) => one.dataset.at === place.dataset.at && !one.classList.contains("answered"))) return;
     counted(into, by);

@@ -1,13 +1,13 @@
 "use strict";
-// The rating desk by keyboard. A rating goes into the line in which things wait for the network; the next sheets are
-// fetched ahead, so a cut line stops nobody.
+// The rating desk by keyboard. A rating goes into the queue in line.js; the next sheets are
+// prefetched, so that rating continues offline.
 (() => {
   const desk = document.getElementById("desk");
   const saved = document.getElementById("saved");
   if (!desk) return;
   const { round, rater, opened, give, ahead: aheadAddress, rate } = desk.dataset;
   const past = [];
-  // A few at a time, well before they are needed: twenty raters never wait for each other's sheets.
+  // A few at a time, well before they are needed, so that twenty raters do not wait for each other.
   const FULL = 20;
   const FEW = 15;
   let ahead = [];
@@ -16,7 +16,7 @@
   let since = performance.now();
 
   const line = globalThis.waitingLine({
-    // Another study at the same address has a round of the same name that was opened at another moment.
+    // Another study at the same address may have a round of the same name; its opening time differs.
     store: `quaestor/${location.host}${give}/${opened}/${rater}/`, give, rater, told: desk, where: () => rate,
     heard: ({ item }) => { for (const one of line.all()) if (one.refused && one.item === item) line.drop(one.key); },
     refusal: ({ item, refused }, more) => [
@@ -46,7 +46,7 @@
         ahead.push(...sheets.filter((one) => !known.has(one.item)));
       }
     } catch {
-      // Without a line the sheets at hand have to do.
+      // Offline, only the loaded sheets are available.
     } finally {
       fetching = false;
     }
@@ -106,7 +106,7 @@
     if (ahead.length < FEW) fetchAhead();
   }
 
-  // The sheets of this tab can be turned back without a line; rated anew, one of them is a new rating.
+  // The sheets of this tab can be revisited offline; rating one again is a new rating.
   function remember() {
     past.push({ item: form().dataset.item, nodes: [...desk.childNodes] });
     if (past.length > 50) past.shift();

@@ -1,12 +1,12 @@
 "use strict";
-// A case by keyboard: digits choose, Enter settles, j and k go on and back. All of it works by form without this.
+// A case by keyboard: digits choose, Enter settles, j and k move on and back. All of it works without scripts.
 (() => {
   const form = document.querySelector("form.settle");
   document.documentElement.classList.add("has-script");
   const other = document.getElementById("other");
   const boxes = [...document.querySelectorAll(".boxes input")];
 
-  // One answer at a time: choosing one in dispute clears another, and the other way round.
+  // One answer at a time: choosing a disputed answer clears the other field, and vice versa.
   const clearOthers = () => {
     if (other) other.value = "";
     for (const box of boxes) box.checked = false;
@@ -70,7 +70,7 @@
     }
   });
 
-  // The next case begins at its title, for those who hear the page as for those who see it.
+  // Focus moves to the title of the next case, also for screen readers.
   const title = document.querySelector(".item h1");
   if (title && !location.hash) title.focus({ preventScroll: true });
 })();

@@ -1,5 +1,5 @@
 "use strict";
-// Asks for the page once a second and takes over what changed, so that nothing flickers and no focus is lost.
+// Polls the page once a second and replaces only what changed, so that nothing flickers and focus is kept.
 (() => {
   const page = document.getElementById("content");
   const parts = ["doors", "survey", "interviews", "standing", "steps", "found"];
@@ -30,7 +30,7 @@
     if (page.hasAttribute("data-going")) setTimeout(ask, 1000);
   }
 
-  // Who comes back from answering the survey sees it counted.
+  // Refreshes the counts when the visitor returns from the survey.
   document.addEventListener("visibilitychange", () => {
     if (!document.hidden && !page.hasAttribute("data-going")) ask();
   });
