@@ -21,8 +21,8 @@ from quaestor.coding.session import open_coding
 from quaestor.evidence.funnel import run_funnel
 from quaestor.evidence.ingest import ingest_source
 from quaestor.interviews.items import SOURCE, STEP, make_items
-from quaestor.interviews.pages.coding_sheet import windows_of
-from quaestor.interviews.participants.consent import put_agreement_in_force, record_consent
+from quaestor.interviews.pages.coding_sheet import split_pages
+from quaestor.interviews.participants.consent import put_consent_form_in_force, record_consent
 from quaestor.interviews.participants.people import add_participant
 from quaestor.interviews.repository import open_interviews
 from quaestor.interviews.transcripts.import_file import import_transcript
@@ -56,7 +56,7 @@ def main(folder: Path, options: argparse.Namespace) -> None:
     with open_interviews(study) as interviews:
         transcript = interviews.transcripts()[0]
         words = sum(len(turn.text.split()) for turn in transcript.turns)
-        pages = len(windows_of(transcript))
+        pages = len(split_pages(transcript))
     print(f"{words:,} words in {len(transcript.turns):,} turns, {CODINGS:,} codings a rater, {pages} pages")
     print("\n| one transcript | median | 95th percentile | bar |\n| --- | --- | --- | --- |")
     with serving(study) as desk:
@@ -74,7 +74,7 @@ def _made(place: Path) -> Study:
     (place / "talk.txt").write_text(_talk(random.Random(SEED)), "utf-8")
     study = open_study(place)
     with open_interviews(study) as interviews:
-        put_agreement_in_force(interviews)
+        put_consent_form_in_force(interviews)
         who = add_participant(interviews, synthetic=True).pseudonym
         record_consent(interviews, who, "accepted", "spoken")
         name = interviews.plan(who, "guide", interviews.coding.lead).id

@@ -30,7 +30,7 @@ from quaestor.people.membership import invite
 from quaestor.people.roles import Role
 from quaestor.study.folder import open_study
 from quaestor.web.app import make_app
-from quaestor.web.security.permissions import MATRIX
+from quaestor.web.security.permissions import PERMISSIONS_BY_ROUTE
 
 BAR = 0.3
 """Seconds of processor time above which a page is listed."""
@@ -132,7 +132,7 @@ def print_table(visits: Sequence[dict[str, RouteTimes]]) -> None:
     print("\n| page | first | again | slowest address |\n| --- | --- | --- | --- |")
     for name, one in slow:
         print(f"| {name} | {one.first * 1e3:,.0f} ms | {one.again * 1e3:,.0f} ms | `{one.slowest}` |")
-    print(f"\nnot opened: {', '.join(sorted(MATRIX.keys() - routes))}")
+    print(f"\nnot opened: {', '.join(sorted(PERMISSIONS_BY_ROUTE.keys() - routes))}")
 
 
 def _longest(times: RouteTimes) -> float:

@@ -21,7 +21,7 @@ from benchmarks.survey_respondents import Log, Walker, many_respondents
 from quaestor.store.records import new_key
 from quaestor.study.folder import Study, open_study
 from quaestor.study.templates import template_folder
-from quaestor.surveys.flags import flags
+from quaestor.surveys.flags import flag_responses
 from quaestor.surveys.lifecycle import answers_path, open_survey, open_surveys
 from quaestor.surveys.model.records import Questionnaire, Response, ResponseStatus
 from quaestor.surveys.store.answers import AnswerFile
@@ -205,7 +205,7 @@ def _results(folder: Path) -> None:
 def _flags(study: Study) -> None:
     with open_surveys(study) as surveys:
         started, spent = time.perf_counter(), time.process_time()
-        found = flags(surveys, SURVEY)
+        found = flag_responses(surveys, SURVEY)
         spent, started = time.process_time() - spent, time.perf_counter() - started
     print(
         f"flags over {RESPONSES:,} responses, {len(found):,} found: {started:.2f} s, {spent:.2f} s of a processor"

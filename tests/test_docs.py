@@ -16,7 +16,7 @@ from quaestor.coding.model.codebook.file import CodebookFile, CodeEntry, FacetEn
 from quaestor.evidence.sources.stackexchange.source import StackExchangeSettings
 from quaestor.evidence.sources.tables.settings import TableColumnSettings, TableSettings
 from quaestor.publication.audit.printed_settings import (
-    Elsewhere,
+    UnavailableTables,
     PrintedCheck,
     PrintedNote,
     PrintedSettings,
@@ -97,7 +97,7 @@ def test_every_key_of_a_codebook_file_is_explained(model: type[BaseModel]) -> No
         ("`[[notes]]`", PrintedNote),
         ("`[answers]`", PrintedSurvey),
         ("`[answers]`", SurveyFigures),
-        ("`[[elsewhere]]`", Elsewhere),
+        ("`[[elsewhere]]`", UnavailableTables),
     ],
 )
 def test_every_key_of_printed_figures_is_explained(heading: str, model: type[BaseModel]) -> None:

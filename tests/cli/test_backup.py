@@ -16,7 +16,7 @@ from quaestor.store.records import NewAct
 from quaestor.study.folder import open_journal, open_study
 from quaestor.study.templates import new_study
 from quaestor.surveys.invitations import invite
-from quaestor.surveys.payment import claim, claim_token
+from quaestor.surveys.payment import submit_claim, claim_token
 
 
 def refusal(*arguments: str | Path, cwd: Path, **environment: str) -> str:
@@ -64,7 +64,7 @@ def test_backup_and_restore_print_what_they_did(study: Path) -> None:
     output = quaestor("backup", "one.backup", cwd=study)
     assert "3 acts written to one.backup and verified" in output.stdout
     write(study, 2)
-    assert "has 5 acts, which from act 4 on are not those of one.backup: restore with --replace" in refusal(
+    assert "contains 5 acts, from act 4 on other ones than one.backup: restore with --replace" in refusal(
         "restore", "one.backup", cwd=study
     )
     output = quaestor("restore", "one.backup", "--replace", cwd=study)
@@ -90,7 +90,7 @@ def survey_study(tmp_path: Path) -> Path:
         code, _ = answered(surveys)
         answered(surveys)
         invite(surveys, NAME, "first", "pro", count=3)
-        claim(surveys, NAME, claim_token(surveys, code), "somebody@example.org")
+        submit_claim(surveys, NAME, claim_token(surveys, code), "somebody@example.org")
     return tmp_path / "asked"
 
 

@@ -9,13 +9,13 @@ import pytest
 from quaestor.base.errors import InputError, StateError
 from quaestor.demo.interviews import FOLDER, TRANSCRIPTS, build_demo_interviews
 from quaestor.demo.progress import InterviewsCoded
-from quaestor.interviews.coding.decided_passages import coded_stretches
-from quaestor.interviews.conduct.conversation_state import ASKED, SKIPPED, conversation
+from quaestor.interviews.coding.decided_passages import read_coded_passages
+from quaestor.interviews.conduct.conversation_state import ASKED, SKIPPED, read_conversation
 from quaestor.interviews.model.records import Voice
-from quaestor.interviews.names.matches import REFUSED, proposals
-from quaestor.interviews.participants.consent import consents
+from quaestor.interviews.names.matches import REFUSED, list_proposals
+from quaestor.interviews.participants.consent import list_consents
 from quaestor.interviews.repository import open_interviews
-from quaestor.interviews.themes.cells import interview_tables
+from quaestor.interviews.themes.cells import build_interview_tables
 from quaestor.interviews.themes.quotations import themes_of
 from quaestor.study.folder import Study, open_study
 from quaestor.synth.interview_truth import InterviewTruth, read_truth
@@ -78,7 +78,7 @@ def test_nearly_every_passage_is_coded_where_it_was_planted(study: Study, truth:
             for item, (_, stretches) in find_planted_passages(interviews, truth).items()
             for one in stretches
         }
-        found = {(one.item, one.code): (one.start, one.end) for one in coded_stretches(interviews).stretches}
+        found = {(one.item, one.code): (one.start, one.end) for one in read_coded_passages(interviews).passages}
     assert len(found.keys() ^ planted.keys()) <= 3, "both raters seldom miss the same"
     for place in found.keys() & planted.keys():
         (low, high), (start, end) = planted[place], found[place]
@@ -99,7 +99,7 @@ def test_defects_and_ambiguous_models_keep_their_fields(study: Study, truth: Int
 def test_the_table_of_defects_has_participant_importance_case_and_measure(study: Study, truth: InterviewTruth) -> None:
     with open_interviews(study) as interviews:
         themes = themes_of(interviews)
-    tables = {one.id: one for one in interview_tables(themes)}
+    tables = {one.id: one for one in build_interview_tables(themes)}
     defects = tables["defects"]
     assert [one.title for one in defects.columns] == ["importance", "case", "measure", "quotation"]
     told = {(row.title, *(cell.parts[0] for cell in row.cells[:3])) for row in defects.rows()}
@@ -120,12 +120,12 @@ def test_the_table_of_defects_has_participant_importance_case_and_measure(study:
 def test_all_participants_consented_and_the_conversations_are_recorded(study: Study, truth: InterviewTruth) -> None:
     with open_interviews(study) as interviews:
         assert [one.synthetic for one in interviews.participants()] == [True] * 6
-        assert {one.what for one in consents(interviews).values()} == {"accepted"}
+        assert {one.what for one in list_consents(interviews).values()} == {"accepted"}
         held = interviews.interviews()
         assert [one.status for one in held] == ["held"] * 6
         assert len({one.day for one in held}) == 6, "one a day"
         for one, written in zip(held, truth.interviews, strict=True):
-            talk = conversation(interviews, one.id)
+            talk = read_conversation(interviews, one.id)
             assert 10 * 60 < one.seconds < 40 * 60
             assert {tick.item for tick in talk.ticked("factors") if tick.item} == set(written.interview.plan.ticks)
             assert [tick.other for tick in talk.ticked("factors") if tick.other] == list(written.interview.plan.other)
@@ -145,9 +145,9 @@ def test_no_planted_name_is_left_in_any_file_or_transcript(study: Study, truth: 
     } | {one.interview.plan.name for one in truth.interviews}
     assert len(names) > 30
     with open_interviews(study) as interviews:
-        assert proposals(interviews) == proposals(interviews, state=REFUSED) == []
+        assert list_proposals(interviews) == list_proposals(interviews, state=REFUSED) == []
         shown = [turn.text for talk in interviews.transcripts() for turn in talk.turns]
-        shown += [note.text for one in interviews.interviews() for note in conversation(interviews, one.id).notes]
+        shown += [note.text for one in interviews.interviews() for note in read_conversation(interviews, one.id).notes]
     assert not [name for name in names for text in shown if name in text]
     kept = [path for path in study.root.rglob("*") if path.is_file() and TRANSCRIPTS not in path.parts]
     for path in kept:

@@ -28,7 +28,7 @@ from quaestor.interviews.withdrawal import withdraw
 from quaestor.study.folder import Study, open_study
 from quaestor.surveys.lifecycle import open_surveys
 from quaestor.surveys.open_answers import make_items as make_open_answers
-from quaestor.surveys.open_answers import response_of
+from quaestor.surveys.open_answers import parse_response
 from quaestor.surveys.respond import withdraw as withdraw_response
 
 KEEP = """
@@ -193,6 +193,6 @@ def test_a_round_contains_no_open_answers_of_withdrawn_respondents(tmp_path: Pat
         add_round(open_study(tmp_path), {**first, "round": name, "items": items})
         open_by_name(open_study(tmp_path), name, None)
         with open_coding(open_study(tmp_path)) as coding:
-            left = {response_of(item) for item in coding.state.round(name).plan.items}
+            left = {parse_response(item) for item in coding.state.round(name).plan.items}
         assert len(left) == 2
         assert gone.id not in left

@@ -20,7 +20,7 @@ from tests.support.small_interviews import TALK, a_study, with_interview, with_p
 from quaestor.base.errors import InputError, StateError, TemporarilyUnavailable
 from quaestor.evidence.ingest import ingest_source
 from quaestor.interviews.items import SOURCE, make_items
-from quaestor.interviews.participants.people import Contact, contact_of, set_contact, withdrawn
+from quaestor.interviews.participants.people import Contact, read_contact, set_contact, list_withdrawn
 from quaestor.interviews.repository import open_interviews
 from quaestor.interviews.withdrawal import withdraw
 from quaestor.store.backup_file import open_backup, write_backup
@@ -53,7 +53,7 @@ def everything(study: Study) -> tuple[object, ...]:
     """All that a study knows of its interviews."""
     with open_interviews(study) as room:
         entries, erased = room.file.read_entries(), room.file.list_erased()
-        contacts = {one.pseudonym: vars(contact_of(room, one.pseudonym)) for one in room.participants()}
+        contacts = {one.pseudonym: vars(read_contact(room, one.pseudonym)) for one in room.participants()}
         guides = room.file.texts.list_versions("guide/guide")
         return entries, room.transcripts(), erased, room.identities.list_erased(), guides, contacts
 
@@ -374,7 +374,7 @@ def test_a_withdrawal_on_record_counts_where_the_files_do_not_have_it_yet(study:
         path.unlink()
     restore_study(study, backup)
     with open_interviews(study) as room:
-        assert set(room.identities.list_erased()) == set(withdrawn(room)) == {"P3"}
+        assert set(room.identities.list_erased()) == set(list_withdrawn(room)) == {"P3"}
 
 
 def test_a_restore_that_was_killed_is_whole_or_has_not_happened(study: Study, backup: Path, tmp_path: Path) -> None:

@@ -26,8 +26,8 @@ from quaestor.evidence.ingest import ingest_source
 from quaestor.interviews.coding.decided_passages import read_coded_passages
 from quaestor.interviews.items import make_items
 from quaestor.interviews.names.known_names import add_name
-from quaestor.interviews.names.remaining import remaining
-from quaestor.interviews.names.rewording import replace_written
+from quaestor.interviews.names.remaining import find_remaining_names
+from quaestor.interviews.names.rewording import replace_names_in_texts
 from quaestor.interviews.participants.people import Contact, set_contact
 from quaestor.interviews.repository import open_interviews
 from quaestor.interviews.withdrawal import withdraw
@@ -149,26 +149,26 @@ def test_their_name_is_taken_out_of_what_raters_wrote_beside_others(study: Study
             return NewAct("comment", "lead", said)
 
         interviews.coding.act(noted)
-        assert [one.kind for one in remaining(interviews)] == ["memo"]
+        assert [one.kind for one in find_remaining_names(interviews)] == ["memo"]
         withdraw(interviews, "P1")
         assert [one.text for one in interviews.coding.state.round(ROUND).comments] == ["As P1 said."]
-        assert remaining(interviews) == []
+        assert find_remaining_names(interviews) == []
 
 
 def test_the_lead_takes_names_out_of_what_was_written_also_where_it_is_settled(study: Study) -> None:
     with open_coding(study) as elsewhere, open_interviews(study) as interviews:
         add_name(interviews, "other", ["zygomorphic"], "[odd]")
         assert told(elsewhere.state)
-        assert {one.kind for one in remaining(interviews)} == {"memo"}
+        assert {one.kind for one in find_remaining_names(interviews)} == {"memo"}
         make_items(interviews)  # they hold nothing of what raters write
         with pytest.raises(StateError, match="is not the lead"):
-            replace_written(interviews, "rater-1")
-        assert replace_written(interviews) == 3, "two ratings and what was decided"
-        assert remaining(interviews) == []
+            replace_names_in_texts(interviews, "rater-1")
+        assert replace_names_in_texts(interviews) == 3, "two ratings and what was decided"
+        assert find_remaining_names(interviews) == []
         for coding in (interviews.coding, elsewhere):
             assert "a [odd] memo" in told(coding.state)
             assert MEMO not in told(coding.state)
-        assert replace_written(interviews) == 0
+        assert replace_names_in_texts(interviews) == 0
 
 
 def test_a_backup_brings_the_words_back_with_the_key_and_none_of_who_withdrew(study: Study, tmp_path: Path) -> None:
@@ -210,7 +210,7 @@ def test_the_same_file_again_brings_no_name_back(tmp_path: Path) -> None:
         coding = interviews.coding
         assert import_ratings(coding, ROUND, file).added == 1
         add_name(interviews, "person", ["Zorblatt"], "[somebody]")
-        assert replace_written(interviews) == 1
+        assert replace_names_in_texts(interviews) == 1
         assert import_ratings(coding, ROUND, file).added == 0
         rating = coding.state.round(ROUND).current("rater-1", FIRST[0])
         assert rating is not None
@@ -229,7 +229,7 @@ def test_what_was_sent_again_after_a_name_was_taken_out_is_known(tmp_path: Path)
             assert wanted.result()[0].key == "once"
             if not again:
                 add_name(interviews, "person", ["Zorblatt"], "[somebody]")
-                replace_written(interviews)
+                replace_names_in_texts(interviews)
 
 
 def test_what_is_said_about_practice_items_and_published_decisions_is_kept_apart_too(tmp_path: Path) -> None:

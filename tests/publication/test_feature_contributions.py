@@ -15,8 +15,8 @@ from tests.support.labelled_study import labelled_study
 from quaestor.base.errors import StateError
 from quaestor.coding.model.state import State
 from quaestor.publication.handbook.make import make_handbook
-from quaestor.publication.publication_hold import withheld
-from quaestor.publication.publication_status import made_from, report_can_be_made
+from quaestor.publication.publication_hold import find_held
+from quaestor.publication.publication_status import fingerprint_inputs, report_can_be_made
 from quaestor.publication.report.make import build_report
 from quaestor.render.report_parts import Fact, Section
 from quaestor.study.contributions import ReportPart
@@ -87,11 +87,11 @@ def add_feature(monkeypatch: pytest.MonkeyPatch, **declared: Any) -> None:
 def test_what_is_published_is_out_of_date_when_the_fingerprint_of_any_feature_changes(
     study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = made_from(study, State())
+    before = fingerprint_inputs(study, State())
     add_feature(monkeypatch, fingerprint=lambda study: "one letter")
-    with_letter = made_from(study, State())
+    with_letter = fingerprint_inputs(study, State())
     add_feature(monkeypatch, fingerprint=lambda study: "two letters")
-    assert len({before, with_letter, made_from(study, State())}) == 3
+    assert len({before, with_letter, fingerprint_inputs(study, State())}) == 3
 
 
 @pytest.mark.parametrize("build", [build_report, make_handbook])
@@ -112,8 +112,8 @@ def test_guards_watch_from_the_start_and_hold_while_the_report_takes_its_place(
     assert guard.asked == ["watch report", "refuse", "place"]
     noted = json.loads((study.evidence / "made" / "report.json").read_text("utf-8"))
     assert noted["replaced"] == {"letter-1": "now"}
-    assert withheld(study, {"letters": "now"}) == ()
-    assert withheld(study, {"letters": "later"}) == ("report",)
+    assert find_held(study, {"letters": "now"}) == ()
+    assert find_held(study, {"letters": "later"}) == ("report",)
 
 
 def test_the_report_has_the_section_of_each_feature(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:

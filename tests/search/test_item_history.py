@@ -137,10 +137,10 @@ def test_a_lead_who_rates_sees_other_ratings_only_after_the_round_and_with_a_rec
 ) -> None:
     study = with_open_round(searched_study(tmp_path / "study", second="head-of-study"), "head-of-study")
     assert [(event.actor, event.text) for event in events(study, LEAD)] == [("you", f"{TELLING} of head-of-study")]
-    assert "sees the others' ratings when it is closed" in seen(study, LEAD).rounds[0].hidden_reason
+    assert "the ratings of others are shown once it is closed" in seen(study, LEAD).rounds[0].hidden_reason
     close_by_name(study, "main", None)
     assert [event.actor for event in events(study, LEAD)] == ["you"]
-    assert "which is put on record" in seen(study, LEAD).rounds[0].hidden_reason
+    assert "that view is recorded" in seen(study, LEAD).rounds[0].hidden_reason
     with open_coding(study) as coding:
         record_view(coding, "main", "head-of-study")
     assert [event.actor for event in events(study, LEAD)] == ["rater-1", "you"]

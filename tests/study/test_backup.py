@@ -26,7 +26,7 @@ from quaestor.study.folder import Study, open_journal, open_study
 from quaestor.surveys.invitations import accept_invitation, invite, response_rates
 from quaestor.surveys.lifecycle import Surveys, review_response, open_survey, open_surveys
 from quaestor.surveys.model.records import Response, ResponseStatus
-from quaestor.surveys.respond import begin, withdraw
+from quaestor.surveys.respond import begin_response, withdraw
 from quaestor.surveys.store.answers import ANSWERS
 from quaestor.surveys.store.page_submission import PageSubmission
 from quaestor.surveys.store.responses import hashed
@@ -55,7 +55,7 @@ def asked(folder: Path) -> list[str]:
         open_survey(surveys, NAME)
         codes = [answered(surveys)[0] for _ in range(3)]
         say_words(surveys, codes[0])
-        codes.append(begin(surveys, NAME)[0])
+        codes.append(begin_response(surveys, NAME)[0])
         withdraw(surveys, answered(surveys)[0])
         tokens = [one.token for one in invite(surveys, NAME, "first", "pro", count=6)]
         codes.append(accept_invitation(surveys, tokens[0])[1])
@@ -249,7 +249,7 @@ def test_what_is_kept_before_it_is_replaced_holds_nobody_who_withdrew(study: Stu
 
 def test_who_refused_consent_since_has_nothing_in_what_comes_back(study: Study, tmp_path: Path) -> None:
     with open_surveys(study) as surveys:
-        code, response = begin(surveys, NAME)
+        code, response = begin_response(surveys, NAME)
         surveys.answers.save(PageSubmission(code, "you", {"role": {"text": WORDS}}, new_key(), ResponseStatus.OPEN))
     backup = back_up_study(study, tmp_path / "before.backup").file
     with open_surveys(study) as surveys:
@@ -393,7 +393,7 @@ def refused_and_unchanged(other: Study, backup: Path, expected: str) -> None:
         (
             "UPDATE lines SET part = 'claims' WHERE part = 'answers';"
             "UPDATE parts SET name = 'claims' WHERE name = 'answers'",
-            "holds 'claims', which this Quaestor does not know",
+            "contains 'claims', which is unknown",
         ),
     ],
 )
@@ -442,7 +442,7 @@ def test_a_restore_that_was_killed_is_whole_or_has_not_happened(study: Study, ba
 
 @pytest.mark.parametrize(
     ("at", "there"),
-    [("quaestor.study.backup.refill", False), ("quaestor.store.private_file.PrivateFile.finish_erasure", True)],
+    [("quaestor.study.backup.replace_content", False), ("quaestor.store.private_file.PrivateFile.finish_erasure", True)],
     ids=["before the answers are in", "after the answers are in"],
 )
 def test_acts_come_last_so_that_no_survey_is_open_without_its_answers(

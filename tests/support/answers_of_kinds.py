@@ -8,7 +8,7 @@ from typing import Any
 from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.question_kinds.base import Form
 from quaestor.surveys.model.records import Answer, Question
-from quaestor.surveys.model.wording.catalogue import wording
+from quaestor.surveys.model.wording.catalogue import load_wording
 
 
 def read_form(question: Question, form: Form) -> Answer:
@@ -24,7 +24,7 @@ def check(question: Question, answer: Mapping[str, Any]) -> Answer:
 
 
 def lacking(question: Question, answer: Answer) -> str:
-    return kind_of(question).lacking(question, answer, wording()) if question.required else ""
+    return kind_of(question).lacking(question, answer, load_wording()) if question.required else ""
 
 
 def in_words(question: Question, answer: Answer) -> str:

@@ -24,7 +24,7 @@ from quaestor.coding.session import CodingSession, open_coding
 from quaestor.evidence.funnel import run_funnel
 from quaestor.evidence.ingest import ingest_source
 from quaestor.study.folder import Study, open_journal, open_study
-from quaestor.surveys.lifecycle import decide, open_survey, open_surveys
+from quaestor.surveys.lifecycle import review_response, open_survey, open_surveys
 from quaestor.surveys.open_answers import make_items
 from tests.support.small_survey import FORMS, NAME, answered, small_survey
 
@@ -138,7 +138,7 @@ def quoted_everywhere(folder: Path, store: str = "") -> Quoted:
     _practise(made)
     _bring_in(made)
     with open_surveys(made.study) as surveys:
-        decide(surveys, NAME, made.response, True, f"kept: {PLANTED['why a response is kept']}")
+        review_response(surveys, NAME, made.response, True, f"kept: {PLANTED['why a response is kept']}")
     return made
 
 

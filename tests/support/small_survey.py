@@ -12,7 +12,7 @@ from quaestor.surveys.exchange.export import export_answers
 from quaestor.surveys.exchange.import_answers import import_answers
 from quaestor.surveys.lifecycle import Surveys, open_survey, open_surveys
 from quaestor.surveys.model.records import Response, ResponseStatus
-from quaestor.surveys.respond import SurveyPage, begin, sent, shown
+from quaestor.surveys.respond import SurveyPage, begin_response, submit_page, show_page
 from quaestor.surveys.store.page_submission import PageSubmission
 
 Form = Mapping[str, Sequence[str]]
@@ -195,9 +195,9 @@ def answered(
     surveys: Surveys, name: str = NAME, forms: Mapping[str, Form] = FORMS, seconds: float = 30, **more: str
 ) -> tuple[str, Response]:
     """Somebody who begins and sends the pages they are shown, as far as there are forms; their code and response."""
-    code, response = begin(surveys, name, **more)
+    code, response = begin_response(surveys, name, **more)
     while response.standing is ResponseStatus.OPEN:
-        page = shown(surveys, code)
+        page = show_page(surveys, code)
         if not isinstance(page, SurveyPage) or page.page.id not in forms:
             break
         response = send(surveys, code, page.page.id, forms[page.page.id], seconds)
@@ -206,7 +206,7 @@ def answered(
 
 def send(surveys: Surveys, code: str, page: str, form: Form, seconds: float = 0.0, key: str = "") -> Response:
     """Send one page and have it kept; what is wrong with it fails the test."""
-    sending = sent(surveys, code, page, form, key or new_key(), seconds)
+    sending = submit_page(surveys, code, page, form, key or new_key(), seconds)
     assert isinstance(sending, PageSubmission), sending.problems
     surveys.answers.submissions.record()
     return sending.result()

@@ -13,7 +13,7 @@ from quaestor.coding.round_acts import close_by_name, open_by_name
 from quaestor.coding.round_setup import add_round
 from quaestor.evidence.funnel import run_funnel
 from quaestor.evidence.ingest import ingest_source
-from quaestor.interviews.conduct.acts import Stamp, mark, move_clock, tick
+from quaestor.interviews.conduct.acts import Stamp, mark_question, move_clock, tick_item
 from quaestor.interviews.items import SOURCE, STEP, make_items
 from quaestor.interviews.repository import Interviews, open_interviews
 from quaestor.study.folder import Study, open_study
@@ -135,8 +135,8 @@ def _talked(interviews: Interviews) -> None:
             continue
         stamp = Stamp(interviews.coding.lead)
         move_clock(interviews, name, stamp, "start")
-        mark(interviews, name, stamp, "factors", "asked")
+        mark_question(interviews, name, stamp, "factors", "asked")
         for item in items:
-            tick(interviews, name, stamp, "factors", item)
+            tick_item(interviews, name, stamp, "factors", item)
         for words in others:
-            tick(interviews, name, stamp, "factors", "", words)
+            tick_item(interviews, name, stamp, "factors", "", words)

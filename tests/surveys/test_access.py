@@ -9,7 +9,7 @@ from tests.support.small_survey import NAME, QUESTIONNAIRE, answered, fielded, s
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.surveys.lifecycle import Surveys, close_survey, open_surveys
-from quaestor.surveys.respond import AccessStatus, access_status, begin
+from quaestor.surveys.respond import AccessStatus, access_status, begin_response
 
 
 def said(surveys: Surveys) -> AccessStatus:
@@ -18,7 +18,7 @@ def said(surveys: Surveys) -> AccessStatus:
     assert surveys.is_open(NAME) is (found.status in (AccessStatus.OPEN, AccessStatus.INVITED))
     if not surveys.is_open(NAME):
         with pytest.raises(StateError, match="not open"):
-            begin(surveys, NAME)
+            begin_response(surveys, NAME)
     return found.status
 
 

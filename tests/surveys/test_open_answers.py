@@ -29,7 +29,7 @@ from quaestor.surveys.lifecycle import Surveys, review_response, open_surveys
 from quaestor.surveys.open_answers import make_items, open_answers, parse_response
 from quaestor.surveys.respond import withdraw
 from quaestor.surveys.status import survey_status
-from quaestor.surveys.themes import SurveyThemes, themes_of, themes_table
+from quaestor.surveys.themes import SurveyThemes, count_themes, themes_table
 
 ONE_ROW = '{ code = "other", label = "Other", text = true }]\n\n[[pages.questions]]\nid = "careful"'
 TWO_ROWS = ONE_ROW.replace("]\n", ', { code = "also", label = "Also", text = true }]\n', 1)
@@ -99,7 +99,7 @@ def codes(words: str) -> str:
 
 def counted(study: Study) -> SurveyThemes:
     with open_coding(study) as coding:
-        return themes_of(coding, "considerations")
+        return count_themes(coding, "considerations")
 
 
 def rated(study: Study, said: Mapping[str, str]) -> None:
@@ -152,11 +152,11 @@ def test_who_withdrew_is_in_no_count_and_that_is_said(tmp_path: Path) -> None:
     close_by_name(study, "again", None)
     settle_agreed(study, "again", None)
     with open_coding(study) as coding:
-        assert (themes_of(coding, "again").participants, themes_of(coding, "again").withdrawn) == (5, 0)
+        assert (count_themes(coding, "again").participants, count_themes(coding, "again").withdrawn) == (5, 0)
     with open_surveys(study) as surveys:
         withdraw(surveys, gone)
     with open_coding(study) as coding:
-        found = themes_of(coding, "again")
+        found = count_themes(coding, "again")
     assert (found.participants, found.withdrawn) == (4, 1)
     assert [(one.participants, one.items) for one in found.themes] == [(4, 4)]
     assert "1 participant has withdrawn since and is not counted." in themes_table(found).notes

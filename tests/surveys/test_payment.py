@@ -24,7 +24,7 @@ from quaestor.surveys.payment import (
     release_claims,
     write_cards,
 )
-from quaestor.surveys.respond import begin
+from quaestor.surveys.respond import begin_response
 from quaestor.surveys.status import read_status
 from quaestor.surveys.store.claims import PaymentStage
 
@@ -45,7 +45,7 @@ def claimants(surveys: Surveys, count: int, address: str = "somebody-{}@example.
 
 
 def test_only_who_finished_gets_a_token_and_nothing_is_written_for_it(surveys: Surveys) -> None:
-    code, _ = begin(surveys, NAME)
+    code, _ = begin_response(surveys, NAME)
     for asking in (code, "no such code"):
         with pytest.raises(StateError, match="only who has finished"):
             claim_token(surveys, asking)

@@ -14,7 +14,7 @@ from tests.support.small_survey import fielded, send
 from quaestor.base.clock import now
 from quaestor.surveys.lifecycle import Surveys, open_surveys
 from quaestor.surveys.model.records import ResponseStatus
-from quaestor.surveys.respond import begin, withdraw
+from quaestor.surveys.respond import begin_response, withdraw
 
 NAME, PLACES = "groups", 3
 ASKED = f"""
@@ -44,7 +44,7 @@ def surveys(tmp_path: Path) -> Iterator[Surveys]:
 
 def entered(surveys: Surveys, group: str = "many") -> tuple[str, ResponseStatus]:
     """Somebody who says to which group they belong, and where they stand then."""
-    code, _ = begin(surveys, NAME)
+    code, _ = begin_response(surveys, NAME)
     send(surveys, code, "consent", {"q.consent": ["agree"]})
     return code, send(surveys, code, "which", {"q.group": [group]}).standing
 
@@ -118,7 +118,7 @@ def test_who_stays_away_for_days_makes_room_and_is_told_when_they_come_back(surv
 def test_the_last_place_is_counted_anew_after_a_page_that_could_not_be_kept(surveys: Surveys) -> None:
     for _ in range(PLACES - 1):
         entered(surveys)
-    code, _ = begin(surveys, NAME)
+    code, _ = begin_response(surveys, NAME)
     send(surveys, code, "consent", {"q.consent": ["agree"]})
     with surveys.answers._file.writing() as writing:
         writing.execute("CREATE TRIGGER fails BEFORE UPDATE ON responses BEGIN SELECT RAISE(ABORT, 'no'); END")

@@ -29,7 +29,7 @@ from quaestor.surveys.invitations import accept_invitation, invite
 from quaestor.surveys.lifecycle import Surveys
 from quaestor.surveys.model.records import ResponseStatus
 from quaestor.surveys.payment import submit_claim, claim_token, export_cards, mark_paid, release_claims
-from quaestor.surveys.respond import begin
+from quaestor.surveys.respond import begin_response
 from quaestor.surveys.store.claim_key import ClaimKey
 from quaestor.surveys.store.claims import ClaimFile, PaymentStage
 from quaestor.surveys.store.invitations import InvitationFile
@@ -84,7 +84,7 @@ def taken(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Taken]:
     with fielded(folder, ONE_PAGE) as surveys, ClaimFile(folder / "claims.db"):
         codes, due, truth = [], [], {}
         for number in range(MANY):
-            code, response = begin(surveys, NAME)
+            code, response = begin_response(surveys, NAME)
             finish(surveys, code)
             codes.append(code)
             due.append((number + drawn.expovariate(1 / 3), number, response.id))
@@ -238,7 +238,7 @@ def test_within_a_stage_nothing_tells_who_came_first(taken: Taken) -> None:
     with fielded(taken.folder / "staged", ONE_PAGE) as surveys:
         finished = []
         for number in range(60):
-            code, response = begin(surveys, NAME)
+            code, response = begin_response(surveys, NAME)
             finish(surveys, code)
             token = claim_token(surveys, code)
             finished.append((response.id, claim_key_of(surveys, token)))

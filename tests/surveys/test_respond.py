@@ -11,7 +11,7 @@ from tests.support.small_survey import fielded, send
 from quaestor.store.records import new_key
 from quaestor.surveys.lifecycle import Surveys
 from quaestor.surveys.model.records import ResponseStatus
-from quaestor.surveys.respond import SurveyPage, begin, submit_page, show_page
+from quaestor.surveys.respond import SurveyPage, begin_response, submit_page, show_page
 from quaestor.surveys.results.counting import CountingCache
 from quaestor.surveys.store.page_submission import PageSubmission
 
@@ -55,7 +55,7 @@ def surveys(tmp_path: Path) -> Iterator[Surveys]:
 
 
 def come_to_the_last(surveys: Surveys, onnx: str) -> str:
-    code, _ = begin(surveys, NAME)
+    code, _ = begin_response(surveys, NAME)
     send(surveys, code, "consent", {"q.consent": ["agree"]})
     send(surveys, code, "first", {"q.onnx": [onnx]})
     send(surveys, code, "second", {"q.why": ["x"], "q.also": ["A"]} if onnx == "yes" else {"q.also": ["A"]})

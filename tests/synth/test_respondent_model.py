@@ -9,7 +9,7 @@ from tests.support.answers_of_kinds import check
 from tests.support.small_survey import QUESTIONNAIRE
 
 from quaestor.base.errors import InputError
-from quaestor.surveys.model.questionnaire_file import questionnaire_from
+from quaestor.surveys.model.questionnaire_file import parse_questionnaire
 from quaestor.surveys.model.records import Questionnaire
 from quaestor.synth.simulated_respondents import count_planted_answers, draw_respondents
 from quaestor.synth.survey_plan import PlantedAnswers, SurveyPlan
@@ -43,12 +43,12 @@ show_if = "one = a"
 
 @pytest.fixture(scope="module")
 def small() -> Questionnaire:
-    return questionnaire_from(QUESTIONNAIRE, "tools")
+    return parse_questionnaire(QUESTIONNAIRE, "tools")
 
 
 @pytest.fixture(scope="module")
 def choices() -> Questionnaire:
-    return questionnaire_from(CHOICES, "choices")
+    return parse_questionnaire(CHOICES, "choices")
 
 
 def planned(responses: int, **questions: PlantedAnswers) -> SurveyPlan:
@@ -96,7 +96,7 @@ def plans(draw: st.DrawFn) -> SurveyPlan:
 
 @given(plans(), st.integers(0, 1_000))
 def test_planned_counts_are_met_exactly(plan: SurveyPlan, seed: int) -> None:
-    choices = questionnaire_from(CHOICES, "choices")
+    choices = parse_questionnaire(CHOICES, "choices")
     drawn = draw_respondents(choices, plan.responses, seed, plan)
     truth = count_planted_answers(choices, drawn)
     for name in ("one", "many"):

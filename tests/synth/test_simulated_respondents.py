@@ -15,7 +15,7 @@ from quaestor.study.folder import open_study
 from quaestor.study.templates import new_study
 from quaestor.surveys.lifecycle import Surveys, open_survey, open_surveys
 from quaestor.surveys.model.records import ResponseStatus
-from quaestor.surveys.respond import begin
+from quaestor.surveys.respond import begin_response
 from quaestor.synth.simulated_respondents import read_bundled_plan, simulate_responses
 
 STUDY, SURVEY = "onnx-interoperability", "fielded"
@@ -67,7 +67,7 @@ def test_a_survey_answered_by_people_is_not_simulated(tmp_path: Path) -> None:
 
 def test_a_response_is_not_synthetic_by_default(tmp_path: Path) -> None:
     with fielded(tmp_path) as surveys:
-        assert not begin(surveys, NAME)[1].synthetic
+        assert not begin_response(surveys, NAME)[1].synthetic
 
 
 def test_a_study_without_a_survey_plan_is_refused() -> None:

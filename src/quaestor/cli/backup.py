@@ -12,9 +12,9 @@ from quaestor.cli.output import JsonOption, StudyOption, chosen_study, console, 
 
 if TYPE_CHECKING:
     from quaestor.store.records import BackupReport
-    from quaestor.study.backup import StudyRestored
+    from quaestor.study.backup import StudyRestoreResult
     from quaestor.study.folder import Study
-    from quaestor.surveys.claim_backup import ClaimsRestored
+    from quaestor.surveys.claim_backup import ClaimsRestoreResult
 
 _ONE_FILE = "payment claims are kept apart from everything else: give either FILE or --claims FILE, not both"
 
@@ -48,11 +48,11 @@ def backup(
     if claims is not None:
         _back_up_claims(chosen, file, claims, json)
         return
-    from quaestor.study.backup import back_up_study, keys_apart
+    from quaestor.study.backup import back_up_study, list_keys
     from quaestor.surveys.claim_backup import has_claims
 
     report = back_up_study(chosen, file)
-    keys = keys_apart(chosen, report)
+    keys = list_keys(chosen, report)
     if json:
         parts = {name: {"rows": dict(part.rows), "sha256": part.sha256} for name, part in report.parts.items()}
         print_json({
@@ -155,7 +155,7 @@ def _back_up_claims(study: Study, file: Path | None, claims: Path, json: bool) -
     )
 
 
-def _print_restored(done: StudyRestored, file: Path, json: bool) -> None:
+def _print_restored(done: StudyRestoreResult, file: Path, json: bool) -> None:
     report = done.journal
     kept = None if report.kept is None else str(report.kept)
     if json:
@@ -190,7 +190,7 @@ def _print_restored(done: StudyRestored, file: Path, json: bool) -> None:
         console().print(line, soft_wrap=True, markup=False)
 
 
-def _print_restored_claims(done: ClaimsRestored, file: Path, json: bool) -> None:
+def _print_restored_claims(done: ClaimsRestoreResult, file: Path, json: bool) -> None:
     if json:
         kept = None if done.kept is None else str(done.kept)
         print_json({"claims": done.claims, "added": done.added, "kept": kept, "payments_known": done.known})

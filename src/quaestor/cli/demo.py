@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from quaestor.demo.folder import JoinLinks
     from quaestor.demo.process import DemoProcess
-    from quaestor.web.demo.progress_pages import UnderWay
+    from quaestor.web.demo.progress_pages import DemoPages
 
 
 def add_to(app: typer.Typer) -> None:
@@ -59,12 +59,12 @@ def _serve(folder: Path, seed: int, port: int) -> None:
     processes: list[DemoProcess] = []
     watching: list[Future[None]] = []
 
-    def begin(address: str, stop: Callable[[], None]) -> UnderWay:
+    def begin(address: str, stop: Callable[[], None]) -> DemoPages:
         _print_line(f"Open {address} to watch the study being built  (Ctrl+C to stop)")
         processes.append(DemoProcess(folder, seed))
-        from quaestor.web.demo.progress_pages import UnderWay
+        from quaestor.web.demo.progress_pages import DemoPages
 
-        page = UnderWay(folder)
+        page = DemoPages(folder)
         watching.append(pool.submit(_relay_events, processes[0], page, folder, address))
         watching[0].add_done_callback(lambda watched: stop() if watched.exception() else None)
         return page
@@ -81,7 +81,7 @@ def _serve(folder: Path, seed: int, port: int) -> None:
         watching[0].result()
 
 
-def _relay_events(process: DemoProcess, page: UnderWay, folder: Path, address: str) -> None:
+def _relay_events(process: DemoProcess, page: DemoPages, folder: Path, address: str) -> None:
     """Passes the events of the building process to the page and the terminal until it finishes or fails."""
     from quaestor.demo.folder import create_join_links, drop_used_links
     from quaestor.demo.interviews import FOLDER

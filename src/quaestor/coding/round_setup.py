@@ -7,7 +7,7 @@ import statistics
 import tomllib
 from collections.abc import Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import islice
 from typing import Any
 
@@ -271,6 +271,11 @@ class RoundPreview:
     """The rounds that the pace comes from."""
     obstacle: str = ""
 
+    def as_json(self) -> dict[str, Any]:
+        """Returns the fields for `--json`, in which `obstacle` keeps its older name `hindrance`."""
+        fields = asdict(self)
+        return {**fields, "hindrance": fields.pop("obstacle")}
+
 
 def preview_round(study: Study, coding: CodingSession | None, round_settings: RoundSettings) -> RoundPreview:
     """Returns the plan of a round without fixing or writing anything."""
@@ -287,14 +292,14 @@ def preview_round(study: Study, coding: CodingSession | None, round_settings: Ro
     except QuaestorError as refusal:
         return RoundPreview(codebook=version, pace=pace, like=like, obstacle=str(refusal))
     with coding.locked_state() if coding else nullcontext(State()) as state:
-        hindrance = _find_obstacle(state, plan, study.settings.study.lead)
+        obstacle = _find_obstacle(state, plan, study.settings.study.lead)
     own = assign_items(plan)
     shares = tuple(
         RaterShare(rater, len(items), None if pace is None else len(items) * pace / 3600)
         for rater, items in zip(plan.raters, own, strict=True)
     )
     everybody = set(plan.items).intersection(*map(set, own)) if len(own) > 1 else set()
-    return RoundPreview(len(plan.items), shares, len(everybody), len(plan.sets()), version, pace, like, hindrance)
+    return RoundPreview(len(plan.items), shares, len(everybody), len(plan.sets()), version, pace, like, obstacle)
 
 
 def preview_planned_round(study: Study, name: str) -> RoundPreview:

@@ -16,7 +16,7 @@ from quaestor.demo.progress import Indicator, InterviewsCoded
 from quaestor.evidence.funnel import run_funnel
 from quaestor.evidence.ingest import ingest_source
 from quaestor.interviews.items import SOURCE, make_items
-from quaestor.interviews.names.confirmations import answer_all, looked_through
+from quaestor.interviews.names.confirmations import answer_all_places, mark_as_read
 from quaestor.interviews.repository import Interviews, open_interviews
 from quaestor.interviews.themes.co_occurrence import saturation_of
 from quaestor.interviews.themes.quotations import themes_of
@@ -50,10 +50,10 @@ def build_demo_interviews(
         study, study.root / TRANSCRIPTS, truth, lambda done, total: count("interviews", done, total)
     )
     with open_interviews(study) as interviews:
-        replaced = answer_all(interviews, confirmed=True)
+        replaced = answer_all_places(interviews, confirmed=True)
         _require_masked_names(interviews, truth)
         for name in imported.interviews:
-            looked_through(interviews, name)
+            mark_as_read(interviews, name)
         items = make_items(interviews)
     say(_format_interviews(truth, imported, replaced))
     ingest_source(study, SOURCE)

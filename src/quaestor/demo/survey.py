@@ -13,7 +13,7 @@ from quaestor.coding.session import CodingSession
 from quaestor.study.folder import Study
 from quaestor.study.templates import template_folder
 from quaestor.surveys.lifecycle import Surveys, answers_path, open_survey
-from quaestor.surveys.model.questionnaire_file import questionnaire_from
+from quaestor.surveys.model.questionnaire_file import parse_questionnaire
 from quaestor.surveys.model.records import Answer, Question, ResponseStatus
 from quaestor.surveys.store.answers import AnswerFile
 from quaestor.synth.simulated_respondents import SimulatedSurvey, read_bundled_plan, simulate_responses
@@ -70,7 +70,7 @@ def count_survey_responses(study: Study) -> SurveyCounts | None:
         finished = [response for response in answers.responses(SURVEY) if response.standing is ResponseStatus.FINISHED]
     if version is None:
         return None
-    questionnaire = questionnaire_from(version.text, SURVEY)
+    questionnaire = parse_questionnaire(version.text, SURVEY)
     watched = [question for question in questionnaire.questions() if question.id in SHOWN_QUESTIONS]
     return SurveyCounts(
         simulated=sum(response.synthetic for response in finished),

@@ -26,7 +26,7 @@ from quaestor.evidence.sources.protocol import (
     no_progress,
 )
 from quaestor.evidence.sources.stackexchange.source import plan_dump
-from quaestor.study.features import maker_of_input
+from quaestor.study.features import find_input_maker
 from quaestor.study.folder import Study
 from quaestor.study.settings.sources import SourceSettings, load_source_kind
 
@@ -169,7 +169,7 @@ def _plan(study: Study, name: str, progress: Progress = no_progress) -> IngestPl
     settings, path = study.source(name), study.path_of(name)
     source: Source[SourceSettings] = load_source_kind(settings.kind)
     if not path.exists():
-        maker = maker_of_input(study, name)
+        maker = find_input_maker(study, name)
         remedy = f"run `{maker.input_command}`, which writes it" if maker else source.remedy(path)
         raise SettingsError(
             f"{study.file}: sources.{name}.path is {settings.path!r}, but {path} does not exist: {remedy}"

@@ -20,7 +20,7 @@ from quaestor.base.files import match_privacy
 from quaestor.evidence.dataset import read_manifest
 from quaestor.evidence.ingest import evidence_stamp
 from quaestor.evidence.item_texts import ItemText, Prepare, mask_item_text, read_item_texts
-from quaestor.study.background import Beside, Tell
+from quaestor.study.background import BackgroundProcess, Tell
 from quaestor.study.contributions import NoNames, TextMask
 from quaestor.study.folder import Study, open_study
 
@@ -43,7 +43,7 @@ class ItemTextCache:
         self._path = self._choose_path()
         self._closing = threading.Event()
         self._threads: dict[str, threading.Thread] = {}
-        self._processes: list[Beside] = []
+        self._processes: list[BackgroundProcess] = []
 
     def _choose_path(self) -> Path | None:
         """Returns a file named after the evidence it is filled from, so that texts of older evidence are never used."""
@@ -91,11 +91,11 @@ class ItemTextCache:
                 fill_cache(self._study, path, items, self._may_continue, self._prepare)
             return
         with suppress(OSError):
-            process = Beside(_fill_in_background, self._study.root, path, tuple(items), self._prepare)
+            process = BackgroundProcess(_fill_in_background, self._study.root, path, tuple(items), self._prepare)
             self._processes.append(process)
             if self._closing.is_set():
                 process.stop()
-            for _ in process.told():
+            for _ in process.messages():
                 pass
 
     def _may_continue(self) -> bool:

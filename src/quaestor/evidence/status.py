@@ -8,7 +8,7 @@ from quaestor.evidence.dataset import read_manifest
 from quaestor.evidence.funnel import last_result
 from quaestor.evidence.ingest import describe_change
 from quaestor.study.contributions import Next, StatusLine, StatusPart, StatusRequest
-from quaestor.study.features import maker_of_input
+from quaestor.study.features import find_input_maker
 from quaestor.study.folder import Study
 from quaestor.study.session import Session
 
@@ -44,7 +44,7 @@ def _describe_source(study: Study, name: str) -> StatusLine:
     path = study.path_of(name)
     if path.exists():
         return StatusLine(f"source {name}", "waiting", f"{path} exists, not ingested yet")
-    if maker := maker_of_input(study, name):
+    if maker := find_input_maker(study, name):
         return StatusLine(f"source {name}", "waiting", f"made of {maker.input_made_of} by `{maker.input_command}`")
     return StatusLine(f"source {name}", "none", f"{path} does not exist")
 
@@ -72,7 +72,7 @@ def _choose_next_command(study: Study, sources: list[StatusLine], funnel: Status
         if line.state == "none":
             return f"put the input of {name} at {study.path_of(name)}, or correct sources.{name}.path in {study.file}"
         if line.state in ("waiting", "stale"):
-            maker = None if study.path_of(name).exists() else maker_of_input(study, name)
+            maker = None if study.path_of(name).exists() else find_input_maker(study, name)
             return maker.input_command if maker else f"quaestor ingest {name}"
     if funnel.state == "none":
         return f"add [[funnel.steps]] to {study.file}"

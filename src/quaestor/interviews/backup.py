@@ -11,7 +11,7 @@ from pathlib import Path
 from quaestor.base.errors import InputError
 from quaestor.deidentify.name_forms import KnownName
 from quaestor.interviews.free_text import WITHDRAW_ACT
-from quaestor.interviews.names.erased_names import ErasedNames, erase_names, names_of_participant
+from quaestor.interviews.names.erased_names import ErasedNames, erase_names, list_names_of_participant
 from quaestor.interviews.repository import (
     IDENTITIES,
     IDENTITIES_FILE,
@@ -79,7 +79,7 @@ def _erase_names(study: Study, gone: Mapping[str, str], copies: Copies, there: C
             # The present files may have a key that is missing: then nobody here can read or change them.
             with suppress(InputError) if files is there else nullcontext():
                 room = Interviews(None, *opened_copies(study, files[INTERVIEWS.name], identities))
-                known = {participant: names_of_participant(room, participant).names for participant in sorted(present)}
+                known = {participant: list_names_of_participant(room, participant).names for participant in sorted(present)}
                 rooms.append((room, known))
         for _, known in rooms:
             for participant, known_names in known.items():

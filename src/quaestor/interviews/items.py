@@ -19,8 +19,8 @@ from quaestor.evidence.erasure import erase_copies, erase_items, list_sources_in
 from quaestor.interviews.free_text import FOLDER
 from quaestor.interviews.model.records import SpokenTurn, Transcript, Voice
 from quaestor.interviews.names.erased_names import FILLER, ErasedNames
-from quaestor.interviews.names.remaining import refuse_names_said
-from quaestor.interviews.names.rewording import without
+from quaestor.interviews.names.remaining import refuse_names_in_transcripts
+from quaestor.interviews.names.rewording import replace_matches
 from quaestor.interviews.participants.consent import list_declined
 from quaestor.interviews.repository import Interviews
 from quaestor.study.folder import open_study
@@ -44,7 +44,7 @@ def make_items(interviews: Interviews, actor: str | None = None) -> DerivedItems
     name is left. `forget_participant` removes the words of withdrawn participants.
     """
     require_lead(interviews.coding, actor, "build items from transcripts")
-    refuse_names_said(interviews)
+    refuse_names_in_transcripts(interviews)
     study = open_study(interviews.study.root)
     about = "What participants of interviews said, turn by turn, written by `quaestor interview items`."
 
@@ -98,7 +98,7 @@ def erase_names_in_items(interviews: Interviews, erased: ErasedNames) -> bool:
 
     def changed(line: Sequence[str]) -> Sequence[str]:
         ids, words = line[:_IDS], now[line[0]][_IDS:] if line[0] in now else line[_IDS:]
-        return [*ids, *(without(text, erased.find) for text in words)]
+        return [*ids, *(replace_matches(text, erased.find) for text in words)]
 
     def is_stale(row: Mapping[str, Any]) -> bool:
         item, words = str(row.get("id", row.get("item"))), {name: row.get(name) for name in _COLUMNS[_IDS:]}

@@ -9,7 +9,7 @@ from quaestor.base.errors import QuaestorError
 from quaestor.coding.session import Where, find_study
 from quaestor.interviews.coding.progress import NOT_BEGUN, CodingStep, find_coding_steps
 from quaestor.interviews.model.records import Interview, Participant, describe_participant
-from quaestor.interviews.names.matches import Progress, progress_of
+from quaestor.interviews.names.matches import Progress, count_progress
 from quaestor.interviews.participants.consent import (
     DECLINED,
     ConsentForm,
@@ -17,7 +17,7 @@ from quaestor.interviews.participants.consent import (
     list_consents,
     read_consent_form,
 )
-from quaestor.interviews.participants.people import reachable
+from quaestor.interviews.participants.people import list_reachable
 from quaestor.interviews.repository import Interviews, guide_files, interviews_path, open_interviews
 from quaestor.study.folder import Study
 
@@ -111,7 +111,7 @@ def build_overview(study: Study, interviews: Interviews | None, leads: bool) -> 
     except QuaestorError as error:
         agreement, why = None, str(error)
     lines = _lines(interviews, interviews.interviews(), leads)
-    answered, known = list_consents(interviews), reachable(interviews) if leads else frozenset()
+    answered, known = list_consents(interviews), list_reachable(interviews) if leads else frozenset()
     people = tuple(
         PersonLine(
             participant,
@@ -137,7 +137,7 @@ def build_person_line(interviews: Interviews, pseudonym: str, leads: bool) -> Pe
     """Returns the line of a participant."""
     participant = interviews.participant(pseudonym)
     own_interviews = [interview for interview in interviews.interviews() if interview.participant == pseudonym]
-    known = pseudonym in reachable(interviews) if leads else None
+    known = pseudonym in list_reachable(interviews) if leads else None
     return PersonLine(
         participant, list_consents(interviews)[pseudonym], tuple(_lines(interviews, own_interviews, leads)), known
     )
@@ -168,7 +168,7 @@ def _steps(
         f"{len(interviews.transcript(interview.id).turns):,} turns" if interview.transcript else "import the transcript"
     )
     yield InterviewStep("Transcript", DONE if interview.transcript else NOW, words, "interview-transcript")
-    names = progress_of(interviews, interview.id) if interview.transcript else Progress()
+    names = count_progress(interviews, interview.id) if interview.transcript else Progress()
     yield InterviewStep("Names", DONE if names.done else NOW, _of_names(names), "interview-names")
     if coded is not None:
         coding = coded.get(interview.id, NOT_BEGUN)

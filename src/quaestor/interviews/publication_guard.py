@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, contextmanager
 
 from quaestor.base.errors import StateError
 from quaestor.interviews.model.records import Transcript
-from quaestor.interviews.names.remaining import refuse_names, remaining
+from quaestor.interviews.names.remaining import refuse_names, find_remaining_names
 from quaestor.interviews.names.stale_items import stamp_item_files
 from quaestor.interviews.repository import INTERVIEWS, Interviews, identities_path, interviews_path, open_interviews
 from quaestor.store.sealed_file import change_stamp
@@ -43,7 +43,7 @@ class InterviewGuard:
         files = (change_stamp(interviews_path(study)), change_stamp(identities_path(study)), changed, settings)
 
         def find_withheld() -> tuple[str, ...]:
-            if remaining(opened):
+            if find_remaining_names(opened):
                 return tuple(published)
             now = _stamps(opened)
             return tuple(

@@ -16,9 +16,9 @@ from quaestor.coding.session import require_lead
 from quaestor.deidentify.name_forms import KnownName
 from quaestor.interviews.free_text import WITHDRAW_ACT
 from quaestor.interviews.items import erase_names_in_items, forget_participant
-from quaestor.interviews.names.erased_names import ErasedNames, erase_names, names_of_participant
+from quaestor.interviews.names.erased_names import ErasedNames, erase_names, list_names_of_participant
 from quaestor.interviews.participants.consent import BY_LINK, find_consent_request, has_interview_data
-from quaestor.interviews.participants.people import withdrawn
+from quaestor.interviews.participants.people import list_withdrawn
 from quaestor.interviews.repository import Interviews, keys_of, open_interviews
 from quaestor.store.records import NewAct
 from quaestor.study.folder import Study
@@ -58,10 +58,10 @@ def _erased(interviews: Interviews, participant: str, actor: str, how: str) -> P
         interviews.participant(participant)
     own_interviews = [interview for interview in interviews.interviews() if interview.participant == participant]
     names = tuple(interview.id for interview in own_interviews)
-    unfinished = participant in interviews.file.list_erased() and participant not in withdrawn(interviews)
+    unfinished = participant in interviews.file.list_erased() and participant not in list_withdrawn(interviews)
     quoted = unfinished or has_interview_data(interviews, participant)
     day = interviews.today()
-    erased = names_of_participant(interviews, participant)
+    erased = list_names_of_participant(interviews, participant)
     quoted = erase_names(interviews, erased, actor, interviews.now()) or quoted
     # Copies go first: if one cannot be reached, everything is still there, including the link to try again.
     quoted = _erase_copies(interviews, erased) or quoted
@@ -72,7 +72,7 @@ def _erased(interviews: Interviews, participant: str, actor: str, how: str) -> P
     interviews.forget()
     _erase_copies(interviews, erased)  # made meanwhile
     published = (quoted and _unpublish(interviews)) or published
-    if participant not in withdrawn(interviews):
+    if participant not in list_withdrawn(interviews):
         payload = {"participant": participant, "how": how}
         interviews.coding.act(lambda state: NewAct(WITHDRAW_ACT, actor, payload))
     day = interviews.file.list_erased()[participant]

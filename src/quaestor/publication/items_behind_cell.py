@@ -11,10 +11,10 @@ from quaestor.interviews.themes.cells import find_quotations_behind
 from quaestor.interviews.themes.records import Quotation
 from quaestor.interviews.themes.records import describe_selection as quotations_in_words
 from quaestor.measures.item_columns import ANY_VALUE
-from quaestor.publication.publication import computed_of
+from quaestor.publication.publication import open_computed
 from quaestor.publication.results.item_columns import StudyResults
 from quaestor.publication.results.tables import items_of_cell
-from quaestor.publication.results.values import Computed, findings_of
+from quaestor.publication.results.values import Computed, compute_findings
 from quaestor.render.table_model import Selection
 from quaestor.study.folder import Study
 
@@ -24,7 +24,7 @@ FINDING = "finding"
 def items_behind(study: Study, cell: str) -> tuple[list[ExampleItem], str]:
     """Returns the items of `TABLE:ROW:COLUMN` and a description of what they have in common."""
     own = [table.table for table in study.settings.tables]
-    with computed_of(study, needs_results=not interviews_path(study).exists()) as computed:
+    with open_computed(study, needs_results=not interviews_path(study).exists()) as computed:
         results = computed.results
         # Interviews are handled directly: their cells count quotations, which no other feature has.
         if cell.partition(":")[0] not in (*own, FINDING) and (themes := themes_to_publish(computed.coding)) is not None:
@@ -44,7 +44,7 @@ def items_behind(study: Study, cell: str) -> tuple[list[ExampleItem], str]:
 def items_of_finding(study: Study, results: StudyResults, cell: str) -> tuple[list[str], Selection]:
     """Returns the items behind `finding:NUMBER:VALUE` and the selection that finds them."""
     _, number, name = (*cell.split(":", 2), "", "")[:3]
-    findings = {finding.finding: finding for finding in findings_of(Computed(study, results))}
+    findings = {finding.finding: finding for finding in compute_findings(Computed(study, results))}
     if number not in findings:
         options = suggest(number, findings) or "none"
         raise InputError(f"there is no finding {number!r}, allowed: {options}")

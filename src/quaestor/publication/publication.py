@@ -19,11 +19,11 @@ from quaestor.measures.records import Agreement
 from quaestor.publication.audit.compare import Alternatives
 from quaestor.publication.audit.printed import PRINTED_FILE, Printed, printed_folder, read_printed
 from quaestor.publication.audit.records import Audit, Key
-from quaestor.publication.audit.run import audit_of, cells_by_name, require_printed
+from quaestor.publication.audit.run import run_audit, cells_by_name, require_printed
 from quaestor.publication.results.decided_codes import NothingDecided
-from quaestor.publication.results.item_columns import StudyResults, results_from
+from quaestor.publication.results.item_columns import StudyResults, compute_results
 from quaestor.publication.results.tables import make_table
-from quaestor.publication.results.values import Computed, findings_of, value_of
+from quaestor.publication.results.values import Computed, compute_findings, compute_value
 from quaestor.publication.survey_answers import with_survey
 from quaestor.render.table_model import Finding, Table, Value
 from quaestor.study.folder import Study, has_journal
@@ -51,7 +51,7 @@ class Publication:
 
 
 @contextmanager
-def computed_of(study: Study, *, needs_results: bool = True) -> Iterator[Computed]:
+def open_computed(study: Study, *, needs_results: bool = True) -> Iterator[Computed]:
     """Yields the inputs of all computations; the journal stays open inside."""
     funnel = last_result(study) if study.settings.funnel.steps and study.settings.sources else None
     if not has_journal(study):
@@ -62,7 +62,7 @@ def computed_of(study: Study, *, needs_results: bool = True) -> Iterator[Compute
     with open_coding(study) as coding:
         _note_views(coding)
         try:
-            results: StudyResults | None = results_from(study, coding.state)
+            results: StudyResults | None = compute_results(study, coding.state)
         except NothingDecided:
             if needs_results:
                 raise
@@ -102,13 +102,13 @@ def why_no_results(computed: Computed) -> str:
     if computed.coding is None:
         return "nothing has been decided yet"
     try:
-        results_from(computed.study, computed.coding.state)
+        compute_results(computed.study, computed.coding.state)
     except NothingDecided as error:
         return str(error)
     return ""
 
 
-def publication_of(computed: Computed, tell: Tell) -> Publication:
+def compute_publication(computed: Computed, tell: Tell) -> Publication:
     """Computes every table, finding and quantity; a table that cannot be computed reports why and stops nothing."""
     tables: dict[str, Table] = {}
     missing: dict[str, str] = {}
@@ -123,8 +123,8 @@ def publication_of(computed: Computed, tell: Tell) -> Publication:
         except StateError as error:
             missing[table.table] = str(error)
             tell(f"table {table.table}: cannot be computed: {error}")
-    findings = findings_of(computed)
-    quantities = tuple(value_of(computed, quantity) for quantity in computed.study.settings.quantities)
+    findings = compute_findings(computed)
+    quantities = tuple(compute_value(computed, quantity) for quantity in computed.study.settings.quantities)
     return Publication(computed, tables, missing, findings, quantities)
 
 
@@ -134,7 +134,7 @@ def audit_study(publication: Publication) -> Audit:
     printed = require_printed(read_printed(study), printed_folder(study))
     _require_tables(study, printed)
     other = _alternatives(publication, printed)
-    audit = audit_of(
+    audit = run_audit(
         publication.computed,
         printed,
         publication.tables,
@@ -167,7 +167,7 @@ def _alternatives(publication: Publication, printed: Printed) -> Alternatives:
     latest = computed.coding.state.history.latest.version
     for version in range(1, latest):
         try:
-            results = results_from(computed.study, computed.coding.state, version, computed.results)
+            results = compute_results(computed.study, computed.coding.state, version, computed.results)
             tables = {
                 table.table: make_table(computed.study, results, table)
                 for table in computed.study.settings.tables

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-from quaestor.publication.publication_status import PUBLISHED, replaced_when_made
+from quaestor.publication.publication_status import PUBLISHED, read_masked_names
 from quaestor.study.features import publication_guards
 from quaestor.study.folder import Study
 
@@ -31,12 +31,12 @@ class GuardedPublication:
             yield
 
 
-def withheld(study: Study, opened: Mapping[str, Any]) -> tuple[str, ...]:
+def find_held(study: Study, opened: Mapping[str, Any]) -> tuple[str, ...]:
     """Lists published folders on hold: they may contain data that must no longer be read, so only the lead opens them.
 
     `opened` maps features to sessions that are already open.
     """
-    published = {name: replaced_when_made(study, name) for name in published_folders(study)}
+    published = {name: read_masked_names(study, name) for name in published_folders(study)}
     names = {
         name
         for feature, guard in publication_guards().items()

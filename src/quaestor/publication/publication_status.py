@@ -34,7 +34,7 @@ class Freshness:
     holds: bool
 
 
-def made_from(study: Study, state: State) -> str:
+def fingerprint_inputs(study: Study, state: State) -> str:
     """Returns a fingerprint that changes whenever a report or handbook could come out differently."""
     digest = hashlib.sha256(f"{__version__}/{state.changed}".encode())
     folders = sorted((study.root / "printed").glob("**/*"))
@@ -45,19 +45,19 @@ def made_from(study: Study, state: State) -> str:
     return digest.hexdigest()
 
 
-def note_made(study: Study, name: str, fingerprint: str, replaced: Mapping[str, str]) -> None:
+def record_build(study: Study, name: str, fingerprint: str, replaced: Mapping[str, str]) -> None:
     """Records the fingerprint and the masked names outside the publication, whose bytes depend on the study alone."""
     text = json.dumps({"made_from": fingerprint, "replaced": dict(replaced)})
     _word(study, name).parent.mkdir(parents=True, exist_ok=True)
     write_atomically(_word(study, name), f"{text}\n".encode())
 
 
-def freshness(study: Study, state: State) -> list[Freshness]:
-    now = made_from(study, state)
+def check_freshness(study: Study, state: State) -> list[Freshness]:
+    now = fingerprint_inputs(study, state)
     return [_of(study, name, now) for name in PUBLISHED]
 
 
-def replaced_when_made(study: Study, name: str) -> dict[str, str]:
+def read_masked_names(study: Study, name: str) -> dict[str, str]:
     """Returns by transcript the stamp of the names masked in the last build; empty if none is recorded."""
     try:
         return dict(json.loads(_word(study, name).read_text("utf-8"))["replaced"])
@@ -94,7 +94,7 @@ class PublishedFinding:
 
 
 @dataclass(frozen=True)
-class Standing:
+class PublicationStatus:
     """What is published, and whether it is up to date."""
 
     published: tuple[Freshness, ...]
@@ -113,7 +113,7 @@ class Standing:
         return tuple(publication.name for publication in self.published if publication.made is None)
 
 
-def standing(study: Study, state: State) -> Standing:
+def read_publication_status(study: Study, state: State) -> PublicationStatus:
     report = study.published / "report"
     findings = _document(report / "findings.json") or []
     audit = _document(report / "audit.json") or {}
@@ -121,15 +121,15 @@ def standing(study: Study, state: State) -> Standing:
         PublishedFinding(str(finding["finding"]), str(finding["sentence"]), bool(finding["holds"]))
         for finding in findings
     )
-    return Standing(tuple(freshness(study, state)), claims, audit.get("summary", {}))
+    return PublicationStatus(tuple(check_freshness(study, state)), claims, audit.get("summary", {}))
 
 
-def without(standing: Standing, withheld: Collection[str]) -> Standing:
+def without_held(standing: PublicationStatus, withheld: Collection[str]) -> PublicationStatus:
     """Returns the status without the publications on hold, for everyone but the lead."""
     if not withheld:
         return standing
     published = tuple(publication for publication in standing.published if publication.name not in withheld)
-    return Standing(published) if "report" in withheld else replace(standing, published=published)
+    return PublicationStatus(published) if "report" in withheld else replace(standing, published=published)
 
 
 def _document(path: Path) -> Any:

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from quaestor.study.background import Beside, JobFailed, Tell
+from quaestor.study.background import BackgroundProcess, JobFailed, Tell
 
 
 @dataclass(frozen=True)
-class Remade:
+class RebuildProgress:
     """Progress of a rebuild: what is being built, or why it failed."""
 
     running: bool = False
@@ -19,18 +19,18 @@ class Remade:
     failed: str = ""
 
 
-class Remaking:
+class RebuildJobs:
     """Runs one build at a time; a publication is replaced as a whole, and stays as it was if a build fails."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
         self._lock = threading.Lock()
-        self._told = Remade()
-        self._beside: Beside | None = None
+        self._told = RebuildProgress()
+        self._beside: BackgroundProcess | None = None
         self._listener: threading.Thread | None = None
 
     @property
-    def told(self) -> Remade:
+    def progress(self) -> RebuildProgress:
         return self._told
 
     def begin(self, names: Sequence[str]) -> None:
@@ -38,21 +38,21 @@ class Remaking:
         with self._lock:
             if self._told.running or not names:
                 return
-            self._told = Remade(True, "Beginning")
-            self._beside = Beside(_make, self._root, tuple(names))
+            self._told = RebuildProgress(True, "Beginning")
+            self._beside = BackgroundProcess(_make, self._root, tuple(names))
             self._listener = threading.Thread(target=self._listen, args=(self._beside,), daemon=True)
             self._listener.start()
 
-    def _listen(self, beside: Beside) -> None:
-        last = Remade()
-        for message in beside.told():
+    def _listen(self, beside: BackgroundProcess) -> None:
+        last = RebuildProgress()
+        for message in beside.messages():
             if isinstance(message, str):
-                self._told = Remade(True, message)
+                self._told = RebuildProgress(True, message)
             elif isinstance(message, JobFailed):
-                last = Remade(failed=message.why)
+                last = RebuildProgress(failed=message.why)
         self._told = last
 
-    def wait(self) -> Remade:
+    def wait(self) -> RebuildProgress:
         """Waits until the build is over and returns its result."""
         with self._lock:  # begin() holds the lock until the process has started
             listener = self._listener

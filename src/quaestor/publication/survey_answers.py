@@ -21,7 +21,7 @@ from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.questionnaire_file import read_questionnaire
 from quaestor.surveys.model.records import AGREE, Questionnaire
 from quaestor.surveys.model.row_reader import RowReader
-from quaestor.surveys.model.service_exports import UnreadableCell, shaped
+from quaestor.surveys.model.service_exports import UnreadableCell, split_header
 from quaestor.surveys.store.answers import AnswerFile
 
 ANSWERS_FOLDER = "answers"
@@ -38,12 +38,12 @@ def with_survey(audit: Audit, coding: CodingSession | None, study: Study, printe
         nothing = FieldedSurvey(read_questionnaire(survey_file(study, settings.survey)), ())
         return replace(audit, cells=(*audit.cells, *survey_cells(printed, nothing)))
     with AnswerFile(path) as answers:
-        asked_for = asked_of(Surveys(coding, answers), settings.survey)
+        asked_for = read_fielded_survey(Surveys(coding, answers), settings.survey)
     cells, notes = survey_cells(printed, asked_for), tuple(survey_notes(printed, asked_for))
     return replace(audit, cells=(*audit.cells, *cells), notes=notes if not audit.cells else (*audit.notes, *notes))
 
 
-def asked_of(surveys: Surveys, name: str) -> FieldedSurvey:
+def read_fielded_survey(surveys: Surveys, name: str) -> FieldedSurvey:
     """Returns what a survey's figures are counted from, with the rows of its file if it still exists."""
     questionnaire = surveys.questionnaire(name)
     responses = counted_responses(surveys, name)
@@ -52,7 +52,7 @@ def asked_of(surveys: Surveys, name: str) -> FieldedSurvey:
     if path is None:
         return FieldedSurvey(questionnaire, responses, synthetic=synthetic)
     mapping = read_mapping(mapping_file(surveys.study, name), questionnaire)
-    rows, header = rows_of(path, mapping, questionnaire)
+    rows, header = read_rows(path, mapping, questionnaire)
     if sum(row.consented for row in rows) != len(responses):  # there are other responses, or the lead excluded some
         return FieldedSurvey(questionnaire, responses, synthetic=synthetic)
     return FieldedSurvey(questionnaire, responses, path.name, rows, header, synthetic)
@@ -74,11 +74,11 @@ def _file_behind(surveys: Surveys, name: str) -> Path | None:
     return path if path.is_file() and hash_file(path) == sha256 else None
 
 
-def rows_of(path: Path, mapping: ColumnMapping, questionnaire: Questionnaire) -> tuple[list[FileRow], list[str]]:
+def read_rows(path: Path, mapping: ColumnMapping, questionnaire: Questionnaire) -> tuple[list[FileRow], list[str]]:
     """Returns all rows below the header, and the questions that have their text in it."""
     consent = [question.id for question in questionnaire.questions() if kind_of(question).asks_consent]
     with closing(plain_rows(path)) as rows:
-        export = shaped(rows, str(path), mapping.settings.header_rows)
+        export = split_header(rows, str(path), mapping.settings.header_rows)
         reader = RowReader(mapping, export.columns)
         file_rows = []
         for row in export.rows:

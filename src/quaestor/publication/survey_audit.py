@@ -9,7 +9,7 @@ from itertools import combinations
 
 from quaestor.base.errors import InputError, SettingsError
 from quaestor.base.names import join_with_or, sort_by_similarity, suggest
-from quaestor.publication.audit.compare import Alternatives, explained, number_alone, numbers_in, verdict_of
+from quaestor.publication.audit.compare import Alternatives, explain_differences, number_alone, find_numbers, judge
 from quaestor.publication.audit.printed import PRINTED_FILE, Printed
 from quaestor.publication.audit.printed_settings import SurveyFigures
 from quaestor.publication.audit.records import DIFFERS, MATCH, NOT_COMPUTABLE, ROUNDING, AuditCell, Key
@@ -58,7 +58,7 @@ def counted_responses(surveys: Surveys, name: str) -> list[Answers]:
     ]
 
 
-def figures_of(printed: Printed, questionnaire: Questionnaire) -> list[PrintedFigure]:
+def list_figures(printed: Printed, questionnaire: Questionnaire) -> list[PrintedFigure]:
     """Returns all printed figures that can be counted from answers, as defined in printed.toml."""
     answers = printed.settings.answers
     return (
@@ -88,7 +88,7 @@ def _of(
 
 
 def _added(printed: Printed, cells: Sequence[str]) -> int | None:
-    numbers = [numbers_in(printed.cell(name)) for name in cells]
+    numbers = [find_numbers(printed.cell(name)) for name in cells]
     return sum(int(numbers[0][0]) for numbers in numbers if numbers) if numbers and all(numbers) else None
 
 
@@ -118,7 +118,7 @@ def _condition(questionnaire: Questionnaire, words: str) -> Condition | None:
     return condition
 
 
-def counted(figures: Sequence[PrintedFigure], responses: Sequence[Answers]) -> dict[Key, AuditedCount]:
+def count_figures(figures: Sequence[PrintedFigure], responses: Sequence[Answers]) -> dict[Key, AuditedCount]:
     """Counts the figures from these responses, each with its own base."""
     return {figure.key: _counted(figure, responses) for figure in figures}
 
@@ -167,11 +167,11 @@ class FieldedSurvey:
 
 def survey_cells(printed: Printed, fielded: FieldedSurvey) -> tuple[AuditCell, ...]:
     """Returns a verdict for each printed cell without a table of its own, with its base and possible explanations."""
-    figures = {figure.key: figure for figure in figures_of(printed, fielded.questionnaire)}
-    counts = counted(list(figures.values()), fielded.responses) if fielded.responses else {}
+    figures = {figure.key: figure for figure in list_figures(printed, fielded.questionnaire)}
+    counts = count_figures(list(figures.values()), fielded.responses) if fielded.responses else {}
     cells = [_cell(key, printed, counts.get(key)) for key in _keys(printed)]
     ways = _Ways(fielded, list(figures.values()), cells)
-    known = explained(cells, {**ways.telling(), **_otherwise(printed, fielded)})
+    known = explain_differences(cells, {**ways.telling(), **_otherwise(printed, fielded)})
     return tuple(_finished(cell, printed, figures.get(cell.key), ways) for cell in known)
 
 
@@ -182,7 +182,7 @@ def survey_notes(printed: Printed, fielded: FieldedSurvey) -> Iterator[str]:
         return
     source = f" in {fielded.file}" if fielded.file else ""
     yield f"Counted from {_many(len(fielded.responses), 'response')} to {fielded.questionnaire.id!r}{source}."
-    ways = _Ways(fielded, figures_of(printed, fielded.questionnaire), ())
+    ways = _Ways(fielded, list_figures(printed, fielded.questionnaire), ())
     left = [words for which, words in ways.words().items() if which != HEADER]
     if left:
         yield f"Not counted: {' and '.join(left)}."
@@ -208,7 +208,7 @@ def _cell(key: Key, printed: Printed, counted: AuditedCount | None) -> AuditCell
     text = printed.cell(":".join(key))
     computed = counted.value if counted is not None else None
     base = counted.base if counted is not None else None
-    return AuditCell(*key, text, computed, verdict_of(text, computed), base=base)
+    return AuditCell(*key, text, computed, judge(text, computed), base=base)
 
 
 def _finished(cell: AuditCell, printed: Printed, figure: PrintedFigure | None, ways: _Ways) -> AuditCell:
@@ -240,7 +240,7 @@ def _printed_total(printed: Printed, figures: Sequence[PrintedFigure]) -> int | 
     """Returns the number of responses in the publication."""
     for figure in figures:
         if figure.holds is None and figure.among is None and not figure.percent:
-            numbers = numbers_in(printed.cell(":".join(figure.key)))
+            numbers = find_numbers(printed.cell(":".join(figure.key)))
             return int(numbers[0][0]) if numbers else None
     return None
 
@@ -248,7 +248,7 @@ def _printed_total(printed: Printed, figures: Sequence[PrintedFigure]) -> int | 
 def _otherwise(printed: Printed, fielded: FieldedSurvey) -> Alternatives:
     """Returns the cells under other interpretations of the questions."""
     return {
-        how: {key: count.value for key, count in counted(figures, fielded.responses).items()}
+        how: {key: count.value for key, count in count_figures(figures, fielded.responses).items()}
         for how, figures in figures_otherwise(printed, fielded.questionnaire)
     }
 
@@ -329,11 +329,11 @@ class _Ways:
                 responses.append({**row.answers, **marked})
         if HEADER in kinds:
             responses.append(dict.fromkeys(self.asked.header, _WORDED))
-        return counted(self.figures, responses)
+        return count_figures(self.figures, responses)
 
 
 def _fits(cell: AuditCell, counted: AuditedCount | None) -> bool:
-    return counted is not None and verdict_of(cell.printed, counted.value) in _FITS
+    return counted is not None and judge(cell.printed, counted.value) in _FITS
 
 
 def _many(count: int, what: str) -> str:
@@ -346,7 +346,7 @@ _COLUMNS = (Column("n", "n"), Column("share", "share"), Column("base", "base"), 
 def figure_tables(printed: Printed, figures: Sequence[PrintedFigure], fielded: FieldedSurvey) -> tuple[Table, ...]:
     """Builds one table per printed table; for figures printed twice it shows the count."""
     counts = [figure for figure in figures if not figure.percent]
-    results = counted(counts, fielded.responses)
+    results = count_figures(counts, fielded.responses)
     titles = printed.settings.answers.titles if printed.settings.answers is not None else {}
     note = f"Of {len(fielded.responses):,} responses; each share is of those who answered the question."
     tables = []

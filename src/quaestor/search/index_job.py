@@ -9,7 +9,7 @@ from pathlib import Path
 
 from quaestor.base.errors import Interrupted, QuaestorError
 from quaestor.evidence.text_index import Index, build_index, count_items_to_index, find_index
-from quaestor.study.background import Beside, JobFailed, Tell
+from quaestor.study.background import BackgroundProcess, JobFailed, Tell
 from quaestor.study.folder import Study, open_study
 
 _MAX_IN_PROCESS = 5_000
@@ -33,7 +33,7 @@ class IndexJob:
         self._thread: threading.Thread | None = None
         self._closing = threading.Event()
         self._progress = IndexProgress()
-        self._process: Beside | None = None
+        self._process: BackgroundProcess | None = None
 
     def get_or_start(self, study: Study) -> Index | IndexProgress:
         """Returns the index if it is ready; otherwise starts a build and returns the progress."""
@@ -73,7 +73,7 @@ class IndexJob:
             if count_items_to_index(study) <= _MAX_IN_PROCESS:
                 build_index(study, self._report)
                 return
-            process = self._process = Beside(_build, study.root)
+            process = self._process = BackgroundProcess(_build, study.root)
         except Interrupted:
             return
         except (QuaestorError, OSError, sqlite3.Error) as error:
@@ -81,7 +81,7 @@ class IndexJob:
             return
         if self._closing.is_set():
             process.stop()
-        for message in process.told():
+        for message in process.messages():
             if isinstance(message, IndexProgress):
                 self._progress = message
             elif isinstance(message, JobFailed) and not self._closing.is_set():

@@ -28,11 +28,11 @@ class JobFailed:
 
 
 @dataclass(frozen=True)
-class Done:
+class JobDone:
     """The work is done."""
 
 
-class Beside:
+class BackgroundProcess:
     """Runs a function in a separate process; its last argument `tell` sends messages that can be read here."""
 
     def __init__(self, work: Callable[..., None], *arguments: Any) -> None:
@@ -42,16 +42,16 @@ class Beside:
         self._process.start()
         theirs.close()
 
-    def told(self) -> Iterator[Any]:
+    def messages(self) -> Iterator[Any]:
         """Yields all messages; the last one is JobDone or JobFailed."""
         last: Any = None
         with contextlib.suppress(EOFError, OSError):
-            while not isinstance(last, (Done, JobFailed)):
+            while not isinstance(last, (JobDone, JobFailed)):
                 last = self._ours.recv()
                 yield last
         self._process.join()
         self._ours.close()
-        if not isinstance(last, (Done, JobFailed)):
+        if not isinstance(last, (JobDone, JobFailed)):
             yield JobFailed(CUT_SHORT)
 
     def stop(self) -> None:
@@ -65,7 +65,7 @@ def _run(work: Callable[..., None], arguments: tuple[Any, ...], pipe: Connection
     os.nice(_LOW)
     try:
         work(*arguments, pipe.send)
-        pipe.send(Done())
+        pipe.send(JobDone())
     except BrokenPipeError:
         return
     except (QuaestorError, OSError, sqlite3.Error) as error:

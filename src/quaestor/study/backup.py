@@ -37,7 +37,7 @@ from quaestor.store.records import BackupReport, RestoreReport
 from quaestor.store.schema import read_head, read_rows
 from quaestor.study.contributions import BackupPart, PartCopy, WithdrawnData
 from quaestor.study.features import Feature, backup_parts, features
-from quaestor.study.folder import Study, backups_of, open_journal, store_address
+from quaestor.study.folder import Study, backup_folder, open_journal, store_address
 
 
 @dataclass(frozen=True)
@@ -235,7 +235,7 @@ def _acts_read(feature: Feature, backup: Backup) -> Any:
 
 
 @dataclass(frozen=True)
-class StudyRestored:
+class StudyRestoreResult:
     """Result of a restore: acts and other files."""
 
     journal: RestoreReport
@@ -259,7 +259,7 @@ def back_up_study(study: Study, file: Path | None = None, clock: Clock = exact_n
 
     Writing is blocked only for the instant in which the snapshots start.
     """
-    target = file or backups_of(study) / f"study-{format_file_stamp(clock())}.backup"
+    target = file or backup_folder(study) / f"study-{format_file_stamp(clock())}.backup"
     with ExitStack() as opened:
         journal = opened.enter_context(open_journal(study, clock))
         found = [part for part in backup_parts() if (study.root / part.file).exists()]
@@ -281,22 +281,22 @@ def back_up_study(study: Study, file: Path | None = None, clock: Clock = exact_n
         return write_backup(read_rows(acts), target, format_timestamp(clock()), parts)
 
 
-def keys_apart(study: Study, report: BackupReport) -> tuple[Path, ...]:
+def list_keys(study: Study, report: BackupReport) -> tuple[Path, ...]:
     """Lists the keys needed to read the interviews of a backup, which never contains them."""
     keys = {part: key for feature in features() if feature.backup for part, key in feature.backup.keys(study).items()}
     return tuple(key for part, key in keys.items() if part in report.parts)
 
 
-def restore_study(study: Study, file: Path, replacing: bool = False, clock: Clock = exact_now) -> StudyRestored:
+def restore_study(study: Study, file: Path, replacing: bool = False, clock: Clock = exact_now) -> StudyRestoreResult:
     """Restores a backup completely or not at all; data withdrawn since is left out.
 
     Afterwards it also removes everything derived from withdrawn participants' data.
     """
     with open_backup(file) as backup, prepare_restore(study, backup, replacing, format_file_stamp(clock())) as beside:
-        report = restore_backup(backup, store_address(study), beside, replacing, backups_of(study), clock)
+        report = restore_backup(backup, store_address(study), beside, replacing, backup_folder(study), clock)
         left_out = beside.left_out
         unknown = [name for withdrawn in left_out.values() for name in withdrawn.unknown]
-        restored = StudyRestored(
+        restored = StudyRestoreResult(
             replace(report, damaged=(*report.damaged, *beside.damaged.values())),
             beside.counts(),
             sum(withdrawn.responses for withdrawn in left_out.values()),

@@ -118,7 +118,7 @@ def _declared_once(name: str) -> Any:
     return next(iter(declared.values()), None)
 
 
-def maker_of_input(study: Study, source: str) -> Feature | None:
+def find_input_maker(study: Study, source: str) -> Feature | None:
     """Returns the feature that writes the input of a source; None if a person provides it."""
     folder = study.path_of(source).parent
     return next(

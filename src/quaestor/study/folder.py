@@ -89,7 +89,7 @@ _SQLITE = "sqlite:///"
 
 def open_journal(study: Study, clock: Clock = exact_now) -> Journal:
     """Opens the study's journal and creates it if there is none."""
-    return Journal.open(store_address(study), clock, backups_of(study))
+    return Journal.open(store_address(study), clock, backup_folder(study))
 
 
 def has_journal(study: Study) -> bool:
@@ -98,7 +98,7 @@ def has_journal(study: Study) -> bool:
     return not isinstance(address, Path) or address.exists()
 
 
-def backups_of(study: Study) -> Path:
+def backup_folder(study: Study) -> Path:
     return study.root / "backups"
 
 

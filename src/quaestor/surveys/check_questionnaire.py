@@ -10,8 +10,8 @@ from quaestor.study.folder import Study
 from quaestor.surveys.lifecycle import survey_file
 from quaestor.surveys.model.paths import paths
 from quaestor.surveys.model.question_kinds import kind_of
-from quaestor.surveys.model.questionnaire_checks import WHOLE, problems_of
-from quaestor.surveys.model.questionnaire_file import questionnaire_from, read_questionnaire, untranslated
+from quaestor.surveys.model.questionnaire_checks import WHOLE, find_problems
+from quaestor.surveys.model.questionnaire_file import parse_questionnaire, read_questionnaire, untranslated
 from quaestor.surveys.model.records import Questionnaire
 
 _LONGER_THAN_SAID = 1.5
@@ -46,7 +46,7 @@ def check_survey(path: Path) -> QuestionnaireCheck:
     """Returns all problems of a questionnaire file, in all its languages."""
     questionnaire = read_questionnaire(path)
     text = path.read_text("utf-8-sig")
-    problems = [*problems_of(questionnaire), *_languages(text, path.stem, questionnaire)]
+    problems = [*find_problems(questionnaire), *_languages(text, path.stem, questionnaire)]
     longest = max((path.seconds for path in paths(questionnaire)), default=0.0) / 60
     if questionnaire.minutes is not None and longest > questionnaire.minutes * _LONGER_THAN_SAID:
         words = f"the longest path takes about {longest:.0f} minutes, but survey.minutes is {questionnaire.minutes}"
@@ -63,7 +63,7 @@ def _languages(text: str, name: str, first: Questionnaire) -> list[Problem]:
     for language in first.languages:
         if language == "en" or language.startswith("en-"):
             continue
-        translated = questionnaire_from(text, name, language)
+        translated = parse_questionnaire(text, name, language)
         for original, question in zip(first.questions(), translated.questions(), strict=True):
             where = f"question {question.id}"
             if language != first.language and question.text == original.text and question.text.strip():

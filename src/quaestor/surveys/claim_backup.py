@@ -31,7 +31,7 @@ from quaestor.store.private_file_copy import (
     restore_copy,
 )
 from quaestor.store.records import BackupReport
-from quaestor.study.folder import Study, backups_of
+from quaestor.study.folder import Study, backup_folder
 from quaestor.surveys.payment import CLAIMS_FILE, CLAIMS_KEY
 from quaestor.surveys.store.claim_key import ClaimKey
 from quaestor.surveys.store.claims import CLAIMS, PaymentStage
@@ -95,7 +95,7 @@ def restore_claims(study: Study, file: Path, replace: bool = False, clock: Clock
             known = known and not is_empty(there)
             kept = None
             if other and there_key is not None:
-                target = backups_of(study) / f"claims-before-restore-{format_file_stamp(clock())}.backup"
+                target = backup_folder(study) / f"claims-before-restore-{format_file_stamp(clock())}.backup"
                 kept = _written(target, there_key, format_lines(there)).file
                 before = 0
             else:

@@ -14,7 +14,7 @@ from quaestor.coding.session import require_lead
 from quaestor.store.records import NewAct
 from quaestor.surveys.lifecycle import INVITATIONS_FILE, Surveys
 from quaestor.surveys.model.records import Questionnaire
-from quaestor.surveys.respond import AccessStatus, SurveyAccess, access_status, begin, code_of_link, code_of_page
+from quaestor.surveys.respond import AccessStatus, SurveyAccess, access_status, begin_response, code_of_link, code_of_page
 from quaestor.surveys.store.invitations import Invitation, InvitationFile, InvitationCount
 
 SHARED_BY = 5
@@ -148,7 +148,7 @@ def accept_invitation(surveys: Surveys, token: str, language: str = "", key: str
         if invitation.used and anonymous:
             raise StateError("this invitation has been used: it works only once")
         shared = invitations.in_stratum(invitation.survey, invitation.stratum) >= SHARED_BY
-        code, _ = begin(surveys, invitation.survey, language, invitation.stratum if shared else "", code)
+        code, _ = begin_response(surveys, invitation.survey, language, invitation.stratum if shared else "", code)
         return invitation.survey, code
 
 

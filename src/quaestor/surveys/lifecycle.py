@@ -17,8 +17,8 @@ from quaestor.coding.session import CodingSession, Where, find_study, open_codin
 from quaestor.store.records import Act, NewAct
 from quaestor.study.folder import Study
 from quaestor.surveys.free_text import ANSWERS_FILE, DECIDE_ACT
-from quaestor.surveys.model.questionnaire_checks import problems_of
-from quaestor.surveys.model.questionnaire_file import questionnaire_from, read_questionnaire
+from quaestor.surveys.model.questionnaire_checks import find_problems
+from quaestor.surveys.model.questionnaire_file import parse_questionnaire, read_questionnaire
 from quaestor.surveys.model.records import Questionnaire, ResponseStatus
 from quaestor.surveys.store.answers import AnswerFile, SurveyVersion
 from quaestor.surveys.store.invitations import InvitationFile
@@ -144,7 +144,7 @@ def open_survey(surveys: Surveys, name: str, actor: str | None = None) -> Survey
     lead = require_lead(surveys.coding, actor, "open a survey")
     path = survey_file(surveys.study, name)
     questionnaire = read_questionnaire(path)
-    grave = [problem for problem in problems_of(questionnaire) if problem.grave]
+    grave = [problem for problem in find_problems(questionnaire) if problem.grave]
     if grave:
         more = f" and {len(grave) - 1} more" if len(grave) > 1 else ""
         raise StateError(f"{path.name}, {grave[0].where}: {grave[0].words}{more} (`quaestor survey check {name}`)")
@@ -265,4 +265,4 @@ def fieldings(acts: Iterable[Act], known: Mapping[str, SurveyState] | None = Non
 
 @lru_cache(maxsize=64)
 def _parsed(text: str, name: str, language: str) -> Questionnaire:
-    return questionnaire_from(text, name, language)
+    return parse_questionnaire(text, name, language)

@@ -19,7 +19,7 @@ from quaestor.base.table_files import escape_formula, format_csv
 from quaestor.surveys.lifecycle import CLOSED, Surveys, close_for_good, last_paying, survey_files
 from quaestor.surveys.model.questionnaire_file import read_questionnaire
 from quaestor.surveys.model.records import Pay, Questionnaire, ResponseStatus
-from quaestor.surveys.model.wording.refusals import NotTaken
+from quaestor.surveys.model.wording.refusals import InvalidAnswer
 from quaestor.surveys.store.claim_key import ClaimKey
 from quaestor.surveys.store.claims import Claim, ClaimFile, PaymentStage
 
@@ -274,11 +274,11 @@ def _address(pay: Pay, words: str) -> str:
     """Validates and normalises an address; a study with its own address field accepts any text."""
     address_text = " ".join(words.split())
     if not address_text:
-        raise NotTaken("no-address")
+        raise InvalidAnswer("no-address")
     if not address_text.isprintable():
-        raise NotTaken("odd-characters")
+        raise InvalidAnswer("odd-characters")
     if not pay.asks and not _EMAIL.fullmatch(address_text):
-        raise NotTaken("no-email", said=address_text[:80])
+        raise InvalidAnswer("no-email", said=address_text[:80])
     return address_text
 
 

@@ -15,9 +15,9 @@ from quaestor.surveys.model.flow import (
     ValidatedPage,
     in_order,
     next_page,
-    page_at,
+    find_page,
     page_before,
-    piped,
+    fill_in_answers,
     progress,
     shown_pages,
     validate_page,
@@ -123,7 +123,7 @@ Outcome = PageSubmission | SurveyPage
 """Result of submitting a page: pending until recorded, or the page again with its problems."""
 
 
-def begin(
+def begin_response(
     surveys: Surveys, name: str, language: str = "", stratum: str = "", code: str = "", synthetic: bool = False
 ) -> tuple[str, Response]:
     """Starts a response; the code is for the respondent only and is not stored."""
@@ -138,7 +138,7 @@ def begin(
     return code, surveys.answers.begin(name, version or 1, code, surveys.today(), **more)
 
 
-def questionnaire_of(surveys: Surveys, response: Response) -> Questionnaire:
+def read_questionnaire_for(surveys: Surveys, response: Response) -> Questionnaire:
     """Returns the questionnaire in the respondent's version and language."""
     return surveys.questionnaire(response.survey, response.version, response.language)
 
@@ -148,16 +148,16 @@ def show_page(surveys: Surveys, code: str, page: str = "", response: Response | 
 
     Pass `response` if the one behind the code has been read already.
     """
-    response = response or found_response(surveys, code)
-    questionnaire = questionnaire_of(surveys, response)
+    response = response or require_response(surveys, code)
+    questionnaire = read_questionnaire_for(surveys, response)
     if response.standing is not ResponseStatus.OPEN:
         return response
-    current_page = page_at(questionnaire, response, page) if page else None
+    current_page = find_page(questionnaire, response, page) if page else None
     # If every page was submitted but none as the last one, the last one is submitted again to finish.
     current_page = (
         current_page or next_page(questionnaire, response) or shown_pages(questionnaire, response.answers)[-1]
     )
-    return _remembered(surveys, page_met(questionnaire, response, current_page))
+    return _remembered(surveys, build_page(questionnaire, response, current_page))
 
 
 def submit_page(
@@ -175,9 +175,9 @@ def submit_page(
 
     Going back keeps the input and requires nothing; input that cannot be stored is shown again.
     """
-    response = response or found_response(surveys, code)
-    questionnaire = questionnaire_of(surveys, response)
-    current_page = page_at(questionnaire, response, page)
+    response = response or require_response(surveys, code)
+    questionnaire = read_questionnaire_for(surveys, response)
+    current_page = find_page(questionnaire, response, page)
     if current_page is None and response.standing is ResponseStatus.OPEN:
         raise TooLate("not-this-page")
     if current_page is None:  # submitted again after the end: the journal tells whether it is the same
@@ -186,14 +186,14 @@ def submit_page(
         raise StateError("the survey has been closed: your earlier pages are saved")
     read = validate_page(questionnaire, response, current_page, form, going_back=going_back)
     if read.problems:
-        return page_met(questionnaire, response, current_page, read, form)
+        return build_page(questionnaire, response, current_page, read, form)
     answers = {**read.answers, **_trapped(form)}
     sending = PageSubmission(code, page, answers, key, read.standing, seconds, read.left, response)
     sending.quotas, sending.today, sending.draft = questionnaire.quotas, surveys.today(), going_back
     return _lined(surveys, sending)
 
 
-def again(surveys: Surveys, code: str, page: str, form: Form) -> SurveyPage | None:
+def show_again(surveys: Surveys, code: str, page: str, form: Form) -> SurveyPage | None:
     """Returns a page with its input if it could not be stored; None if the page cannot be answered."""
     survey_page = show_page(surveys, code, page)
     return (
@@ -203,7 +203,7 @@ def again(surveys: Surveys, code: str, page: str, form: Form) -> SurveyPage | No
 
 def page_after(surveys: Surveys, response: Response, page: str) -> str:
     """Returns the page after a submitted one, if it was submitted before too; else empty, for the next one."""
-    questionnaire = questionnaire_of(surveys, response)
+    questionnaire = read_questionnaire_for(surveys, response)
     pages = [page.id for page in shown_pages(questionnaire, response.answers)]
     if page not in pages:
         return ""
@@ -215,7 +215,7 @@ def page_after(surveys: Surveys, response: Response, page: str) -> str:
 
 def page_back(surveys: Surveys, response: Response, page: str) -> str:
     """Returns the previous page; empty if there is none."""
-    before = page_before(questionnaire_of(surveys, response), response, page)
+    before = page_before(read_questionnaire_for(surveys, response), response, page)
     return before.id if before else ""
 
 
@@ -235,7 +235,7 @@ def _lined(surveys: Surveys, sending: PageSubmission) -> PageSubmission:
     return sending
 
 
-def found_response(surveys: Surveys, code: str) -> Response:
+def require_response(surveys: Surveys, code: str) -> Response:
     """Returns the response of a code."""
     response = surveys.answers.find(code)
     if response is None:
@@ -243,7 +243,7 @@ def found_response(surveys: Surveys, code: str) -> Response:
     return response
 
 
-def page_met(
+def build_page(
     questionnaire: Questionnaire,
     response: Response,
     page: Page,
@@ -258,8 +258,8 @@ def page_met(
         response=response,
         page=page,
         questions=tuple(_question(questionnaire, response, question) for question in page.questions),
-        title=piped(page.title, questionnaire, response.answers),
-        text=piped(page.text, questionnaire, response.answers),
+        title=fill_in_answers(page.title, questionnaire, response.answers),
+        text=fill_in_answers(page.text, questionnaire, response.answers),
         done=done,
         total=total,
         before=before.id if before else "",
@@ -286,7 +286,7 @@ def _remembered(surveys: Surveys, met: SurveyPage) -> SurveyPage:
 
 
 def _question(questionnaire: Questionnaire, response: Response, question: Question) -> Question:
-    text, hint = (piped(words, questionnaire, response.answers) for words in (question.text, question.hint))
+    text, hint = (fill_in_answers(words, questionnaire, response.answers) for words in (question.text, question.hint))
     return replace(in_order(question, response.seed), text=text, hint=hint)
 
 

@@ -58,7 +58,7 @@ class SurveyThemes:
     """Number of participants who withdrew after the decision; they are not counted."""
 
 
-def themes_of(coding: CodingSession, name: str, facet: str | None = None, actor: str | None = None) -> SurveyThemes:
+def count_themes(coding: CodingSession, name: str, facet: str | None = None, actor: str | None = None) -> SurveyThemes:
     """Returns the themes of a closed and settled round under the latest codebook, counted once per participant."""
     state = coding.state
     round_state = state.round(name)

@@ -16,14 +16,14 @@ from quaestor.base.errors import InputError, StateError
 from quaestor.coding.model.facet_kinds.passages import require_passage_facet
 from quaestor.coding.model.records import Codebook, Facet
 from quaestor.coding.session import coding_session
-from quaestor.interviews.conduct.acts import Stamp, mark, move_clock, take_note, tick
+from quaestor.interviews.conduct.acts import Stamp, mark_question, move_clock, take_note, tick_item
 from quaestor.interviews.conduct.conversation_state import ASKED, END, SECTION, SKIPPED, START
-from quaestor.interviews.model.records import Guide, place_of
-from quaestor.interviews.names.known_names import add_name, all_names
+from quaestor.interviews.model.records import Guide, parse_item_id
+from quaestor.interviews.names.known_names import add_name, list_all_names
 from quaestor.interviews.participants.consent import ACCEPTED, SPOKEN, record_consent
 from quaestor.interviews.participants.people import Contact, add_participant, set_contact
 from quaestor.interviews.repository import Interviews, open_interviews, opened_files
-from quaestor.interviews.transcripts.import_file import Imported, import_transcript, latest_import
+from quaestor.interviews.transcripts.import_file import TranscriptImport, import_transcript, find_latest_import
 from quaestor.study.folder import Study, open_journal
 from quaestor.synth.interview_truth import InterviewTruth, WrittenInterview, read_truth
 from quaestor.synth.interviews import PlantedPassage
@@ -139,7 +139,7 @@ def import_interviews(
         turns = sum(transcript.turns for transcript in imported)
         questions_asked = sum(turn.asks for interview in truth.interviews for turn in interview.interview.turns)
         questions_found = sum(transcript.asked for transcript in imported)
-        names_known = len(all_names(interviews))
+        names_known = len(list_all_names(interviews))
         return ImportedInterviews(
             tuple(transcript.interview for transcript in imported),
             turns,
@@ -164,7 +164,7 @@ def _interviews_at(study: Study, clock: _ManualClock) -> Iterator[Interviews]:
 
 def _hold_interview(
     interviews: Interviews, clock: _ManualClock, folder: Path, guide: str, written: WrittenInterview
-) -> Imported:
+) -> TranscriptImport:
     """Adds the participant, holds the interview and imports its transcript."""
     plan = written.interview.plan
     pseudonym = add_participant(interviews, plan.role, float(plan.years), plan.field, synthetic=True).pseudonym
@@ -190,7 +190,7 @@ def _converse(interviews: Interviews, clock: _ManualClock, name: str, guide: Gui
             current_section = section.id
             move_clock(interviews, name, stamp, SECTION, current_section)
         if turn.asks:
-            mark(interviews, name, stamp, turn.question, ASKED)
+            mark_question(interviews, name, stamp, turn.question, ASKED)
             _tick(interviews, name, stamp, guide, turn.question, written)
         clock.move_to(began + timedelta(seconds=timed_turn.ends[-1]))
         if turn.passages and turn.question not in noted:
@@ -198,7 +198,7 @@ def _converse(interviews: Interviews, clock: _ManualClock, name: str, guide: Gui
             words = turn.text[turn.passages[0].start : turn.passages[0].end].split()
             take_note(interviews, name, stamp, " ".join(words[:_NOTE_WORDS]) + " …", turn.question)
     for question in written.interview.skipped:
-        mark(interviews, name, stamp, question, SKIPPED)
+        mark_question(interviews, name, stamp, question, SKIPPED)
     move_clock(interviews, name, stamp, END)
 
 
@@ -209,9 +209,9 @@ def _tick(
     if guide_question is None or not guide_question.items:
         return
     for item in written.interview.plan.ticks:
-        tick(interviews, name, stamp, question, item)
+        tick_item(interviews, name, stamp, question, item)
     for other in written.interview.plan.other:
-        tick(interviews, name, stamp, question, other=other)
+        tick_item(interviews, name, stamp, question, other=other)
 
 
 def _add_known_names(interviews: Interviews, truth: InterviewTruth) -> None:
@@ -230,7 +230,7 @@ def find_planted_passages(interviews: Interviews, truth: InterviewTruth) -> Plan
     by_hash = truth.by_hash()
     planted: dict[str, tuple[str, Sequence[PlantedPassage]]] = {}
     for interview in interviews.interviews():
-        latest = latest_import(interviews.file.read_entries(about=interview.id))
+        latest = find_latest_import(interviews.file.read_entries(about=interview.id))
         written = by_hash.get(latest.content["sha256"]) if latest else None
         if written is None:
             continue
@@ -289,7 +289,7 @@ def _require_planted(
             f"simulated raters of transcripts answer only {facet.id!r}: leave {facet_asked.id!r} to people"
         )
     if item not in planted:
-        interview, turn = place_of(item)
+        interview, turn = parse_item_id(item)
         raise StateError(
             f"turn {turn + 1} of {interview} is not synthetic: simulated raters need synthetic transcripts"
         )

@@ -17,7 +17,7 @@ from quaestor.study.templates import template_folder
 from quaestor.surveys.lifecycle import Surveys
 from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.records import Answer, Option, Question, Questionnaire
-from quaestor.surveys.respond import SurveyPage, begin, sent, shown
+from quaestor.surveys.respond import SurveyPage, begin_response, submit_page, show_page
 from quaestor.surveys.store.page_submission import PageSubmission
 from quaestor.synth.phrases import apportion
 from quaestor.synth.survey_plan import PlantedAnswers, SurveyPlan, fit_plan
@@ -318,12 +318,12 @@ def simulate_responses(
 
 def _answer(surveys: Surveys, name: str, respondents: Sequence[Respondent]) -> None:
     """Sends the pages of all respondents, page by page, until all have finished."""
-    active = {begin(surveys, name, synthetic=True)[0]: respondent for respondent in respondents}
+    active = {begin_response(surveys, name, synthetic=True)[0]: respondent for respondent in respondents}
     while active:
         submissions = [
             _send_page(surveys, code, page, active[code])
             for code in active
-            if isinstance(page := shown(surveys, code), SurveyPage)
+            if isinstance(page := show_page(surveys, code), SurveyPage)
         ]
         surveys.answers.submissions.record()
         for submission in submissions:
@@ -335,7 +335,7 @@ def _send_page(surveys: Surveys, code: str, shown_page: SurveyPage, respondent: 
     # The whole page, because a condition may depend on an answer of the same page and show further questions.
     whole = next(page for page in shown_page.questionnaire.pages if page.id == shown_page.page.id)
     form = build_form(whole.questions, respondent.answers)
-    submission = sent(
+    submission = submit_page(
         surveys, code, shown_page.page.id, form, new_key(), respondent.seconds.get(shown_page.page.id, 0.0)
     )
     if isinstance(submission, SurveyPage):

@@ -181,7 +181,7 @@ def test_a_wrong_call_or_file_is_one_sentence(ratings: Path, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("rows", "expected"),
     [
-        ([], "has a header and no ratings"),
+        ([], "has a header but no ratings"),
         ([("a", "1", "x"), ("a", "1", "y")], "rater '1' rates item 'a' twice, as 'x' and as 'y': keep one"),
         ([("a", "", "x")], "has no rater in row 2"),
         ([("", "1", "x")], "has no item in row 2"),

@@ -145,7 +145,7 @@ def test_settings_of_rounds_are_checked_and_name_what_is_allowed(shell: Shell) -
     for old, new, expected in (
         ('facets = ["relevance"]', 'facets = ["relevanse"]', "rounds[0].facets is 'relevanse', allowed: relevance"),
         ('after = "pilot"', 'after = "later"', "rounds[1].after is 'later', allowed: pilot"),
-        ('tie_breaker = "tie-breaker"', 'tie_breaker = "rater-1"', "cannot break its ties"),
+        ('tie_breaker = "tie-breaker"', 'tie_breaker = "rater-1"', "cannot be its tie-breaker"),
         ("items = { sample", 'items = { after = "how-to", sample', "items come from one place"),
         ('kind = "pilot"', 'kind = "trial"', "rounds[0].kind is 'trial', allowed: pilot"),
         ('codes = "issue"', 'options = ["a"]', "level needs codes"),

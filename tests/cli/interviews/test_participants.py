@@ -12,7 +12,7 @@ from tests.support.reading_elsewhere import read_elsewhere
 from tests.support.small_interviews import a_study, with_transcript
 
 from quaestor.base.errors import QuaestorError
-from quaestor.interviews.participants.consent import asked_by
+from quaestor.interviews.participants.consent import find_consent_request
 from quaestor.interviews.repository import open_interviews
 from quaestor.study.folder import open_study
 
@@ -73,7 +73,7 @@ def test_a_link_is_printed_once_and_opens(folder: Path) -> None:
     address, _, code = link.rpartition("/")
     assert address == "https://study.example.org/desk/c"
     with open_interviews(open_study(folder)) as interviews:
-        assert asked_by(interviews, code) is not None
+        assert find_consent_request(interviews, code) is not None
     assert code not in run(folder, "participant", "list")
     assert "write it as http" in refusal(folder, "participant", "link", "P1", "--address", "study")
 

@@ -12,9 +12,9 @@ from tests.support.command_line import quaestor
 from tests.support.small_survey import NAME, QUESTIONNAIRE, answered, fielded
 
 from quaestor.study.folder import open_study
-from quaestor.surveys.invitations import accept
+from quaestor.surveys.invitations import accept_invitation
 from quaestor.surveys.lifecycle import open_surveys
-from quaestor.surveys.payment import claim, claim_token
+from quaestor.surveys.payment import submit_claim, claim_token
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def test_links_are_printed_once_and_response_rates_are_shown(folder: Path, tmp_p
     assert [row["label"] for row in rows] == ["one@example.org", "two@example.org"]
     assert "not shown again" in invited.stderr
     with open_surveys(open_study(folder)) as surveys:
-        accept(surveys, rows[0]["link"].removeprefix("https://study.example.org/i/"))
+        accept_invitation(surveys, rows[0]["link"].removeprefix("https://study.example.org/i/"))
     rates = json.loads(quaestor("survey", "rates", NAME, "--json", cwd=folder).stdout)
     assert (rates["sent"], rates["used"], rates["rate"]) == (2, 1, 0.5)
     nobody = {"finished": None, "finished_rate": None}
@@ -58,7 +58,7 @@ def test_links_are_written_to_a_new_private_file(folder: Path, tmp_path: Path) -
 def test_a_used_up_budget_is_reported(tmp_path: Path) -> None:
     with fielded(tmp_path, QUESTIONNAIRE.replace("budget = 500", "budget = 50")) as surveys:
         for number in range(5):
-            claim(surveys, NAME, claim_token(surveys, answered(surveys)[0]), f"somebody-{number}@example.org")
+            submit_claim(surveys, NAME, claim_token(surveys, answered(surveys)[0]), f"somebody-{number}@example.org")
     message = f"The budget of {NAME} is used up"
     assert message not in quaestor("survey", "status", cwd=tmp_path).stderr
     assert quaestor("survey", "claims", "release", NAME, cwd=tmp_path).returncode == 0
@@ -69,7 +69,7 @@ def test_a_used_up_budget_is_reported(tmp_path: Path) -> None:
 def test_pay_is_released_exported_and_marked_paid(folder: Path, tmp_path: Path) -> None:
     with open_surveys(open_study(folder)) as surveys:
         for number in range(5):
-            claim(surveys, NAME, claim_token(surveys, answered(surveys)[0]), f"somebody-{number}@example.org")
+            submit_claim(surveys, NAME, claim_token(surveys, answered(surveys)[0]), f"somebody-{number}@example.org")
     early = quaestor("survey", "claims", "release", NAME, "--most", "1", cwd=folder)
     assert (early.returncode, "1 card is too few" in early.stderr) == (2, True)
     assert quaestor("survey", "claims", "release", NAME, cwd=folder).returncode == 0

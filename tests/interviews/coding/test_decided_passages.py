@@ -452,7 +452,7 @@ def test_ratings_go_out_to_a_file_and_come_back_the_same(study: Study, tmp_path:
         ([stretch(0, 4, "indicator", fields={"how": "x"})], "indicator has no field 'how'"),
         ([stretch(0, 4, "shapes", memo="x" * 5_000)], "5,000 characters"),
         ([{**stretch(0, 4), "colour": "red"}], "says 'colour'"),
-        ("shapes", "is no list of stretches"),
+        ("shapes", "is not a list of passages"),
         ([[0, 4]], "a stretch says start"),
         ([stretch(number, number + 1) for number in range(500)], "500 stretches"),
     ],

@@ -18,7 +18,7 @@ from quaestor.coding.round_acts import close_by_name
 from quaestor.coding.session import open_coding
 from quaestor.interviews.coding.in_vivo import NewCode, adopt, list_in_vivo_passages
 from quaestor.interviews.names.known_names import add_name
-from quaestor.interviews.names.remaining import refuse_names_in, remaining
+from quaestor.interviews.names.remaining import refuse_names_in, find_remaining_names
 from quaestor.interviews.repository import open_interviews
 from quaestor.interviews.themes.cells import build_interview_tables
 from quaestor.interviews.themes.files import write_themes
@@ -161,7 +161,7 @@ def test_an_id_that_holds_a_name_is_told_until_another_code_takes_its_place(
     change_codebook(study, "codebook.merge", {"codes": [before], "into": old})
     with open_interviews(with_names(study)) as interviews:
         assert old in {one.code for one in themes_of(interviews).quotations}
-        told = [(one.kind, one.where) for one in remaining(interviews) if one.kind in ("code", "id")]
+        told = [(one.kind, one.where) for one in find_remaining_names(interviews) if one.kind in ("code", "id")]
         assert told == [("id", "the id of a code of the facet 'themes'")]
         with pytest.raises(StateError, match=r"merge the code into a new one \(`quaestor codebook merge`\)") as why:
             refuse_names_in(interviews)

@@ -23,8 +23,8 @@ from quaestor.interviews.items import SOURCE, make_items
 from quaestor.interviews.names.confirmations import answer_places, answer_all_places, mark_as_read, change_replacement
 from quaestor.interviews.names.known_names import add_name, list_all_names, change_name, get_finder, list_names, remove_name
 from quaestor.interviews.names.masking import read_transcript_as
-from quaestor.interviews.names.matches import CONFIRMED, OPEN, REFUSED, progress_of, proposals
-from quaestor.interviews.names.remaining import refuse_names, remaining
+from quaestor.interviews.names.matches import CONFIRMED, OPEN, REFUSED, count_progress, list_proposals
+from quaestor.interviews.names.remaining import refuse_names, find_remaining_names
 from quaestor.interviews.overview import DONE, build_interview_line
 from quaestor.interviews.participants.people import Contact, set_contact
 from quaestor.interviews.repository import Interviews, open_interviews
@@ -81,13 +81,13 @@ def test_participants_are_known_by_contact_data_and_by_what_recordings_call_them
 
 
 def test_all_at_once_replaces_what_is_sure_throughout_the_study(room: Interviews) -> None:
-    assert answer_all_places(room, True) == len(proposals(room, state=CONFIRMED)) > 6
+    assert answer_all_places(room, True) == len(list_proposals(room, state=CONFIRMED)) > 6
     assert words(room, "P1") == (
         "Hello P1, which stages does your work have?\n"
         "At [organisation A] I, P1, ask [person 1]. [person 1]'s team decides. Write to P1.\nThat is me."
     )
     assert words(room, "P2").endswith("🙂 As P1 of [organisation A] said: when Zanthr marks it. Mark it.")
-    assert [(one.words, one.sure) for one in proposals(room)] == [("Zanthr", False)]
+    assert [(one.words, one.sure) for one in list_proposals(room)] == [("Zanthr", False)]
     assert answer_all_places(room, True, doubtful=True) == 1
     assert not any(name in words(room, "P1") + words(room, "P2") for name in TELLING)
     entries = [one for one in room.file.read_entries(about="P1") if one.kind == "replace"]
@@ -95,16 +95,16 @@ def test_all_at_once_replaces_what_is_sure_throughout_the_study(room: Interviews
 
 
 def test_places_are_answered_one_by_one_and_what_is_refused_stays_refused(room: Interviews) -> None:
-    first, second, *_ = proposals(room, "P1")
+    first, second, *_ = list_proposals(room, "P1")
     assert (first.words, first.before, first.place) == ("Zanthor", "Hello ", "P1/00000:6-13")
     assert answer_places(room, [first.place], True) == 1
     assert answer_places(room, [second.place], False) == 1
     assert second.words == "Obviax GmbH"
-    left = [one.words for one in proposals(room, "P1")]
+    left = [one.words for one in list_proposals(room, "P1")]
     assert not [one for one in left if "Obviax" in one], "what is shorter within it is refused with it"
     add_name(room, "person", ["Somebody Else"])
-    assert second.place in [one.place for one in proposals(room, state=REFUSED)]
-    assert second.place not in [one.place for one in proposals(room)]
+    assert second.place in [one.place for one in list_proposals(room, state=REFUSED)]
+    assert second.place not in [one.place for one in list_proposals(room)]
     assert answer_places(room, [first.place], False) == 1, "what was replaced can be taken back"
     assert "Hello Zanthor" in words(room, "P1")
     assert answer_places(room, [first.place], True) == 1
@@ -115,14 +115,14 @@ def test_places_are_answered_one_by_one_and_what_is_refused_stays_refused(room: 
 
 
 def test_a_place_that_is_refused_for_one_name_is_proposed_for_another(room: Interviews) -> None:
-    place = next(one.place for one in proposals(room, "P1") if one.words == "Wexla Brimm")
+    place = next(one.place for one in list_proposals(room, "P1") if one.words == "Wexla Brimm")
     answer_places(room, [place], False)
     made = add_name(room, "other", ["Wexla Brimm's team", "Brimm"], "[a team]")
-    assert [(one.words, one.name) for one in proposals(room, "P1", "[a team]")] == [("Brimm", made.id)]
+    assert [(one.words, one.name) for one in list_proposals(room, "P1", "[a team]")] == [("Brimm", made.id)]
     remove_name(room, "[person 1]")
     again = add_name(room, "person", ["Wexla Brimm"])
     assert again.id != "person-1", "which was refused at that place"
-    assert [one.place for one in proposals(room, "P1", again.id)][:1] == [place]
+    assert [one.place for one in list_proposals(room, "P1", again.id)][:1] == [place]
     assert answer_places(room, [place], True) == 1
     assert f"ask {again.shown}." in words(room, "P1")
 
@@ -130,20 +130,20 @@ def test_a_place_that_is_refused_for_one_name_is_proposed_for_another(room: Inte
 def test_a_place_that_fits_two_people_waits_until_somebody_says_which(room: Interviews) -> None:
     add_name(room, "person", ["Wexla Grelvan"], participant="P2")
     add_name(room, "person", ["Wexla P Grelvan"], participant="P2")
-    assert [one.words for one in proposals(room, "P1")].count("Wexla Brimm") == 1, "which only one of them is called"
-    either = [one for one in proposals(room, "P1") if one.words == "Wexla"]
+    assert [one.words for one in list_proposals(room, "P1")].count("Wexla Brimm") == 1, "which only one of them is called"
+    either = [one for one in list_proposals(room, "P1") if one.words == "Wexla"]
     assert [(one.shown, one.sure, one.why) for one in either] == [
         ("[person 1]", True, "also the name of P2"),
         ("P2", True, "also the name of [person 1]"),
     ]
     first, second = (one.place for one in either)
     assert (first, second) == (f"{either[0].at}=person-1", f"{either[0].at}=person-2")
-    places = progress_of(room, "P1").found
+    places = count_progress(room, "P1").found
     answer_all_places(room, True, doubtful=True)
-    assert [one.place for one in proposals(room)] == [first, second], "nobody has said which"
-    assert progress_of(room, "P1").open == 1
-    assert progress_of(room, "P1").found == places, "each place counts once"
-    assert [(one.kind, one.shown) for one in remaining(room)] == [("transcript", "[person 1] or P2")]
+    assert [one.place for one in list_proposals(room)] == [first, second], "nobody has said which"
+    assert count_progress(room, "P1").open == 1
+    assert count_progress(room, "P1").found == places, "each place counts once"
+    assert [(one.kind, one.shown) for one in find_remaining_names(room)] == [("transcript", "[person 1] or P2")]
     with pytest.raises(StateError, match=r"the turn P1/00001 \(\[person 1\] or P2\)"):
         make_items(room)
     with pytest.raises(InputError, match=r"are the name of \[person 1\] or P2: choose one, as in .*=person-1"):
@@ -151,29 +151,29 @@ def test_a_place_that_fits_two_people_waits_until_somebody_says_which(room: Inte
     shown = read_transcript_as(room, "P1", "rater-1").turns[1].text
     assert "[person 1] or P2's team decides" in shown
     answer_places(room, [first], False)
-    (left,) = [one for one in proposals(room) if one.words == "Wexla"]
+    (left,) = [one for one in list_proposals(room) if one.words == "Wexla"]
     assert (left.shown, left.why, left.place) == ("P2", "as it is known", either[0].at), "the other one comes up"
     answer_places(room, [left.place], True)
     assert "P2's team decides" in words(room, "P1")
-    assert (proposals(room), remaining(room)) == ([], [])
+    assert (list_proposals(room), find_remaining_names(room)) == ([], [])
 
 
 def test_a_shared_place_is_closed_by_one_answer_and_taken_back_for_the_other(room: Interviews) -> None:
     add_name(room, "person", ["Wexla Grelvan"], "[person 9]")
-    _, second = (one.place for one in proposals(room, "P1") if one.words == "Wexla")
+    _, second = (one.place for one in list_proposals(room, "P1") if one.words == "Wexla")
     assert answer_places(room, [second], True) == 1
     assert "[person 9]'s team" in words(room, "P1")
-    assert not [one for one in proposals(room, "P1") if one.words == "Wexla"]
+    assert not [one for one in list_proposals(room, "P1") if one.words == "Wexla"]
     at = second.partition("=")[0]
     answer_places(room, [at], False)
-    (again,) = [one for one in proposals(room, "P1") if one.words == "Wexla"]
+    (again,) = [one for one in list_proposals(room, "P1") if one.words == "Wexla"]
     assert (again.shown, again.place) == ("[person 1]", at)
-    (taken,) = [one.place for one in proposals(room, "P1", state=REFUSED)]
+    (taken,) = [one.place for one in list_proposals(room, "P1", state=REFUSED)]
     assert answer_places(room, [taken], True) == 1
     assert "[person 9]'s team" in words(room, "P1"), "and not the one that is open there"
     answer_places(room, [at], False)
     assert answer_all_places(room, False, name="[person 1]") > 0
-    assert [one.shown for one in proposals(room, "P1", state=REFUSED) if one.words == "Wexla"] == [
+    assert [one.shown for one in list_proposals(room, "P1", state=REFUSED) if one.words == "Wexla"] == [
         "[person 9]", "[person 1]",
     ]  # fmt: skip
 
@@ -181,7 +181,7 @@ def test_a_shared_place_is_closed_by_one_answer_and_taken_back_for_the_other(roo
 def test_all_that_may_be_one_of_two_is_that_one_where_the_lead_says_so(room: Interviews) -> None:
     add_name(room, "person", ["Wexla Grelvan"], "[person 9]")
     answer_all_places(room, True, name="[person 1]")
-    assert [one.shown for one in proposals(room, "P1") if one.words == "Wexla"] == ["[person 1]", "[person 9]"]
+    assert [one.shown for one in list_proposals(room, "P1") if one.words == "Wexla"] == ["[person 1]", "[person 9]"]
     answer_all_places(room, True, name="[person 1]", doubtful=True)
     assert "[person 1]'s team" in words(room, "P1")
 
@@ -190,7 +190,7 @@ def test_the_name_of_who_withdraws_is_replaced_also_where_it_may_be_another(room
     add_name(room, "person", ["Wexla Grelvan"], participant="P2")
     said = {"question": "", "text": "ask Wexla", "at": 3.0, "section": "practice"}
     room.file.add(NewEntry("note", "lead", said, "P1", "P1", room.now()))
-    assert [one.shown for one in remaining(room) if one.kind == "note"] == ["[person 1] or P2"]
+    assert [one.shown for one in find_remaining_names(room) if one.kind == "note"] == ["[person 1] or P2"]
     withdraw(room, "P2")
     assert "P2's team decides" in words(room, "P1")
 
@@ -208,12 +208,12 @@ def test_words_that_are_shown_hold_no_other_name(room: Interviews) -> None:
     with pytest.raises(InputError, match="contains an address"):
         change_replacement(room, "[person 1]", "[see https://ovx.example/x]")
     change_replacement(room, "[person 1]", "[manager at Grelvan]")
-    assert remaining(room) == []
+    assert find_remaining_names(room) == []
     add_name(room, "organisation", ["Grelvan"])
-    told = [(one.kind, one.where, one.shown) for one in remaining(room)]
+    told = [(one.kind, one.where, one.shown) for one in find_remaining_names(room)]
     assert told == [("shown", "the replacement of the name person-1", "[organisation B]")]
     remove_name(room, "person-1")
-    told = [(one.kind, one.where, one.shown) for one in remaining(room)]
+    told = [(one.kind, one.where, one.shown) for one in find_remaining_names(room)]
     assert told == [("shown", "a replacement in the transcript P1", "[organisation B]")], "where it stays replaced"
 
 
@@ -223,17 +223,17 @@ def test_a_recording_that_calls_people_as_they_are_shown_keeps_nothing_from_bein
         add_name(room, "person", ["Person 1"])
         add_name(room, "product", ["Product A"])
         answer_all_places(room, True)
-        assert remaining(room) == []
+        assert find_remaining_names(room) == []
 
 
 def test_a_name_that_is_added_later_is_looked_for_again_and_a_longer_one_takes_the_place(room: Interviews) -> None:
     answer_all_places(room, True)
     made = add_name(room, "other", ["ask Wexla Brimm"], "[two of them]")
-    places = proposals(room, name="[two of them]")
+    places = list_proposals(room, name="[two of them]")
     assert [(one.words, one.name) for one in places] == [("ask Wexla Brimm", made.id)]
     answer_places(room, [places[0].place], True)
     assert "I, P1, [two of them]. [person 1]'s team" in words(room, "P1")
-    assert proposals(room, "P1") == []
+    assert list_proposals(room, "P1") == []
 
 
 def test_other_words_for_a_name_stand_everywhere_and_never_hold_it(room: Interviews) -> None:
@@ -261,14 +261,14 @@ def test_names_with_signs_are_found_replaced_and_keep_a_study_from_being_publish
         for form in ("AT&T", "Ernst & Young", "Hollerith & Daughters"):
             add_name(room, "organisation", [form])
         add_name(room, "product", ["C#"])
-        assert [one.shown for one in remaining(room)] == [
+        assert [one.shown for one in find_remaining_names(room)] == [
             "[organisation A]", "[organisation B]", "[organisation C]", "[product A]"
         ]  # fmt: skip
         answer_all_places(room, True)
         assert words(room, "P1").endswith(
             "At [organisation A], at [organisation B] and at [organisation C] we wrote [product A]; C is older."
         )
-        assert remaining(room) == []
+        assert find_remaining_names(room) == []
         add_name(room, "product", ["C++"])
 
 
@@ -287,7 +287,7 @@ def test_a_colleague_who_speaks_is_known_and_keeps_their_words_once_answered(tmp
         talk = with_transcript(room, turns=(*TALK, ("Guest", "As Wexla said."), ("Wexla Brimm", "Yes.")))
         about = (talk.participant, talk.interview, room.now())
         room.file.add(NewEntry("speaker", "lead", {"speaker": "Wexla Brimm", "voice": "other"}, *about))
-        (place,) = proposals(room)
+        (place,) = list_proposals(room)
         assert (place.words, place.shown) == ("Wexla", "[person 1]")
         answer_places(room, [place.place], True)
         assert add_name(room, "person", ["Anybody New"]).shown == "[person 2]"
@@ -303,18 +303,18 @@ def test_a_name_that_was_replaced_while_voices_were_the_wrong_way_round_is_open_
         set_speaker(room, "P1", "Wexla", "participant")
         answer_all_places(room, True)
         assert words(room, "P1") == "I am P1, who asks?\nI am [interviewer], P1.\nSo it is."
-        assert remaining(room) == []
+        assert find_remaining_names(room) == []
         set_speaker(room, "P1", "Zanthor", "participant")
         set_speaker(room, "P1", "Wexla", "interviewer")
-        assert [(one.words, one.shown) for one in proposals(room)] == [
+        assert [(one.words, one.shown) for one in list_proposals(room)] == [
             ("Wexla", "[interviewer]"), ("Zanthor", "P1"), ("Wexla", "[interviewer]"),
         ]  # fmt: skip
-        assert proposals(room, state=CONFIRMED) == []
-        assert len(remaining(room)) == 3
+        assert list_proposals(room, state=CONFIRMED) == []
+        assert len(find_remaining_names(room)) == 3
         assert read_transcript_as(room, "P1", "rater-1").turns[1].text == "I am P1, [interviewer]."
         answer_all_places(room, True)
         assert words(room, "P1") == "I am [interviewer], who asks?\nI am P1, [interviewer].\nSo it is."
-        assert remaining(room) == []
+        assert find_remaining_names(room) == []
 
 
 def test_the_step_is_done_when_every_place_is_answered_and_somebody_looked(room: Interviews) -> None:
@@ -325,7 +325,7 @@ def test_the_step_is_done_when_every_place_is_answered_and_somebody_looked(room:
     assert step("P2")[1] == "3 places to check"
     answer_all_places(room, True, interview="P2", doubtful=True)
     assert step("P2")[1] == "all answered: read the transcript once more"
-    assert not progress_of(room, "P2").done
+    assert not count_progress(room, "P2").done
     mark_as_read(room, "P2")
     assert step("P2") == (DONE, "3 replaced by pseudonyms")
     with_transcript(room)
@@ -335,18 +335,18 @@ def test_the_step_is_done_when_every_place_is_answered_and_somebody_looked(room:
     with pytest.raises(InputError, match="still has open places"):
         mark_as_read(room, "P1")
     add_name(room, "product", ["First I look"])
-    assert (progress_of(room, "P3").open, step("P3")[0] == DONE) == (1, False)
+    assert (count_progress(room, "P3").open, step("P3")[0] == DONE) == (1, False)
 
 
 def test_notes_and_words_about_participants_are_looked_through_too(room: Interviews) -> None:
     answer_all_places(room, True)
-    assert remaining(room) == []
+    assert find_remaining_names(room) == []
     said = {"question": "stages", "text": "Zanthor means Wexla", "at": 3.0, "section": "practice"}
     room.file.add(NewEntry("note", "lead", said, "P1", "P1", room.now()))
     room.file.add(
         NewEntry("participant", "lead", {"role": "at Obviax", "years": 1, "field": "", "synthetic": False}, "P2")
     )
-    told = {(one.kind, one.where, one.shown) for one in remaining(room)}
+    told = {(one.kind, one.where, one.shown) for one in find_remaining_names(room)}
     assert told == {
         ("participant", "the role of P2", "[organisation A]"),
         ("note", "note 1 of P1 on the question 'stages'", "P1"),
@@ -359,18 +359,18 @@ def test_addresses_outside_transcripts_remain_too_whether_or_not_a_name_is_known
         name = with_interview(room).id
         said = {"question": "", "text": "some.body@example.org, 0.0001 0.0002", "at": 3.0, "section": "practice"}
         room.file.add(NewEntry("note", "lead", said, "P1", name, room.now()))
-        assert [(one.where, one.shown) for one in remaining(room)] == [("note 1 of P1", "[e-mail address]")]
+        assert [(one.where, one.shown) for one in find_remaining_names(room)] == [("note 1 of P1", "[e-mail address]")]
 
 
 def test_items_that_are_older_than_the_names_are_told_until_all_is_made_anew(tmp_path: Path) -> None:
     study = themed_study(tmp_path, [("{data:Grelvan & data}.", "two", "three")])
     with open_interviews(study) as room:
-        assert remaining(room) == []
+        assert find_remaining_names(room) == []
         add_name(room, "organisation", ["Grelvan"])
         answer_all_places(room, True)
 
         def told() -> list[tuple[str, str]]:
-            return [(one.where, one.shown) for one in remaining(room) if one.kind == "items"]
+            return [(one.where, one.shown) for one in find_remaining_names(room) if one.kind == "items"]
 
         mend = "older than the names: run `quaestor interview items`, `quaestor ingest turns`, `quaestor funnel`"
         assert told() == [(f"the items of P1, which are {mend}", "[organisation A]")]
@@ -393,7 +393,7 @@ def test_memos_fields_and_codes_are_looked_through_too(tmp_path: Path) -> None:
     with open_interviews(study) as room:
         set_contact(room, "P1", QUELL)
         add_name(room, "other", ["looking at the data"], "[a phrase]")
-        told = [(one.kind, one.where, one.shown) for one in remaining(room)]
+        told = [(one.kind, one.where, one.shown) for one in find_remaining_names(room)]
     where = f"what rater-1 wrote about P1/00003 in the round {ROUND!r}"
     assert told == [
         ("code", "the name of the code 'practice/data'", "[a phrase]"),
@@ -484,7 +484,7 @@ def test_after_all_is_confirmed_no_known_name_is_in_the_text(tmp_path: Path) -> 
         def confirmed(turns: list[list[str]], between: str) -> None:
             with_transcript(room, name, [("Guest", between.join(one)) for one in turns])
             answer_all_places(room, True, doubtful=True)
-            assert proposals(room, state=OPEN) == []
+            assert list_proposals(room, state=OPEN) == []
             for turn in room.transcript(name).turns:
                 assert get_finder(room).find_sure_names(turn.text) == [], turn.text
                 assert unnamed(turn.text) == unnamed(turn.raw)

@@ -30,7 +30,7 @@ from quaestor.interviews.coding.acts import (
 from quaestor.interviews.names.confirmations import answer_places, answer_all_places, change_replacement
 from quaestor.interviews.names.known_names import add_name, list_all_names, remove_name
 from quaestor.interviews.names.masking import HIDE, read_transcript_as, show_transcript, show_transcript_at
-from quaestor.interviews.names.matches import REFUSED, proposals
+from quaestor.interviews.names.matches import REFUSED, list_proposals
 from quaestor.interviews.pages.coding_sheet import CodedTurn, build_coding_sheet
 from quaestor.interviews.repository import Interviews
 from quaestor.interviews.text_mask import text_mask
@@ -63,7 +63,7 @@ def page(room: Interviews, rater: str = "rater-1") -> tuple[CodedTurn, int]:
 
 def save(room: Interviews, stretches: Sequence[dict[str, Any]], seen: int) -> None:
     wanted = build_coding_act(room.coding, room, ROUND, "rater-1", PassageSubmission("P1", 1, stretches, seen))
-    room.coding.act(wanted.decide)
+    room.coding.act(wanted.build_act)
 
 
 def recorded(room: Interviews) -> list[tuple[int, int]]:
@@ -187,7 +187,7 @@ def do(room: Interviews, what: str, which: int) -> None:
     """Something that the lead does with names; nothing where there is nothing to do it with."""
     shown = list(FORMS)[which]
     known = {one.forms[0]: one.id for one in list_all_names(room)}
-    found = proposals(room)
+    found = list_proposals(room)
     match what:
         case "add" if FORMS[shown] not in known:
             add_name(room, "other", [FORMS[shown]], shown)
@@ -221,8 +221,8 @@ def test_a_stretch_covers_just_the_words_that_were_selected_whatever_becomes_of_
         for act in before:
             do(room, *act)
         turn, seen = page(room)
-        wholly = {one.words for one in proposals(room) if one.sure} - {
-            one.words for one in proposals(room, state=REFUSED)
+        wholly = {one.words for one in list_proposals(room) if one.sure} - {
+            one.words for one in list_proposals(room, state=REFUSED)
         }
         assert not [one for one in wholly if one in turn.text]
         words = spans(turn.text)

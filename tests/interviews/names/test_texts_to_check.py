@@ -14,8 +14,8 @@ from quaestor.coding.round_acts import open_by_name
 from quaestor.coding.round_setup import add_round
 from quaestor.interviews.items import FOLDER, SOURCE, STEP, make_items
 from quaestor.interviews.names.known_names import add_name
-from quaestor.interviews.names.remaining import refuse_names, remaining
-from quaestor.interviews.names.rewording import replace_written
+from quaestor.interviews.names.remaining import refuse_names, find_remaining_names
+from quaestor.interviews.names.rewording import replace_names_in_texts
 from quaestor.interviews.repository import Interviews, open_interviews
 from quaestor.study.folder import Study, open_study
 
@@ -34,7 +34,7 @@ question = "What is odd here?"
 
 
 def told(room: Interviews, kind: str) -> list[str]:
-    return [one.where for one in remaining(room) if one.kind == kind]
+    return [one.where for one in find_remaining_names(room) if one.kind == kind]
 
 
 def test_a_name_in_a_guide_by_which_people_were_asked_is_found_and_can_be_taken_out(tmp_path: Path) -> None:
@@ -50,16 +50,16 @@ def test_a_name_in_a_guide_by_which_people_were_asked_is_found_and_can_be_taken_
             "the question 'at-grelvan' of the guide 'guide', version 1",
             "the question 'factors' of the guide 'guide', version 1",
         ]
-        assert [one.where[:18] for one in remaining(room) if one.kind == "items"] == ["the items of P1, w"]
+        assert [one.where[:18] for one in find_remaining_names(room) if one.kind == "items"] == ["the items of P1, w"]
         with pytest.raises(StateError, match=r"the title of the guide .*remove them from the guide"):
             make_items(room)
-        assert replace_written(room) == 1
+        assert replace_names_in_texts(room) == 1
         assert told(room, "guide") == []
         guide = room.guide("guide", 1)
         assert [one.id for one in guide.questions()] == ["at-grelvan", "factors", "illegal"], "ids stay"
         assert next(iter(guide.questions())).text == "Which stages does work at [organisation A] have?"
         make_items(room)
-        assert remaining(room) == []
+        assert find_remaining_names(room) == []
     assert b"Grelvan" not in (study.root / FOLDER / f"{SOURCE}.csv").read_bytes()
 
 
@@ -69,7 +69,7 @@ def test_a_name_in_the_study_file_is_found(tmp_path: Path) -> None:
     study.file.write_text(text + 'description = "Of Grelvan, see https://example.org"\n', "utf-8")
     with open_interviews(open_study(tmp_path)) as room:
         with_transcript(room)
-        assert remaining(room) == []
+        assert find_remaining_names(room) == []
         add_name(room, "organisation", ["Grelvan"])
         assert told(room, "study") == ["the title of the study", "the description of the study"]
     with pytest.raises(StateError, match=r"To fix it: change study\.toml"):
@@ -92,10 +92,10 @@ def test_what_is_written_in_rounds_without_stretches_is_looked_through_too(tmp_p
     study = with_remarks(tmp_path)
     with open_interviews(study) as room:
         add_name(room, "organisation", ["Grelvan"])
-        assert remaining(room) == []
+        assert find_remaining_names(room) == []
         rate(room.coding, "remarks", "rater-1", "P1/00001", {"remark": "as at Grelvan"}, memo="Grelvan again")
         where = "what rater-1 wrote about P1/00001 in the round 'remarks'"
         assert told(room, "memo") == [where, where]
-        assert replace_written(room) == 2
+        assert replace_names_in_texts(room) == 2
     with open_interviews(study) as room:
-        assert remaining(room) == []
+        assert find_remaining_names(room) == []

@@ -30,9 +30,9 @@ from quaestor.interviews.model.records import SpokenTurn
 from quaestor.interviews.names.confirmations import answer_places
 from quaestor.interviews.names.known_names import list_all_names
 from quaestor.interviews.names.masking import show_transcript, show_transcript_at
-from quaestor.interviews.names.matches import proposals
-from quaestor.interviews.names.remaining import remaining
-from quaestor.interviews.participants.people import Contact, contact_of, set_contact
+from quaestor.interviews.names.matches import list_proposals
+from quaestor.interviews.names.remaining import find_remaining_names
+from quaestor.interviews.participants.people import Contact, read_contact, set_contact
 from quaestor.interviews.repository import Interviews, open_interviews
 from quaestor.interviews.withdrawal import withdraw
 from quaestor.store.sealed_file import NewEntry
@@ -149,8 +149,8 @@ def test_no_recorded_word_of_others_holds_the_name_in_any_form(study: Study, roo
     assert {"interviews.db/pieces", "interviews.db/words"} <= {before[row] for row in gone}
     held = b"".join(path.read_bytes() for path in study.root.rglob("*") if path.is_file())
     assert not [before[row] for row in gone if row in held], "what a row was before is overwritten"
-    assert remaining(room) == []
-    assert contact_of(room, "P2").more == "a friend of P1"
+    assert find_remaining_names(room) == []
+    assert read_contact(room, "P2").more == "a friend of P1"
 
 
 def test_the_pseudonym_is_shown_and_every_place_stays_where_it_was(room: Interviews) -> None:
@@ -207,7 +207,7 @@ def test_what_a_person_said_is_no_name_and_ordinary_words_stay(tmp_path: Path) -
         with_transcript(room, turns=(("Interviewer", "And?"), ("Guest", said)))
         set_contact(room, "P1", Contact("Mark Vexil"))
         refused, confirmed = (
-            next(one.place for one in proposals(room, "P2") if one.words == words and one.start >= start)
+            next(one.place for one in list_proposals(room, "P2") if one.words == words and one.start >= start)
             for words, start in (("Vexil", 0), ("mark", 20))
         )
         answer_places(room, [refused], False)
@@ -290,7 +290,7 @@ def test_a_backup_from_before_comes_back_without_the_name(study: Study, tmp_path
     assert traces(everything_kept(study)) == []
     with open_interviews(study) as room:
         assert [turn.text for turn in turns(room)] == expected
-        assert remaining(room) == []
+        assert find_remaining_names(room) == []
     before = sealed_rows(study)
     restore_study(study, backup)
     assert sealed_rows(study) == before, "once more it is the same"

@@ -14,8 +14,8 @@ from quaestor.interviews.participants.people import (
     Contact,
     add_participant,
     change_participant,
-    contact_of,
-    reachable,
+    read_contact,
+    list_reachable,
     set_contact,
     years_from,
 )
@@ -89,10 +89,10 @@ def test_what_cannot_be_is_refused(room: Interviews) -> None:
 def test_how_to_reach_somebody_is_the_leads_alone_and_lies_under_seal(room: Interviews, tmp_path: Path) -> None:
     add_participant(room)
     set_contact(room, "P1", SOMEBODY)
-    assert contact_of(room, "P1") == SOMEBODY
-    assert reachable(room) == {"P1"}
+    assert read_contact(room, "P1") == SOMEBODY
+    assert list_reachable(room) == {"P1"}
     with pytest.raises(StateError, match="is not the lead"):
-        contact_of(room, "P1", "interviewer")
+        read_contact(room, "P1", "interviewer")
     with pytest.raises(StateError, match="is not the lead"):
         set_contact(room, "P1", Contact(), "interviewer")
     assert repr(SOMEBODY) == "Contact()"
@@ -107,10 +107,10 @@ def test_of_an_address_that_is_replaced_nothing_stays(room: Interviews, tmp_path
     set_contact(room, "P1", SOMEBODY)
     sealed = _blobs(room)
     set_contact(room, "P1", Contact(email="new@example.org"))
-    assert contact_of(room, "P1") == Contact(email="new@example.org")
+    assert read_contact(room, "P1") == Contact(email="new@example.org")
     set_contact(room, "P1", Contact())
-    assert contact_of(room, "P1").is_empty
-    assert reachable(room) == frozenset()
+    assert read_contact(room, "P1").is_empty
+    assert list_reachable(room) == frozenset()
     held = b"".join(path.read_bytes() for path in tmp_path.glob("identities.db*"))
     assert sealed
     assert not [blob for blob in sealed if blob in held]
@@ -121,7 +121,7 @@ def test_a_refused_address_is_not_repeated_in_the_refusal(room: Interviews) -> N
     with pytest.raises(InputError) as refused:
         set_contact(room, "P1", Contact("Wilhelmina Xanthe", "w.xanthe at example"))
     assert "xanthe" not in str(refused.value).lower()
-    assert contact_of(room, "P1").is_empty
+    assert read_contact(room, "P1").is_empty
 
 
 def _blobs(room: Interviews) -> list[bytes]:

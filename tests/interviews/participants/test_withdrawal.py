@@ -15,7 +15,7 @@ from quaestor.evidence.ingest import ingest_source
 from quaestor.interviews.conduct.acts import Stamp, tick_item
 from quaestor.interviews.conduct.conversation_state import read_conversation
 from quaestor.interviews.items import SOURCE, make_items
-from quaestor.interviews.names.remaining import remaining
+from quaestor.interviews.names.remaining import find_remaining_names
 from quaestor.interviews.participants.consent import ACCEPTED, ON_PAPER, find_consent_request, make_link, record_consent
 from quaestor.interviews.participants.people import Contact, add_participant, set_contact
 from quaestor.interviews.repository import Interviews, open_interviews
@@ -146,7 +146,7 @@ def test_a_name_that_others_said_is_not_published_since_nobody_knows_it_any_more
     noted = {"question": "stages", "text": "Learnt from Wilhelmina Xanthe."}
     room.file.add(NewEntry("note", "lead", noted, other.participant, other.interview, room.now()))
     tick_item(room, other.interview, Stamp("lead"), "factors", "", "what Xanthe says")
-    assert {one.kind for one in remaining(room)} == {"transcript", "note"}
+    assert {one.kind for one in find_remaining_names(room)} == {"transcript", "note"}
     withdraw(room, "P1")
     shown = " ".join(turn.text for turn in room.transcript(other.interview).turns)
     assert "anth" not in shown
@@ -154,7 +154,7 @@ def test_a_name_that_others_said_is_not_published_since_nobody_knows_it_any_more
     held = read_conversation(room, other.interview)
     assert [one.text for one in held.notes] == ["Learnt from P1."]
     assert [one.other for one in held.ticks] == ["what P1 says"]
-    assert remaining(room) == []
+    assert find_remaining_names(room) == []
 
 
 def test_who_withdraws_by_link_is_on_record_as_who_replaced_the_name(room: Interviews) -> None:

@@ -13,7 +13,7 @@ from scipy import stats
 from tests.support.printed_figures import BUNDLED, COUNTS, COUNTS_FILE, bundled_copy, change, printed_study
 
 from quaestor.base.errors import SettingsError
-from quaestor.publication.audit.checks import checks_of
+from quaestor.publication.audit.checks import run_checks
 from quaestor.publication.audit.printed import read_printed
 from quaestor.publication.audit.records import Audit, Check
 from quaestor.study.folder import Study, open_study
@@ -23,7 +23,7 @@ from quaestor.study.templates import template_folder
 def checks(study: Study) -> tuple[Check, ...]:
     printed = read_printed(study)
     assert printed is not None
-    return checks_of(printed)
+    return run_checks(printed)
 
 
 def failed(study: Study) -> list[str]:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quaestor.publication.audit.compare import compared, is_truncated, number_alone, numbers_in, verdict_of
+from quaestor.publication.audit.compare import compare_numbers, is_truncated, number_alone, find_numbers, judge
 from quaestor.publication.audit.records import DIFFERS, MATCH, NOT_COMPUTABLE, NOT_PRINTED, ROUNDING
 
 NUMBERS = st.decimals(-1_000_000, 1_000_000, places=9)
@@ -23,21 +23,21 @@ def printed(number: Decimal, decimals: int, rounding: str = ROUND_HALF_UP) -> st
 def test_a_rounded_number_is_a_match_or_rounding(number: Decimal, decimals: int, rounding: str) -> None:
     text = printed(number, decimals, rounding)
     expected = MATCH if Decimal(text) == number else ROUNDING
-    assert verdict_of(text, float(number)) == expected
+    assert judge(text, float(number)) == expected
 
 
 @given(NUMBERS, DECIMALS, st.sampled_from([-1, 1]), st.decimals("0.501", "1000", places=3))
 def test_more_than_half_a_unit_away_differs(number: Decimal, decimals: int, sign: int, units: Decimal) -> None:
     text = printed(number, decimals)
     away = Decimal(text) + sign * units * Decimal(1).scaleb(-decimals)
-    assert verdict_of(text, float(away)) == DIFFERS
+    assert judge(text, float(away)) == DIFFERS
 
 
 @given(st.integers(-(10**6), 10**6), DECIMALS, st.sampled_from([-1, 1]))
 def test_exactly_half_a_unit_is_still_rounding(whole: int, decimals: int, sign: int) -> None:
     unit = Decimal(1).scaleb(-decimals)
     number = whole * unit
-    assert verdict_of(f"{number:f}", float(number + sign * unit / 2)) == ROUNDING
+    assert judge(f"{number:f}", float(number + sign * unit / 2)) == ROUNDING
 
 
 @given(NUMBERS, DECIMALS)
@@ -45,7 +45,7 @@ def test_a_number_is_read_as_it_is_written(number: Decimal, decimals: int) -> No
     text = printed(number, decimals)
     value = Decimal(text)
     for written in (text, f"{value:,f}", text.replace("-", "−"), f"about {value:,f}% of them"):
-        assert numbers_in(written) == [(float(value), decimals)], written
+        assert find_numbers(written) == [(float(value), decimals)], written
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_a_number_is_read_as_it_is_written(number: Decimal, decimals: int) -> No
     ],
 )
 def test_the_numbers_of_a_text(text: str, expected: list[tuple[float, int]]) -> None:
-    assert numbers_in(text) == expected
+    assert find_numbers(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -99,18 +99,18 @@ def test_the_numbers_of_a_text(text: str, expected: list[tuple[float, int]]) -> 
     ],
 )
 def test_a_verdict(text: str, computed: float | str | None, expected: str) -> None:
-    assert verdict_of(text, computed) == expected
+    assert judge(text, computed) == expected
 
 
 def test_at_least_is_a_floor() -> None:
-    assert verdict_of("22,000,000", 22_000_001.0, at_least=True) == MATCH
-    assert verdict_of("22,000,000", 22_000_000.0, at_least=True) == MATCH
-    assert verdict_of("22,000,000", 21_999_999.0, at_least=True) == DIFFERS
+    assert judge("22,000,000", 22_000_001.0, at_least=True) == MATCH
+    assert judge("22,000,000", 22_000_000.0, at_least=True) == MATCH
+    assert judge("22,000,000", 21_999_999.0, at_least=True) == DIFFERS
 
 
 def test_noise_of_floats_is_no_difference() -> None:
-    assert compared(0.3, 1, 0.1 + 0.2) == MATCH
-    assert compared(100.0, 6, 0.1 * 3 * 1000 / 3) == MATCH
+    assert compare_numbers(0.3, 1, 0.1 + 0.2) == MATCH
+    assert compare_numbers(100.0, 6, 0.1 * 3 * 1000 / 3) == MATCH
 
 
 @given(st.decimals(-1_000_000, 1_000_000, places=7), DECIMALS)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from quaestor.publication.audit.compare import explained, verdict_of
+from quaestor.publication.audit.compare import explain_differences, judge
 from quaestor.publication.audit.records import DIFFERS, MATCH, AuditCell, Key
 
 COLUMNS = ("a", "b", "c")
@@ -17,14 +17,14 @@ Line = Sequence[float | None]
 
 def cells_of(printed: Mapping[str, Sequence[str]], computed: Mapping[str, Line], table: str = "1") -> list[AuditCell]:
     return [
-        AuditCell(table, row, column, text, value, verdict_of(text, value))
+        AuditCell(table, row, column, text, value, judge(text, value))
         for row, texts in printed.items()
         for column, text, value in zip(COLUMNS, texts, computed[row], strict=False)
     ]
 
 
 def explanations(cells: Sequence[AuditCell], alternatives: Mapping[str, Mapping[Key, float]] | None = None) -> set[str]:
-    return {cell.explanation for cell in explained(cells, alternatives or {}) if cell.explanation}
+    return {cell.explanation for cell in explain_differences(cells, alternatives or {}) if cell.explanation}
 
 
 COMPUTED: dict[str, Line] = {"r1": (1.0, 20.0, 0.31), "r2": (4.0, 50.0, 0.62), "r3": (7.0, 80.0, 0.93)}
@@ -35,7 +35,7 @@ ROWS_1_AND_2 = "the rows 'r1' and 'r2' are swapped in print"
 def test_two_rows_in_each_others_place_are_found() -> None:
     cells = cells_of({**RIGHT, "r1": RIGHT["r2"], "r2": RIGHT["r1"]}, COMPUTED)
     assert explanations(cells) == {ROWS_1_AND_2}
-    for cell in explained(cells, {}):
+    for cell in explain_differences(cells, {}):
         assert bool(cell.explanation) == (cell.row != "r3")
         assert cell.verdict == (MATCH if cell.row == "r3" else DIFFERS)  # an explanation changes no verdict
 
@@ -70,7 +70,7 @@ def test_three_rows_in_a_ring_were_not_exchanged() -> None:
 def test_two_columns_in_each_others_place_are_found() -> None:
     cells = cells_of({row: (texts[1], texts[0], texts[2]) for row, texts in RIGHT.items()}, COMPUTED)
     assert explanations(cells) == {"the columns 'a' and 'b' are swapped in print"}
-    assert all(bool(cell.explanation) == (cell.column != "c") for cell in explained(cells, {}))
+    assert all(bool(cell.explanation) == (cell.column != "c") for cell in explain_differences(cells, {}))
 
 
 def test_where_rows_and_columns_fit_both_are_named() -> None:
@@ -93,7 +93,7 @@ def test_a_figure_cut_off_another_version_and_another_coefficient() -> None:
         "version 2 of the codebook": {("1", "r1", "a"): 0.9, ("1", "r1", "b"): 7.0},
         "Spearman's ρ instead of Pearson's r": {("1", "r1", "c"): 0.304},
     }
-    assert [cell.explanation for cell in explained(cells, alternatives)] == [
+    assert [cell.explanation for cell in explain_differences(cells, alternatives)] == [
         "cut off instead of rounded, or fits version 1 of the codebook",
         "fits version 1 of the codebook (and 1 more)",
         "fits Spearman's ρ instead of Pearson's r",
@@ -125,7 +125,7 @@ def test_a_shuffle_is_explained_where_it_is_an_exchange_of_pairs(numbers: list[i
     came_from = dict(zip(ROWS, order, strict=True))
     assume(any(row != came for row, came in came_from.items()))
     printed = {row: [f"{value:.0f}" for value in computed[came_from[row]]] for row in ROWS}
-    for cell in explained(cells_of(printed, computed), {}):
+    for cell in explain_differences(cells_of(printed, computed), {}):
         other = came_from[cell.row]
         if other != cell.row and came_from[other] == cell.row:
             assert repr(cell.row) in cell.explanation

@@ -28,8 +28,8 @@ from quaestor.publication.audit.records import (
     AuditCell,
     Check,
 )
-from quaestor.publication.audit.run import audit_json, audit_of
-from quaestor.publication.publication import Publication, audit_study, computed_of, publication_of
+from quaestor.publication.audit.run import audit_json, run_audit
+from quaestor.publication.publication import Publication, audit_study, open_computed, compute_publication
 from quaestor.publication.replicate.posts import load_labels
 from quaestor.publication.results.values import DAYS, NAMES, SHARE, Computed
 from quaestor.render.table_model import Cell, Column, Finding, Group, Row, Selection, Table, Value
@@ -60,7 +60,7 @@ def audited(
     printed = read_printed(study)
     assert printed is not None
     computed = Computed(study, funnel=funnel)
-    return audit_of(computed, printed, tables or {}, [Finding("1", "", findings)], quantities, {})
+    return run_audit(computed, printed, tables or {}, [Finding("1", "", findings)], quantities, {})
 
 
 def claimed(folder: Path, text: str, *values: Value) -> AuditCell:
@@ -231,8 +231,8 @@ def replicated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Publication
     folder = tmp_path_factory.mktemp("audit")
     data = write_labelled(folder / "posts.csv", labels_as_printed())
     study = load_labels(BUNDLED, data, folder / "study", quiet).study
-    with computed_of(study) as computed:
-        yield publication_of(computed, quiet)
+    with open_computed(study) as computed:
+        yield compute_publication(computed, quiet)
 
 
 @contextmanager
@@ -396,8 +396,8 @@ def test_cells_are_named_as_published(found: Audit, table: str) -> None:
 
 
 def test_a_study_without_results_is_audited_by_its_printed_figures_alone() -> None:
-    with computed_of(open_study(template_folder(BUNDLED)), needs_results=False) as computed:
-        audit = audit_study(publication_of(computed, quiet))
+    with open_computed(open_study(template_folder(BUNDLED)), needs_results=False) as computed:
+        audit = audit_study(compute_publication(computed, quiet))
     assert {cell.verdict for cell in audit.cells} == {NOT_COMPUTABLE, NOT_PRINTED}
     assert audit.open == 0
     assert audit.placements == ()

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quaestor.publication.handbook.drawings import legend, maps, shade
-from quaestor.publication.handbook.entry_index import Shelf
+from quaestor.publication.handbook.drawings import build_legend, draw_maps, shade
+from quaestor.publication.handbook.entry_index import EntryIndex
 from quaestor.publication.handbook.records import Entry, Handbook, Measures
 
 HOUR = 1 / 24
@@ -36,7 +36,7 @@ def book_of(counts: dict[str, list[int | None]], book: Handbook) -> Handbook:
 )
 def test_every_counted_code_has_one_tile_inside_its_district(counts: dict[str, list[int | None]]) -> None:
     empty = Handbook("t", "", "s", "computed", "", ("phase", "object"), (), "", "")
-    drawn = maps(Shelf(book_of(counts, empty)))
+    drawn = draw_maps(EntryIndex(book_of(counts, empty)))
     expected = {f"{phase}/{index}" for phase, posts in counts.items() for index, n in enumerate(posts) if n}
     assert len(drawn) == (2 if expected else 0)
     for one in drawn:
@@ -52,7 +52,7 @@ def test_every_counted_code_has_one_tile_inside_its_district(counts: dict[str, l
 
 
 def test_twice_the_posts_is_about_twice_the_tile(book: Handbook) -> None:
-    wide = maps(Shelf(book_of({"data": [400, 200, 100]}, book)))[0]
+    wide = draw_maps(EntryIndex(book_of({"data": [400, 200, 100]}, book)))[0]
     areas = [tile.place.width * tile.place.height for tile in wide.districts[0].tiles]
     assert areas[0] / areas[1] == pytest.approx(2, rel=0.02)
     assert areas[1] / areas[2] == pytest.approx(2, rel=0.02)
@@ -60,12 +60,12 @@ def test_twice_the_posts_is_about_twice_the_tile(book: Handbook) -> None:
 
 def test_a_phase_without_counted_objects_is_a_tile_of_its_own(book: Handbook) -> None:
     entries = (Entry("data", "phase", "data", ("data",), measures=Measures(posts=5)),)
-    drawn = maps(Shelf(replace(book, entries=entries)))
+    drawn = draw_maps(EntryIndex(replace(book, entries=entries)))
     assert [tile.entry.id for tile in drawn[0].districts[0].tiles] == ["data"]
 
 
 def test_a_label_is_written_only_where_it_fits(book: Handbook) -> None:
-    wide = maps(Shelf(book_of({"data": [100_000, *[1] * 30]}, book)))[0]
+    wide = draw_maps(EntryIndex(book_of({"data": [100_000, *[1] * 30]}, book)))[0]
     large, *small = wide.districts[0].tiles
     assert large.lines == ("Object 0",)
     assert large.number == "100,000"
@@ -76,6 +76,6 @@ def test_a_label_is_written_only_where_it_fits(book: Handbook) -> None:
 def test_shades_go_from_quick_to_slow_and_the_legend_says_where_each_begins() -> None:
     found = [shade(days, STEPS) for days in (None, 0.0, HOUR, 3 * HOUR, 11.9 * HOUR, 12 * HOUR, 200.0)]
     assert found == ["shade-none", "shade-1", "shade-2", "shade-3", "shade-4", "shade-5", "shade-5"]
-    assert [words for _, words in legend(STEPS)] == [
+    assert [words for _, words in build_legend(STEPS)] == [
         "under 1 hour", "1 to 2 hours", "2 to 4 hours", "4 to 12 hours", "over 12 hours",
     ]  # fmt: skip

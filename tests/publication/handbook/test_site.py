@@ -8,7 +8,7 @@ import pytest
 from lxml import html
 
 from quaestor.base.errors import InputError
-from quaestor.publication.handbook.drawings import bars, spark
+from quaestor.publication.handbook.drawings import draw_bars, draw_spark
 from quaestor.publication.handbook.records import Entry, Handbook, Measures, Post
 from quaestor.publication.handbook.site import HandbookPages
 
@@ -176,20 +176,20 @@ def test_a_map_needs_four_rising_steps(book: Handbook, steps: tuple[float, ...])
 
 
 def test_a_line_over_the_years_stands_at_its_values() -> None:
-    line = spark(Measures(years=((2020, 5, 0.1), (2018, 1, 0.2), (2019, 3, 0.0))))
+    line = draw_spark(Measures(years=((2020, 5, 0.1), (2018, 1, 0.2), (2019, 3, 0.0))))
     assert line is not None
     assert (line.first, line.last, line.by_share) == (2018, 2020, True)
     assert line.points == ((5.0, 5.0), (120.0, 51.0), (235.0, 28.0))
-    counts = spark(Measures(years=((2020, 5, None), (2019, 0, 0.2))))
+    counts = draw_spark(Measures(years=((2020, 5, None), (2019, 0, 0.2))))
     assert counts is not None
     assert counts.points == ((5.0, 51.0), (235.0, 5.0))
-    assert spark(Measures()) is None
-    assert spark(Measures(years=((2020, 0, 0.0),))) is not None
+    assert draw_spark(Measures()) is None
+    assert draw_spark(Measures(years=((2020, 0, 0.0),))) is not None
 
 
 def test_bars_are_as_long_as_their_counts() -> None:
-    assert bars([("a", 8), ("b", 2), ("c", 0)]) == [("a", 8, 100.0), ("b", 2, 25.0), ("c", 0, 0.0)]
-    assert bars([("a", 0)]) == [("a", 0, 0.0)]
+    assert draw_bars([("a", 8), ("b", 2), ("c", 0)]) == [("a", 8, 100.0), ("b", 2, 25.0), ("c", 0, 0.0)]
+    assert draw_bars([("a", 0)]) == [("a", 0, 0.0)]
 
 
 def test_posts_beyond_those_given_are_counted(book: Handbook) -> None:

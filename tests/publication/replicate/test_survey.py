@@ -10,8 +10,8 @@ from tests.support.public_answers import CONSENTING, MARKER, PUBLIC, STUDY, Row,
 
 from quaestor.base.errors import InputError, SettingsError
 from quaestor.publication.audit.records import DIFFERS, MATCH, NOT_COMPUTABLE, ROUNDING, Audit, AuditCell
-from quaestor.publication.publication import audit_study, computed_of, publication_of
-from quaestor.publication.replicate.survey import Replicated, is_survey, replicate_survey
+from quaestor.publication.publication import audit_study, open_computed, compute_publication
+from quaestor.publication.replicate.survey import SurveyReplication, is_survey, replicate_survey
 from quaestor.study.folder import open_study
 from quaestor.study.templates import template_folder
 from quaestor.surveys.lifecycle import OPEN, review_response, open_surveys
@@ -22,15 +22,15 @@ def silent(words: str) -> None:
     pass
 
 
-def replicated(folder: Path, rows: list[Row], name: str = "answers.csv") -> tuple[Replicated, Audit]:
+def replicated(folder: Path, rows: list[Row], name: str = "answers.csv") -> tuple[SurveyReplication, Audit]:
     folder.mkdir(exist_ok=True)
     made = replicate_survey(STUDY, write_answers(folder / name, rows), folder / "study", silent)
     return made, audited(made)
 
 
-def audited(made: Replicated) -> Audit:
-    with computed_of(made.study, needs_results=False) as computed:
-        return audit_study(publication_of(computed, silent))
+def audited(made: SurveyReplication) -> Audit:
+    with open_computed(made.study, needs_results=False) as computed:
+        return audit_study(compute_publication(computed, silent))
 
 
 def cell(audit: Audit, name: str) -> AuditCell:
@@ -40,7 +40,7 @@ def cell(audit: Audit, name: str) -> AuditCell:
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Replicated, Audit]:
+def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[SurveyReplication, Audit]:
     return replicated(tmp_path_factory.mktemp("whole"), planted_rows())
 
 
@@ -49,7 +49,7 @@ def test_a_survey_is_told_from_a_study_of_labelled_items() -> None:
     assert not is_survey("dl-implementation-issues")
 
 
-def test_all_but_what_the_row_without_consent_adds_is_as_printed(whole: tuple[Replicated, Audit]) -> None:
+def test_all_but_what_the_row_without_consent_adds_is_as_printed(whole: tuple[SurveyReplication, Audit]) -> None:
     _, audit = whole
     computed = [one for one in audit.cells if one.verdict != NOT_COMPUTABLE]
     differing = {one.row: one.computed for one in computed if one.verdict == DIFFERS}
@@ -65,7 +65,7 @@ def test_all_but_what_the_row_without_consent_adds_is_as_printed(whole: tuple[Re
     assert audit.open == 0
 
 
-def test_the_audit_says_by_which_row_and_marker_the_page_comes_out(whole: tuple[Replicated, Audit]) -> None:
+def test_the_audit_says_by_which_row_and_marker_the_page_comes_out(whole: tuple[SurveyReplication, Audit]) -> None:
     _, audit = whole
     row = "fits with 1 row without consent (row 3) counted"
     for name in ("survey:valid responses:n", "use:uses ONNX:n", "demographics:deployment: desktop application:n"):
@@ -79,7 +79,7 @@ def test_the_audit_says_by_which_row_and_marker_the_page_comes_out(whole: tuple[
     assert "Not counted: 1 row without consent (row 3)" in " ".join(audit.notes)
 
 
-def test_every_figure_has_its_own_base(whole: tuple[Replicated, Audit]) -> None:
+def test_every_figure_has_its_own_base(whole: tuple[SurveyReplication, Audit]) -> None:
     _, audit = whole
     assert cell(audit, "demographics:ML experience: 3-5 years:n").base == 89
     assert cell(audit, "demographics:deployment: mobile:n").base == 89
@@ -88,7 +88,7 @@ def test_every_figure_has_its_own_base(whole: tuple[Replicated, Audit]) -> None:
     assert cell(audit, "survey:response rate:percent").base == 228 + 1985
 
 
-def test_what_answers_cannot_tell_is_listed_with_the_reason(whole: tuple[Replicated, Audit]) -> None:
+def test_what_answers_cannot_tell_is_listed_with_the_reason(whole: tuple[SurveyReplication, Audit]) -> None:
     _, audit = whole
     unknown = {one.table for one in audit.cells if one.verdict == NOT_COMPUTABLE}
     assert unknown == {"survey", "deployment considerations", "pilot", "locations", "symptoms"}
@@ -97,7 +97,7 @@ def test_what_answers_cannot_tell_is_listed_with_the_reason(whole: tuple[Replica
     assert cell(audit, "survey:invited PRO users:n").explanation == "not in the answers"
 
 
-def test_nothing_is_opened_and_the_study_remembers_its_file(whole: tuple[Replicated, Audit]) -> None:
+def test_nothing_is_opened_and_the_study_remembers_its_file(whole: tuple[SurveyReplication, Audit]) -> None:
     made, _ = whole
     with open_surveys(made.study) as surveys:
         assert surveys.fielding("fielded").status != OPEN
@@ -105,7 +105,7 @@ def test_nothing_is_opened_and_the_study_remembers_its_file(whole: tuple[Replica
     assert (made.study.root / "answers" / "answers.csv").is_file()
 
 
-def test_tables_hold_count_share_base_and_what_is_printed(whole: tuple[Replicated, Audit]) -> None:
+def test_tables_hold_count_share_base_and_what_is_printed(whole: tuple[SurveyReplication, Audit]) -> None:
     made, _ = whole
     demographics = next(one for one in made.tables if one.id == "demographics")
     assert [one.title for one in demographics.groups][:2] == [
@@ -230,7 +230,7 @@ def test_a_file_that_breaks_off_is_told_of_by_its_own_name(tmp_path: Path) -> No
     ],
 )
 def test_a_figure_that_would_count_nothing_is_refused(
-    whole: tuple[Replicated, Audit], tmp_path: Path, old: str, new: str, words: str
+    whole: tuple[SurveyReplication, Audit], tmp_path: Path, old: str, new: str, words: str
 ) -> None:
     made, _ = whole
     folder = tmp_path / "study"
@@ -240,7 +240,7 @@ def test_a_figure_that_would_count_nothing_is_refused(
     assert old in text
     file.write_text(text.replace(old, new), "utf-8")
     with pytest.raises(SettingsError, match=words):
-        audited(Replicated(open_study(folder), made.survey, made.imported, made.tables))
+        audited(SurveyReplication(open_study(folder), made.survey, made.imported, made.tables))
 
 
 @pytest.mark.skipif(not PUBLIC.is_dir(), reason="the public answers of the ONNX study are not beside the project")

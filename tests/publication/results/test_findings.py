@@ -10,7 +10,7 @@ from tests.support.printed_study import computed_from, dl_study, printed_results
 
 from quaestor.base.errors import InputError, SettingsError
 from quaestor.publication.results.item_columns import StudyResults
-from quaestor.publication.results.values import Computed, failures, findings_of
+from quaestor.publication.results.values import Computed, list_failures, compute_findings
 from quaestor.study.folder import Study
 from quaestor.study.settings.schema import read_settings
 
@@ -19,9 +19,9 @@ Mutation = Callable[[StudyResults], StudyResults]
 
 
 def test_the_printed_numbers_support_all_ten() -> None:
-    found = findings_of(computed_from(RESULTS))
+    found = compute_findings(computed_from(RESULTS))
     assert [one.finding for one in found] == [str(number) for number in range(1, 11)]
-    assert failures(found) == []
+    assert list_failures(found) == []
     assert "86.4%" in found[0].sentence
     assert "91.7%" in found[0].sentence
     assert "data processing, model setting and model training" in found[0].sentence
@@ -97,9 +97,9 @@ def _slow(decided) -> np.ndarray:  # type: ignore[no-untyped-def]
     [(finding, claim, mutation) for finding, cases in MUTATIONS.items() for claim, mutation in cases],
 )
 def test_a_finding_fails_when_the_data_no_longer_support_it(finding: str, claim: str, mutation: Mutation) -> None:
-    found = {one.finding: one for one in findings_of(computed_from(mutation(RESULTS)))}
+    found = {one.finding: one for one in compute_findings(computed_from(mutation(RESULTS)))}
     assert not found[finding].holds
-    told = failures((found[finding],))
+    told = list_failures((found[finding],))
     assert any(words.startswith(f"finding {finding}: ") and claim in words for words in told), told
 
 
@@ -108,9 +108,9 @@ def test_every_one_of_the_ten_is_seen_to_fail() -> None:
 
 
 def test_without_data_no_finding_is_claimed() -> None:
-    found = findings_of(Computed(dl_study()))
+    found = compute_findings(Computed(dl_study()))
     assert not any(one.holds for one in found)
-    assert all("nothing has been decided" in words for words in failures(found))
+    assert all("nothing has been decided" in words for words in list_failures(found))
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_a_finding_written_wrongly_is_one_sentence(tmp_path, change: tuple[str, 
 
 def test_a_tie_supports_no_order() -> None:
     level = with_numbers(RESULTS, "viewcount", lambda decided: np.ones(len(decided)))
-    told = failures(findings_of(computed_from(level)))
+    told = list_failures(compute_findings(computed_from(level)))
     assert any("are tied, so their order is undefined" in words for words in told)
 
 
@@ -148,7 +148,7 @@ def test_a_value_nobody_can_compute_supports_nothing() -> None:
     nothing = relabelled(RESULTS, "phase", {"P": "T"})
     finding = asked.model_copy(update={"values": (bare,)})
     settings = study.settings.model_copy(update={"findings": (finding,)})
-    found = findings_of(Computed(Study(study.root, settings), nothing))
+    found = compute_findings(Computed(Study(study.root, settings), nothing))
     assert [one.holds for one in found] == [False]
 
 
@@ -158,4 +158,4 @@ def test_a_misspelt_attribute_is_no_finding_but_an_error() -> None:
     wrong = asked.values[0].model_copy(update={"where": {"objcet": ("P1",)}})
     settings = study.settings.model_copy(update={"findings": (asked.model_copy(update={"values": (wrong,)}),)})
     with pytest.raises(InputError, match=r"items have no attribute 'objcet', allowed: object"):
-        findings_of(Computed(Study(study.root, settings), RESULTS))
+        compute_findings(Computed(Study(study.root, settings), RESULTS))

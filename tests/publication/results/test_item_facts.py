@@ -20,7 +20,7 @@ from quaestor.coding.session import CodingSession, open_coding
 from quaestor.evidence.funnel import run_funnel
 from quaestor.evidence.ingest import ingest_source
 from quaestor.publication.items_behind_cell import items_behind
-from quaestor.publication.publication import computed_of, publication_of
+from quaestor.publication.publication import open_computed, compute_publication
 from quaestor.publication.results.item_columns import StudyResults, cited_keys
 from quaestor.publication.results.tables import make_table
 from quaestor.study.folder import Study, open_study
@@ -178,7 +178,7 @@ OTHER = {"issue": "setting", "phrase": {"verb": "save", "object": "thing"}, "che
 
 
 def results(study: Study) -> StudyResults:
-    with computed_of(study) as computed:
+    with open_computed(study) as computed:
         assert computed.results is not None
         return computed.results
 
@@ -223,8 +223,8 @@ def test_the_items_behind_a_cell_have_what_its_words_say(study: Study) -> None:
 
 def test_the_filter_is_looked_behind(study: Study) -> None:
     rated(study, {ONE: LOSS, TWO: OTHER})
-    with computed_of(study) as computed:
-        table = publication_of(computed, lambda words: None).tables["2"]
+    with open_computed(study) as computed:
+        table = compute_publication(computed, lambda words: None).tables["2"]
     values = {(row.key, column.key): cell.values for row in table.rows()
               for column, cell in zip(table.columns, row.cells, strict=True)}  # fmt: skip
     assert values["viewcount", "without_n"] == (4,)
@@ -304,7 +304,7 @@ def test_the_number_of_items_with_a_measure_opens_those_items(study: Study) -> N
     (study.root / "study.toml").write_text(text + summaries, "utf-8")
     rated(study, {ONE: LOSS, TWO: OTHER})
     opened = open_study(study.root)
-    with computed_of(opened) as computed:
+    with open_computed(opened) as computed:
         found = computed.results
         assert found is not None
         lacking = replace(found.decided, numbers={**found.decided.numbers, "viewcount": np.array([np.nan, 5.0])})
@@ -354,12 +354,12 @@ def test_settings_that_make_no_sense_are_one_sentence(study: Study, change: tupl
     text = (study.root / "study.toml").read_text("utf-8")
     (study.root / "study.toml").write_text(text.replace(*change), "utf-8")
     opened = open_study(study.root)
-    with pytest.raises(QuaestorError, match=words), computed_of(opened) as computed:
-        publication_of(computed, lambda told: None)
+    with pytest.raises(QuaestorError, match=words), open_computed(opened) as computed:
+        compute_publication(computed, lambda told: None)
 
 
 def test_evidence_that_is_gone_is_no_reason_to_call_an_audit_green(study: Study) -> None:
     rated(study, {ONE: LOSS, TWO: OTHER})
     shutil.rmtree(study.evidence)
-    with pytest.raises(StateError, match="no evidence yet"), computed_of(study, needs_results=False):
+    with pytest.raises(StateError, match="no evidence yet"), open_computed(study, needs_results=False):
         pass

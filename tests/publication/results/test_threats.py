@@ -12,14 +12,14 @@ from quaestor.coding.model.ratings import build_rating_act
 from quaestor.coding.model.rounds import build_close_act
 from quaestor.coding.round_acts import open_by_name, waive_by_name
 from quaestor.coding.session import open_coding
-from quaestor.publication.publication import computed_of
-from quaestor.publication.results.threats import threats_of
+from quaestor.publication.publication import open_computed
+from quaestor.publication.results.threats import list_threats
 from quaestor.study.folder import Study
 
 
 def told(study: Study) -> str:
-    with computed_of(study, needs_results=False) as computed:
-        return "\n".join(threats_of(computed))
+    with open_computed(study, needs_results=False) as computed:
+        return "\n".join(list_threats(computed))
 
 
 def rated(study: Study, name: str, other: str) -> None:

@@ -23,15 +23,15 @@ from quaestor.surveys.exchange import table_files as sheets
 from quaestor.surveys.exchange.export import ExportResult, export_answers
 from quaestor.surveys.exchange.import_answers import import_answers
 from quaestor.surveys.lifecycle import Surveys, review_response, open_survey, open_surveys
-from quaestor.surveys.model.flow import is_shown, missing
+from quaestor.surveys.model.flow import is_shown, missing_reason
 from quaestor.surveys.model.question_kinds import kind_of
-from quaestor.surveys.model.questionnaire_file import questionnaire_from
+from quaestor.surveys.model.questionnaire_file import parse_questionnaire
 from quaestor.surveys.model.records import Answer, Question, Response, ResponseStatus
 from quaestor.surveys.respond import withdraw
 from quaestor.surveys.store.answers import AnswerFile
 from quaestor.surveys.store.responses import new_code, new_id
 
-ASKED = questionnaire_from(QUESTIONNAIRE, NAME)
+ASKED = parse_questionnaire(QUESTIONNAIRE, NAME)
 NEWER = (
     QUESTIONNAIRE.replace('id = "years"\nkind = "number"', 'id = "months"\nkind = "number"')
     .replace('"Research", "Engineering"', '"Engineering", "Sales"')
@@ -41,7 +41,7 @@ NEWER = (
     .replace('show_if = "used = none"', "")
 )
 """A second version: questions, options and rows gone and new, a question of another kind, a condition less."""
-VERSIONS = {1: ASKED, 2: questionnaire_from(NEWER, NAME)}
+VERSIONS = {1: ASKED, 2: parse_questionnaire(NEWER, NAME)}
 FORMULA = '=HYPERLINK(1), "and" more\nlines'
 HOSTILE = [
     FORMULA, "+1", "-1", "@a", "'=1", "a,b", '"', '""', "a\nb", "\tx", "😀", "עברית", "_x0041_", "skipped", "1",
@@ -268,7 +268,7 @@ def filled(surveys: Surveys, path: Path, whole: list[Response]) -> Surveys:
 
 def reasons(response: Response) -> dict[str, str]:
     asked = VERSIONS[response.version]
-    return {one.id: str(missing(asked, response, one) or "") for one in asked.questions()}
+    return {one.id: str(missing_reason(asked, response, one) or "") for one in asked.questions()}
 
 
 def said_of(response: Response) -> dict[str, Answer]:
@@ -367,7 +367,7 @@ def test_a_study_that_has_another_version_tells_what_it_cannot_place(tmp_path: P
     assert (done.responses, done.strange_versions) == (2, ("2",))
     assert [(one.question, one.said) for one in done.unread if one.question == "role"] == [("role", "research")]
     asked = VERSIONS[2]
-    why = {one.id: missing(asked, found, one) for one in asked.questions()}
+    why = {one.id: missing_reason(asked, found, one) for one in asked.questions()}
     assert (why["role"], why["months"], why["hardest"]) == ("not reached", "not reached", "not reached")
     assert ("months", "was not shown in the file, but counts as not reached here") in [(one.question, one.why) for one in done.odd]
 

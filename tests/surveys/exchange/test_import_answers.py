@@ -20,7 +20,7 @@ from quaestor.study.folder import open_study
 from quaestor.surveys.exchange.import_answers import AnswerImport, import_answers, mapping_file
 from quaestor.surveys.lifecycle import Surveys, open_surveys
 from quaestor.surveys.model.answer_cells import LONGEST_TEXT
-from quaestor.surveys.model.flow import missing
+from quaestor.surveys.model.flow import missing_reason
 from quaestor.surveys.model.records import Response, ResponseStatus
 from quaestor.surveys.results.compute import survey_results
 
@@ -198,7 +198,7 @@ def test_what_cannot_be_read_is_told_and_the_rest_is_kept(surveys: Surveys, tmp_
     unread = {"order", "role", "years", "hardest"}
     assert not unread & answers.keys()  # nobody left these out
     asked = surveys.questionnaire(NAME)
-    told_why = {one.id: missing(asked, only(surveys), one) for one in asked.questions() if one.id in unread}
+    told_why = {one.id: missing_reason(asked, only(surveys), one) for one in asked.questions() if one.id in unread}
     assert set(told_why.values()) == {"not reached"}
     results = survey_results(surveys, NAME)
     found = [results.question(name) for name in sorted(unread)]
@@ -247,7 +247,7 @@ def test_reasons_for_missing_answers(surveys: Surveys, tmp_path: Path) -> None:
     imported(surveys, delimited(tmp_path / "answers.csv", [COLUMNS, TEXTS, *cells(finished, begun, out)]))
     found = {one.standing: one for one in surveys.answers.responses(NAME)}
     reasons = {
-        standing: {question.id: missing(asked, one, question) for question in asked.questions()}
+        standing: {question.id: missing_reason(asked, one, question) for question in asked.questions()}
         for standing, one in found.items()
     }
     assert set(found) == {ResponseStatus.FINISHED, ResponseStatus.OPEN, ResponseStatus.SCREENED_OUT}

@@ -18,10 +18,10 @@ from quaestor.surveys.model.column_mapping import (
     read_mapping,
 )
 from quaestor.surveys.model.question_kinds import kind_of
-from quaestor.surveys.model.questionnaire_file import questionnaire_from
-from quaestor.surveys.model.tidy_layout import TIDY, layout_of
+from quaestor.surveys.model.questionnaire_file import parse_questionnaire
+from quaestor.surveys.model.tidy_layout import TIDY, build_layout
 
-ASKED = questionnaire_from(QUESTIONNAIRE, "tools")
+ASKED = parse_questionnaire(QUESTIONNAIRE, "tools")
 
 
 def written(folder: Path, text: str) -> Path:
@@ -80,7 +80,7 @@ def test_own_tables_are_known_by_their_columns() -> None:
     assert is_own_tidy(("response", "stratum", *TIDY))
     assert not is_own_wide(("Q1", "Q2"))
     assert not is_own_tidy(wide)
-    assert set(own_mapping(layout_of({1: ASKED}), 1, wide).parts) == set(wide[1:])
+    assert set(own_mapping(build_layout({1: ASKED}), 1, wide).parts) == set(wide[1:])
 
 
 def test_every_key_of_a_mapping_is_explained() -> None:

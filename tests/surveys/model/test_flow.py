@@ -9,19 +9,19 @@ import pytest
 
 from quaestor.surveys.model.flow import (
     in_order,
-    missing,
+    missing_reason,
     next_page,
-    page_at,
+    find_page,
     page_before,
-    piped,
+    fill_in_answers,
     progress,
     shown_pages,
     validate_page,
 )
-from quaestor.surveys.model.questionnaire_file import questionnaire_from
+from quaestor.surveys.model.questionnaire_file import parse_questionnaire
 from quaestor.surveys.model.records import Missing, Option, Question, Questionnaire, Response, ResponseStatus, MatrixRow
 
-ASKED = questionnaire_from(
+ASKED = parse_questionnaire(
     """
 [survey]
 title = "Tools"
@@ -85,7 +85,7 @@ def respondent() -> Response:
 
 def send(response: Response, page: str, **fields: str) -> Response:
     """The response after a page was sent, as the file of answers would keep it."""
-    found = page_at(ASKED, response, page)
+    found = find_page(ASKED, response, page)
     assert found is not None, page
     read = validate_page(ASKED, response, found, {f"q.{name}": [value] for name, value in fields.items()})
     assert read.problems == {}
@@ -149,11 +149,11 @@ def test_who_declines_and_who_is_not_meant_are_asked_no_more() -> None:
 def test_back_leads_to_what_was_sent_and_not_further_than_the_next_page() -> None:
     response = send(send(respondent(), "start", consent="agree"), "tools", onnx="yes", size="small")
     for page in ("start", "tools", "break"):
-        found = page_at(ASKED, response, page)
+        found = find_page(ASKED, response, page)
         assert found is not None
         assert found.id == page
-    assert page_at(ASKED, response, "problems") is None
-    assert page_at(ASKED, response, "end") is None
+    assert find_page(ASKED, response, "problems") is None
+    assert find_page(ASKED, response, "end") is None
     assert page_before(ASKED, response, "start") is None
     before = page_before(ASKED, response, "break")
     assert before is not None
@@ -174,7 +174,7 @@ def test_an_answer_on_a_way_that_was_left_is_taken_back_and_asked_again_where_th
     done = send(response, "end", words="no")
     assert done.standing is ResponseStatus.FINISHED
     assert {"met", "which"}.isdisjoint(done.answers)
-    reasons = {one.id: missing(ASKED, done, one) for one in ASKED.questions()}
+    reasons = {one.id: missing_reason(ASKED, done, one) for one in ASKED.questions()}
     assert (reasons["met"], reasons["which"], reasons["remedy"]) == (Missing.NOT_SHOWN,) * 3
 
 
@@ -182,14 +182,14 @@ def test_a_form_says_nothing_of_a_question_that_did_not_stand_on_it() -> None:
     response = send(send(respondent(), "start", consent="agree"), "tools", onnx="yes", size="small")
     response = send(send(response, "break"), "problems", met="yes")
     response = send(response, "problems", met="yes", which="crashes")
-    page = page_at(ASKED, response, "problems")
+    page = find_page(ASKED, response, "problems")
     assert page is not None
     old = validate_page(ASKED, response, page, {"shown": ["met"], "q.met": ["yes"]})
     assert old.answers == {"met": {"choices": ["yes"]}}
     emptied = validate_page(ASKED, response, page, {"shown": ["met which"], "q.met": ["yes"]})
     assert emptied.answers["which"] == {}
     begun = send(respondent(), "start", consent="agree")
-    tools = page_at(ASKED, begun, "tools")
+    tools = find_page(ASKED, begun, "tools")
     assert tools is not None
     unasked = validate_page(ASKED, begun, tools, {"shown": ["onnx"], "q.onnx": ["yes"]})
     assert (unasked.problems, "size" in unasked.answers) == ({}, False)  # the page comes again, and asks for it
@@ -200,14 +200,14 @@ def test_who_declines_has_said_nothing_else() -> None:
     header = (
         "[survey]\ntitle = 'T'\n[[pages]]\npage = 'p'\n[[pages.questions]]\nid = 'c'\nkind = 'consent'\ntext = '?'\n"
     )
-    asked = questionnaire_from(header + text, "t")
+    asked = parse_questionnaire(header + text, "t")
     read = validate_page(asked, respondent(), asked.pages[0], {"q.c": ["decline"], "q.why": ["my secret"]})
     assert read.answers == {"c": {"choices": ["decline"]}, "why": {}}
 
 
 def test_what_is_required_or_wrong_is_said_and_nothing_else_is_lost() -> None:
     response = send(respondent(), "start", consent="agree")
-    page = page_at(ASKED, response, "tools")
+    page = find_page(ASKED, response, "tools")
     assert page is not None
     read = validate_page(ASKED, response, page, {"q.onnx": ["yes"]})
     assert read.problems == {"size": "Please answer this question."}
@@ -218,7 +218,7 @@ def test_what_is_required_or_wrong_is_said_and_nothing_else_is_lost() -> None:
 
 def test_why_an_answer_is_missing() -> None:
     def reasons(response: Response) -> list[Missing | None]:
-        return [missing(ASKED, response, one) for one in ASKED.questions()]
+        return [missing_reason(ASKED, response, one) for one in ASKED.questions()]
 
     begun = send(respondent(), "start", consent="agree")
     assert reasons(begun) == [None, *[Missing.NOT_REACHED] * 6]
@@ -233,9 +233,9 @@ def test_why_an_answer_is_missing() -> None:
 
 def test_an_earlier_answer_stands_in_a_later_text() -> None:
     text = "What do you do about {which}, {onnx} and {nothing}?"
-    assert piped(text, ASKED, whole_way().answers) == "What do you do about crashes, Yes and {nothing}?"
-    assert piped("About {which}?", ASKED, {}) == "About …?"
-    assert piped("{which}", ASKED, {"which": {"text": "a" * 20_000}}) == "a" * 199 + "…"
+    assert fill_in_answers(text, ASKED, whole_way().answers) == "What do you do about crashes, Yes and {nothing}?"
+    assert fill_in_answers("About {which}?", ASKED, {}) == "About …?"
+    assert fill_in_answers("{which}", ASKED, {"which": {"text": "a" * 20_000}}) == "a" * 199 + "…"
 
 
 @pytest.mark.parametrize("kind", ["single", "matrix"])
@@ -293,7 +293,7 @@ text = "Why?"
 
 
 def test_a_survey_ends_with_a_page_that_was_said_to_be_the_last_and_with_no_other() -> None:
-    asked = questionnaire_from(WAYS, "ways")
+    asked = parse_questionnaire(WAYS, "ways")
     response = Response("one", "ways", 1, ResponseStatus.OPEN, {"consent": {"choices": ["agree"]}}, sent=("consent",))
     use, why = asked.pages[1:]
     assert progress(asked, response, "use") == (1, 3), "a page more may come"
@@ -313,7 +313,7 @@ def test_a_survey_ends_with_a_page_that_was_said_to_be_the_last_and_with_no_othe
 
 
 def test_going_back_in_the_middle_of_a_way_finishes_nothing() -> None:
-    asked = questionnaire_from(WAYS, "ways")
+    asked = parse_questionnaire(WAYS, "ways")
     answers = {"consent": {"choices": ["agree"]}, "uses": {"choices": ["no"]}}
     response = Response("one", "ways", 1, ResponseStatus.OPEN, answers, sent=("consent", "use"))
     agreed = validate_page(asked, response, asked.pages[0], {"q.consent": ["agree"]})

@@ -30,7 +30,7 @@ from quaestor.surveys.check_questionnaire import check_survey
 from quaestor.surveys.exchange.export import export_answers
 from quaestor.surveys.exchange.import_answers import import_answers
 from quaestor.surveys.lifecycle import Surveys, open_surveys
-from quaestor.surveys.model.answer_columns import AnswerColumn, Flags, column_of, inside, valid
+from quaestor.surveys.model.answer_columns import AnswerColumn, Flags, build_column, nested_field, valid
 from quaestor.surveys.model.conditions import Condition
 from quaestor.surveys.model.paths import paths
 from quaestor.surveys.model.question_kinds import QUESTION_KINDS
@@ -44,12 +44,12 @@ from quaestor.surveys.model.question_results import (
     QuestionResult,
     share_cells,
 )
-from quaestor.surveys.model.questionnaire_checks import problems_of
-from quaestor.surveys.model.questionnaire_file import questionnaire_from
+from quaestor.surveys.model.questionnaire_checks import find_problems
+from quaestor.surveys.model.questionnaire_file import parse_questionnaire
 from quaestor.surveys.model.records import Answer, Question, ResponseStatus
-from quaestor.surveys.model.wording.catalogue import texts_in
+from quaestor.surveys.model.wording.catalogue import read_texts
 from quaestor.surveys.pages.results import results_page
-from quaestor.surveys.respond import SurveyPage, begin, submit_page
+from quaestor.surveys.respond import SurveyPage, begin_response, submit_page
 from quaestor.surveys.results.compute import survey_results
 from quaestor.surveys.results.counting import CountingCache, read_texts
 from quaestor.surveys.results.export import results_json, write_results
@@ -122,12 +122,12 @@ class Day(QuestionKind):
             raise InputError(f"{text[:40]!r} is no day: write it as 2026-03-31") from None
 
     def read_column(self, question: Question, answers: pa.StructArray, here: Flags) -> AnswerColumn:
-        days = inside(answers, self.field)
+        days = nested_field(answers, self.field)
         answered = valid(days) & here
         weekdays = np.full((len(here), 1), -1, np.int16)
         texts = days.filter(pa.array(answered)).to_pylist()
         weekdays[answered, 0] = [date.fromisoformat(text).weekday() for text in texts]
-        return column_of(question, answered, places=weekdays)
+        return build_column(question, answered, places=weekdays)
 
     def count(self, column: AnswerColumn, counting: Counting, result: QuestionResult) -> QuestionResult:
         shares = single_shares(column.places[counting.used, 0], len(WEEKDAYS))
@@ -160,27 +160,27 @@ def surveys(registered: None, tmp_path: Path) -> Iterator[Surveys]:
 
 def test_a_kind_that_is_not_registered_is_refused_by_name() -> None:
     with pytest.raises(InputError, match=r"question began, kind: 'day' is none of what is allowed: .*single"):
-        questionnaire_from(QUESTIONNAIRE, NAME)
+        parse_questionnaire(QUESTIONNAIRE, NAME)
 
 
 @pytest.mark.usefixtures("registered")
 def test_a_new_kind_is_read_and_checked(tmp_path: Path) -> None:
-    questionnaire = questionnaire_from(QUESTIONNAIRE, NAME)
-    assert problems_of(questionnaire) == []
+    questionnaire = parse_questionnaire(QUESTIONNAIRE, NAME)
+    assert find_problems(questionnaire) == []
     small_survey(tmp_path / "study", QUESTIONNAIRE, NAME)
     assert check_survey(tmp_path / "study" / "instruments" / f"{NAME}.toml").problems == ()
-    compared = questionnaire_from(QUESTIONNAIRE.replace("began answered", "began = 2026-03-02"), NAME)
-    assert "all that can be tested is `began answered`" in problems_of(compared)[0].words
+    compared = parse_questionnaire(QUESTIONNAIRE.replace("began answered", "began = 2026-03-02"), NAME)
+    assert "all that can be tested is `began answered`" in find_problems(compared)[0].words
     assert [path.questions for path in paths(questionnaire)] == [("consent", "began", "why"), ("consent",)]
 
 
 def test_a_page_with_a_new_kind_is_refused_or_stored(surveys: Surveys) -> None:
-    code, _ = begin(surveys, NAME)
+    code, _ = begin_response(surveys, NAME)
     consent = submit_page(surveys, code, "consent", {"q.consent": ["agree"]}, "first")
     assert not isinstance(consent, SurveyPage)
     surveys.answers.submissions.record()
     consent.result()
-    for typed, words in (("2026-13-01", texts_in("en")["not-offered"]), ("", texts_in("en")["please-answer"])):
+    for typed, words in (("2026-13-01", read_texts("en")["not-offered"]), ("", read_texts("en")["please-answer"])):
         page = submit_page(surveys, code, "when", {"q.began": [typed]}, f"second {typed}")
         assert isinstance(page, SurveyPage)
         assert page.problems["began"] == words

@@ -14,9 +14,9 @@ from tests.support.answers_of_kinds import check, lacking, write_form
 from quaestor.base.errors import Problem
 from quaestor.surveys.model.conditions import read_condition
 from quaestor.surveys.model.flow import is_shown, next_page, validate_page
-from quaestor.surveys.model.paths import paths, reach
-from quaestor.surveys.model.questionnaire_checks import problems_of
-from quaestor.surveys.model.questionnaire_file import questionnaire_from
+from quaestor.surveys.model.paths import paths, find_reach
+from quaestor.surveys.model.questionnaire_checks import find_problems
+from quaestor.surveys.model.questionnaire_file import parse_questionnaire
 from quaestor.surveys.model.records import (
     AGREE,
     DECLINE,
@@ -89,11 +89,11 @@ options = ["Speed", "Size"]
 
 def found(old: str, new: str) -> list[Problem]:
     assert SOUND.count(old) >= 1, old
-    return problems_of(questionnaire_from(SOUND.replace(old, new, 1), "tools"))
+    return find_problems(parse_questionnaire(SOUND.replace(old, new, 1), "tools"))
 
 
 def test_a_sound_questionnaire_has_no_problem() -> None:
-    assert problems_of(questionnaire_from(SOUND, "tools")) == []
+    assert find_problems(parse_questionnaire(SOUND, "tools")) == []
 
 
 CONSENT = '[[pages.questions]]\nid = "consent"\nkind = "consent"\ntext = "May we?"\n'
@@ -220,7 +220,7 @@ def test_a_question_beside_the_consent_is_seen_by_those_who_decline() -> None:
 def test_a_cause_is_said_once_and_what_follows_from_it_names_it() -> None:
     order = '["Speed", "Size"]\nshow_if = "why answered"'
     text = SOUND.replace(WHY, "size = small and size = large").replace('["Speed", "Size"]', order)
-    problems = problems_of(questionnaire_from(text, "tools"))
+    problems = find_problems(parse_questionnaire(text, "tools"))
     assert [one.where for one in problems] == ["question why", "question order"]
     assert "looks at 'why', which is never shown: fix that question first" in problems[1].words
 
@@ -238,7 +238,7 @@ def test_many_answers_that_are_looked_at_together_are_still_walked() -> None:
     asked = Questionnaire(
         "many", "Many", (_consent(), Page("many", questions=many), Page("end", "", "", (last, never)))
     )
-    assert [one.where for one in problems_of(asked)] == ["question never"]
+    assert [one.where for one in find_problems(asked)] == ["question never"]
     assert len(paths(asked)) == 3
 
 
@@ -252,7 +252,7 @@ def test_a_walk_that_stops_says_so_and_claims_nothing() -> None:
     assert (len(some), some.whole) == (50, False)
     whole = paths(asked, most=1_000)
     assert (len(whole), whole.whole) == (2**9 + 1, True)
-    assert [one for one in problems_of(asked) if one.grave] == []
+    assert [one for one in find_problems(asked) if one.grave] == []
 
 
 # Questionnaires that were generated
@@ -326,7 +326,7 @@ def _with(question: Question, condition: str) -> Question:
 @settings(max_examples=60, deadline=None)
 @given(questionnaires(sound=True))
 def test_a_valid_questionnaire_has_no_grave_problem_and_every_question_is_on_a_path(asked: Questionnaire) -> None:
-    assert [one for one in problems_of(asked) if one.grave] == []
+    assert [one for one in find_problems(asked) if one.grave] == []
     found = paths(asked)
     assert found.whole
     assert {name for one in found for name in one.questions} == {one.id for one in asked.questions()}
@@ -341,7 +341,7 @@ def test_the_paths_are_those_of_all_answers_there_are(asked: Questionnaire) -> N
     assert len(walked) == len(found)
     expected = _all_ways(asked)
     assert walked == expected
-    assert reach(asked).questions == {name for way, _ in expected for name in way}
+    assert find_reach(asked).questions == {name for way, _ in expected for name in way}
 
 
 @settings(max_examples=20, deadline=None)

@@ -11,7 +11,7 @@ from tests.support.paths import DOCS
 
 from quaestor.base.errors import InputError
 from quaestor.surveys.model.question_kinds import QUESTION_KINDS
-from quaestor.surveys.model.questionnaire_checks import problems_of
+from quaestor.surveys.model.questionnaire_checks import find_problems
 from quaestor.surveys.model.questionnaire_file import (
     OptionSettings,
     PageSettings,
@@ -21,8 +21,8 @@ from quaestor.surveys.model.questionnaire_file import (
     QuotaSettings,
     RowSettings,
     SurveySettings,
-    code_of,
-    questionnaire_from,
+    derive_code,
+    parse_questionnaire,
     read_questionnaire,
     untranslated,
 )
@@ -97,7 +97,7 @@ def test_a_file_becomes_the_questionnaire_that_it_says(tmp_path: Path) -> None:
 
 
 def test_codes_are_the_same_in_every_language() -> None:
-    english, german = (questionnaire_from(WHOLE, "tools", language) for language in ("en", "de"))
+    english, german = (parse_questionnaire(WHOLE, "tools", language) for language in ("en", "de"))
     assert german.title == "Werkzeuge"
     assert [one.text for one in german.questions()] == ["May we?", "Nutzen Sie es?", "How often?"]
     for first, second in zip(english.questions(), german.questions(), strict=True):
@@ -131,14 +131,14 @@ def test_codes_are_the_same_in_every_language() -> None:
 def test_a_mistake_is_one_sentence_that_says_where(old: str, new: str, complaint: str) -> None:
     assert old in WHOLE
     with pytest.raises(InputError, match=complaint) as told:
-        questionnaire_from(WHOLE.replace(old, new), "tools")
+        parse_questionnaire(WHOLE.replace(old, new), "tools")
     assert str(told.value).startswith("tools")
     assert "\n" not in str(told.value).partition("Input")[0]
 
 
 def test_a_language_it_is_not_in_is_refused() -> None:
     with pytest.raises(InputError, match="the language 'fr', allowed: en or de"):
-        questionnaire_from(WHOLE, "tools", "fr")
+        parse_questionnaire(WHOLE, "tools", "fr")
 
 
 def test_a_file_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
@@ -179,7 +179,7 @@ def test_every_part_and_kind_is_explained() -> None:
 
 def test_the_example_of_the_reference_is_sound() -> None:
     (example,) = re.findall(r"```toml\n(.*?)```", REFERENCE, flags=re.DOTALL)
-    assert problems_of(questionnaire_from(example, "example")) == []
+    assert find_problems(parse_questionnaire(example, "example")) == []
 
 
 @pytest.mark.parametrize(
@@ -193,4 +193,4 @@ def test_the_example_of_the_reference_is_sound() -> None:
     ],
 )
 def test_codes_are_made_from_labels(label: str, code: str) -> None:
-    assert code_of(label) == code
+    assert derive_code(label) == code

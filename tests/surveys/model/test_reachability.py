@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.support.answers_of_kinds import write_form
 
 from quaestor.surveys.model.conditions import read_condition
-from quaestor.surveys.model.flow import missing, next_page, shown_pages, validate_page
+from quaestor.surveys.model.flow import missing_reason, next_page, shown_pages, validate_page
 from quaestor.surveys.model.reachability import can_be_shown
 from quaestor.surveys.model.records import (
     Answer,
@@ -107,8 +107,8 @@ def test_a_question_on_the_page_of_an_answer_that_ends_the_survey_can_still_be_s
     later = Question("q2", "single", "?", options=(A, B), show_if=read_condition("q0 = stop"))
     asked = Questionnaire("t", "T", (Page("p0", questions=(first, second)), Page("p1", questions=(later,))))
     response = Response("r", "t", 1, ResponseStatus.OPEN, {})
-    assert missing(asked, response, second) is Missing.NOT_REACHED
-    assert missing(asked, response, later) is Missing.NOT_SHOWN
+    assert missing_reason(asked, response, second) is Missing.NOT_REACHED
+    assert missing_reason(asked, response, later) is Missing.NOT_SHOWN
 
 
 @settings(max_examples=80, deadline=None)
@@ -125,7 +125,7 @@ def test_not_shown_is_what_no_way_on_leads_to_and_nothing_else(asked: Questionna
     expected = shown_at_last(asked, response)
     for question in asked.questions():
         said = response.answers.get(question.id)
-        reason = missing(asked, response, question)
+        reason = missing_reason(asked, response, question)
         if said:
             assert reason is None
         elif said is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from quaestor.base.errors import InputError
-from quaestor.surveys.model.service_exports import PlainRow, is_display_order, shaped
+from quaestor.surveys.model.service_exports import PlainRow, is_display_order, split_header
 
 NAMES = ["Q1", "Q2", "Q2_DO_1"]
 WORDS = ["How long?", "Which?", "Which? - Display Order"]
@@ -17,41 +17,41 @@ def rows(*cells: list[str]) -> list[PlainRow]:
 
 
 def test_two_rows_are_header_where_no_keys_are_written() -> None:
-    export = shaped(rows(NAMES, WORDS, ["a", "b", ""]), "file.csv")
+    export = split_header(rows(NAMES, WORDS, ["a", "b", ""]), "file.csv")
     assert export.columns == tuple(NAMES)
     assert [row.number for row in export.rows] == [3]
 
 
 def test_three_rows_are_header_where_the_third_holds_keys() -> None:
-    export = shaped(rows(NAMES, WORDS, KEYS, ["a", "b", ""]), "file.csv")
+    export = split_header(rows(NAMES, WORDS, KEYS, ["a", "b", ""]), "file.csv")
     assert len(export.header) == 3
     assert [list(row.cells) for row in export.rows] == [["a", "b", ""]]
 
 
 def test_as_many_rows_are_header_as_a_mapping_says() -> None:
-    assert [row.number for row in shaped(rows(NAMES, ["a", "b", "c"]), "file.csv", 1).rows] == [2]
+    assert [row.number for row in split_header(rows(NAMES, ["a", "b", "c"]), "file.csv", 1).rows] == [2]
 
 
 def test_a_header_among_the_answers_is_known_again() -> None:
-    export = shaped(rows(NAMES, WORDS, KEYS, ["a", "b", ""], NAMES, WORDS, KEYS), "file.csv")
+    export = split_header(rows(NAMES, WORDS, KEYS, ["a", "b", ""], NAMES, WORDS, KEYS), "file.csv")
     assert [export.repeats_header(row) for row in export.rows] == [False, True, True, True]
 
 
 def test_empty_cells_beyond_the_header_do_not_matter() -> None:
-    export = shaped(rows(NAMES, WORDS, ["a", "b", "c", "", " "], [""]), "file.csv")
+    export = split_header(rows(NAMES, WORDS, ["a", "b", "c", "", " "], [""]), "file.csv")
     assert [list(row.cells) for row in export.rows] == [["a", "b", "c"], ["", "", ""]]
 
 
 @pytest.mark.parametrize("ragged", [["a", "b"], ["a", "b", "c", "d"]])
 def test_a_ragged_row_is_refused_with_its_number(ragged: list[str]) -> None:
     with pytest.raises(InputError, match=rf"file.csv has {len(ragged)} cells in row 3 and 3 names of columns"):
-        list(shaped(rows(NAMES, WORDS, ragged), "file.csv").rows)
+        list(split_header(rows(NAMES, WORDS, ragged), "file.csv").rows)
 
 
 def test_a_file_without_names_is_refused() -> None:
     for empty in ([], rows(["", " "], ["a", "b"])):
         with pytest.raises(InputError, match="no names of columns"):
-            shaped(empty, "file.csv")
+            split_header(empty, "file.csv")
 
 
 def test_columns_of_display_order_are_told_by_their_names() -> None:

@@ -6,21 +6,21 @@ from dataclasses import replace
 
 from tests.support.small_survey import QUESTIONNAIRE
 
-from quaestor.surveys.model.flow import missing
-from quaestor.surveys.model.questionnaire_file import questionnaire_from
+from quaestor.surveys.model.flow import missing_reason
+from quaestor.surveys.model.questionnaire_file import parse_questionnaire
 from quaestor.surveys.model.records import Response, ResponseStatus
 from quaestor.surveys.model.tidy_layout import (
     CODEBOOK,
     TIDY,
     codebook_lines,
-    layout_of,
+    build_layout,
     tidy_lines,
     wide_from_tidy,
     wide_row,
 )
 
-ASKED = questionnaire_from(QUESTIONNAIRE, "tools")
-LAYOUT = layout_of({1: ASKED})
+ASKED = parse_questionnaire(QUESTIONNAIRE, "tools")
+LAYOUT = build_layout({1: ASKED})
 SAID = Response(
     "0" * 16,
     "tools",
@@ -85,7 +85,7 @@ def test_every_reason_is_the_one_that_results_give() -> None:
     for response in (SAID, begun):
         row = wide_of(response)
         for question in ASKED.questions():
-            reason = missing(ASKED, response, question)
+            reason = missing_reason(ASKED, response, question)
             assert row[f"{question.id}:missing"] == (reason.value if reason else "")
     assert wide_of(begun)["years:missing"] == "not reached"
     assert wide_of(SAID)["why-none:missing"] == "not shown"
@@ -105,7 +105,7 @@ def test_an_answer_keeps_its_place_when_the_questionnaire_changed() -> None:
     newer = QUESTIONNAIRE.replace('"Research", "Engineering"', '"Study", "Engineering"').replace(
         'id = "hardest"\nkind = "long-text"', 'id = "hardest"\nkind = "number"'
     )
-    layout = layout_of({1: ASKED, 2: questionnaire_from(newer, "tools")})
+    layout = build_layout({1: ASKED, 2: parse_questionnaire(newer, "tools")})
     old = replace(SAID, answers={**SAID.answers, "role": {"choices": ["research"]}})
     new = replace(SAID, version=2, answers={**SAID.answers, "hardest": {"number": "3"}})
     said = {

@@ -10,14 +10,14 @@ from tests.support.paths import DOCS, ROOT
 from tests.support.small_survey import QUESTIONNAIRE
 
 from quaestor.base.errors import InputError
-from quaestor.surveys.model.questionnaire_checks import problems_of
-from quaestor.surveys.model.questionnaire_file import questionnaire_from, untranslated
-from quaestor.surveys.model.wording.catalogue import browser_wording, spoken, texts_in, wording
-from quaestor.surveys.model.wording.records import names_in
-from quaestor.surveys.model.wording.refusals import NotTaken, refusal_in_words
+from quaestor.surveys.model.questionnaire_checks import find_problems
+from quaestor.surveys.model.questionnaire_file import parse_questionnaire, untranslated
+from quaestor.surveys.model.wording.catalogue import browser_wording, list_languages, read_texts, load_wording
+from quaestor.surveys.model.wording.records import find_placeholders
+from quaestor.surveys.model.wording.refusals import InvalidAnswer, refusal_in_words
 
 WEB = ROOT / "src" / "quaestor" / "web"
-ENGLISH = texts_in("en")
+ENGLISH = read_texts("en")
 PACKAGES = ("web", "surveys")
 PAGES = (
     "claim", "claim_taken", "invited", "invited_used", "survey_base", "survey_begin", "survey_end", "survey_facts",
@@ -26,12 +26,12 @@ PAGES = (
 
 
 def test_every_language_has_the_same_texts_and_fills_in_the_same() -> None:
-    assert set(spoken()) == {"ar", "de", "en", "es", "fr", "it", "ja", "nl", "pl", "pt", "zh"}
-    for language in spoken():
-        texts = texts_in(language)
+    assert set(list_languages()) == {"ar", "de", "en", "es", "fr", "it", "ja", "nl", "pl", "pt", "zh"}
+    for language in list_languages():
+        texts = read_texts(language)
         assert list(texts) == list(ENGLISH), language
-        assert {key: names_in(text) for key, text in texts.items()} == {
-            key: names_in(text) for key, text in ENGLISH.items()
+        assert {key: find_placeholders(text) for key, text in texts.items()} == {
+            key: find_placeholders(text) for key, text in ENGLISH.items()
         }, language
         assert all(text.strip() == text != "" for text in texts.values()), language
         same = {key for key in texts if texts[key] == ENGLISH[key]}
@@ -63,13 +63,13 @@ def files(package: str) -> list[Path]:
 
 def test_a_study_says_it_otherwise_and_what_nobody_wrote_stands_in_english() -> None:
     own = {"fi": {"begin": "Aloita", "next": " ", "page-of": "Sivu {page}/{pages}"}, "de": {"begin": "Los"}}
-    finnish, german = wording("fi", own), wording("de", own)
+    finnish, german = load_wording("fi", own), load_wording("de", own)
     assert (finnish.say("begin"), finnish.say("page-of", page=1, pages=4)) == ("Aloita", "Sivu 1/4")
     assert finnish.say("next") == "Next"
     assert finnish.lacking == set(ENGLISH) - {"begin", "page-of"}
     assert (german.say("begin"), german.say("next"), german.lacking) == ("Los", "Weiter", frozenset())
-    assert (wording("pt-br").say("back"), wording("pt-br").lacking) == ("Voltar", frozenset())
-    assert [wording(one).direction for one in ("ar", "he", "ar-eg", "de", "fi")] == ["rtl", "rtl", "rtl", "ltr", "ltr"]
+    assert (load_wording("pt-br").say("back"), load_wording("pt-br").lacking) == ("Voltar", frozenset())
+    assert [load_wording(one).direction for one in ("ar", "he", "ar-eg", "de", "fi")] == ["rtl", "rtl", "rtl", "ltr", "ltr"]
 
 
 @pytest.mark.parametrize(
@@ -99,20 +99,20 @@ def with_words(more: str, languages: str = '["en", "de"]') -> str:
     ],
 )
 def test_words_that_cannot_be_said_are_told_before_it_opens(more: str, words: str, grave: bool) -> None:
-    found = problems_of(questionnaire_from(with_words(more), "tools"))
+    found = find_problems(parse_questionnaire(with_words(more), "tools"))
     assert [(one.where, one.grave) for one in found if words in one.words] == [("survey", grave)], found
 
 
 def test_a_language_without_texts_is_told_and_one_with_all_of_them_is_not() -> None:
     text = with_words('[words.no]\nno = "Nei"\nyes = "Ja"', '["en", "no"]')
-    told_of = [one for one in problems_of(questionnaire_from(text, "tools")) if "texts of the pages" in one.words]
+    told_of = [one for one in find_problems(parse_questionnaire(text, "tools")) if "texts of the pages" in one.words]
     assert [one.grave for one in told_of] == [False]
     assert "missing in 'no' and shown in English: skip, survey, contact" in told_of[0].words
     assert f"{len(ENGLISH) - 2 - 6} more" in told_of[0].words  # two are given, six are named
     assert not [place for place in untranslated(text, "tools") if "words" in place]
-    for language in spoken():
-        asked = questionnaire_from(with_words("", f'["{language}"]'), "tools")
-        assert not [one for one in problems_of(asked) if "texts of the pages" in one.words]
+    for language in list_languages():
+        asked = parse_questionnaire(with_words("", f'["{language}"]'), "tools")
+        assert not [one for one in find_problems(asked) if "texts of the pages" in one.words]
 
 
 def test_the_usual_options_are_in_the_language_of_the_questionnaire() -> None:
@@ -120,17 +120,17 @@ def test_the_usual_options_are_in_the_language_of_the_questionnaire() -> None:
         'options = [{ code = "yes", label = "Yes" }, { code = "no", label = "No", ends = true }]', ""
     )
     for language, labels in (("en", ["I agree", "I do not agree", "Yes", "No"]), ("de", ["Ja", "Nein"])):
-        asked = questionnaire_from(text, "tools", language)
+        asked = parse_questionnaire(text, "tools", language)
         usual = [one for name in ("consent", "converted") for one in getattr(asked.question(name), "options", ())]
         assert [one.code for one in usual] == ["agree", "decline", "yes", "no"]
         assert [one.label for one in usual][-len(labels) :] == labels
 
 
 def test_a_refusal_is_told_in_any_language_and_is_a_sentence_of_a_command_too() -> None:
-    error = NotTaken("too-low", said="{low} <b>", low="3")
+    error = InvalidAnswer("too-low", said="{low} <b>", low="3")
     assert str(error) == "'{low} <b>' is less than 3"
-    assert refusal_in_words(error, wording("de")) == "„{low} <b>“ ist kleiner als 3."
+    assert refusal_in_words(error, load_wording("de")) == "„{low} <b>“ ist kleiner als 3."
     assert (
-        refusal_in_words(InputError("what a respondent does not understand"), wording("nl"))
-        == texts_in("nl")["not-offered"]
+        refusal_in_words(InputError("what a respondent does not understand"), load_wording("nl"))
+        == read_texts("nl")["not-offered"]
     )

@@ -12,7 +12,7 @@ from quaestor.surveys.lifecycle import close_survey, open_survey
 from quaestor.surveys.model.conditions import read_condition
 from quaestor.surveys.model.in_words import condition_in_words
 from quaestor.surveys.model.question_kinds import kind_of
-from quaestor.surveys.model.questionnaire_file import questionnaire_from
+from quaestor.surveys.model.questionnaire_file import parse_questionnaire
 from quaestor.surveys.model.records import Questionnaire, ResponseStatus
 from quaestor.surveys.pages.overview import has_surveys, periods, survey_lines, survey_overview
 from quaestor.surveys.pages.version_changes import ADDED, CHANGED, REMOVED, changes_between
@@ -24,7 +24,7 @@ def questionnaire(*changes: tuple[str, str]) -> Questionnaire:
     for old, new in changes:
         assert old in text
         text = text.replace(old, new, 1)
-    return questionnaire_from(text, NAME)
+    return parse_questionnaire(text, NAME)
 
 
 def changed(*changes: tuple[str, str]) -> dict[str, tuple[str, tuple[str, ...]]]:
@@ -131,7 +131,7 @@ def moved(name: str, before: str) -> Questionnaire:
     question = next(part for part in parts if part.startswith(f'id = "{name}"')).partition("[[pages]]")[0]
     text = QUESTIONNAIRE.replace(f"[[pages.questions]]\n{question}", "")
     there = f'[[pages.questions]]\nid = "{before}"'
-    return questionnaire_from(text.replace(there, f"[[pages.questions]]\n{question}{there}"), NAME)
+    return parse_questionnaire(text.replace(there, f"[[pages.questions]]\n{question}{there}"), NAME)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from quaestor.surveys.exchange.export import export_answers
 from quaestor.surveys.exchange.import_answers import import_answers
 from quaestor.surveys.lifecycle import open_surveys
 from quaestor.surveys.pages.responses import ResponseSheet, response_sheet
-from quaestor.surveys.respond import SurveyPage, begin, show_page
+from quaestor.surveys.respond import SurveyPage, begin_response, show_page
 
 
 def orders(sheet: ResponseSheet) -> dict[str, tuple[str, ...]]:
@@ -19,7 +19,7 @@ def orders(sheet: ResponseSheet) -> dict[str, tuple[str, ...]]:
 
 def test_the_order_that_was_met_stands_on_the_sheet_and_comes_back_with_an_import(tmp_path: Path) -> None:
     with fielded(tmp_path / "study") as surveys:
-        code, response = begin(surveys, NAME)
+        code, response = begin_response(surveys, NAME)
         send(surveys, code, "consent", FORMS["consent"])
         send(surveys, code, "you", FORMS["you"])
         page = show_page(surveys, code)

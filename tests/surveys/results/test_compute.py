@@ -24,11 +24,11 @@ from quaestor.surveys.exchange.export import export_answers
 from quaestor.surveys.invitations import ResponseRate, ResponseRates
 from quaestor.surveys.lifecycle import Surveys, review_response, open_survey
 from quaestor.surveys.model.answer_columns import ANSWERED, REASONS
-from quaestor.surveys.model.flow import missing
+from quaestor.surveys.model.flow import missing_reason
 from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.records import Missing, Response, ResponseStatus
 from quaestor.surveys.pages.results import results_page
-from quaestor.surveys.respond import questionnaire_of, withdraw
+from quaestor.surveys.respond import read_questionnaire_for, withdraw
 from quaestor.surveys.results.columns import ColumnReader
 from quaestor.surveys.results.compute import SurveyResults, survey_results
 from quaestor.surveys.results.counting import CountingCache, ResponseSelection, list_answers_behind, read_texts
@@ -96,7 +96,7 @@ def test_each_reason_for_a_missing_answer_is_the_one_of_the_questionnaires_flow(
     assert len({one.standing for one in responses}) == 4, "somebody of every standing is among them"
     seen = set()
     for question in surveys.questionnaire(NAME).questions():
-        expected = [missing(questionnaire_of(surveys, one), one, question) for one in responses]
+        expected = [missing_reason(read_questionnaire_for(surveys, one), one, question) for one in responses]
         reasons = columns.questions[question.id].missing.tolist()
         assert [None if reason == ANSWERED else REASONS[reason] for reason in reasons] == expected, question.id
         seen |= set(expected)

@@ -17,7 +17,7 @@ from tests.support.windows import assert_for_everyone, complaints_of, serving, s
 
 from quaestor.interviews.conduct.conversation_state import read_conversation
 from quaestor.interviews.names.known_names import add_name, list_names
-from quaestor.interviews.names.matches import proposals
+from quaestor.interviews.names.matches import list_proposals
 from quaestor.interviews.participants.people import Contact, set_contact
 from quaestor.interviews.repository import open_interviews
 from quaestor.people.credentials import Passwords
@@ -63,7 +63,7 @@ def act(opened: TestClient, **fields: str) -> int:
 
 def left(folder: Path) -> list[str]:
     with open_interviews(open_study(folder)) as room:
-        return [f"{one.interview} {one.words}" for one in proposals(room)]
+        return [f"{one.interview} {one.words}" for one in list_proposals(room)]
 
 
 def test_places_are_shown_in_their_words_and_answered_by_form(lead: TestClient, folder: Path) -> None:

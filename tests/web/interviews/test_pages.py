@@ -16,7 +16,7 @@ from tests.support.small_interviews import AGREEMENT, a_study, with_interview, w
 from tests.support.windows import assert_for_everyone, complaints_of, serving, session_after
 
 from quaestor.interviews.participants.consent import find_consent, find_consent_request, make_link
-from quaestor.interviews.participants.people import Contact, contact_of, set_contact
+from quaestor.interviews.participants.people import Contact, read_contact, set_contact
 from quaestor.interviews.repository import open_interviews
 from quaestor.people.credentials import Passwords
 from quaestor.people.roles import Role
@@ -159,7 +159,7 @@ def test_how_to_reach_somebody_is_on_one_page_of_the_lead_and_on_no_other(
     assert (refused.status_code, 'value="nobody"' in refused.text) == (422, True)
     assert post(lead, "/participants/P1/contact", {"email": "new@example.org"}).status_code == 303
     with open_interviews(open_study(folder)) as room:
-        assert contact_of(room, "P1") == Contact(email="new@example.org")
+        assert read_contact(room, "P1") == Contact(email="new@example.org")
 
 
 def test_a_link_is_told_once_and_opens_the_agreement_for_a_stranger(lead: TestClient, app: Starlette) -> None:

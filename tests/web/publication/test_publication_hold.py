@@ -100,7 +100,7 @@ def test_whether_a_name_remains_is_worked_out_once_for_a_state(
 ) -> None:
     reader = signed_in(app, study.root, Role.VIEWER)
     asked = []
-    still_open = remaining.still_open
+    still_open = remaining.list_open_places
     monkeypatch.setattr(remaining, "still_open", lambda room: asked.append(room) or still_open(room))
     assert answers(reader) + answers(reader) == [200] * 8
     assert len(asked) == 1

@@ -290,7 +290,7 @@ def add(
     round_settings = add_round(opened, {key: value for key, value in settings.items() if value is not None}, actor)
     preview = preview_planned_round(open_study(opened.root), round_settings.round)
     if json:
-        print_json({"round": round_settings.round, **asdict(preview)})
+        print_json({"round": round_settings.round, **preview.as_json()})
         return
     shares = ", ".join(f"{share.rater} {number(share.items)}" for share in preview.shares)
     say(f"{round_settings.round} is in study.toml" + (f": {number(preview.items)} items, {shares}" if shares else ""))

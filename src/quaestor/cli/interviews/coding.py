@@ -59,11 +59,11 @@ def code_agreement(
     from rich.table import Table
 
     from quaestor.coding.agreement import to_json
-    from quaestor.interviews.coding.code_agreement import agreement_by_code, in_words
+    from quaestor.interviews.coding.code_agreement import compute_agreement_by_code, format_estimate
     from quaestor.interviews.repository import open_interviews
 
     with open_interviews(chosen_study(study)) as interviews:
-        result = agreement_by_code(interviews, name, unit, actor, version)
+        result = compute_agreement_by_code(interviews, name, unit, actor, version)
     if json:
         codes = [{"code": code, "name": title, **to_json(agreement)} for code, title, agreement in result.codes]
         summary = {"round": result.round, "facet": result.facet, "unit": result.unit, "blindness": result.blindness}
@@ -76,7 +76,7 @@ def code_agreement(
     rows = [("all codes together", result.overall), *((title, agreement) for _, title, agreement in result.codes)]
     for title, agreement in rows:
         estimates = (agreement.percent, agreement.kappa, agreement.ac1, agreement.alpha)
-        table.add_row(title, number(agreement.n), *(in_words(estimate) for estimate in estimates))
+        table.add_row(title, number(agreement.n), *(format_estimate(estimate) for estimate in estimates))
     console().print(table)
     if result.blindness:
         say(f"The round {result.round} is {result.blindness}.")
@@ -91,21 +91,21 @@ def in_vivo(
     """
     from rich.table import Table
 
-    from quaestor.interviews.coding.in_vivo import in_vivo_of
+    from quaestor.interviews.coding.in_vivo import list_in_vivo_passages
     from quaestor.interviews.repository import open_interviews
 
     with open_interviews(chosen_study(study)) as interviews:
-        in_vivo_codes = in_vivo_of(interviews, name, actor)
+        in_vivo_codes = list_in_vivo_passages(interviews, name, actor)
     if json:
         rows = [
             {
-                "item": in_vivo_code.stretch.item,
-                "start": in_vivo_code.stretch.start,
-                "end": in_vivo_code.stretch.end,
-                "words": in_vivo_code.stretch.words,
-                "participant": in_vivo_code.stretch.participant,
-                "raters": list(in_vivo_code.stretch.raters),
-                "code": in_vivo_code.stretch.code,
+                "item": in_vivo_code.passage.item,
+                "start": in_vivo_code.passage.start,
+                "end": in_vivo_code.passage.end,
+                "words": in_vivo_code.passage.words,
+                "participant": in_vivo_code.passage.participant,
+                "raters": list(in_vivo_code.passage.raters),
+                "code": in_vivo_code.passage.code,
             }
             for in_vivo_code in in_vivo_codes
         ]
@@ -115,8 +115,8 @@ def in_vivo(
     for title in ("item", "from", "to", "words", "code"):
         table.add_column(title)
     for in_vivo_code in in_vivo_codes:
-        place = (in_vivo_code.stretch.item, str(in_vivo_code.stretch.start), str(in_vivo_code.stretch.end))
-        table.add_row(*place, in_vivo_code.stretch.words, in_vivo_code.name or "not adopted")
+        place = (in_vivo_code.passage.item, str(in_vivo_code.passage.start), str(in_vivo_code.passage.end))
+        table.add_row(*place, in_vivo_code.passage.words, in_vivo_code.name or "not adopted")
     console().print(table) if in_vivo_codes else say(f"{name} has no in-vivo codes")
 
 

@@ -9,7 +9,7 @@ import typer
 from quaestor.cli.output import ActorOption, JsonOption, StudyOption, chosen_study, console, print_json, say
 
 if TYPE_CHECKING:
-    from quaestor.interviews.participants.consent import Consent
+    from quaestor.interviews.participants.consent import ParticipantConsent
 
 _THIS_MACHINE = "http://127.0.0.1:8321"
 PseudonymArgument = Annotated[str, typer.Argument(metavar="PSEUDONYM", help="A participant, such as P1.")]
@@ -40,15 +40,15 @@ def consent(
       quaestor interview participant consent P1 accepted --how "on paper" --version 1
       quaestor interview participant consent P1
     """
-    from quaestor.interviews.participants.consent import DECLINED, consent_of, has_said, record_consent
+    from quaestor.interviews.participants.consent import DECLINED, find_consent, has_interview_data, record_consent
     from quaestor.interviews.repository import open_interviews
 
     with open_interviews(chosen_study(study)) as interviews:
         if what:
             answer = record_consent(interviews, pseudonym, what, how, actor or "", version)
         else:
-            answer = consent_of(interviews, pseudonym)
-        quoted = answer.what == DECLINED and has_said(interviews, pseudonym)
+            answer = find_consent(interviews, pseudonym)
+        quoted = answer.what == DECLINED and has_interview_data(interviews, pseudonym)
     if json:
         print_json({"participant": pseudonym, **consent_json(answer)})
     else:
@@ -98,13 +98,13 @@ def agreement(
       quaestor interview agreement
       quaestor interview agreement --use
     """
-    from quaestor.interviews.participants.consent import agreement_of, agreement_versions, put_agreement_in_force
+    from quaestor.interviews.participants.consent import read_consent_form, list_consent_form_versions, put_consent_form_in_force
     from quaestor.interviews.repository import open_interviews
 
     with open_interviews(chosen_study(study)) as interviews:
         if use:
-            put_agreement_in_force(interviews, actor)
-        now, versions = agreement_of(interviews), agreement_versions(interviews)
+            put_consent_form_in_force(interviews, actor)
+        now, versions = read_consent_form(interviews), list_consent_form_versions(interviews)
     if json:
         rows = [{"version": version.version, "day": version.day, "sha256": version.sha256} for version in versions]
         print_json({"file": now.file, "changed": now.changed, "versions": rows})
@@ -118,7 +118,7 @@ def agreement(
             say(f"{now.file} has changed since: put it in force with `quaestor interview agreement --use`")
 
 
-def consent_json(answer: Consent) -> dict[str, Any]:
+def consent_json(answer: ParticipantConsent) -> dict[str, Any]:
     """Returns the JSON of a participant's answer to the consent form."""
     return {
         "consent": answer.what or None,

@@ -79,9 +79,9 @@ def list_all(study: StudyOption = None, json: JsonOption = False) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    from quaestor.interviews.overview import interviews_if_any
+    from quaestor.interviews.overview import read_overview
 
-    overview = interviews_if_any(chosen_study(study))
+    overview = read_overview(chosen_study(study))
     lines = [line for person in overview.people for line in person.interviews]
     if json:
         print_json(
@@ -117,10 +117,10 @@ def status(study: StudyOption = None, json: JsonOption = False) -> None:
     Example: quaestor interview status
     """
     from quaestor.interviews.guide_versions import guide_lines
-    from quaestor.interviews.overview import interviews_if_any
+    from quaestor.interviews.overview import read_overview
 
     opened = chosen_study(study)
-    overview, lines = interviews_if_any(opened), guide_lines(opened, None)
+    overview, lines = read_overview(opened), guide_lines(opened, None)
     consent_form = overview.agreement.kept if overview.agreement else None
     if json:
         summary: dict[str, Any] = {"tally": dict(overview.tally), "withdrawn": overview.withdrawn}
@@ -165,8 +165,8 @@ def protocol(
 
     Example: quaestor interview protocol P1 --out protocol-P1.md
     """
-    from quaestor.interviews.conduct.protocol import protocol as protocol_of
-    from quaestor.interviews.conduct.protocol import protocol_json, protocol_markdown, write_protocol
+    from quaestor.interviews.conduct.protocol import build_protocol as protocol_of
+    from quaestor.interviews.conduct.protocol import build_protocol_json, format_protocol, write_protocol
     from quaestor.interviews.repository import open_interviews
 
     with open_interviews(chosen_study(study)) as interviews:
@@ -175,6 +175,6 @@ def protocol(
         write_protocol(document, out)
         say(f"The protocol of {name} is in {out}: protect it like the interview itself")
     if json:
-        print_json(protocol_json(document))
+        print_json(build_protocol_json(document))
     elif out is None:
-        print(protocol_markdown(document), end="")
+        print(format_protocol(document), end="")

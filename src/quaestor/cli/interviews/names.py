@@ -55,11 +55,11 @@ def list_all(actor: ActorOption = None, study: StudyOption = None, json: JsonOpt
     from rich.markup import escape
     from rich.table import Table
 
-    from quaestor.interviews.names.overview import name_lines
+    from quaestor.interviews.names.overview import list_name_lines
     from quaestor.interviews.repository import open_interviews
 
     with open_interviews(chosen_study(study)) as interviews:
-        lines = name_lines(interviews, actor)
+        lines = list_name_lines(interviews, actor)
     if json:
         print_json({"names": [_line_json(line) for line in lines]})
         return
@@ -92,12 +92,12 @@ def add(
     Example: quaestor interview names add organisation --form "Obviax GmbH" --form OVX
     """
     from quaestor.interviews.names.known_names import add_name
-    from quaestor.interviews.names.matches import progress_by_name
+    from quaestor.interviews.names.matches import count_progress_by_name
     from quaestor.interviews.repository import open_interviews
 
     with open_interviews(chosen_study(study)) as interviews:
         added = add_name(interviews, kind, form or (), shown, participant, ending or (), actor)
-        matches = progress_by_name(interviews, actor)[added.id].found
+        matches = count_progress_by_name(interviews, actor)[added.id].found
     if json:
         print_json({**_name_json(added), "found": matches})
     else:
@@ -119,14 +119,14 @@ def change(
 
     Example: quaestor interview names change "person 1" --shown "\[their manager]"
     """
-    from quaestor.interviews.names.confirmations import show_as
+    from quaestor.interviews.names.confirmations import change_replacement
     from quaestor.interviews.names.known_names import change_name
     from quaestor.interviews.repository import open_interviews
 
     with open_interviews(chosen_study(study)) as interviews:
         known = change_name(interviews, name, form, None, kind, ending, actor)
         if shown:
-            known = show_as(interviews, known.id, shown, actor)
+            known = change_replacement(interviews, known.id, shown, actor)
     if json:
         print_json(_name_json(known))
     else:
@@ -163,11 +163,11 @@ def find(
     from rich.markup import escape
     from rich.table import Table
 
-    from quaestor.interviews.names.matches import proposals
+    from quaestor.interviews.names.matches import list_proposals
     from quaestor.interviews.repository import open_interviews
 
     with open_interviews(chosen_study(study)) as interviews:
-        matches = proposals(interviews, interview, name, state, actor)
+        matches = list_proposals(interviews, interview, name, state, actor)
     if json:
         print_json({"places": [{**asdict(match), "place": match.place} for match in matches]})
         return
@@ -229,7 +229,7 @@ def replace_written(actor: ActorOption = None, study: StudyOption = None, json: 
 
     Example: quaestor interview names replace-written
     """
-    from quaestor.interviews.names.rewording import replace_written as replaced
+    from quaestor.interviews.names.rewording import replace_names_in_texts as replaced
     from quaestor.interviews.repository import open_interviews
 
     with open_interviews(chosen_study(study)) as interviews:
@@ -250,12 +250,12 @@ def looked(
 
     Example: quaestor interview names looked P1 P2
     """
-    from quaestor.interviews.names.confirmations import looked_through
+    from quaestor.interviews.names.confirmations import mark_as_read
     from quaestor.interviews.repository import open_interviews
 
     with open_interviews(chosen_study(study)) as interviews:
         for name in names:
-            looked_through(interviews, name, actor)
+            mark_as_read(interviews, name, actor)
             say(f"The transcript {name} is marked as reviewed")
 
 
@@ -265,7 +265,7 @@ def remaining(study: StudyOption = None, json: JsonOption = False) -> None:
 
     Example: quaestor interview names remaining
     """
-    from quaestor.interviews.names.remaining import remaining as find_remaining_names
+    from quaestor.interviews.names.remaining import find_remaining_names as find_remaining_names
     from quaestor.interviews.repository import open_interviews
 
     with open_interviews(chosen_study(study)) as interviews:
@@ -285,16 +285,16 @@ def _answer(
     actor: str | None, study: Any, json: bool,
 ) -> None:  # fmt: skip
     from quaestor.base.errors import InputError
-    from quaestor.interviews.names.confirmations import answer, answer_all
+    from quaestor.interviews.names.confirmations import answer_places, answer_all_places
     from quaestor.interviews.repository import open_interviews
 
     if bool(places) == every:
         raise InputError("name the matches as `names find` lists them, or use --all")
     with open_interviews(chosen_study(study)) as interviews:
         if places:
-            done = answer(interviews, places, confirmed, actor)
+            done = answer_places(interviews, places, confirmed, actor)
         else:
-            done = answer_all(interviews, confirmed, interview, name, doubtful, actor)
+            done = answer_all_places(interviews, confirmed, interview, name, doubtful, actor)
     if json:
         print_json({"answered": done, "confirmed": confirmed})
     else:

@@ -76,12 +76,12 @@ def list_all(study: StudyOption = None, json: JsonOption = False) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    from quaestor.interviews.overview import interviews_at_a_glance
+    from quaestor.interviews.overview import build_overview
     from quaestor.interviews.repository import open_interviews
 
     opened = chosen_study(study)
     with open_interviews(opened) as interviews:
-        overview = interviews_at_a_glance(opened, interviews, leads=False)
+        overview = build_overview(opened, interviews, leads=False)
     if json:
         print_json(
             {"participants": [_person_json(person) for person in overview.people], "withdrawn": overview.withdrawn}
@@ -184,14 +184,14 @@ def set_details(
     Example: quaestor interview participant contact set P1 --email somebody@example.org
     """
     from quaestor.base.errors import InputError
-    from quaestor.interviews.participants.people import Contact, contact_of, set_contact
+    from quaestor.interviews.participants.people import Contact, read_contact, set_contact
     from quaestor.interviews.repository import open_interviews
 
     typed = {"name": name, "email": email, "telephone": telephone, "more": more}
     if all(value is None for value in typed.values()):
         raise InputError("nothing to store: add --name, --email, --telephone or --more")
     with open_interviews(chosen_study(study)) as interviews:
-        known = asdict(contact_of(interviews, pseudonym, actor))
+        known = asdict(read_contact(interviews, pseudonym, actor))
         changes = {key: value for key, value in typed.items() if value is not None}
         set_contact(interviews, pseudonym, Contact(**{**known, **changes}), actor)
     say(f"Contact details of {pseudonym} stored, encrypted")
@@ -205,11 +205,11 @@ def show(
 
     Example: quaestor interview participant contact show P1
     """
-    from quaestor.interviews.participants.people import contact_of
+    from quaestor.interviews.participants.people import read_contact
     from quaestor.interviews.repository import open_interviews
 
     with open_interviews(chosen_study(study)) as interviews:
-        contact = contact_of(interviews, pseudonym, actor)
+        contact = read_contact(interviews, pseudonym, actor)
     if json:
         print_json({"participant": pseudonym, **asdict(contact)})
     elif contact.is_empty:

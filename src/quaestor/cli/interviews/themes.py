@@ -88,7 +88,7 @@ def quotations(
     screen = console()
     for quotation in matches:
         screen.print(
-            f"{quotation.participant}  {quotation.asked or 'before the first question'}", style="bold", markup=False
+            f"{quotation.participant}  {quotation.question_text or 'before the first question'}", style="bold", markup=False
         )
         screen.print(f"  {with_surroundings(quotation)}", markup=False, soft_wrap=True)
         for field, words in quotation.fields.items():

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from quaestor.interviews.model.records import Transcript
     from quaestor.interviews.transcript_sheet import SkippedLines, TurnLine
     from quaestor.interviews.transcripts.corrections import Speaker
-    from quaestor.interviews.transcripts.import_file import Imported
+    from quaestor.interviews.transcripts.import_file import TranscriptImport
 
 NameArgument = Annotated[str, typer.Argument(metavar="INTERVIEW", help="An interview, such as P1.")]
 RawOption = Annotated[bool, typer.Option("--raw", help="With the original names; only for the lead.")]
@@ -65,12 +65,12 @@ def import_file(
     Example: quaestor interview import P1 recording.vtt
     """
     from quaestor.interviews.repository import open_interviews
-    from quaestor.interviews.transcript_sheet import left_out_of
+    from quaestor.interviews.transcript_sheet import read_omitted_text
     from quaestor.interviews.transcripts.import_file import import_transcript
 
     with open_interviews(chosen_study(study)) as interviews:
         done = import_transcript(interviews, name, file, actor, format, speaker or (), replace, encoding, apart)
-        left_out = left_out_of(interviews, name)
+        left_out = read_omitted_text(interviews, name)
     if json:
         from dataclasses import asdict
 
@@ -79,7 +79,7 @@ def import_file(
     _print_import(name, done, left_out)
 
 
-def _print_import(name: str, done: Imported, left_out: SkippedLines) -> None:
+def _print_import(name: str, done: TranscriptImport, left_out: SkippedLines) -> None:
     """Prints what was imported, what to check, and what was left out."""
     if not done.new:
         say(f"{name} already has this transcript")
@@ -118,10 +118,10 @@ def transcript(
     Example: quaestor interview transcript P1
     """
     from quaestor.interviews.repository import open_interviews
-    from quaestor.interviews.transcript_sheet import told_turns
+    from quaestor.interviews.transcript_sheet import list_turn_lines
 
     with open_interviews(chosen_study(study)) as interviews:
-        lines = told_turns(interviews, name, raw, actor)
+        lines = list_turn_lines(interviews, name, raw, actor)
         whole = interviews.transcript(name)
     if json:
         print_json({
@@ -203,7 +203,7 @@ def match(
     """
     from quaestor.base.errors import InputError
     from quaestor.interviews.repository import open_interviews
-    from quaestor.interviews.transcript_sheet import told_turns
+    from quaestor.interviews.transcript_sheet import list_turn_lines
     from quaestor.interviews.transcripts.corrections import match_again, set_question
 
     assignments = named_values(set or [], "TURN=QUESTION")
@@ -214,7 +214,7 @@ def match(
             set_question(interviews, name, int(turn), question, actor)
         if again:
             match_again(interviews, name, actor)
-        lines = [line for line in told_turns(interviews, name) if line.heading is not None]
+        lines = [line for line in list_turn_lines(interviews, name) if line.heading is not None]
         guide = interviews.guide_of(interviews.interview(name))
     matched = {line.turn.question for line in lines}
     missing = [planned for planned in guide.questions() if planned.id not in matched]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from quaestor.publication.audit.records import Audit
-    from quaestor.publication.replicate.survey import Replicated
+    from quaestor.publication.replicate.survey import SurveyReplication
     from quaestor.publication.report.make import ReportOutcome
     from quaestor.render.table_model import Finding, Table
 
@@ -99,11 +99,11 @@ def audit(
         quaestor audit --json > audit.json
     """
     from quaestor.publication.audit.run import audit_json
-    from quaestor.publication.publication import audit_study, computed_of, publication_of
+    from quaestor.publication.publication import audit_study, open_computed, compute_publication
 
     opened = chosen_study(study)
-    with computed_of(opened, needs_results=False) as computed:
-        result = audit_study(publication_of(computed, lambda message: None))
+    with open_computed(opened, needs_results=False) as computed:
+        result = audit_study(compute_publication(computed, lambda message: None))
     if json:
         print_json(audit_json(result))
     else:
@@ -142,7 +142,7 @@ def replicate(
         _replicate_survey(name, data, out, every, json)
         return
     from quaestor.publication.audit.run import audit_json
-    from quaestor.publication.publication import audit_study, computed_of, publication_of
+    from quaestor.publication.publication import audit_study, open_computed, compute_publication
     from quaestor.publication.replicate.posts import load_labels
     from quaestor.publication.report.make import build_report
 
@@ -151,8 +151,8 @@ def replicate(
             loaded = load_labels(name, data, folder, say)
         if len(loaded.unread) == loaded.labelled:
             raise InputError(f"none of the labels in {data} could be read, for example: {loaded.unread[0].why}")
-        with computed_of(loaded.study) as computed:
-            publication = publication_of(computed, say)
+        with open_computed(loaded.study) as computed:
+            publication = compute_publication(computed, say)
             result = audit_study(publication)
         if out is not None:
             build_report(loaded.study, lambda message: None)
@@ -174,14 +174,14 @@ def replicate(
 
 
 def _show_findings(findings: tuple[Finding, ...], unread: Sequence[Mapping[str, str]]) -> None:
-    from quaestor.publication.results.values import failures
+    from quaestor.publication.results.values import list_failures
 
     screen = console()
     for finding in findings:
         verdict = "[green]holds[/green]" if finding.holds else "[red]fails[/red]"
         screen.print(f"finding {finding.finding:>2} {verdict}  ", end="")
         screen.print(finding.sentence, markup=False, soft_wrap=True)
-    for failure in failures(findings):
+    for failure in list_failures(findings):
         screen.print(f"  {failure}", style="red", markup=False, soft_wrap=True)
     for item in unread:
         screen.print(f"label not read: {item['item']}, {item['why']}", markup=False, soft_wrap=True)
@@ -346,20 +346,20 @@ def handbook(
     )
 
 
-def replicate_answers(name: str, data: Path, folder: Path, keep: bool) -> tuple[Replicated, Audit]:
+def replicate_answers(name: str, data: Path, folder: Path, keep: bool) -> tuple[SurveyReplication, Audit]:
     """Computes the tables from the public answers and audits them."""
-    from quaestor.publication.publication import audit_study, computed_of, publication_of
+    from quaestor.publication.publication import audit_study, open_computed, compute_publication
     from quaestor.publication.replicate.survey import replicate_survey, write_survey_report
 
     replication = replicate_survey(name, data, folder, say)
-    with computed_of(replication.study, needs_results=False) as computed:
-        result = audit_study(publication_of(computed, lambda message: None))
+    with open_computed(replication.study, needs_results=False) as computed:
+        result = audit_study(compute_publication(computed, lambda message: None))
     if keep:
         write_survey_report(replication, result)
     return replication, result
 
 
-def print_answers_json(replication: Replicated, audit: dict[str, Any]) -> None:
+def print_answers_json(replication: SurveyReplication, audit: dict[str, Any]) -> None:
     """Prints the audit with the imported rows and the tables."""
     done = replication.imported
     unread = [{"row": cell.row, "column": cell.column, "said": cell.said, "why": cell.why} for cell in done.unread]
@@ -387,7 +387,7 @@ def _table_json(table: Table) -> dict[str, Any]:
     return {"table": table.id, "rows": rows}
 
 
-def show_tables(replication: Replicated) -> None:
+def show_tables(replication: SurveyReplication) -> None:
     """Prints the tables and the cells that could not be read."""
     from rich.table import Table as ScreenTable
 

@@ -25,7 +25,7 @@ def flags(name: SurveyArgument, study: StudyOption = None, json: JsonOption = Fa
     from rich.markup import escape
     from rich.table import Table
 
-    from quaestor.surveys.flags import flags as flagged
+    from quaestor.surveys.flags import flag_responses as flagged
     from quaestor.surveys.lifecycle import open_surveys
 
     with open_surveys(chosen_study(study)) as surveys:
@@ -73,7 +73,7 @@ def decide(
 
     Example: quaestor survey decide protocol 3f9c2a1b7d604e58 --drop --why "identical to another response"
     """
-    from quaestor.surveys.lifecycle import decide as decide_about
+    from quaestor.surveys.lifecycle import review_response as decide_about
     from quaestor.surveys.lifecycle import open_surveys
 
     with open_surveys(chosen_study(study)) as surveys:

@@ -43,7 +43,7 @@ def results(
     from quaestor.surveys.lifecycle import open_surveys
     from quaestor.surveys.results.compute import survey_results
     from quaestor.surveys.results.export import results_json, write_results
-    from quaestor.surveys.results.tables import tables_of
+    from quaestor.surveys.results.tables import build_tables
 
     with open_surveys(chosen_study(study)) as surveys:
         computed = survey_results(surveys, name, by=by, unfinished=unfinished)
@@ -54,7 +54,7 @@ def results(
         print_json(results_json(computed))
         return
     _show_base(computed)
-    for table in tables_of(computed):
+    for table in build_tables(computed):
         console().print()
         console().print(f"[bold]{escape(table.title)}[/bold]", soft_wrap=True)
         console().print(_build_screen_table(table))

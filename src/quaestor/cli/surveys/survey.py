@@ -42,7 +42,7 @@ from quaestor.cli.surveys import (
 if TYPE_CHECKING:
     from rich.tree import Tree
 
-    from quaestor.surveys.paths_in_words import ToldPath
+    from quaestor.surveys.paths_in_words import PathDescription
 
 group = typer.Typer(help="Surveys: from the questionnaire to results.", no_args_is_help=True)
 
@@ -102,9 +102,9 @@ def preview(
 
     Example: quaestor survey preview protocol
     """
-    from quaestor.surveys.paths_in_words import told_paths
+    from quaestor.surveys.paths_in_words import describe_paths
 
-    paths, whole = told_paths(_find_file(name, study), language, most)
+    paths, whole = describe_paths(_find_file(name, study), language, most)
     if json:
         print_json({"survey": Path(name).stem, "whole": whole, "paths": [_path_json(path) for path in paths]})
         return
@@ -152,11 +152,11 @@ def close_by_name(
     Example: quaestor survey close protocol
     """
     from quaestor.surveys.lifecycle import close_survey, open_surveys
-    from quaestor.surveys.status import status_of
+    from quaestor.surveys.status import read_status
 
     with open_surveys(chosen_study(study)) as opened:
         close_survey(opened, name, actor)
-        now = status_of(opened, name)
+        now = read_status(opened, name)
     if json:
         print_json(asdict(now))
     else:
@@ -211,7 +211,7 @@ def _format_minutes(minutes: float) -> str:
     return f"about {max(1, round(minutes))} min"
 
 
-def _path_json(path: ToldPath) -> dict[str, Any]:
+def _path_json(path: PathDescription) -> dict[str, Any]:
     return {
         "standing": path.standing,
         "ends_early": path.ends_early,
@@ -223,7 +223,7 @@ def _path_json(path: ToldPath) -> dict[str, Any]:
     }
 
 
-def _build_tree(path: ToldPath, position: str) -> Tree:
+def _build_tree(path: PathDescription, position: str) -> Tree:
     """Builds the tree of a path's pages, with the answers that decide what follows."""
     from rich.markup import escape
     from rich.tree import Tree

@@ -51,10 +51,10 @@ def themes(
     from rich.table import Table
 
     from quaestor.coding.session import open_coding
-    from quaestor.surveys.themes import themes_of, themes_table
+    from quaestor.surveys.themes import count_themes, themes_table
 
     with open_coding(chosen_study(study)) as coding:
-        result = themes_of(coding, name, facet, actor)
+        result = count_themes(coding, name, facet, actor)
     if json:
         counted = [
             {"code": theme.code, "name": theme.name, "participants": theme.participants, "answers": theme.items}

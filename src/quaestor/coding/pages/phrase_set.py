@@ -130,7 +130,7 @@ def build_phrase_set(where: Where, name: str, actor: str, number: int | None = N
         shown = round_state.set if number is None else number
         if not 1 <= shown <= round_state.set:
             raise InputError(f"{name!r} has no set {shown} yet, allowed: 1 to {round_state.set}")
-        access, hindrance = _find_access(state, round_state, actor, shown)
+        access, obstacle = _find_access(state, round_state, actor, shown)
         if access == SEE and round_state.status != OPEN:
             record_view(coding, name, actor)
         phrases = PhraseSet(
@@ -140,7 +140,7 @@ def build_phrase_set(where: Where, name: str, actor: str, number: int | None = N
             sets=len(round_state.sets),
             status=round_state.status,
             access=access,
-            obstacle=hindrance,
+            obstacle=obstacle,
             waiting=_list_waiting(round_state, actor) if round_state.status == OPEN else (),
             rates=round_state.slot_of(actor) is not None,
             blindness=round_state.blindness,

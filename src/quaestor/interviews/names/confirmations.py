@@ -12,7 +12,7 @@ from quaestor.coding.session import require_lead
 from quaestor.deidentify.name_forms import KnownName
 from quaestor.interviews.model.records import Replacement, Transcript
 from quaestor.interviews.names.known_names import REPLACE, change_name, list_all_names, store_derived_name
-from quaestor.interviews.names.matches import LOOKED, OPEN, Proposal, places_in, proposals
+from quaestor.interviews.names.matches import LOOKED, OPEN, Proposal, list_places, list_proposals
 from quaestor.interviews.repository import Interviews
 from quaestor.store.sealed_file import NewEntry
 
@@ -27,7 +27,7 @@ def answer_places(interviews: Interviews, places: Iterable[str], confirmed: bool
         by_interview.setdefault(_parse_place(place)[0], set()).add(place)
     chosen = []
     for name, chosen_places in by_interview.items():
-        current = places_in(interviews, interviews.transcript(name))
+        current = list_places(interviews, interviews.transcript(name))
         chosen += [_find_proposal(current, place) for place in sorted(chosen_places)]
     return _record_answers(interviews, chosen, confirmed, lead)
 
@@ -45,7 +45,7 @@ def answer_all_places(
     A name shared by several people is replaced only if `name` says whose it is and `doubtful` is set.
     """
     lead = require_lead(interviews.coding, actor, "confirm which names are replaced")
-    chosen = [proposal for proposal in proposals(interviews, interview, name, OPEN, lead) if proposal.sure or doubtful]
+    chosen = [proposal for proposal in list_proposals(interviews, interview, name, OPEN, lead) if proposal.sure or doubtful]
     if confirmed and not (name and doubtful):
         chosen = [proposal for proposal in chosen if not proposal.also]
     return _record_answers(interviews, chosen, confirmed, lead)
@@ -55,7 +55,7 @@ def mark_as_read(interviews: Interviews, interview: str, actor: str | None = Non
     """Records that the lead has read a transcript for names and that no others are left in it."""
     lead = require_lead(interviews.coding, actor, "mark a transcript as read for names")
     talk = interviews.transcript(interview)
-    if any(place.state == OPEN for place in places_in(interviews, talk)):
+    if any(place.state == OPEN for place in list_places(interviews, talk)):
         raise InputError(f"{interview} still has open places: answer them first")
     interviews.file.add(NewEntry(LOOKED, lead, {}, talk.participant, interview, interviews.now()))
 

@@ -23,8 +23,8 @@ from quaestor.interviews.model.records import Transcript
 from quaestor.interviews.names.confirmations import build_answers
 from quaestor.interviews.names.known_names import REPLACE, list_all_names
 from quaestor.interviews.names.masking import HIDE
-from quaestor.interviews.names.matches import OPEN, REFUSED, Proposal, places_in
-from quaestor.interviews.names.rewording import take_names_out, without
+from quaestor.interviews.names.matches import OPEN, REFUSED, Proposal, list_places
+from quaestor.interviews.names.rewording import erase_names_in_texts, replace_matches
 from quaestor.interviews.repository import Interviews
 from quaestor.store.records import to_canonical_json
 from quaestor.store.sealed_file import NewEntry, SealedChanges, SealedEntry
@@ -48,7 +48,7 @@ class ErasedNames:
     def finder(self) -> Finder:
         return Finder(self.names)
 
-    def own_places(self, text: str) -> list[NameMatch]:
+    def find_own(self, text: str) -> list[NameMatch]:
         """Finds all places that are or may be one of these names."""
         candidates = self.finder.find_candidates(text)
         return [
@@ -57,7 +57,7 @@ class ErasedNames:
 
     def find(self, text: str) -> list[NameMatch]:
         """Finds what must be replaced in a text: the names, and addresses that contain one."""
-        own = self.own_places(text)
+        own = self.find_own(text)
         if not own:
             return []
         return [
@@ -67,7 +67,7 @@ class ErasedNames:
         ]
 
 
-def names_of_participant(interviews: Interviews, participant: str) -> ErasedNames:
+def list_names_of_participant(interviews: Interviews, participant: str) -> ErasedNames:
     """Returns every known name of a participant; call it before the names are erased."""
     return ErasedNames(
         participant, tuple(name for name in list_all_names(interviews) if name.participant == participant)
@@ -86,7 +86,7 @@ def erase_names(interviews: Interviews, erased: ErasedNames, actor: str, time: s
         if interview.participant != erased.participant and interview.transcript
     ]
     changed = [_erase_in_transcript(interviews, name, erased, finder, (actor, time)) for name in talks]
-    return bool(take_names_out(interviews, erased.find)) or any(changed)
+    return bool(erase_names_in_texts(interviews, erased.find)) or any(changed)
 
 
 def _erase_in_transcript(
@@ -97,13 +97,13 @@ def _erase_in_transcript(
         pieces, entries = interviews.file.read_pieces(name), interviews.file.read_entries(about=name)
         chosen = [
             place
-            for place in places_in(interviews, talk, finder)
+            for place in list_places(interviews, talk, finder)
             if _is_erased(place, talk, erased) and set(talk.turns[place.turn].raw[place.start : place.end]) != {FILLER}
         ]
-        labels = _new_labels(dict.fromkeys(piece["speaker"] for piece in pieces), erased)
+        labels = _mask_labels(dict.fromkeys(piece["speaker"] for piece in pieces), erased)
         changed = {}
         for number, piece in enumerate(pieces):
-            text = _overwritten(piece["text"], [place for place in chosen if place.turn == number])
+            text = _overwrite(piece["text"], [place for place in chosen if place.turn == number])
             content = {**piece, "text": text, "speaker": labels.get(piece["speaker"], piece["speaker"])}
             if content != piece:
                 changed[number] = content
@@ -111,10 +111,10 @@ def _erase_in_transcript(
             {
                 entry.number: content
                 for entry in entries
-                if (content := _said_without(entry, labels, erased)) != entry.content
+                if (content := _mask_entry(entry, labels, erased)) != entry.content
             },
             changed,
-            [_replacement(talk, chosen, *by)] if chosen else [],
+            [_build_replacement(talk, chosen, *by)] if chosen else [],
         )
 
     return interviews.file.change_content(name, decide)
@@ -127,7 +127,7 @@ def _is_erased(proposal: Proposal, talk: Transcript, erased: ErasedNames) -> boo
     if proposal.name in erased.ids:
         return proposal.state != OPEN or proposal.sure or not _is_ordinary_word(proposal.words)
     return proposal.name in REPLACEMENTS and any(
-        own.overlaps(proposal.start, proposal.end) for own in erased.own_places(talk.turns[proposal.turn].raw)
+        own.overlaps(proposal.start, proposal.end) for own in erased.find_own(talk.turns[proposal.turn].raw)
     )
 
 
@@ -140,18 +140,18 @@ def _is_ordinary_word(words: str) -> bool:
     return fold(words) in ORDINARY or len(fold(words)) <= SHORT
 
 
-def _overwritten(text: str, places: Iterable[Proposal]) -> str:
+def _overwrite(text: str, places: Iterable[Proposal]) -> str:
     for place in places:
         text = text[: place.start] + FILLER * (place.end - place.start) + text[place.end :]
     return text
 
 
-def _new_labels(labels: Iterable[str], erased: ErasedNames) -> dict[str, str]:
+def _mask_labels(labels: Iterable[str], erased: ErasedNames) -> dict[str, str]:
     """Returns new labels for the speakers whose label contains a name, each of them unique."""
     known = set(labels)
     masked_labels: dict[str, str] = {}
     for label in labels:
-        new = without(label, erased.find)
+        new = replace_matches(label, erased.find)
         if new == label:
             continue
         number = 1
@@ -162,7 +162,7 @@ def _new_labels(labels: Iterable[str], erased: ErasedNames) -> dict[str, str]:
     return masked_labels
 
 
-def _said_without(entry: SealedEntry, labels: dict[str, str], erased: ErasedNames) -> dict[str, Any]:
+def _mask_entry(entry: SealedEntry, labels: dict[str, str], erased: ErasedNames) -> dict[str, Any]:
     """Returns the content of an entry about a transcript with the new labels and without the names in replacements."""
     content = entry.content
     if entry.kind == "speaker":
@@ -170,12 +170,12 @@ def _said_without(entry: SealedEntry, labels: dict[str, str], erased: ErasedName
     if entry.kind in (REPLACE, HIDE):
         return {
             **content,
-            "places": [{**place, "shown": without(place["shown"], erased.find)} for place in content["places"]],
+            "places": [{**place, "shown": replace_matches(place["shown"], erased.find)} for place in content["places"]],
         }
     return content
 
 
-def _replacement(talk: Transcript, chosen: Sequence[Proposal], actor: str, time: str) -> NewEntry:
+def _build_replacement(talk: Transcript, chosen: Sequence[Proposal], actor: str, time: str) -> NewEntry:
     """Builds the entry that shows the pseudonym; its key is a hash of the places, so that it is recorded only once."""
     content = {"places": build_answers(talk, chosen, confirmed=True)}
     key = hashlib.sha256(f"{talk.interview}\0{to_canonical_json(content, REPLACE)}".encode()).hexdigest()[:32]

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from quaestor.base.errors import StateError
 from quaestor.interviews.model.records import Replacement, SpokenTurn, Transcript
 from quaestor.interviews.names.known_names import REPLACE, InterviewNames, get_finder
-from quaestor.interviews.names.matches import OPEN, each_once, places_in
+from quaestor.interviews.names.matches import OPEN, merge_shared_names, list_places
 from quaestor.interviews.repository import Interviews, spoken_turns
 from quaestor.interviews.transcripts.import_file import list_entries_since_import
 from quaestor.store.sealed_file import NewEntry, SealedEntry
@@ -35,7 +35,7 @@ class ShownTranscript:
 def show_transcript(interviews: Interviews, name: str) -> ShownTranscript:
     """Returns a transcript as raters see it, cached until the transcript or the names change."""
     mark = (interviews.file.read_head(name), get_finder(interviews))
-    return interviews.remembered(f"shown/{name}", mark, lambda: _shown(interviews, name))
+    return interviews.remembered(f"shown/{name}", mark, lambda: _build_shown(interviews, name))
 
 
 def show_transcript_at(interviews: Interviews, name: str, seen: int = 0) -> Transcript:
@@ -48,7 +48,7 @@ def show_transcript_at(interviews: Interviews, name: str, seen: int = 0) -> Tran
         entries = interviews.file.read_entries(about=name)
         if any(entry.kind == "transcript" and entry.number > seen for entry in entries):
             raise StateError(f"the transcript of {name} has been replaced since you opened this page: reload it")
-        return _at(interviews, name, [entry for entry in entries if entry.number <= seen])
+        return _build_at(interviews, name, [entry for entry in entries if entry.number <= seen])
 
     return interviews.remembered(f"shown then/{name}", (seen, interviews.file.read_head(name)), made)
 
@@ -56,7 +56,7 @@ def show_transcript_at(interviews: Interviews, name: str, seen: int = 0) -> Tran
 def mask_transcript(interviews: Interviews, talk: Transcript) -> Transcript:
     """Returns a transcript in which all certain names are replaced, confirmed or not."""
     mark = (talk, interviews.file.read_head(talk.interview), get_finder(interviews))
-    return interviews.remembered(f"masked/{talk.interview}", mark, lambda: _without_names(interviews, talk))
+    return interviews.remembered(f"masked/{talk.interview}", mark, lambda: _mask_names(interviews, talk))
 
 
 def mask_text(interviews: Interviews, text: str) -> str:
@@ -75,12 +75,12 @@ def read_transcript_as(interviews: Interviews, name: str, actor: str | None) -> 
     return talk if actor in (None, interviews.coding.lead) else mask_transcript(interviews, talk)
 
 
-def _shown(interviews: Interviews, name: str) -> ShownTranscript:
+def _build_shown(interviews: Interviews, name: str) -> ShownTranscript:
     """Returns what a page shows now, and first records any mask that is not recorded yet."""
     talk = interviews.transcript(name)
     wanted_transcript = mask_transcript(interviews, talk)
     entries = interviews.file.read_entries(about=name)
-    recorded = _at(interviews, name, entries)
+    recorded = _build_at(interviews, name, entries)
     if recorded.turns != wanted_transcript.turns:
         places = [
             {
@@ -96,22 +96,22 @@ def _shown(interviews: Interviews, name: str) -> ShownTranscript:
         ]
         (kept,) = interviews.file.add(NewEntry(HIDE, "", {"places": places}, talk.participant, name, interviews.now()))
         entries = [entry for entry in interviews.file.read_entries(about=name) if entry.number <= kept.number]
-        recorded = _at(interviews, name, entries)
+        recorded = _build_at(interviews, name, entries)
     return ShownTranscript(recorded, entries[-1].number)
 
 
-def _at(interviews: Interviews, name: str, entries: Sequence[SealedEntry]) -> Transcript:
+def _build_at(interviews: Interviews, name: str, entries: Sequence[SealedEntry]) -> Transcript:
     """Returns a transcript as its first entries define it: with what was confirmed and masked by then."""
     interview = interviews.interview(name)
     turns = spoken_turns(interviews.file.read_pieces(name), entries, interviews.guide_of(interview))
     hidden: dict[int, list[Replacement]] = {}
-    for replacement in _hidden(entries).values():
+    for replacement in _list_masks(entries).values():
         hidden.setdefault(replacement.turn, []).append(replacement)
-    shown_turns = tuple(_covered(turn, hidden[turn.number]) if turn.number in hidden else turn for turn in turns)
+    shown_turns = tuple(_cover(turn, hidden[turn.number]) if turn.number in hidden else turn for turn in turns)
     return Transcript(name, interview.participant, interview.guide, interview.version, shown_turns)
 
 
-def _hidden(entries: Sequence[SealedEntry]) -> _Places:
+def _list_masks(entries: Sequence[SealedEntry]) -> _Places:
     """Returns the latest unconfirmed masks, except at places that a person answered afterwards."""
     hidden: _Places = {}
     for entry in list_entries_since_import(entries):
@@ -125,18 +125,18 @@ def _hidden(entries: Sequence[SealedEntry]) -> _Places:
     return hidden
 
 
-def _without_names(interviews: Interviews, talk: Transcript) -> Transcript:
+def _mask_names(interviews: Interviews, talk: Transcript) -> Transcript:
     replacements: dict[int, list[Replacement]] = {}
-    for place in each_once(places_in(interviews, talk)):
+    for place in merge_shared_names(list_places(interviews, talk)):
         if place.state == OPEN and place.sure:
             replacements.setdefault(place.turn, []).append(
                 Replacement(place.turn, place.start, place.end, place.shown, place.name)
             )
-    turns = [_covered(turn, replacements[turn.number]) if turn.number in replacements else turn for turn in talk.turns]
+    turns = [_cover(turn, replacements[turn.number]) if turn.number in replacements else turn for turn in talk.turns]
     return replace(talk, turns=tuple(turns)) if replacements else talk
 
 
-def _covered(turn: SpokenTurn, more: Sequence[Replacement]) -> SpokenTurn:
+def _cover(turn: SpokenTurn, more: Sequence[Replacement]) -> SpokenTurn:
     replacements = [
         replacement
         for replacement in turn.replacements

@@ -95,7 +95,7 @@ class Progress:
         return self.confirmed + self.refused
 
 
-def proposals(
+def list_proposals(
     interviews: Interviews, interview: str = "", name: str = "", state: str = OPEN, actor: str | None = None
 ) -> list[Proposal]:
     """Returns the proposals in one state with the words around them, in one or all transcripts, of one or all names."""
@@ -104,26 +104,26 @@ def proposals(
         raise InputError(f"there is no state {state!r} of a place: use open, confirmed or refused")
     name_id = name if name in REPLACEMENTS or not name else find_name(interviews, name).id
     chosen = [interviews.transcript(interview)] if interview else interviews.transcripts()
-    places = [place for talk in chosen for place in places_in(interviews, talk)]
+    places = [place for talk in chosen for place in list_places(interviews, talk)]
     return [place for place in places if place.state == state and name_id in ("", place.name)]
 
 
-def progress_of(interviews: Interviews, interview: str) -> Progress:
+def count_progress(interviews: Interviews, interview: str) -> Progress:
     """Counts the proposals of a transcript by state; the result contains no name."""
-    places = places_in(interviews, interviews.transcript(interview))
+    places = list_places(interviews, interviews.transcript(interview))
     entries = list_entries_since_import(interviews.file.read_entries(about=interview))
-    return replace(_counted(places), looked=any(entry.kind == LOOKED for entry in entries))
+    return replace(_count_states(places), looked=any(entry.kind == LOOKED for entry in entries))
 
 
-def progress_by_name(interviews: Interviews, actor: str | None = None) -> dict[str, Progress]:
+def count_progress_by_name(interviews: Interviews, actor: str | None = None) -> dict[str, Progress]:
     """Counts the proposals by state for each name id and each kind of address."""
     require_lead(interviews.coding, actor, "see the names in transcripts")
-    transcripts = [place for talk in interviews.transcripts() for place in places_in(interviews, talk)]
+    transcripts = [place for talk in interviews.transcripts() for place in list_places(interviews, talk)]
     ids = dict.fromkeys([*(name.id for name in list_all_names(interviews)), *(place.name for place in transcripts)])
-    return {name: _counted([place for place in transcripts if place.name == name]) for name in ids}
+    return {name: _count_states([place for place in transcripts if place.name == name]) for name in ids}
 
 
-def places_in(interviews: Interviews, talk: Transcript, finder: Finder | None = None) -> list[Proposal]:
+def list_places(interviews: Interviews, talk: Transcript, finder: Finder | None = None) -> list[Proposal]:
     """Returns every proposal of a transcript in order, for all known names or for those of a finder."""
     entries = list_entries_since_import(interviews.file.read_entries(about=talk.interview))
     finder = finder or get_finder(interviews)
@@ -131,16 +131,16 @@ def places_in(interviews: Interviews, talk: Transcript, finder: Finder | None = 
     candidates_by_turn = interviews.remembered(
         f"found/{talk.interview}", mark, lambda: [finder.find_candidates(turn.raw) for turn in talk.turns]
     )
-    refused = _refused(entries)
+    refused = _list_refused(entries)
     proposals = []
     for turn, candidates in zip(talk.turns, candidates_by_turn, strict=True):
         none = refused.get(turn.number, {})
         if candidates or turn.replacements or none:
-            proposals += _of_turn(talk.interview, turn, candidates, none)
+            proposals += _list_in_turn(talk.interview, turn, candidates, none)
     return proposals
 
 
-def _refused(entries: Iterable[SealedEntry]) -> dict[int, dict[_Place, str]]:
+def _list_refused(entries: Iterable[SealedEntry]) -> dict[int, dict[_Place, str]]:
     """Maps each turn to the places that a person said are not that name, with the replacement that was proposed."""
     refused_places: dict[int, dict[_Place, str]] = {}
     for entry in entries:
@@ -152,27 +152,27 @@ def _refused(entries: Iterable[SealedEntry]) -> dict[int, dict[_Place, str]]:
     return refused_places
 
 
-def _of_turn(
+def _list_in_turn(
     interview: str, turn: SpokenTurn, candidates: Sequence[NameMatch], refused: Mapping[_Place, str]
 ) -> list[Proposal]:
     candidates = [candidate for candidate in candidates if not _is_refused(candidate, refused)]
     replacements = tuple(replacement for replacement in turn.replacements if not _is_outdated(replacement, candidates))
     turn = replace(turn, replacements=replacements)
-    grown = [_beside(candidate, turn) for candidate in candidates]
+    grown = [_extend_candidate(candidate, turn) for candidate in candidates]
     proposals = []
     for fit in group_overlapping(candidate for candidate in grown if candidate is not None):
-        alternatives = [_told(interview, turn, candidate, OPEN) for candidate in fit]
+        alternatives = [_build_proposal(interview, turn, candidate, OPEN) for candidate in fit]
         proposals += (
             alternatives
             if len(alternatives) == 1
-            else [_of_several(alternative, alternatives) for alternative in alternatives]
+            else [_share_name(alternative, alternatives) for alternative in alternatives]
         )
     occupied = {(proposal.start, proposal.end) for proposal in proposals}
     replaced = [
         NameMatch(replacement.start, replacement.end, replacement.name, replacement.shown, True, "")
         for replacement in replacements
     ]
-    proposals += [_told(interview, turn, match, CONFIRMED) for match in replaced]
+    proposals += [_build_proposal(interview, turn, match, CONFIRMED) for match in replaced]
     answered = [
         at
         for at in refused
@@ -180,12 +180,12 @@ def _of_turn(
     ]
     counts = Counter((start, end) for start, end, _ in answered)
     for start, end, name in answered:
-        proposal = _told(interview, turn, NameMatch(start, end, name, refused[start, end, name], True, ""), REFUSED)
+        proposal = _build_proposal(interview, turn, NameMatch(start, end, name, refused[start, end, name], True, ""), REFUSED)
         proposals.append(replace(proposal, named=(start, end) in occupied or counts[start, end] > 1))
     return sorted(proposals, key=lambda each: each.start)
 
 
-def _of_several(proposal: Proposal, proposals: Sequence[Proposal]) -> Proposal:
+def _share_name(proposal: Proposal, proposals: Sequence[Proposal]) -> Proposal:
     """Returns a proposal for a name shared by several people, as the name of one of them."""
     also = tuple(each.shown for each in proposals if each is not proposal)
     words = f"also the name of {join_alternatives(also)}"
@@ -209,7 +209,7 @@ def _is_outdated(replacement: Replacement, candidates: Sequence[NameMatch]) -> b
     return again and all(match.name not in (replacement.name, *REPLACEMENTS) for match in here)
 
 
-def _beside(match: NameMatch, turn: SpokenTurn) -> NameMatch | None:
+def _extend_candidate(match: NameMatch, turn: SpokenTurn) -> NameMatch | None:
     """Extends a candidate by the replacements it overlaps; None if they already cover it."""
     start, end = match.start, match.end
     covered: set[int] = set()
@@ -224,7 +224,7 @@ def _beside(match: NameMatch, turn: SpokenTurn) -> NameMatch | None:
     return replace(match, start=start, end=end)
 
 
-def _told(interview: str, turn: SpokenTurn, match: NameMatch, state: str) -> Proposal:
+def _build_proposal(interview: str, turn: SpokenTurn, match: NameMatch, state: str) -> Proposal:
     raw, low, high = turn.raw, max(match.start - _AROUND, 0), min(match.end + _AROUND, len(turn.raw))
     before = ("… " if low else "") + (raw[low : match.start].split(" ", 1)[-1] if low else raw[: match.start])
     cut = high < len(raw)
@@ -235,7 +235,7 @@ def _told(interview: str, turn: SpokenTurn, match: NameMatch, state: str) -> Pro
     )  # fmt: skip
 
 
-def _counted(proposals: Iterable[Proposal]) -> Progress:
+def _count_states(proposals: Iterable[Proposal]) -> Progress:
     states = {
         ("doubtful" if proposal.state == OPEN and not proposal.sure else proposal.state, proposal.at)
         for proposal in proposals
@@ -244,7 +244,7 @@ def _counted(proposals: Iterable[Proposal]) -> Progress:
     return Progress(counts[OPEN], counts["doubtful"], counts[CONFIRMED], counts[REFUSED])
 
 
-def each_once(proposals: Iterable[Proposal]) -> Iterator[Proposal]:
+def merge_shared_names(proposals: Iterable[Proposal]) -> Iterator[Proposal]:
     """Yields every place once; a name shared by several people is shown as either of them."""
     seen_places: set[str] = set()
     for proposal in proposals:
@@ -255,7 +255,7 @@ def each_once(proposals: Iterable[Proposal]) -> Iterator[Proposal]:
             yield replace(proposal, shown=join_alternatives((proposal.shown, *proposal.also)))
 
 
-def still_open(interviews: Interviews) -> Iterator[Proposal]:
+def list_open_places(interviews: Interviews) -> Iterator[Proposal]:
     """Yields unanswered places that are certainly names, for checks that refuse because of them."""
     for talk in interviews.transcripts():
-        yield from each_once(place for place in places_in(interviews, talk) if place.state == OPEN and place.sure)
+        yield from merge_shared_names(place for place in list_places(interviews, talk) if place.state == OPEN and place.sure)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from quaestor.deidentify.contact_patterns import REPLACEMENTS
 from quaestor.deidentify.name_forms import KnownName
 from quaestor.interviews.names.known_names import INTERVIEWER, list_names
-from quaestor.interviews.names.matches import OPEN, Progress, Proposal, progress_by_name, progress_of, proposals
-from quaestor.interviews.names.remaining import TRANSCRIPT, WRITTEN, Remaining, remaining
+from quaestor.interviews.names.matches import OPEN, Progress, Proposal, count_progress_by_name, count_progress, list_proposals
+from quaestor.interviews.names.remaining import TRANSCRIPT, WRITTEN, RemainingName, find_remaining_names
 from quaestor.interviews.repository import Interviews
 
 WINDOW = 40
@@ -56,7 +56,7 @@ class NamesSheet:
     name: str
     interview: str
     participants: tuple[str, ...]
-    elsewhere: tuple[Remaining, ...]
+    elsewhere: tuple[RemainingName, ...]
     """Known names left outside transcripts."""
 
     @property
@@ -83,7 +83,7 @@ class NamesSheet:
         return next((line for line in self.lines if line.id == name), None)
 
 
-def names_sheet(
+def build_names_sheet(
     interviews: Interviews,
     name: str = "",
     interview: str = "",
@@ -92,16 +92,16 @@ def names_sheet(
     actor: str | None = None,
 ) -> NamesSheet:
     """Builds the names page for the lead; a page number beyond the last one gives the last page."""
-    lines = name_lines(interviews, actor)
-    matches = proposals(interviews, interview, name, state, actor)
+    lines = list_name_lines(interviews, actor)
+    matches = list_proposals(interviews, interview, name, state, actor)
     pages = max(1, -(-len(matches) // WINDOW))
     page = min(page, pages)
     transcripts = tuple(
-        (interview.id, progress_of(interviews, interview.id))
+        (interview.id, count_progress(interviews, interview.id))
         for interview in interviews.interviews()
         if interview.transcript
     )
-    elsewhere = tuple(place for place in remaining(interviews) if place.kind != TRANSCRIPT)
+    elsewhere = tuple(place for place in find_remaining_names(interviews) if place.kind != TRANSCRIPT)
     shown = tuple(matches[(page - 1) * WINDOW : page * WINDOW])
     sure = sum(match.sure and not match.also for match in matches)
     people = tuple(participant.pseudonym for participant in interviews.participants())
@@ -111,12 +111,12 @@ def names_sheet(
     )
 
 
-def name_lines(interviews: Interviews, actor: str | None = None) -> list[NameLine]:
+def list_name_lines(interviews: Interviews, actor: str | None = None) -> list[NameLine]:
     """Returns every name with its progress, followed by the kinds of addresses that were found."""
     by_id: dict[str, list[KnownName]] = {}
     for known_name in list_names(interviews, actor):
         by_id.setdefault(known_name.id, []).append(known_name)
-    progress = progress_by_name(interviews, actor)
+    progress = count_progress_by_name(interviews, actor)
     lines = [
         NameLine(name, known[0].shown, known[0].kind, tuple(known), progress.get(name, Progress()))
         for name, known in by_id.items()

@@ -17,7 +17,7 @@ from quaestor.interviews.conduct.conversation_state import read_conversation
 from quaestor.interviews.free_text import is_turn
 from quaestor.interviews.model.records import Guide
 from quaestor.interviews.names.known_names import InterviewNames, get_finder, is_default_replacement, list_all_names
-from quaestor.interviews.names.matches import still_open
+from quaestor.interviews.names.matches import list_open_places
 from quaestor.interviews.names.stale_items import find_stale_items
 from quaestor.interviews.repository import Interviews, interviews_path, open_interviews
 from quaestor.study.folder import Study
@@ -30,25 +30,25 @@ Text = tuple[str, str, str]
 """Its kind, where it is, and the text."""
 
 
-def texts_of(interviews: Interviews, finder: Finder) -> Iterator[Text]:
+def list_texts(interviews: Interviews, finder: Finder) -> Iterator[Text]:
     """Yields every text that may be published except transcripts and items."""
-    yield from _notes(interviews)
-    yield from guide_texts(interviews)
-    yield from _in_settings(interviews.study)
+    yield from _list_notes(interviews)
+    yield from list_guide_texts(interviews)
+    yield from _list_settings_texts(interviews.study)
     with interviews.coding.locked_state() as state:
-        places = [*_codes(finder, state), *_beside_items(state)]
+        places = [*_list_code_texts(finder, state), *_list_round_texts(state)]
     yield from places
 
 
-def guide_texts(interviews: Interviews) -> Iterator[Text]:
+def list_guide_texts(interviews: Interviews) -> Iterator[Text]:
     """Yields the text of every guide version by which an interview is planned or was held."""
     used = sorted({(interview.guide, interview.version) for interview in interviews.interviews()})
     for name, version in used:
-        for what, words in _words_of(interviews.guide(name, version)):
+        for what, words in _list_guide_words(interviews.guide(name, version)):
             yield GUIDE, f"{what} of the guide {name!r}, version {version}", words
 
 
-def _words_of(guide: Guide) -> Iterator[tuple[str, str]]:
+def _list_guide_words(guide: Guide) -> Iterator[tuple[str, str]]:
     yield "the title", guide.title
     yield from ((f"the research question {name!r}", words) for name, words in guide.research.items())
     for section in guide.sections:
@@ -59,7 +59,7 @@ def _words_of(guide: Guide) -> Iterator[tuple[str, str]]:
             yield from ((f"the question {question.id!r}", words) for words in texts)
 
 
-def _in_settings(study: Study) -> Iterator[Text]:
+def _list_settings_texts(study: Study) -> Iterator[Text]:
     """Yields the texts of study.toml that are published."""
     settings = study.settings
     yield STUDY, "the title of the study", settings.study.title
@@ -72,7 +72,7 @@ def _in_settings(study: Study) -> Iterator[Text]:
         yield STUDY, f"threat {number} of the report", words
 
 
-def _notes(interviews: Interviews) -> Iterator[Text]:
+def _list_notes(interviews: Interviews) -> Iterator[Text]:
     for person in interviews.participants():
         for what, words in (("role", person.role), ("field", person.field)):
             yield PARTICIPANT, f"the {what} of {person.pseudonym}", words
@@ -86,7 +86,7 @@ def _notes(interviews: Interviews) -> Iterator[Text]:
                 yield NOTE, f"an item that was added to the question {tick.question!r} of {interview.id}", tick.other
 
 
-def _codes(finder: Finder, state: State) -> Iterator[Text]:
+def _list_code_texts(finder: Finder, state: State) -> Iterator[Text]:
     """Yields the texts of codes; a code that was replaced by another is not published, so it is left out."""
     latest = state.history.latest
     for code in latest.codes.values():
@@ -100,22 +100,22 @@ def _codes(finder: Finder, state: State) -> Iterator[Text]:
             )
 
 
-def _beside_items(state: State) -> Iterator[Text]:
+def _list_round_texts(state: State) -> Iterator[Text]:
     """Yields the current memos and comments of raters on turns, and the texts of decisions about any item."""
     for name, round_state in state.rounds.items():
         texts = {facet.id for facet in round_state.plan.facets if find_kind(facet).is_free_text}
-        yield from _rated(name, round_state)
-        yield from _discussed(name, round_state)
+        yield from _list_rating_texts(name, round_state)
+        yield from _list_comments(name, round_state)
         for (item, facet), decision in round_state.decisions.items():
             where, last = f"what was decided about {item} in the round {name!r}", decision[-1]
             if is_turn(round_state.plan, item):
                 yield MEMO, where, last.reason
-                yield from ((MEMO, where, words) for words in _in_answer(last.answer, facet in texts))
+                yield from ((MEMO, where, words) for words in _list_answer_texts(last.answer, facet in texts))
             elif facet in texts:  # other free text about these items stays in the journal and is never published
-                yield from ((DECIDED, where, words) for words in _in_answer(last.answer, True))
+                yield from ((DECIDED, where, words) for words in _list_answer_texts(last.answer, True))
 
 
-def _rated(name: str, round_state: RoundState) -> Iterator[Text]:
+def _list_rating_texts(name: str, round_state: RoundState) -> Iterator[Text]:
     texts = {facet.id for facet in round_state.plan.facets if find_kind(facet).is_free_text}
     for rater, items in round_state.ratings.items():
         for item, ratings in items.items():
@@ -124,16 +124,16 @@ def _rated(name: str, round_state: RoundState) -> Iterator[Text]:
             where = f"what {rater} wrote about {item} in the round {name!r}"
             yield MEMO, where, ratings[-1].memo
             for facet, answer in ratings[-1].answers.items():
-                yield from ((MEMO, where, words) for words in _in_answer(answer, facet in texts))
+                yield from ((MEMO, where, words) for words in _list_answer_texts(answer, facet in texts))
 
 
-def _discussed(name: str, round_state: RoundState) -> Iterator[Text]:
+def _list_comments(name: str, round_state: RoundState) -> Iterator[Text]:
     for comment in (*round_state.comments, *round_state.tie_comments.values()):
         if is_turn(round_state.plan, comment.item):
             yield MEMO, f"a comment on {comment.item} in the round {name!r}", comment.text
 
 
-def _in_answer(answer: object, is_text: bool) -> Iterator[str]:
+def _list_answer_texts(answer: object, is_text: bool) -> Iterator[str]:
     """Yields the free text in an answer: a text, a reason, and the memos and fields of passages."""
     if isinstance(answer, str):
         yield from (answer,) if is_text else ()
@@ -144,7 +144,7 @@ def _in_answer(answer: object, is_text: bool) -> Iterator[str]:
         yield str(answer.get("reason") or "")
 
 
-__all__ = ["TRANSCRIPT", "WRITTEN", "Remaining", "refuse_names", "refuse_names_in", "remaining"]
+__all__ = ["TRANSCRIPT", "WRITTEN", "RemainingName", "refuse_names", "refuse_names_in", "find_remaining_names"]
 
 TRANSCRIPT, SHOWN, ITEMS = "transcript", "shown", "items"
 _WITH_ADDRESSES = (SHOWN, NOTE, PARTICIPANT, MEMO)
@@ -167,7 +167,7 @@ _MENDS = {
 
 
 @dataclass(frozen=True)
-class Remaining:
+class RemainingName:
     """A place where a known name is left; it holds only the name's replacement, never the name."""
 
     kind: str
@@ -175,33 +175,33 @@ class Remaining:
     shown: str
 
 
-def remaining(interviews: Interviews) -> list[Remaining]:
+def find_remaining_names(interviews: Interviews) -> list[RemainingName]:
     """Finds every place where a known name is left, and items that are older than the names."""
     stale = dict.fromkeys(find_stale_items(interviews))
     mend = "older than the names: run `quaestor interview items`, `quaestor ingest turns`, `quaestor funnel`"
     return [
-        *_in_words(interviews),
+        *_find_in_texts(interviews),
         *(
-            Remaining(ITEMS, f"the items of {stale_item.interview}, which are {mend}", stale_item.shown)
+            RemainingName(ITEMS, f"the items of {stale_item.interview}, which are {mend}", stale_item.shown)
             for stale_item in stale
         ),
     ]
 
 
-def _in_words(interviews: Interviews) -> list[Remaining]:
+def _find_in_texts(interviews: Interviews) -> list[RemainingName]:
     """Finds the names left in transcripts and written texts, from which items are built."""
     remainings = [
-        Remaining(TRANSCRIPT, f"the turn {proposal.place.partition(':')[0]}", proposal.shown)
-        for proposal in still_open(interviews)
+        RemainingName(TRANSCRIPT, f"the turn {proposal.place.partition(':')[0]}", proposal.shown)
+        for proposal in list_open_places(interviews)
     ]
     finder = get_finder(interviews)
-    for kind, where, text in [*_shown(interviews), *texts_of(interviews, finder)]:
+    for kind, where, text in [*_list_replacements(interviews), *list_texts(interviews, finder)]:
         named = finder.find_sure_names(text)
         if kind in _WITH_ADDRESSES:
             named += [
                 match for match in finder.find_sure(text) if not any(match.overlaps(n.start, n.end) for n in named)
             ]
-        remainings += [Remaining(kind, where, fromkey) for fromkey in dict.fromkeys(each.shown for each in named)]
+        remainings += [RemainingName(kind, where, fromkey) for fromkey in dict.fromkeys(each.shown for each in named)]
     return remainings
 
 
@@ -210,20 +210,20 @@ def refuse_names(where: Where) -> None:
     if not interviews_path(find_study(where)).exists():
         return
     with open_interviews(where) as interviews:
-        _refuse(remaining(interviews))
+        _refuse(find_remaining_names(interviews))
 
 
 def refuse_names_in(interviews: Interviews) -> None:
     """Raises StateError if a known name is left in transcripts or written texts; ignores stale items."""
-    _refuse(_in_words(interviews))
+    _refuse(_find_in_texts(interviews))
 
 
-def refuse_names_said(interviews: Interviews) -> None:
+def refuse_names_in_transcripts(interviews: Interviews) -> None:
     """Raises StateError if a known name is left in transcripts or in the guide questions asked in them."""
-    _refuse([in_word for in_word in _in_words(interviews) if in_word.kind in (TRANSCRIPT, SHOWN, GUIDE)])
+    _refuse([in_word for in_word in _find_in_texts(interviews) if in_word.kind in (TRANSCRIPT, SHOWN, GUIDE)])
 
 
-def _refuse(remainings: Sequence[Remaining]) -> None:
+def _refuse(remainings: Sequence[RemainingName]) -> None:
     if not remainings:
         return
     listed_places = "; ".join(f"{place.where} ({place.shown})" for place in remainings[:_TOLD])
@@ -236,7 +236,7 @@ def _refuse(remainings: Sequence[Remaining]) -> None:
     )
 
 
-def _shown(interviews: Interviews) -> Iterator[tuple[str, str, str]]:
+def _list_replacements(interviews: Interviews) -> Iterator[tuple[str, str, str]]:
     """Yields the replacements that people chose, and those in transcripts for names that are no longer known."""
     ids_by_replacement = {
         known_name.shown: known_name.id

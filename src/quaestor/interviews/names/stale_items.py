@@ -19,7 +19,7 @@ from quaestor.evidence.items import list_evidence_files
 from quaestor.interviews.free_text import FOLDER
 from quaestor.interviews.model.records import SpokenTurn
 from quaestor.interviews.names.known_names import get_finder
-from quaestor.interviews.names.matches import still_open
+from quaestor.interviews.names.matches import list_open_places
 from quaestor.interviews.repository import Interviews
 from quaestor.study.folder import Study
 
@@ -55,7 +55,7 @@ def refuse_stale_items(interviews: Interviews | None, viewer: str) -> None:
         return
 
     def named() -> bool:
-        return any(still_open(interviews)) or any(find_stale_items(interviews))
+        return any(list_open_places(interviews)) or any(find_stale_items(interviews))
 
     if interviews.remembered("items with names", _stamp(interviews), named):
         raise StateError(

@@ -50,7 +50,7 @@ def add_participant(
 ) -> Participant:
     """Adds a participant under the next unused pseudonym; the same key returns the same participant."""
     about = Participant("", _line("role", role), _years(years), _line("field", domain), synthetic)
-    gone = [*interviews.file.list_erased(), *interviews.file.list_withdrawn(), *withdrawn(interviews)]
+    gone = [*interviews.file.list_erased(), *interviews.file.list_withdrawn(), *list_withdrawn(interviews)]
 
     def first(known: Sequence[SealedEntry]) -> list[NewEntry]:
         sent = next((entry for entry in known if key and entry.key == key), None)
@@ -81,7 +81,7 @@ def change_participant(
     return changed
 
 
-def withdrawn(interviews: Interviews) -> dict[str, str]:
+def list_withdrawn(interviews: Interviews) -> dict[str, str]:
     """Returns the withdrawn participants with the time of withdrawal, from the journal."""
     with interviews.coding.locked_state() as state:
         return {act.payload["participant"]: act.time for act in state.unhandled_acts if act.kind == WITHDRAW_ACT}
@@ -110,7 +110,7 @@ def hand_over_contact(interviews: Interviews, pseudonym: str, contact: Contact, 
     interviews.identities.replace_entry(NewEntry(_CONTACT, actor, merged, pseudonym, "", interviews.now()))
 
 
-def contact_of(interviews: Interviews, pseudonym: str, actor: str | None = None) -> Contact:
+def read_contact(interviews: Interviews, pseudonym: str, actor: str | None = None) -> Contact:
     """Returns a participant's contact data to the lead; empty if there are none."""
     require_lead(interviews.coding, actor, "see contact data of participants")
     interviews.participant(pseudonym)
@@ -122,7 +122,7 @@ def _known_contact(interviews: Interviews, pseudonym: str) -> Contact:
     return Contact(**entries[-1].content) if entries else Contact()
 
 
-def reachable(interviews: Interviews) -> frozenset[str]:
+def list_reachable(interviews: Interviews) -> frozenset[str]:
     """Returns the pseudonyms of participants with contact data, but not the data."""
     return frozenset(
         entry.participant for entry in interviews.identities.read_entries(about="") if entry.kind == _CONTACT

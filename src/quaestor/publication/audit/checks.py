@@ -13,7 +13,7 @@ from quaestor.base.errors import SettingsError
 from quaestor.base.names import suggest
 from quaestor.measures.agreement.chance_corrected import kappa_range
 from quaestor.measures.correlation import p_range, pearson
-from quaestor.publication.audit.compare import compared, explained, numbers_in, verdict_of
+from quaestor.publication.audit.compare import compare_numbers, explain_differences, find_numbers, judge
 from quaestor.publication.audit.printed import FINDINGS, Printed, PrintedRow
 from quaestor.publication.audit.printed_settings import PrintedCheck, PrintedTable
 from quaestor.publication.audit.records import DIFFERS, AuditCell, Check
@@ -23,7 +23,7 @@ _ELSEWHERE = re.compile(r"\(([^()]*?)\s+in\s[^()]*\)")
 """`81.7% (81.6% in the text)`: the same page prints the figure a second time."""
 
 
-def checks_of(printed: Printed) -> tuple[Check, ...]:
+def run_checks(printed: Printed) -> tuple[Check, ...]:
     """Runs every check among printed figures."""
     checks = [*_sums(printed), *_said_twice(printed)]
     for check in printed.settings.checks:
@@ -35,7 +35,7 @@ def checks_of(printed: Printed) -> tuple[Check, ...]:
 
 
 def _number(text: str) -> float | None:
-    numbers = numbers_in(text)
+    numbers = find_numbers(text)
     return numbers[0][0] if numbers else None
 
 
@@ -108,7 +108,7 @@ def _said_twice(printed: Printed) -> Iterator[Check]:
         elsewhere = _ELSEWHERE.search(text)
         if elsewhere is None:
             continue
-        first, second = numbers_in(text[: elsewhere.start()]), numbers_in(elsewhere[1])
+        first, second = find_numbers(text[: elsewhere.start()]), find_numbers(elsewhere[1])
         if first and second:
             same = first[0][0] == second[0][0]
             note = printed.note_on((FINDINGS, claim, finding))
@@ -117,7 +117,7 @@ def _said_twice(printed: Printed) -> Iterator[Check]:
 
 def _cell_or_number(printed: Printed, value: str | float | None) -> tuple[float, int]:
     if isinstance(value, str):
-        numbers = numbers_in(printed.cell(value))
+        numbers = find_numbers(printed.cell(value))
         if not numbers:
             raise SettingsError(f"printed.toml: {value!r} contains no number: remove it from the check")
         return numbers[0]
@@ -141,7 +141,7 @@ def _check_share(printed: Printed, check: PrintedCheck) -> Iterator[Check]:
         yield Check("share", check.check, False, f"{_shown(part)} of 0 has no share, printed {share:g}%")
         return
     percentage = 100 * part / base
-    holds = compared(share, decimals, percentage) != DIFFERS
+    holds = compare_numbers(share, decimals, percentage) != DIFFERS
     words = f"{_shown(part)} of {_shown(base)} is {percentage:.{max(0, decimals)}f}%, printed {share:g}%"
     yield Check("share", check.check, holds, words)
 
@@ -188,7 +188,7 @@ def _check_p(printed: Printed, check: PrintedCheck) -> Iterator[Check]:
         for column in (name for name in row.cells if name.endswith("_p")):
             coefficient = f"{column[:-2]}_r"
             _require_columns(printed, check, str(check.table), (coefficient,))
-            r, p = (numbers_in(row.cells[name]) for name in (coefficient, column))
+            r, p = (find_numbers(row.cells[name]) for name in (coefficient, column))
             bounds = p_range(*r[0], n) if r and p else None
             if bounds is None:
                 continue
@@ -210,9 +210,9 @@ def _check_correlation(printed: Printed, check: PrintedCheck) -> Iterator[Check]
             pairs = [(_number(group.cells[first]), _number(group.cells[second])) for group in groups.get(row.name, ())]
             known = np.array([pair for pair in pairs if None not in pair], np.float64).reshape(-1, 2)
             value = pearson(known[:, 0], known[:, 1]).value
-            verdict = verdict_of(row.cells[column], value)
+            verdict = judge(row.cells[column], value)
             cells.append(AuditCell(str(check.table), row.name, column, row.cells[column], value, verdict))
-    for cell in explained(cells, {}):
+    for cell in explain_differences(cells, {}):
         if cell.computed is None or not isinstance(cell.computed, float):
             continue
         name = f"table {cell.table}, {cell.row}: {cell.column} matches the counts in table {check.counts}"

@@ -27,7 +27,7 @@ _NOISE = 1e-9
 """Tolerance for float arithmetic, as a fraction of half a unit of the last printed decimal."""
 
 
-def numbers_in(printed: str) -> list[tuple[float, int]]:
+def find_numbers(printed: str) -> list[tuple[float, int]]:
     """Returns every number in a printed text with its decimals: `81.7% (81.6% in the text)` has two."""
     cells = []
     for match in _NUMBER.finditer(printed):
@@ -42,11 +42,11 @@ def number_alone(printed: str) -> float | int | None:
     text = printed.strip().removesuffix("%").rstrip()
     if _NUMBER.fullmatch(text) is None:
         return None
-    number, decimals = numbers_in(text)[0]
+    number, decimals = find_numbers(text)[0]
     return int(number) if decimals <= 0 else number
 
 
-def verdict_of(printed: str, computed: float | str | None, *, at_least: bool = False) -> str:
+def judge(printed: str, computed: float | str | None, *, at_least: bool = False) -> str:
     """Returns the verdict on a printed figure and its computed value."""
     if not printed.strip():
         return NOT_PRINTED
@@ -54,7 +54,7 @@ def verdict_of(printed: str, computed: float | str | None, *, at_least: bool = F
         return NOT_COMPUTABLE
     if isinstance(computed, str):
         return MATCH if _plain(printed) == _plain(computed) else DIFFERS
-    numbers = numbers_in(printed)
+    numbers = find_numbers(printed)
     if not numbers:
         return DIFFERS
     number, decimals = numbers[0]
@@ -63,10 +63,10 @@ def verdict_of(printed: str, computed: float | str | None, *, at_least: bool = F
     limit = _LIMITS.get(printed.strip()[0])
     if limit is not None:
         return MATCH if limit(computed, number) else DIFFERS
-    return compared(number, decimals, computed)
+    return compare_numbers(number, decimals, computed)
 
 
-def compared(printed: float, decimals: int, computed: float) -> str:
+def compare_numbers(printed: float, decimals: int, computed: float) -> str:
     """Compares two numbers; up to half a unit of the last printed decimal, inclusive, counts as rounding."""
     distance = abs(computed - printed)
     half = 0.5 * 10.0**-decimals
@@ -78,13 +78,13 @@ def compared(printed: float, decimals: int, computed: float) -> str:
 
 def is_truncated(printed: str, computed: float | str | None) -> bool:
     """Tells whether the printed figure is the computed one with decimals cut off instead of rounded."""
-    numbers = numbers_in(printed)
+    numbers = find_numbers(printed)
     if not numbers or not isinstance(computed, float | int) or printed.strip()[0] in _LIMITS:
         return False
     number, decimals = numbers[0]
     unit = 10.0**decimals
     cut = math.trunc(computed * unit + math.copysign(_NOISE, computed)) / unit
-    return compared(number, decimals, cut) == MATCH
+    return compare_numbers(number, decimals, cut) == MATCH
 
 
 def _plain(text: str) -> str:
@@ -97,7 +97,7 @@ Alternatives = Mapping[str, Mapping[Key, float | str | None]]
 """Cells as computed with another method, by the name of the method."""
 
 
-def explained(cells: Sequence[AuditCell], alternatives: Alternatives) -> tuple[AuditCell, ...]:
+def explain_differences(cells: Sequence[AuditCell], alternatives: Alternatives) -> tuple[AuditCell, ...]:
     """Adds a proposed explanation to each cell that differs."""
     words: dict[Key, str] = {}
     for table in dict.fromkeys(cell.table for cell in cells):
@@ -142,7 +142,7 @@ def _fits(printed: Mapping[str, AuditCell], computed: Mapping[str, AuditCell]) -
     """Tells whether the printed values of one line match the computed values of the other."""
     shared = [place for place in printed if place in computed and printed[place].printed.strip()]
     verdicts = [
-        verdict_of(printed[place].printed, computed[place].computed)
+        judge(printed[place].printed, computed[place].computed)
         for place in shared
         if computed[place].computed is not None
     ]
@@ -157,7 +157,7 @@ def _otherwise(cell: AuditCell, alternatives: Alternatives) -> str:
 
 def _fits_one(cell: AuditCell, cells: Mapping[Key, float | str | None]) -> bool:
     value = cells.get(cell.key)
-    return value is not None and verdict_of(cell.printed, value) in _FITS
+    return value is not None and judge(cell.printed, value) in _FITS
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -12,7 +12,7 @@ from quaestor.base.errors import InputError, SettingsError
 from quaestor.base.names import join_with_or, sort_by_similarity, suggest
 from quaestor.base.toml import read_toml
 from quaestor.evidence.table_rows import read_header, read_rows
-from quaestor.publication.audit.compare import verdict_of
+from quaestor.publication.audit.compare import judge
 from quaestor.publication.audit.printed_settings import PrintedCheck, PrintedNote, PrintedSettings, PrintedTable
 from quaestor.publication.audit.records import MATCH, ROUNDING, Key
 from quaestor.study.folder import Study
@@ -123,7 +123,7 @@ def _concerns(note: PrintedNote, key: Key) -> bool:
 def _explains(note: PrintedNote, computed: float | str | None) -> bool:
     if note.computed is None or computed is None:
         return True
-    return verdict_of(f"{note.computed:.15g}", computed) in (MATCH, ROUNDING)
+    return judge(f"{note.computed:.15g}", computed) in (MATCH, ROUNDING)
 
 
 def _fits(pattern: str, cell: str) -> bool:

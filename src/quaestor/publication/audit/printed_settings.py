@@ -148,7 +148,7 @@ class PrintedSurvey(Settings):
     figures: Annotated[tuple[SurveyFigures, ...], Field(min_length=1)]
 
 
-class Elsewhere(Settings):
+class UnavailableTables(Settings):
     """Printed tables that this study has no data for; the audit lists them nevertheless."""
 
     tables: Annotated[tuple[Name, ...], Field(min_length=1)]
@@ -162,7 +162,7 @@ class PrintedSettings(Settings):
     cells: Name | None = None
     """A file of single cells of any table: table, row, column, printed."""
     answers: PrintedSurvey | None = None
-    elsewhere: tuple[Elsewhere, ...] = ()
+    elsewhere: tuple[UnavailableTables, ...] = ()
     checks: tuple[PrintedCheck, ...] = ()
     notes: tuple[PrintedNote, ...] = ()
     findings: Name | None = None

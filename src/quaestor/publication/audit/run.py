@@ -9,8 +9,8 @@ from itertools import takewhile
 from typing import Any
 
 from quaestor.base.errors import StateError
-from quaestor.publication.audit.checks import checks_of
-from quaestor.publication.audit.compare import Alternatives, compared, explained, number_alone, numbers_in, verdict_of
+from quaestor.publication.audit.checks import run_checks
+from quaestor.publication.audit.compare import Alternatives, compare_numbers, explain_differences, number_alone, find_numbers, judge
 from quaestor.publication.audit.printed import FINDINGS, FUNNEL, OTHER, Printed, PrintedRow
 from quaestor.publication.audit.records import (
     DIFFERS,
@@ -23,14 +23,14 @@ from quaestor.publication.audit.records import (
     Key,
 )
 from quaestor.publication.results.count_tables import TOTAL
-from quaestor.publication.results.threats import placements_of
+from quaestor.publication.results.threats import count_placements
 from quaestor.publication.results.values import DAYS, NAMES, SHARE, Computed
 from quaestor.render.table_model import Cell, Finding, Table, Value
 
 Computable = Mapping[str, Table]
 
 
-def audit_of(
+def run_audit(
     computed: Computed,
     printed: Printed,
     tables: Computable,
@@ -46,8 +46,8 @@ def audit_of(
         *_value_cells(printed, computed, OTHER, quantities),
         *_funnel_cells(printed, computed),
     ]
-    noted = [_noted(cell, printed) for cell in explained(cells, alternatives)]
-    return Audit(tuple(noted), checks_of(printed), placements_of(computed), tuple(_notes(computed, why_nothing)))
+    noted = [_noted(cell, printed) for cell in explain_differences(cells, alternatives)]
+    return Audit(tuple(noted), run_checks(printed), count_placements(computed), tuple(_notes(computed, why_nothing)))
 
 
 def _noted(cell: AuditCell, printed: Printed) -> AuditCell:
@@ -98,8 +98,8 @@ def _cell(table: str, row: PrintedRow, column: str, text: str, place: _Place | N
         cell = place.cells[column]
         computed = cell.values[0] if cell.values else None
         cited = f"{table}:{place.key}:{column}" if cell.selection is not None else ""
-    text = text if row.legible or numbers_in(text) else ""
-    return AuditCell(table, row.name, column, text, computed, verdict_of(text, computed), cell=cited)
+    text = text if row.legible or find_numbers(text) else ""
+    return AuditCell(table, row.name, column, text, computed, judge(text, computed), cell=cited)
 
 
 def _finder(table: Table, by: str) -> Callable[[PrintedRow, str], _Place | None]:
@@ -160,10 +160,10 @@ def _compared(
         return titles, MATCH if _names(titles) == _names(text) else DIFFERS
     if value.unit == SHARE and value.number is not None:
         number = 100 * value.number
-        return number, verdict_of(text, number)
-    if value.unit == DAYS and len(numbers_in(text)) > 1:
+        return number, judge(text, number)
+    if value.unit == DAYS and len(find_numbers(text)) > 1:
         return _several(text, value, values)
-    return value.number, verdict_of(text, value.number, at_least="(at least)" in claim)
+    return value.number, judge(text, value.number, at_least="(at least)" in claim)
 
 
 def _names(text: str) -> set[str]:
@@ -174,7 +174,7 @@ def _names(text: str) -> set[str]:
 def _several(text: str, value: Value, values: list[Value]) -> tuple[float | str | None, str]:
     """Compares a claim that has several numbers with its own value and the following values without a claim."""
     place = values.index(value)
-    numbers = numbers_in(text)
+    numbers = find_numbers(text)
     behind = takewhile(lambda later: not later.claim, values[place + 1 :])
     computed_numbers = [claimed.number for claimed in (value, *behind)][: len(numbers)]
     if len(computed_numbers) < len(numbers) or None in computed_numbers:
@@ -182,7 +182,7 @@ def _several(text: str, value: Value, values: list[Value]) -> tuple[float | str 
     shown = ", ".join(f"{number:.2f}" for number in computed_numbers if number is not None)
     pairs = zip(numbers, computed_numbers, strict=True)
     verdicts = [
-        compared(printed_number, decimals, number) for (printed_number, decimals), number in pairs if number is not None
+        compare_numbers(printed_number, decimals, number) for (printed_number, decimals), number in pairs if number is not None
     ]
     order = (DIFFERS, ROUNDING, MATCH)
     return shown, next(verdict for verdict in order if verdict in verdicts)
@@ -193,7 +193,7 @@ def _funnel_cells(printed: Printed, computed: Computed) -> Iterator[AuditCell]:
     steps = computed.funnel.steps if computed.funnel is not None else ()
     for number, (step, text) in enumerate(printed.funnel):
         count = float(steps[number].kept) if number < len(steps) else None
-        yield AuditCell(FUNNEL, step, "posts", text, count, verdict_of(text, count))
+        yield AuditCell(FUNNEL, step, "posts", text, count, judge(text, count))
 
 
 def cells_by_name(printed: Printed, tables: Computable) -> dict[Key, float | str | None]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from quaestor.publication.handbook.entry_index import Shelf
+from quaestor.publication.handbook.entry_index import EntryIndex
 from quaestor.publication.handbook.numbers_in_words import (
     brief_duration,
     count,
@@ -36,7 +36,7 @@ class Spark:
         return " ".join(f"{x:g},{y:g}" for x, y in self.points)
 
 
-def spark(measures: Measures) -> Spark | None:
+def draw_spark(measures: Measures) -> Spark | None:
     """Returns the line of shares by year if every year has one, else of counts; None without years."""
     years = sorted(measures.years)
     if not years:
@@ -60,7 +60,7 @@ def _along(years: int, whole: int) -> float:
     return round(_MARGIN + (SPARK_WIDTH - 2 * _MARGIN) * years / whole, 1) if whole else SPARK_WIDTH / 2
 
 
-def bars(counts: Sequence[tuple[str, int]]) -> list[tuple[str, int, float]]:
+def draw_bars(counts: Sequence[tuple[str, int]]) -> list[tuple[str, int, float]]:
     """Returns each count with the length of its bar; the longest is 100."""
     most = max([1, *(number for _, number in counts)])
     return [(name, number, round(100 * number / most, 1)) for name, number in counts]
@@ -105,7 +105,7 @@ class TaxonomyMap:
     districts: tuple[District, ...]
 
 
-def maps(shelf: Shelf) -> list[TaxonomyMap]:
+def draw_maps(shelf: EntryIndex) -> list[TaxonomyMap]:
     """Returns a map for wide pages and one for narrow ones; none if no posts are counted."""
     districts = [(entry, _parts(shelf, entry)) for entry in shelf.children(None)]
     districts = [(entry, parts) for entry, parts in districts if parts]
@@ -117,7 +117,7 @@ def maps(shelf: Shelf) -> list[TaxonomyMap]:
     ]
 
 
-def legend(steps: tuple[float, ...]) -> list[tuple[str, str]]:
+def build_legend(steps: tuple[float, ...]) -> list[tuple[str, str]]:
     """Returns each shade with its meaning."""
     names = [f"under {duration(steps[0])}"]
     names += [duration_range(low, high) for low, high in pairwise(steps)]
@@ -140,19 +140,19 @@ def tile_words(entry: Entry) -> str:
     return ", ".join(parts)
 
 
-def _parts(shelf: Shelf, entry: Entry) -> list[Entry]:
+def _parts(shelf: EntryIndex, entry: Entry) -> list[Entry]:
     """Returns the codes that divide a district: its children, or itself if none of them has posts."""
     counted = [child for child in shelf.children(entry) if child.measures.posts]
     return counted or [entry] if entry.measures.posts or counted else []
 
 
-def _map(shelf: Shelf, districts: list[tuple[Entry, list[Entry]]], name: str, width: int, height: int) -> TaxonomyMap:
+def _map(shelf: EntryIndex, districts: list[tuple[Entry, list[Entry]]], name: str, width: int, height: int) -> TaxonomyMap:
     places = squarify([_posts(parts) for _, parts in districts], 0, 0, width, height)
     drawn = [_district(shelf, entry, parts, place) for (entry, parts), place in zip(districts, places, strict=True)]
     return TaxonomyMap(width, height, name, tuple(drawn))
 
 
-def _district(shelf: Shelf, entry: Entry, parts: list[Entry], place: Rectangle) -> District:
+def _district(shelf: EntryIndex, entry: Entry, parts: list[Entry], place: Rectangle) -> District:
     inner = place.inset(_GAP, _GAP, _GAP, _GAP)
     label = _cut(headline(entry.name), inner.width - 2)
     head = _HEAD if label and inner.height > 3 * _HEAD else 0.0
@@ -162,7 +162,7 @@ def _district(shelf: Shelf, entry: Entry, parts: list[Entry], place: Rectangle) 
     return District(entry, _rounded(inner), label if head else "", tile_words(entry), tiles)
 
 
-def _tile(shelf: Shelf, entry: Entry, place: Rectangle) -> Tile:
+def _tile(shelf: EntryIndex, entry: Entry, place: Rectangle) -> Tile:
     inner = place.inset(1, 1, 1, 1)
     measures = entry.measures
     number = count(measures.posts or 0) + (f" · {brief_duration(measures.days)}" if measures.days is not None else "")

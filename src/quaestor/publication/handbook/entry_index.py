@@ -34,7 +34,7 @@ class Neighbours:
     """Number of other codes with the same parent."""
 
 
-class Shelf:
+class EntryIndex:
     """Finds an entry's address, children, ancestors and neighbours."""
 
     def __init__(self, book: Handbook) -> None:

@@ -19,13 +19,13 @@ from quaestor.evidence.item_facts import ItemFacts
 from quaestor.measures.descriptive import summary
 from quaestor.measures.item_columns import NONE, DecidedItems, Flags
 from quaestor.measures.trends import trend, yearly_shares
-from quaestor.publication.audit.compare import numbers_in
+from quaestor.publication.audit.compare import find_numbers
 from quaestor.publication.audit.printed import Printed, read_printed
 from quaestor.publication.handbook.records import BuiltHandbook, Entry, Handbook, Measures, Post
 from quaestor.publication.handbook.site import build_handbook
-from quaestor.publication.publication import computed_of, why_no_results
+from quaestor.publication.publication import open_computed, why_no_results
 from quaestor.publication.publication_hold import GuardedPublication
-from quaestor.publication.publication_status import made_from, note_made
+from quaestor.publication.publication_status import fingerprint_inputs, record_build
 from quaestor.publication.results.count_tables import TOTAL
 from quaestor.publication.results.item_columns import YEAR, StudyResults, cited_keys
 from quaestor.publication.results.values import Computed
@@ -47,12 +47,12 @@ def handbook_folder(study: Study) -> Path:
 def make_handbook(study: Study, tell: Tell) -> tuple[Handbook, BuiltHandbook]:
     """Builds the handbook in published/handbook."""
     guarded = GuardedPublication(study, "handbook")
-    with computed_of(study, needs_results=False) as computed:
-        fingerprint = made_from(study, computed.coding.state if computed.coding else State())
+    with open_computed(study, needs_results=False) as computed:
+        fingerprint = fingerprint_inputs(study, computed.coding.state if computed.coding else State())
         book = _book(study, computed)
     study.published.mkdir(parents=True, exist_ok=True)
     built = build_handbook(book, handbook_folder(study), tell, guarded.placing)
-    note_made(study, "handbook", fingerprint, guarded.stamps)
+    record_build(study, "handbook", fingerprint, guarded.stamps)
     return book, built
 
 
@@ -220,7 +220,7 @@ class _Figures:
         for layout in printed.settings.tables:
             for row in printed.tables[layout.table]:
                 for column, text in row.cells.items():
-                    numbers = numbers_in(text)
+                    numbers = find_numbers(text)
                     value = numbers[0][0] if numbers else None
                     if layout.by == "title" and not row.total:
                         by_line.setdefault((row.group.casefold(), row.title.casefold()), value)

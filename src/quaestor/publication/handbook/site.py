@@ -18,8 +18,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from quaestor.base.errors import MissingDependency, StateError
 from quaestor.base.files import build_folder
 from quaestor.publication.handbook import numbers_in_words as words
-from quaestor.publication.handbook.drawings import bars, legend, maps, spark
-from quaestor.publication.handbook.entry_index import Shelf, web_link
+from quaestor.publication.handbook.drawings import draw_bars, build_legend, draw_maps, draw_spark
+from quaestor.publication.handbook.entry_index import EntryIndex, web_link
 from quaestor.publication.handbook.records import BuiltHandbook, Entry, Handbook, Post
 from quaestor.render.design_tokens import ICON, TOKENS
 
@@ -32,7 +32,7 @@ class HandbookPages:
     """Renders a handbook page by page; the templates are compiled once."""
 
     def __init__(self, book: Handbook) -> None:
-        self.shelf = Shelf(book)
+        self.shelf = EntryIndex(book)
         self._environment = _environment(self.shelf)
 
     def __len__(self) -> int:
@@ -42,7 +42,7 @@ class HandbookPages:
         """Yields the path of each page, relative to the root of the site, and its HTML."""
         yield "index.html", self._render("home.html", self._home())
         yield "contents.html", self._render("contents.html", {"letters": _by_letter(self.shelf)})
-        yield "about.html", self._render("about.html", {"legend": legend(self.shelf.book.steps)})
+        yield "about.html", self._render("about.html", {"legend": build_legend(self.shelf.book.steps)})
         for entry in self.shelf.book.entries:
             yield self.shelf.address(entry), self._render("code.html", self._code(entry), root="../")
 
@@ -63,8 +63,8 @@ class HandbookPages:
     def _home(self) -> dict[str, Any]:
         hurts = _popular_and_hard(self.shelf)
         return {
-            "maps": maps(self.shelf),
-            "legend": legend(self.shelf.book.steps),
+            "maps": draw_maps(self.shelf),
+            "legend": build_legend(self.shelf.book.steps),
             "hurts": hurts[:_SHOWN_HURTS],
             "more_hurts": max(0, len(hurts) - _SHOWN_HURTS),
             "tops": self.shelf.children(None),
@@ -84,8 +84,8 @@ class HandbookPages:
             "posts_total": total,
             "more_posts": total - len(posts),
             "missing": _missing(entry),
-            "spark": spark(entry.measures),
-            "bars": bars(entry.measures.frameworks),
+            "spark": draw_spark(entry.measures),
+            "bars": draw_bars(entry.measures.frameworks),
         }
 
 
@@ -94,7 +94,7 @@ def static_files() -> Iterator[Path]:
     yield from (TOKENS, ICON, *sorted((_HERE / "static").iterdir()))
 
 
-def _environment(shelf: Shelf) -> Environment:
+def _environment(shelf: EntryIndex) -> Environment:
     environment = Environment(
         loader=FileSystemLoader(_HERE / "templates"),
         autoescape=True,
@@ -127,13 +127,13 @@ def _environment(shelf: Shelf) -> Environment:
     return environment
 
 
-def _place(shelf: Shelf, entry: Entry) -> str:
+def _place(shelf: EntryIndex, entry: Entry) -> str:
     """`Object in data processing`."""
     above = " › ".join(ancestor.name for ancestor in shelf.way(entry))
     return f"{entry.level} in {above}" if above else entry.level
 
 
-def _popular_and_hard(shelf: Shelf) -> list[Entry]:
+def _popular_and_hard(shelf: EntryIndex) -> list[Entry]:
     """Returns second-level codes (first-level if there is no other) above both medians, hardest first."""
     book = shelf.book
     level = book.levels[min(1, len(book.levels) - 1)] if book.levels else ""
@@ -167,7 +167,7 @@ def _by_views(post: Post) -> tuple[bool, int, str, str]:
     return post.views is None, -(post.views or 0), post.title, post.item
 
 
-def _by_letter(shelf: Shelf) -> list[tuple[str, list[Entry]]]:
+def _by_letter(shelf: EntryIndex) -> list[tuple[str, list[Entry]]]:
     """Groups all codes by first letter; names that start with another character come first."""
     letters: dict[str, list[Entry]] = {}
     for entry in sorted(

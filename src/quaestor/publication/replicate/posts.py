@@ -80,7 +80,7 @@ LABELS = "labels"
 
 
 @dataclass(frozen=True)
-class Unread:
+class UnreadLabel:
     """A labelled item whose label is unknown to the codebook."""
 
     item: str
@@ -89,16 +89,16 @@ class Unread:
 
 
 @dataclass(frozen=True)
-class Loaded:
+class LoadedLabels:
     """A study built from labelled items, and the labels that could not be read."""
 
     study: Study
     labelled: int
     rejected: int
-    unread: tuple[Unread, ...]
+    unread: tuple[UnreadLabel, ...]
 
 
-def load_labels(name: str, data: Path, folder: Path, tell: Callable[[str], None]) -> Loaded:
+def load_labels(name: str, data: Path, folder: Path, tell: Callable[[str], None]) -> LoadedLabels:
     """Builds a study folder from a bundled study and a file of labelled items, using the regular import and acts."""
     labels = read_labels(template_folder(name))
     if not labels.source:
@@ -120,7 +120,7 @@ def load_labels(name: str, data: Path, folder: Path, tell: Callable[[str], None]
         raise InputError(f"no row of {data} could be read{first}: use the file as published")
     unread = _decide(study, labels)
     tell(f"labels recorded under their own codebook, then {len(labels.moves)} moves to the printed one")
-    return Loaded(open_study(folder), rows.rows, rows.rejected, unread)
+    return LoadedLabels(open_study(folder), rows.rows, rows.rejected, unread)
 
 
 def _require_columns(labels: Labels, data: Path) -> None:
@@ -155,7 +155,7 @@ def _point_to(folder: Path, labels: Labels, file: str) -> None:
     path.write_text(tomlkit.dumps(document), "utf-8")
 
 
-def _decide(study: Study, labels: Labels) -> tuple[Unread, ...]:
+def _decide(study: Study, labels: Labels) -> tuple[UnreadLabel, ...]:
     """Records the labels under their own codebook, then moves them to the printed one."""
     rows = _labelled(study, labels)
     with open_coding(study) as coding:
@@ -179,14 +179,14 @@ def _labelled(study: Study, labels: Labels) -> list[tuple[str, str]]:
     return [(item, str(label)) for item, label in by_item.items()]
 
 
-def _entries(labels: Labels, book: Codebook, rows: list[tuple[str, str]]) -> tuple[list[dict[str, Any]], list[Unread]]:
+def _entries(labels: Labels, book: Codebook, rows: list[tuple[str, str]]) -> tuple[list[dict[str, Any]], list[UnreadLabel]]:
     entries: list[dict[str, Any]] = []
     unread = []
     for item, label in rows:
         try:
             _, code = labels.read(label, book)
         except InputError as error:
-            unread.append(Unread(item, label, str(error)))
+            unread.append(UnreadLabel(item, label, str(error)))
             continue
         entries.append({"item": item, "facet": "code", "answer": code})
         entries.append({"item": item, "facet": "phrase", "answer": labels.phrase(label)})

@@ -17,8 +17,8 @@ from quaestor.publication.audit.records import Audit
 from quaestor.publication.audit.run import audit_json
 from quaestor.publication.report.records import Report
 from quaestor.publication.report.write import MARK, write_audit_page, write_report
-from quaestor.publication.survey_answers import ANSWERS_FOLDER, asked_of, mapping_file
-from quaestor.publication.survey_audit import figure_tables, figures_of
+from quaestor.publication.survey_answers import ANSWERS_FOLDER, read_fielded_survey, mapping_file
+from quaestor.publication.survey_audit import figure_tables, list_figures
 from quaestor.render.report_parts import Fact, Section
 from quaestor.render.table_model import Table
 from quaestor.study.folder import Study, open_study
@@ -91,7 +91,7 @@ Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Replicated:
+class SurveyReplication:
     """A study built from a file of answers, and its figures."""
 
     study: Study
@@ -106,7 +106,7 @@ def is_survey(name: str) -> bool:
     return _survey_of(folder) is not None
 
 
-def replicate_survey(name: str, data: Path, folder: Path, tell: Tell) -> Replicated:
+def replicate_survey(name: str, data: Path, folder: Path, tell: Tell) -> SurveyReplication:
     """Builds a study folder from a bundled study and the folder or file of its public answers."""
     template = template_folder(name)
     survey = _survey_of(template)
@@ -126,8 +126,8 @@ def replicate_survey(name: str, data: Path, folder: Path, tell: Tell) -> Replica
                 f"no row of {export} is a response ({_left_out(imported)}): use the file of answers as published"
             )
         tell(f"{imported.responses:,} of {imported.rows:,} rows are responses; {_left_out(imported)}")
-        tables = tables_of(surveys, _printed(study))
-    return Replicated(study, survey, imported, tables)
+        tables = build_tables(surveys, _printed(study))
+    return SurveyReplication(study, survey, imported, tables)
 
 
 def _imported(surveys: Surveys, survey: str, copy: Path, value: Path) -> AnswerImport:
@@ -138,12 +138,12 @@ def _imported(surveys: Surveys, survey: str, copy: Path, value: Path) -> AnswerI
         raise InputError(str(error).replace(str(copy), str(value))) from None
 
 
-def tables_of(surveys: Surveys, printed: Printed) -> tuple[Table, ...]:
+def build_tables(surveys: Surveys, printed: Printed) -> tuple[Table, ...]:
     """Computes the printed tables that count answers."""
     if printed.settings.answers is None:
         return ()
-    questionnaire = asked_of(surveys, printed.settings.answers.survey)
-    return figure_tables(printed, figures_of(printed, questionnaire.questionnaire), questionnaire)
+    questionnaire = read_fielded_survey(surveys, printed.settings.answers.survey)
+    return figure_tables(printed, list_figures(printed, questionnaire.questionnaire), questionnaire)
 
 
 def _survey_of(folder: Path) -> str | None:
@@ -177,7 +177,7 @@ def _left_out(imported: AnswerImport) -> str:
     return "; ".join(filter(None, (rows and f"rows left out: {rows}", more))) or "nothing is left out"
 
 
-def write_survey_report(replicated: Replicated, audit: Audit) -> Path:
+def write_survey_report(replicated: SurveyReplication, audit: Audit) -> Path:
     """Writes tables and audit to published/report, replacing an earlier report, and returns the folder."""
     study = replicated.study
     report = _report(replicated, replicated.tables, audit)
@@ -189,7 +189,7 @@ def write_survey_report(replicated: Replicated, audit: Audit) -> Path:
     return study.published / "report"
 
 
-def _report(replicated: Replicated, tables: Sequence[Table], audit: Audit) -> Report:
+def _report(replicated: SurveyReplication, tables: Sequence[Table], audit: Audit) -> Report:
     about = replicated.study.settings.study
     words = (
         "The questions and how many respondents gave each answer. Not everybody answered every question: each share "

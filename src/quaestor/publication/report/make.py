@@ -17,15 +17,15 @@ from quaestor.measures.item_columns import ANY_VALUE, NONE
 from quaestor.publication.audit.printed import read_printed
 from quaestor.publication.audit.records import Audit
 from quaestor.publication.audit.run import audit_json
-from quaestor.publication.publication import Publication, audit_study, computed_of, publication_of
+from quaestor.publication.publication import Publication, audit_study, open_computed, compute_publication
 from quaestor.publication.publication_hold import GuardedPublication
-from quaestor.publication.publication_status import made_from, note_made
+from quaestor.publication.publication_status import fingerprint_inputs, record_build
 from quaestor.publication.report.records import Report
 from quaestor.publication.report.write import MARK, write_audit_page, write_report
 from quaestor.publication.results import figures
 from quaestor.publication.results.item_columns import YEAR, StudyResults
-from quaestor.publication.results.threats import threats_of
-from quaestor.publication.results.values import failures
+from quaestor.publication.results.threats import list_threats
+from quaestor.publication.results.values import list_failures
 from quaestor.render.figures.records import Figure
 from quaestor.render.report_parts import MOST_LISTED, Fact, ItemColumns, ListedItem, Section
 from quaestor.render.table_model import Table
@@ -61,13 +61,13 @@ def build_report(study: Study, tell: Tell, *, with_audit: bool = True) -> Report
     """
     guarded = GuardedPublication(study, "report")
     used = [section for section in report_sections() if section.is_used(study)]
-    with computed_of(study, needs_results=not used) as computed:
+    with open_computed(study, needs_results=not used) as computed:
         # Must come before any transcript is read: a withdrawal from here on makes the build out of date.
-        fingerprint = made_from(study, computed.coding.state if computed.coding else State())
+        fingerprint = fingerprint_inputs(study, computed.coding.state if computed.coding else State())
         ready = [section for section in used if computed.coding and section.is_ready(study, computed.coding.state)]
         if computed.results is None and not ready:
             raise StateError("; ".join(section.missing for section in used))
-        publication = publication_of(computed, tell)
+        publication = compute_publication(computed, tell)
         parts = [section.build(computed.coding, publication.tables, tell) for section in ready if computed.coding]
         audit = audit_study(publication) if with_audit and read_printed(study) is not None else None
         report = _report(publication, parts, tell, has_audit=audit is not None)
@@ -78,9 +78,9 @@ def build_report(study: Study, tell: Tell, *, with_audit: bool = True) -> Report
             write_atomically(folder / "audit.json", f"{text}\n".encode())
             linked = report.columns is not None
             write_audit_page(audit, folder, title=report.title, generated_by=report.generated_by, linked=linked)
-    note_made(study, "report", fingerprint, guarded.stamps)
+    record_build(study, "report", fingerprint, guarded.stamps)
     drawn = sum(len(section.figures) for section in report.sections)
-    failed = tuple(failures(publication.findings))
+    failed = tuple(list_failures(publication.findings))
     return ReportOutcome(
         report_folder(study),
         len(publication.tables)
@@ -110,7 +110,7 @@ def _report(publication: Publication, parts: Sequence[ReportPart], tell: Tell, *
         facts=(*_facts(publication), *(fact for part in parts for fact in part.facts)),
         findings=publication.findings,
         sections=(*_sections(publication, tell), *(part.section for part in parts)),
-        threats=threats_of(computed if results is not None else replace(computed, funnel=None)),
+        threats=list_threats(computed if results is not None else replace(computed, funnel=None)),
         missing=publication.missing,
         columns=item_columns(results) if results is not None else None,
         generated_by=f"Made by quaestor {__version__} from {' and '.join(origins)}",

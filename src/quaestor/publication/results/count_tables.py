@@ -25,7 +25,7 @@ class TablePart:
     selection: Selection
 
 
-def part_of(results: StudyResults, settings: PublishedTableSettings) -> TablePart:
+def select_part(results: StudyResults, settings: PublishedTableSettings) -> TablePart:
     conditions = tuple((name, tuple(keys)) for name, keys in settings.where.items())
     return TablePart(results.decided.select(results.decided.build_mask(conditions)), Selection(conditions))
 
@@ -58,7 +58,7 @@ def grouped_rows(
 ) -> list[tuple[str, list[str]]]:
     """Returns (group, its rows) by key; a table with one attribute has one group without a name."""
     if len(settings.rows) == 1:
-        return [("", ordered(part, settings, part.decided.get_attribute(settings.rows[0])))]
+        return [("", order_values(part, settings, part.decided.get_attribute(settings.rows[0])))]
     first, second = (part.decided.get_attribute(name) for name in settings.rows)
     groups = _present(part.decided, settings, first)
     groups_with_rows = [(group, _within(results, part, settings, first, group, second)) for group in groups]
@@ -69,7 +69,7 @@ def grouped_rows(
     return groups_with_rows
 
 
-def ordered(part: TablePart, settings: PublishedTableSettings, attribute: Attribute) -> list[str]:
+def order_values(part: TablePart, settings: PublishedTableSettings, attribute: Attribute) -> list[str]:
     keys = _present(part.decided, settings, attribute)
     if settings.order == "count":
         counts = np.bincount(attribute.codes[attribute.codes != NONE], minlength=len(attribute.keys))
@@ -113,7 +113,7 @@ def _lies_across(results: StudyResults, first: Attribute, group: str, key: str) 
 
 def counts_table(results: StudyResults, settings: PublishedTableSettings) -> Table:
     """Counts items by row and column, each with its share of the table's base."""
-    part = part_of(results, settings)
+    part = select_part(results, settings)
     columns = part.decided.get_attribute(settings.columns) if settings.columns is not None else None
     keys = list(columns.keys) if columns is not None else []
     maker = _Cells(part, settings, columns, len(part.decided))
@@ -144,7 +144,7 @@ def counts_table(results: StudyResults, settings: PublishedTableSettings) -> Tab
     shown = [*named, (TOTAL, "Total")] if named else [("posts", "Posts")]
     notes = (base_note(part, results), *without_value(part, settings), *([settings.note] if settings.note else []))
     heads = tuple(Column(key, title, parts) for key, title in shown)
-    return Table(settings.table, settings.title, stub_of(settings), heads, tuple(groups), notes=notes)
+    return Table(settings.table, settings.title, stub_title(settings), heads, tuple(groups), notes=notes)
 
 
 def can_be_placed(decided: DecidedItems, settings: PublishedTableSettings) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -156,7 +156,7 @@ def can_be_placed(decided: DecidedItems, settings: PublishedTableSettings) -> tu
     return ((first.name, (*with_lines, NO_VALUE)),) if with_lines and second.parents[0] in first.keys else ()
 
 
-def stub_of(settings: PublishedTableSettings) -> str:
+def stub_title(settings: PublishedTableSettings) -> str:
     return settings.stub or " / ".join(settings.rows)
 
 

@@ -53,7 +53,7 @@ class CodedItems:
     """Number of items whose triplet the raters rejected without naming another code."""
 
 
-def coded_items(study: Study, state: State, version: int | None = None) -> CodedItems:
+def read_coded_items(study: Study, state: State, version: int | None = None) -> CodedItems:
     """Returns the final codes of a study, under an earlier codebook if a version is given."""
     results = study.settings.results
     if results.code is None:

@@ -14,7 +14,7 @@ from quaestor.coding.model.state import State
 from quaestor.evidence.ingest import list_notes
 from quaestor.evidence.item_facts import ItemFacts, read_item_facts
 from quaestor.measures.item_columns import Attribute, DecidedItems, Floats, build_attribute
-from quaestor.publication.results.decided_codes import CodedItems, ItemCodes, coded_items
+from quaestor.publication.results.decided_codes import CodedItems, ItemCodes, read_coded_items
 from quaestor.study.folder import Study
 
 YEAR = "year"
@@ -36,11 +36,11 @@ class StudyResults:
     """The note on synthetic evidence; empty for real data."""
 
 
-def results_from(
+def compute_results(
     study: Study, state: State, version: int | None = None, like: StudyResults | None = None
 ) -> StudyResults:
     """Computes decided items; under another codebook version, with the citation keys of the results `like`."""
-    coded = coded_items(study, state, version)
+    coded = read_coded_items(study, state, version)
     known = (
         like.known
         if like is not None

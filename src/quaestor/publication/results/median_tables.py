@@ -9,7 +9,7 @@ import numpy as np
 from quaestor.measures.descriptive import share, summary
 from quaestor.measures.item_columns import ANY_VALUE, Floats
 from quaestor.measures.records import Summary
-from quaestor.publication.results.count_tables import TablePart, base_note, group_title, grouped_rows, part_of, stub_of
+from quaestor.publication.results.count_tables import TablePart, base_note, group_title, grouped_rows, select_part, stub_title
 from quaestor.publication.results.item_columns import StudyResults
 from quaestor.render.number_format import ABSENT, decimal, interval, percent, whole
 from quaestor.render.table_model import Cell, Column, Group, Row, Selection, Table
@@ -26,13 +26,13 @@ Conditions = tuple[tuple[str, tuple[str, ...]], ...]
 Cells = Callable[[str, Summary, Selection], list[Cell]]
 
 
-def title_of(measure: str) -> str:
+def measure_title(measure: str) -> str:
     return TITLES.get(measure, measure.replace("_", " ").capitalize())
 
 
 def medians_table(results: StudyResults, settings: PublishedTableSettings, seed: int) -> Table:
     """Returns the median of each measure by row."""
-    columns = tuple(Column(name, title_of(name)) for name in settings.measures)
+    columns = tuple(Column(name, measure_title(name)) for name in settings.measures)
 
     def cells(measure: str, summary: Summary, selection: Selection) -> list[Cell]:
         return [Cell((decimal(summary.median),), (summary.median,), selection)]
@@ -43,7 +43,7 @@ def medians_table(results: StudyResults, settings: PublishedTableSettings, seed:
 def summaries_table(results: StudyResults, settings: PublishedTableSettings, seed: int) -> Table:
     """Returns base, median, 95 % interval and quartiles of each measure by row."""
     columns = tuple(
-        Column(f"{name}_{part}", title, spanner=title_of(name))
+        Column(f"{name}_{part}", title, spanner=measure_title(name))
         for name in settings.measures
         for part, title in (("n", "n"), ("median", "Median"), ("ci", "95% CI"), ("quartiles", "Quartiles"))
     )
@@ -71,7 +71,7 @@ def _never_accepted(days: Floats, selection: Selection) -> Cell:
 def _table(
     results: StudyResults, settings: PublishedTableSettings, columns: tuple[Column, ...], cells: Cells, seed: int
 ) -> Table:
-    part = part_of(results, settings)
+    part = select_part(results, settings)
     ways: set[str] = set()
     groups = []
     for group, keys in grouped_rows(results, part, settings):
@@ -94,7 +94,7 @@ def _table(
     return Table(
         settings.table,
         settings.title,
-        stub_of(settings),
+        stub_title(settings),
         columns,
         tuple(groups),
         notes=tuple(note for note in notes if note),

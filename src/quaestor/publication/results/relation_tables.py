@@ -14,9 +14,9 @@ from quaestor.measures.group_comparison import cliffs_delta, kruskal_wallis
 from quaestor.measures.item_columns import ANY_VALUE, NONE, Attribute
 from quaestor.measures.records import Correlation
 from quaestor.measures.trends import trend, yearly_shares
-from quaestor.publication.results.count_tables import TOTAL, TablePart, base_note, part_of, stub_of
+from quaestor.publication.results.count_tables import TOTAL, TablePart, base_note, select_part, stub_title
 from quaestor.publication.results.item_columns import YEAR, StudyResults
-from quaestor.publication.results.median_tables import ALL, title_of
+from quaestor.publication.results.median_tables import ALL, measure_title
 from quaestor.render.number_format import ABSENT, decimal, interval, percent, probability, whole
 from quaestor.render.table_model import Cell, Column, Group, Row, Selection, Table
 from quaestor.study.settings.publication import PublishedTableSettings
@@ -27,7 +27,7 @@ _STAR = {"*": "Significant at p < 0.05."}
 
 def correlations_table(results: StudyResults, settings: PublishedTableSettings, kind: str) -> Table:
     """Correlates the counts of two columns over the rows of a level, group by group."""
-    part = part_of(results, settings)
+    part = select_part(results, settings)
     groups = part.decided.get_attribute(settings.rows[0])
     over = part.decided.get_attribute(settings.over or "")
     by = part.decided.get_attribute(settings.columns or "")
@@ -65,7 +65,7 @@ def correlations_table(results: StudyResults, settings: PublishedTableSettings, 
         settings.note,
     )
     return Table(
-        settings.table, settings.title, stub_of(settings), columns, (Group("", tuple(rows)),), _STAR,
+        settings.table, settings.title, stub_title(settings), columns, (Group("", tuple(rows)),), _STAR,
         tuple(note for note in notes if note),
     )  # fmt: skip
 
@@ -81,7 +81,7 @@ def _both(first: Correlation, second: Correlation, selection: Selection) -> list
 
 def measures_table(results: StudyResults, settings: PublishedTableSettings) -> Table:
     """Correlates measures of the same items, always with both coefficients."""
-    part = part_of(results, settings)
+    part = select_part(results, settings)
     columns = (
         Column("n", "n"),
         Column("pearson_r", "r", spanner="Pearson"), Column("pearson_ci", "95% CI", spanner="Pearson"),
@@ -101,8 +101,8 @@ def measures_table(results: StudyResults, settings: PublishedTableSettings) -> T
             cells.append(Cell((interval(correlation.low, correlation.high),), (), selection))
             cells.append(Cell((probability(correlation.p),), (correlation.p,), selection))
         if correlations[0].undefined and correlations[0].value is None:
-            reasons.append(f"{title_of(first)} and {title_of(second).lower()}: {correlations[0].undefined}.")
-        rows.append(Row(f"{first}-{second}", f"{title_of(first)} – {title_of(second).lower()}", tuple(cells)))
+            reasons.append(f"{measure_title(first)} and {measure_title(second).lower()}: {correlations[0].undefined}.")
+        rows.append(Row(f"{first}-{second}", f"{measure_title(first)} – {measure_title(second).lower()}", tuple(cells)))
     note = "In heavy-tailed data a few large values dominate Pearson's r; Spearman's ρ uses ranks."
     notes = (base_note(part, results), note, *reasons, settings.note)
     return Table(
@@ -113,7 +113,7 @@ def measures_table(results: StudyResults, settings: PublishedTableSettings) -> T
 
 def comparison_table(results: StudyResults, settings: PublishedTableSettings) -> Table:
     """Tests whether groups differ in a measure, which pairs do, and by how much."""
-    part = part_of(results, settings)
+    part = select_part(results, settings)
     attribute = part.decided.get_attribute(settings.rows[0])
     columns = (Column("z", "z"), Column("p", "p"), Column("holm", "p (Holm)"), Column("delta", "Cliff's δ"),
                Column("delta_ci", "95% CI"), Column("band", "Effect", numeric=False))  # fmt: skip
@@ -124,7 +124,7 @@ def comparison_table(results: StudyResults, settings: PublishedTableSettings) ->
         sentence = test.undefined or (
             f"H = {decimal(test.statistic)}, df = {test.df}, p {_equals(test.p)}, n = {test.n}"
         )
-        notes.append(f"{title_of(measure)}, Kruskal–Wallis: {sentence}.")
+        notes.append(f"{measure_title(measure)}, Kruskal–Wallis: {sentence}.")
         rows = []
         for pair in test.pairs:
             first, second = attribute.keys[pair.first], attribute.keys[pair.second]
@@ -141,10 +141,10 @@ def comparison_table(results: StudyResults, settings: PublishedTableSettings) ->
             )
             title = f"{attribute.titles[pair.first]} – {attribute.titles[pair.second]}"
             rows.append(Row(f"{measure}:{first}-{second}", title, cells))
-        groups.append(Group(title_of(measure), tuple(rows)))
+        groups.append(Group(measure_title(measure), tuple(rows)))
     notes.append("Pairs by Dunn's test, adjusted by Holm's method; δ > 0: the first of a pair tends to be larger.")
     footnotes = {"*": "Significant at p < 0.05 after Holm's correction."}
-    return Table(settings.table, settings.title, stub_of(settings), columns, tuple(groups), footnotes,
+    return Table(settings.table, settings.title, stub_title(settings), columns, tuple(groups), footnotes,
                  (*notes, *([settings.note] if settings.note else [])))  # fmt: skip
 
 
@@ -155,7 +155,7 @@ def _equals(p: float | None) -> str:
 
 def association_table(results: StudyResults, settings: PublishedTableSettings, seed: int) -> Table:
     """Tests whether two attributes depend on each other, and how strongly."""
-    part = part_of(results, settings)
+    part = select_part(results, settings)
     across = part.decided.get_attribute(settings.columns or "")
     columns = (Column("n", "n"), Column("test", "Test", numeric=False), Column("statistic", "χ²"), Column("df", "df"),
                Column("p", "p"), Column("cramers_v", "Cramér's V"))  # fmt: skip
@@ -183,7 +183,7 @@ def association_table(results: StudyResults, settings: PublishedTableSettings, s
 
 def trends_table(results: StudyResults, settings: PublishedTableSettings) -> Table:
     """Returns the share of each row by year and its trend."""
-    part = part_of(results, settings)
+    part = select_part(results, settings)
     attribute, years = part.decided.get_attribute(settings.rows[0]), part.decided.get_attribute(YEAR)
     columns = (
         *(Column(year, year, ("", "95% CI"), spanner="Share of the year's items") for year in years.keys),
@@ -192,7 +192,7 @@ def trends_table(results: StudyResults, settings: PublishedTableSettings) -> Tab
     )  # fmt: skip
     rows = [_trend(part, attribute, years, place) for place in range(len(attribute.keys))]
     notes = (base_note(part, results), "Shares with Wilson's 95% interval.", settings.note)
-    return Table(settings.table, settings.title, stub_of(settings), columns, (Group("", tuple(rows)),), _STAR,
+    return Table(settings.table, settings.title, stub_title(settings), columns, (Group("", tuple(rows)),), _STAR,
                  tuple(note for note in notes if note))  # fmt: skip
 
 

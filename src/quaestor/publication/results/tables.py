@@ -13,9 +13,9 @@ from quaestor.evidence.item_facts import read_questions_at_step
 from quaestor.measures.descriptive import share, summary
 from quaestor.measures.group_comparison import cliffs_delta
 from quaestor.measures.item_columns import Flags, Floats
-from quaestor.publication.results.count_tables import base_note, counts_table, ordered, part_of, stub_of
+from quaestor.publication.results.count_tables import base_note, counts_table, order_values, select_part, stub_title
 from quaestor.publication.results.item_columns import StudyResults
-from quaestor.publication.results.median_tables import medians_table, summaries_table, title_of
+from quaestor.publication.results.median_tables import medians_table, summaries_table, measure_title
 from quaestor.publication.results.relation_tables import (
     association_table,
     comparison_table,
@@ -55,7 +55,7 @@ def make_table(study: Study, results: StudyResults, settings: PublishedTableSett
 
 def codes_table(results: StudyResults, settings: PublishedTableSettings) -> Table:
     """Lists the codes of a level with their definitions."""
-    part = part_of(results, settings)
+    part = select_part(results, settings)
     attribute = part.decided.get_attribute(settings.rows[-1])
     book = results.coded.book
     codes = {cited: book.codes[code] for code, cited in results.keys.items()}
@@ -64,14 +64,14 @@ def codes_table(results: StudyResults, settings: PublishedTableSettings) -> Tabl
         levels = join_with_or(level for facet in book.facets.values() for level in facet.levels)
         raise InputError(f"{attribute.name} is not a level of the codebook, allowed: {levels}")
     rows = []
-    for key in ordered(part, settings, attribute):
+    for key in order_values(part, settings, attribute):
         selection = part.selection.narrow(attribute.name, key)
         count = int(part.decided.build_mask(((attribute.name, (key,)),)).sum())
         cells = (Cell((codes[key].definition,)), Cell((whole(count),), (count,), selection))
         rows.append(Row(key, codes[key].name, cells))
     columns = (Column("definition", "Definition", numeric=False), Column("posts", "Posts"))
     notes = tuple(note for note in (base_note(part, results), settings.note) if note)
-    return Table(settings.table, settings.title, stub_of(settings), columns, (Group("", tuple(rows)),), notes=notes)
+    return Table(settings.table, settings.title, stub_title(settings), columns, (Group("", tuple(rows)),), notes=notes)
 
 
 def items_of_cell(study: Study, results: StudyResults, cell: str) -> tuple[list[str], Selection]:
@@ -171,7 +171,7 @@ def filter_table(study: Study, settings: PublishedTableSettings, seed: int) -> T
             ]
         delta = cliffs_delta(values[~population.passed], values[population.passed])
         cells.append(Cell((decimal(delta.value),), (delta.value,)))
-        rows.append(Row(measure, f"{title_of(measure)}, median", tuple(cells)))
+        rows.append(Row(measure, f"{measure_title(measure)}, median", tuple(cells)))
     for name, flags in (("accepted", population.accepted), ("answered", population.answered)):
         cells = []
         for flags_here in (flags, flags[population.passed]):

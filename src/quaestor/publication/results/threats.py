@@ -9,7 +9,7 @@ from quaestor.coding.model.decisions import list_disagreements
 from quaestor.coding.model.state import CLOSED, RoundState, State
 from quaestor.measures.item_columns import NONE
 from quaestor.measures.records import Agreement
-from quaestor.publication.results.count_tables import can_be_placed, part_of
+from quaestor.publication.results.count_tables import can_be_placed, select_part
 from quaestor.publication.results.item_columns import StudyResults
 from quaestor.publication.results.values import Computed
 from quaestor.render.number_format import decimal, percent, series
@@ -17,7 +17,7 @@ from quaestor.study.settings.publication import PublishedTableSettings
 
 
 @dataclass(frozen=True)
-class Unplaced:
+class UnplacedItem:
     """An item whose phrase fits no row of a table."""
 
     item: str
@@ -34,14 +34,14 @@ class Placement:
     table: str
     items: int
     placed: int
-    unplaced: tuple[Unplaced, ...] = ()
+    unplaced: tuple[UnplacedItem, ...] = ()
 
     @property
     def share(self) -> float | None:
         return self.placed / self.items if self.items else None
 
 
-def placements_of(computed: Computed) -> tuple[Placement, ...]:
+def count_placements(computed: Computed) -> tuple[Placement, ...]:
     """Returns one placement for each table that counts unplaced items."""
     results = computed.results
     if results is None:
@@ -51,7 +51,7 @@ def placements_of(computed: Computed) -> tuple[Placement, ...]:
 
 
 def _placement(results: StudyResults, settings: PublishedTableSettings) -> Placement:
-    part = part_of(results, settings).decided
+    part = select_part(results, settings).decided
     part = part.select(part.build_mask(can_be_placed(part, settings)))
     codes = part.get_attribute(settings.rows[-1]).codes
     missing = [item for item, code in zip(part.items, codes, strict=True) if code == NONE]
@@ -69,14 +69,14 @@ def _facet(results: StudyResults, settings: PublishedTableSettings) -> str:
     return next((facet.id for facet in facets if settings.rows[-1] in facet.levels), "")
 
 
-def _unplaced(results: StudyResults, item: str, facet: str) -> Unplaced:
+def _unplaced(results: StudyResults, item: str, facet: str) -> UnplacedItem:
     coded, known = results.coded.items[item], results.known[item]
     verb, thing = coded.phrase
     label = ", ".join(part for part in (verb, thing, results.coded.book.path_name(coded.code)) if part)
-    return Unplaced(item, label, coded.whys.get(facet, ""), known.title, known.link)
+    return UnplacedItem(item, label, coded.whys.get(facet, ""), known.title, known.link)
 
 
-def threats_of(computed: Computed) -> tuple[str, ...]:
+def list_threats(computed: Computed) -> tuple[str, ...]:
     """Returns the threats derived from the numbers, then those written by the lead."""
     return (
         *_of_selection(computed),
@@ -159,7 +159,7 @@ def _of_results(computed: Computed) -> Iterator[str]:
     if results is None:
         return
     yield from _left_out(results)
-    partly = [placement for placement in placements_of(computed) if placement.unplaced and placement.share is not None]
+    partly = [placement for placement in count_placements(computed) if placement.unplaced and placement.share is not None]
     if partly:
         shares = [f"{percent(placement.share)} of table {placement.table}" for placement in partly]
         yield f"Measurement: phrases place only {series(shares)} in a row; the other items are counted as not placed."

@@ -49,7 +49,7 @@ class Computed:
         return list_blindness_notes(self.coding.state.rounds.values()) if self.coding is not None else []
 
 
-def value_of(computed: Computed, settings: ValueSettings) -> Value:
+def compute_value(computed: Computed, settings: ValueSettings) -> Value:
     """Computes a value and whether it supports its sentence."""
     try:
         value = _KINDS[settings.kind](computed, settings)
@@ -283,18 +283,18 @@ def _judged(value: Value, settings: ValueSettings, titles: tuple[str, ...]) -> V
     return value
 
 
-def findings_of(computed: Computed) -> tuple[Finding, ...]:
+def compute_findings(computed: Computed) -> tuple[Finding, ...]:
     """Computes every declared finding with its current values."""
     return tuple(_finding(computed, finding) for finding in computed.study.settings.findings)
 
 
 def _finding(computed: Computed, settings: FindingSettings) -> Finding:
-    values = tuple(value_of(computed, value) for value in settings.values)
+    values = tuple(compute_value(computed, value) for value in settings.values)
     sentence = settings.sentence.format(**{value.name: value.shown for value in values})
     return Finding(settings.finding, sentence, values)
 
 
-def failures(findings: tuple[Finding, ...]) -> list[str]:
+def list_failures(findings: tuple[Finding, ...]) -> list[str]:
     """Returns one sentence for each value that does not support its finding."""
     return [
         f"finding {finding.finding}: {value.claim or value.name} is {value.shown}: {value.why}"

@@ -57,7 +57,7 @@ def load_source_kind(name: str) -> Any:
         return entry_point.load()()
     except Exception as error:  # third-party code can raise anything
         raise SettingsError(
-            f"the source kind {name!r} fails to load from {entry_point.value} ({error}): update or remove the package"
+            f"the source kind {name!r} cannot be loaded from {entry_point.value} ({error}): update or remove it"
         ) from error
 
 

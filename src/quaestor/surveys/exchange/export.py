@@ -16,7 +16,7 @@ from quaestor.surveys.model.tidy_layout import (
     TIDY,
     Layout,
     codebook_lines,
-    layout_of,
+    build_layout,
     tidy_lines,
     wide_row,
 )
@@ -53,7 +53,7 @@ def export_answers(
 
     Writes a line for each part of an answer, or with `wide` a row for each response. `raw` leaves texts unescaped.
     """
-    layout = layout_of(_versions(surveys, name))
+    layout = build_layout(_versions(surveys, name))
     table = _Table(surveys, name, layout, everything, sheets.is_guarded(path, raw))
     first = table.wide() if wide else table.tidy()
     columns = [(name, sheets.TEXT) for name in CODEBOOK]

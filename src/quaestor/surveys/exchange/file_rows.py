@@ -18,14 +18,14 @@ from quaestor.evidence.sources.tables.workbook import read_workbook
 from quaestor.surveys.exchange.table_files import GUARDED
 from quaestor.surveys.model.column_mapping import ColumnMapping, is_own_tidy, is_own_wide, own_mapping
 from quaestor.surveys.model.records import Questionnaire
-from quaestor.surveys.model.service_exports import Export, PlainRow, UnreadableCell, shaped
-from quaestor.surveys.model.tidy_layout import TIDY, Layout, layout_of, wide_from_tidy
+from quaestor.surveys.model.service_exports import Export, PlainRow, UnreadableCell, split_header
+from quaestor.surveys.model.tidy_layout import TIDY, Layout, build_layout, wide_from_tidy
 
 _MARKS = ((codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 _HEAD = 64 * 1024
 
 
-def digest_of(path: Path) -> str:
+def hash_file(path: Path) -> str:
     """Returns the SHA-256 of a file of answers; raises InputError if it is missing or empty."""
     if not path.is_file():
         raise InputError(f"{path} does not exist: name a CSV, TSV or XLSX file of answers")
@@ -79,8 +79,8 @@ class OwnExport:
 
 def own_export(rows: Iterable[PlainRow], versions: Mapping[int, Questionnaire], path: Path) -> OwnExport:
     """Reads an export of Quaestor, using the study's versions of the questionnaire."""
-    export = _as_written(shaped(rows, str(path), header_rows=1))
-    layout = layout_of(versions)
+    export = _as_written(split_header(rows, str(path), header_rows=1))
+    layout = build_layout(versions)
     unknown: set[str] = set()
     if is_own_tidy(export.columns):
         export = _put_together(export, layout, unknown)

@@ -14,14 +14,14 @@ from quaestor.base.errors import InputError
 from quaestor.base.names import join_with_or, sort_by_similarity
 from quaestor.coding.session import require_lead
 from quaestor.store.records import NewAct
-from quaestor.surveys.exchange.file_rows import digest_of, own_export, plain_rows
+from quaestor.surveys.exchange.file_rows import hash_file, own_export, plain_rows
 from quaestor.surveys.lifecycle import Surveys, review_response, survey_file
 from quaestor.surveys.model.answer_cells import RowAnswers
 from quaestor.surveys.model.column_mapping import LISTED, ColumnMapping, is_own_tidy, is_own_wide, read_mapping
 from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.records import AGREE, Answer, CellRemark, Questionnaire, Response, ResponseStatus
 from quaestor.surveys.model.row_reader import RowReader, with_gaps
-from quaestor.surveys.model.service_exports import Export, PlainRow, UnreadableCell, is_display_order, shaped
+from quaestor.surveys.model.service_exports import Export, PlainRow, UnreadableCell, is_display_order, split_header
 from quaestor.surveys.store.responses import new_code
 
 _FINISHED = ("1", "true", "yes", "finished", "complete", "completed")
@@ -128,7 +128,7 @@ class FileReader:
         known = self._cell(row, "response") if _ID.fullmatch(self._cell(row, "response")) else ""
         language, day, seed = (self._cell(row, what) for what in ("language", "day", "seed"))
         response = Response(
-            id=known or derived_id(questionnaire.id, self._sha256, str(row.number)),
+            id=known or derive_id(questionnaire.id, self._sha256, str(row.number)),
             survey=questionnaire.id,
             version=reader.version,
             standing=standing,
@@ -179,7 +179,7 @@ class FileReader:
         return 0.0
 
 
-def derived_id(*parts: str) -> str:
+def derive_id(*parts: str) -> str:
     """Returns a stable id for a row of a file; ids do not reveal the order."""
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
@@ -235,7 +235,7 @@ def import_answers(
     Without a mapping the file must be an export of Quaestor. With `keep` off nothing is stored.
     """
     lead = require_lead(surveys.coding, actor, "import answers")
-    sha256 = digest_of(path)
+    sha256 = hash_file(path)
     versions = _versions(surveys, name)
     newest, questionnaire = max(versions), versions[max(versions)]
     mapping = None if mapping_path is None else read_mapping(mapping_path, questionnaire)
@@ -244,7 +244,7 @@ def import_answers(
             own = own_export(rows, versions, path)
             export, mappings, unknown = own.export, own.mappings, own.unknown
         else:
-            export, mappings, unknown = shaped(rows, str(path), mapping.settings.header_rows), {newest: mapping}, set()
+            export, mappings, unknown = split_header(rows, str(path), mapping.settings.header_rows), {newest: mapping}, set()
         readers = [VersionReader(number, versions[number], mappings[number], export) for number in sorted(mappings)]
         for reader in readers:
             _check_columns(export, reader.mapping, path)
@@ -300,7 +300,7 @@ def _versions(surveys: Surveys, name: str) -> dict[int, Questionnaire]:
 
 def mapping_file(surveys: Surveys, name: str, path: Path) -> Path | None:
     """Returns the mapping file of a survey; an export of Quaestor needs none."""
-    digest_of(path)
+    hash_file(path)
     with closing(plain_rows(path)) as rows:
         first = next(rows, PlainRow(1, ()))
     columns = tuple(cell.strip() for cell in first.cells)
@@ -319,7 +319,7 @@ def _new(surveys: Surveys, responses: list[ResponseWithPages]) -> dict[str, Resp
         there = surveys.answers.response(response.id)
         own = response
         if there is not None and there.survey != response.survey:
-            own = replace(response, id=derived_id(response.survey, response.id))
+            own = replace(response, id=derive_id(response.survey, response.id))
             there = surveys.answers.response(own.id)
         if there is None:
             new[response.id] = (own, pages)

@@ -63,14 +63,14 @@ class AnswerColumn:
             yield np.nan_to_num(self.numbers[here], nan=-np.inf)
 
 
-def column_of(question: Question, answered: ArrayLike, **arrays: Any) -> AnswerColumn:
+def build_column(question: Question, answered: ArrayLike, **arrays: Any) -> AnswerColumn:
     """Returns a column whose `missing` only states whether there is an answer, until reasons are computed."""
     missing = np.where(answered, ANSWERED, 0).astype(np.int16)
     nothing = np.zeros((len(missing), len(question.options)), np.bool_)
     return AnswerColumn(question, missing, **{"chosen": nothing, "worded": nothing[:, :0], **arrays})
 
 
-def reasons_of(column: AnswerColumn, row: int | None = None) -> Small:
+def find_reasons(column: AnswerColumn, row: int | None = None) -> Small:
     """Returns why each response has no answer; an empty row of an answered matrix counts as skipped.
 
     A row that is not in the response's version counts as not shown.
@@ -89,14 +89,14 @@ def count_reasons(reasons: Small) -> dict[Missing, int]:
     return {reason: count for reason, count in counts.items() if count}
 
 
-def place_of(code: str, known: Sequence[str], what: str) -> int:
+def find_index(code: str, known: Sequence[str], what: str) -> int:
     """Returns the index of a code; raises InputError with the nearest known ones."""
     if code not in known:
         raise InputError(f"{code!r} is not a {what}, available: {suggest(code, known)}")
     return list(known).index(code)
 
 
-def inside(answers: pa.StructArray, *names: str) -> pa.Array:
+def nested_field(answers: pa.StructArray, *names: str) -> pa.Array:
     """Returns a nested field; null if any outer field is null."""
     values: pa.Array = answers
     for name in names:
@@ -129,5 +129,5 @@ def texts_written(answers: pa.StructArray, parts: Sequence[Option | MatrixRow], 
     worded = np.zeros((len(here), len(parts)), np.bool_)
     for place, part in enumerate(parts):
         if part.text:
-            worded[:, place] = valid(inside(answers, "texts", part.code)) & here
+            worded[:, place] = valid(nested_field(answers, "texts", part.code)) & here
     return worded

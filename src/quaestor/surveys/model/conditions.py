@@ -76,13 +76,13 @@ def read_condition(words: str) -> Condition:
     return condition
 
 
-def settled(known: bool | Condition, question: str, answer: Mapping[str, Any]) -> bool | Condition:
+def simplify(known: bool | Condition, question: str, answer: Mapping[str, Any]) -> bool | Condition:
     """Simplifies a condition after one more question is answered."""
     if isinstance(known, bool):
         return known
     if known.kind == "test":
         return known.holds({question: answer}) if known.question == question else known
-    parts = [settled(part, question, answer) for part in known.parts]
+    parts = [simplify(part, question, answer) for part in known.parts]
     if known.kind == "not":
         inner = parts[0]
         return not inner if isinstance(inner, bool) else Condition(known.words, "not", (inner,))

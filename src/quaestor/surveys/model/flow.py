@@ -75,7 +75,7 @@ def next_page(questionnaire: Questionnaire, response: Response) -> Page | None:
     return None
 
 
-def page_at(questionnaire: Questionnaire, response: Response, page: str) -> Page | None:
+def find_page(questionnaire: Questionnaire, response: Response, page: str) -> Page | None:
     """Returns a page that can be shown: a submitted one, or the next."""
     following = next_page(questionnaire, response)
     if following is not None and following.id == page:
@@ -218,7 +218,7 @@ def in_order(question: Question, seed: int) -> Question:
     return kind_of(question).shuffle(question, random.Random(f"{seed} {question.id}"))
 
 
-def piped(text: str, questionnaire: Questionnaire, answers: Answers) -> str:
+def fill_in_answers(text: str, questionnaire: Questionnaire, answers: Answers) -> str:
     """Replaces each `{question}` in a text by its answer, or by three dots if unanswered."""
 
     def fill(match: re.Match[str]) -> str:
@@ -231,12 +231,12 @@ def piped(text: str, questionnaire: Questionnaire, answers: Answers) -> str:
     return _PIPE.sub(fill, text)
 
 
-def pipes(text: str) -> Iterator[str]:
+def find_placeholders(text: str) -> Iterator[str]:
     """Yields the questions whose answers a text shows."""
     return (match[1] for match in _PIPE.finditer(text))
 
 
-def missing(questionnaire: Questionnaire, response: Response, question: Question) -> Missing | None:
+def missing_reason(questionnaire: Questionnaire, response: Response, question: Question) -> Missing | None:
     """Returns why a response has no answer to a question; None if it has one.
 
     A question is "not shown" if no further answer can make it appear; one that depends on a question that was not

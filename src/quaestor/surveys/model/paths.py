@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from quaestor.surveys.model.conditions import Condition, settled
+from quaestor.surveys.model.conditions import Condition, simplify
 from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.reachability import Example, examples
 from quaestor.surveys.model.records import Answer, Page, Question, Questionnaire, ResponseStatus
@@ -17,7 +17,7 @@ from quaestor.surveys.model.records import Answer, Page, Question, Questionnaire
 _WORDS_A_SECOND = 4.0
 
 
-def seconds_of(question: Question) -> float:
+def estimate_seconds(question: Question) -> float:
     """Estimates the seconds to read a question with its options and to answer it."""
     kind = kind_of(question)
     words = [question.text, question.hint, *(row.label for row in question.rows)]
@@ -88,7 +88,7 @@ def paths(questionnaire: Questionnaire, most: int = 1_000) -> Paths:
     return Paths(tuple(ordered[:most]), walk.whole and len(ordered) <= most)
 
 
-def reach(questionnaire: Questionnaire) -> Reach:
+def find_reach(questionnaire: Questionnaire) -> Reach:
     """Returns the pages and questions that some path leads to."""
     walk = _Walk(questionnaire, _MOST_STATES, by_path=False)
     walk.walk()
@@ -188,7 +188,7 @@ class _Walk:
         return answered
 
     def _after(self, state: _State, question: Question, example: Example) -> _State:
-        known = tuple(settled(condition, question.id, example.answer) for condition in state.open)
+        known = tuple(simplify(condition, question.id, example.answer) for condition in state.open)
         standing = state.standing if state.standing is not ResponseStatus.OPEN else example.ends or ResponseStatus.OPEN
         return _State(state.way, self._forgotten(known, question), state.on_page, standing)
 
@@ -251,5 +251,5 @@ def _path(last: _Step, standing: ResponseStatus, seconds: float) -> Path:
         if step.question is not None:
             questions.append(step.question.id)
             answers[step.question.id] = step.answer or {}
-            seconds += seconds_of(step.question)
+            seconds += estimate_seconds(step.question)
     return Path(tuple((page, tuple(questions)) for page, questions in pages.items()), answers, standing, seconds)

@@ -26,9 +26,9 @@ def question_problems(question: Question) -> Iterator[Problem]:
 
 def _options(question: Question, where: str) -> Iterator[Problem]:
     what = f"{kind_of(question).option_word}s"
-    for code in repeated(option.code for option in question.options):
+    for code in find_repeated(option.code for option in question.options):
         yield Problem(where, f"two of its {what} have the code {code!r}, so only one can be chosen: change one")
-    for label in repeated(option.label for option in question.options if option.label.strip()):
+    for label in find_repeated(option.label for option in question.options if option.label.strip()):
         yield Problem(where, f"two of its {what} read {label!r}: make them different", grave=False)
     for option in question.options:
         if not option.label.strip():
@@ -52,7 +52,7 @@ def _rows(question: Question, where: str) -> Iterator[Problem]:
         return
     if not question.rows:
         yield Problem(where, "it has no rows: add some")
-    for code in repeated(row.code for row in question.rows):
+    for code in find_repeated(row.code for row in question.rows):
         yield Problem(where, f"two of its rows have the code {code!r}: give each its own code")
     for row in question.rows:
         if not row.label.strip():
@@ -80,6 +80,6 @@ def _meaningless_keys(question: Question) -> Iterator[str]:
             yield f"{name} has no effect in a question of kind {question.kind!r}: remove it"
 
 
-def repeated(names: Iterable[str]) -> list[str]:
+def find_repeated(names: Iterable[str]) -> list[str]:
     """Returns the names that occur more than once."""
     return [name for name, times in Counter(names).items() if times > 1]

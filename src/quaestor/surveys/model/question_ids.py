@@ -11,7 +11,7 @@ _AT = "@"
 """A character that no id contains."""
 
 
-def names_over(versions: Mapping[int, Questionnaire]) -> dict[int, dict[str, str]]:
+def name_questions(versions: Mapping[int, Questionnaire]) -> dict[int, dict[str, str]]:
     """Returns by version the name of each of its questions, newest version first.
 
     The name is the question's id, or `ID@N` if newer versions ask a question of another shape under this id; older
@@ -28,6 +28,6 @@ def names_over(versions: Mapping[int, Questionnaire]) -> dict[int, dict[str, str
     return names
 
 
-def id_of(name: str) -> str:
+def stored_id(name: str) -> str:
     """Returns the id under which the answers of a question with this name are stored."""
     return name.partition(_AT)[0]

@@ -194,14 +194,14 @@ def association_json(crossed: GroupDifference | None) -> dict[str, Any] | None:
     }
 
 
-def selection_of(question: str, option: str = "", row: str = "", **more: str) -> Selection:
+def build_selection(question: str, option: str = "", row: str = "", **more: str) -> Selection:
     """Returns the selection of the responses behind a cell, as the fields of `counting.Which`."""
     parts = {"question": question, "option": option, "row": row, **more}
     return Selection(tuple((name, (value,)) for name, value in parts.items() if value))
 
 
 def base_cell(question: str, base: int, **which: str) -> Cell:
-    return Cell((whole(base),), (base,), selection_of(question, **which))
+    return Cell((whole(base),), (base,), build_selection(question, **which))
 
 
 def share_cells(share: Share, selection: Selection | None = None) -> Iterator[Cell]:

@@ -12,9 +12,9 @@ from datetime import date
 from quaestor.base.errors import Problem
 from quaestor.base.names import join_with_or, sort_by_similarity, suggest
 from quaestor.surveys.model.conditions import Condition
-from quaestor.surveys.model.flow import pipes
-from quaestor.surveys.model.paths import Reach, reach
-from quaestor.surveys.model.question_checks import question_problems, repeated
+from quaestor.surveys.model.flow import find_placeholders
+from quaestor.surveys.model.paths import Reach, find_reach
+from quaestor.surveys.model.question_checks import question_problems, find_repeated
 from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.records import AGREE, DECLINE, Page, Question, Questionnaire
 from quaestor.surveys.model.wording.catalogue import word_problems
@@ -24,10 +24,10 @@ WHOLE = "survey"
 """Where a problem is that concerns no single page or question."""
 
 
-def problems_of(survey: Questionnaire) -> list[Problem]:
+def find_problems(survey: Questionnaire) -> list[Problem]:
     """Returns every problem, in the order of the questionnaire."""
     problems = [*_whole(survey), *_consent(survey)]
-    reached = reach(survey)
+    reached = find_reach(survey)
     asked_before: set[str] = set()
     for page in survey.pages:
         problems += _page(survey, page, asked_before, reached)
@@ -40,7 +40,7 @@ def problems_of(survey: Questionnaire) -> list[Problem]:
     return list(dict.fromkeys(problems))
 
 
-def place_of(part: Page | Question) -> str:
+def name_part(part: Page | Question) -> str:
     """Formats the page or question that a problem concerns."""
     return f"{'page' if isinstance(part, Page) else 'question'} {part.id}"
 
@@ -52,11 +52,11 @@ def _whole(survey: Questionnaire) -> Iterator[Problem]:
         ("page", [page.id for page in survey.pages]),
         ("question", [question.id for question in survey.questions()]),
     ):
-        for name in repeated(ids):
+        for name in find_repeated(ids):
             yield Problem(f"{what} {name}", f"there are two {what}s with this id: give each its own")
-    for name in repeated(survey.languages):
+    for name in find_repeated(survey.languages):
         yield Problem(WHOLE, f"the language {name!r} is listed twice in survey.languages: remove one")
-    for name in repeated(survey.strata):
+    for name in find_repeated(survey.strata):
         yield Problem(WHOLE, f"the stratum {name!r} is listed twice in survey.strata: remove one")
     if survey.closes and not _is_day(survey.closes):
         yield Problem(WHOLE, f"survey.closes is {survey.closes!r}, which is not a date: write it like 2027-03-31")
@@ -70,7 +70,7 @@ def _whole(survey: Questionnaire) -> Iterator[Problem]:
         words = "it pays and survey.anonymous is false: the invitation links connect payment addresses to answers"
         yield Problem(WHOLE, f"{words}, and respondents are informed; set it to true to prevent this", grave=False)
     for quota in survey.quotas:
-        yield from (Problem(f"quota {quota.condition.words}", words) for words in faults(quota.condition, survey))
+        yield from (Problem(f"quota {quota.condition.words}", words) for words in find_faults(quota.condition, survey))
     yield from (Problem(WHOLE, words, grave) for words, grave in word_problems(survey.own_words, survey.languages))
     yield from _research(survey)
 
@@ -105,25 +105,25 @@ def _consent(survey: Questionnaire) -> Iterator[Problem]:
     consent = order[first]
     page = survey.page_of(consent.id)
     for question in order[:first]:
-        yield Problem(place_of(question), f"this is asked before consent: move it after {consent.id!r}")
+        yield Problem(name_part(question), f"this is asked before consent: move it after {consent.id!r}")
     if consent.show_if is not None or (page is not None and page.show_if is not None):
-        yield Problem(place_of(consent), "not everybody is asked for consent: remove the condition")
+        yield Problem(name_part(consent), "not everybody is asked for consent: remove the condition")
     for question in () if page is None else page.questions:
         if not kind_of(question).asks_consent and question not in order[:first]:
             words = f"this is on the same page as {consent.id!r}, so respondents who decline see it too"
-            yield Problem(place_of(question), f"{words}: move it to the next page", grave=False)
+            yield Problem(name_part(question), f"{words}: move it to the next page", grave=False)
     for code, what in ((AGREE, "agree"), (DECLINE, "decline")):
         if consent.option(code) is None:
-            yield Problem(place_of(consent), f"nobody can {what}: add an option with code {code!r}")
+            yield Problem(name_part(consent), f"nobody can {what}: add an option with code {code!r}")
 
 
 def _page(survey: Questionnaire, page: Page, before: set[str], reached: Reach) -> Iterator[Problem]:
-    where = place_of(page)
-    wrong = [] if page.show_if is None else [*faults(page.show_if, survey), *too_late(page.show_if, before, survey)]
+    where = name_part(page)
+    wrong = [] if page.show_if is None else [*find_faults(page.show_if, survey), *find_late_questions(page.show_if, before, survey)]
     yield from (Problem(where, words) for words in wrong)
     if not page.questions and not page.text.strip():
         yield Problem(where, "this page is empty: add a text or a question, or remove the page", grave=False)
-    for name in dict.fromkeys([*pipes(page.title), *pipes(page.text)]):
+    for name in dict.fromkeys([*find_placeholders(page.title), *find_placeholders(page.text)]):
         yield from _pipe(survey, where, name, before)
     if not reached.whole or page.id in reached.pages:
         return
@@ -139,11 +139,11 @@ def _in_place(
     survey: Questionnaire, question: Question, before: set[str], on_page: set[str], reached: Reach
 ) -> Iterator[Problem]:
     """Yields the problems of a question at its position."""
-    where = place_of(question)
+    where = name_part(question)
     condition = question.show_if
-    wrong = [] if condition is None else [*faults(condition, survey), *too_late(condition, before | on_page, survey)]
+    wrong = [] if condition is None else [*find_faults(condition, survey), *find_late_questions(condition, before | on_page, survey)]
     yield from (Problem(where, words) for words in wrong)
-    for name in dict.fromkeys([*pipes(question.text), *pipes(question.hint)]):
+    for name in dict.fromkeys([*find_placeholders(question.text), *find_placeholders(question.hint)]):
         yield from _pipe(survey, where, name, before)
     for name in question.answers:
         if name not in survey.research:
@@ -177,7 +177,7 @@ def _pipe(survey: Questionnaire, where: str, name: str, before: set[str]) -> Ite
         yield Problem(where, f"{words}: move that question to an earlier page, or change the text")
 
 
-def faults(condition: Condition, survey: Questionnaire) -> Iterator[str]:
+def find_faults(condition: Condition, survey: Questionnaire) -> Iterator[str]:
     """Yields a sentence for every test that can never hold, wherever the condition is used."""
     for test in dict.fromkeys(condition.tests()):
         question = survey.question(test.question)
@@ -186,7 +186,7 @@ def faults(condition: Condition, survey: Questionnaire) -> Iterator[str]:
             yield f"its condition `{condition.words}` {words}"
 
 
-def too_late(condition: Condition, before: set[str], survey: Questionnaire) -> Iterator[str]:
+def find_late_questions(condition: Condition, before: set[str], survey: Questionnaire) -> Iterator[str]:
     """Yields a sentence for every question that a condition depends on but that is asked later."""
     for name in dict.fromkeys(test.question for test in condition.tests()):
         if name not in before and survey.question(name) is not None:

@@ -16,7 +16,7 @@ from quaestor.base.toml import Settings, describe_mistake, parse_toml, read_toml
 from quaestor.surveys.model.conditions import Condition, read_condition
 from quaestor.surveys.model.question_kinds import QUESTION_KINDS
 from quaestor.surveys.model.records import MatrixRow, Option, Page, Pay, Question, Questionnaire, Quota
-from quaestor.surveys.model.wording.catalogue import wording
+from quaestor.surveys.model.wording.catalogue import load_wording
 
 Words = str | dict[str, str]
 Id = Annotated[str, StringConstraints(min_length=1, max_length=60, pattern=r"^[a-z0-9][a-z0-9_-]*$")]
@@ -144,7 +144,7 @@ def read_questionnaire(path: Path, language: str = "") -> Questionnaire:
     return _read(read_toml(path, InputError), path.stem, str(path), language)
 
 
-def questionnaire_from(text: str, name: str, language: str = "") -> Questionnaire:
+def parse_questionnaire(text: str, name: str, language: str = "") -> Questionnaire:
     """Reads a questionnaire from the text stored when it was opened."""
     return _read(parse_toml(text, name, InputError), name, name, language)
 
@@ -170,7 +170,7 @@ class _Reader:
     def __init__(self, settings: QuestionnaireSettings, language: str) -> None:
         self._settings = settings
         self._language = language
-        self._page_texts = wording(language, settings.words)
+        self._page_texts = load_wording(language, settings.words)
 
     def questionnaire(self, name: str) -> Questionnaire:
         survey, pay = self._settings.survey, self._settings.pay
@@ -237,12 +237,12 @@ class _Reader:
             raise InputError(f"the question {settings.id!r}: {error}") from None
 
     def _option(self, settings: OptionSettings) -> Option:
-        code = settings.code or code_of(self._first(settings.label))
+        code = settings.code or derive_code(self._first(settings.label))
         label, description = self._words(settings.label), self._words(settings.description)
         return Option(code, label, description, settings.text, settings.alone, settings.ends)
 
     def _row(self, settings: RowSettings) -> MatrixRow:
-        code = settings.code or code_of(self._first(settings.label))
+        code = settings.code or derive_code(self._first(settings.label))
         return MatrixRow(code, self._words(settings.label), settings.text)
 
     def _words(self, words: Words) -> str:
@@ -279,7 +279,7 @@ def _missing(value: Any, languages: Sequence[str], where: str) -> Iterable[str]:
             yield from _missing(inner, languages, where)
 
 
-def code_of(label: str) -> str:
+def derive_code(label: str) -> str:
     """Derives a code from a label: its first words in ASCII letters, if there are any."""
     plain = re.sub(r"[^a-z0-9]+", "-", label.partition("(")[0].lower() or label.lower()).strip("-")
     return plain[:_LONGEST_CODE].rstrip("-") or "option"

@@ -8,10 +8,10 @@ from itertools import chain, islice
 from typing import Any
 
 from quaestor.base.errors import InputError
-from quaestor.surveys.model.conditions import Condition, settled
+from quaestor.surveys.model.conditions import Condition, simplify
 from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.records import Answer, Page, Question, Questionnaire, Response, ResponseStatus
-from quaestor.surveys.model.wording.catalogue import wording
+from quaestor.surveys.model.wording.catalogue import load_wording
 
 _MOST_TRIED = 4_096
 """Maximum answers tried per question; beyond that the search is incomplete."""
@@ -39,7 +39,7 @@ def examples(question: Question, tests: Sequence[Condition]) -> tuple[list[Examp
             answer = kind.check(question, typed)
         except InputError:
             continue
-        if question.required and kind.lacking(question, answer, wording()):
+        if question.required and kind.lacking(question, answer, load_wording()):
             continue
         ends = kind.end(question, answer)
         outcome = (ends, *(test.holds({question.id: answer}) for test in tests))
@@ -74,7 +74,7 @@ def can_be_shown(questionnaire: Questionnaire, response: Response, question: Que
     return any(all(_holds(condition, conditions, state) for condition in own) for state in states)
 
 
-def looked_at(questionnaire: Questionnaire, question: Question) -> list[str]:
+def find_dependencies(questionnaire: Questionnaire, question: Question) -> list[str]:
     """Returns all questions that a question's conditions depend on, directly or indirectly, in order."""
     names = _names(_conditions(questionnaire.page_of(question.id) or Page(""), question))
     waiting = list(names)
@@ -110,14 +110,14 @@ def _answered(
     for state in states:
         shown = all(_holds(condition, conditions, state) for condition in _conditions(page, question))
         for answer in answers if shown else [{}]:
-            yield tuple(settled(condition, question.id, answer) for condition in state)
+            yield tuple(simplify(condition, question.id, answer) for condition in state)
 
 
 def _settled(condition: Condition, response: Response) -> bool | Condition:
     known: bool | Condition = condition
     for name in dict.fromkeys(test.question for test in condition.tests()):
         if name in response.answers:
-            known = settled(known, name, response.answers[name])
+            known = simplify(known, name, response.answers[name])
     return known
 
 

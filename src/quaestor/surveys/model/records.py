@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from quaestor.surveys.model.conditions import Condition
-from quaestor.surveys.model.wording.catalogue import wording
+from quaestor.surveys.model.wording.catalogue import load_wording
 from quaestor.surveys.model.wording.records import Wording
 
 Answer = Mapping[str, Any]
@@ -165,7 +165,7 @@ class Questionnaire:
     quotas: tuple[Quota, ...] = ()
     closes: str = ""
     """The last day for answers, as YYYY-MM-DD."""
-    words: Wording = field(default_factory=wording)
+    words: Wording = field(default_factory=load_wording)
     """The texts of the respondents' pages in its language."""
     own_words: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Page texts that the study replaces, by language and key."""

@@ -49,7 +49,7 @@ class Export:
         )
 
 
-def shaped(rows: Iterable[PlainRow], where: str, header_rows: int | None = None) -> Export:
+def split_header(rows: Iterable[PlainRow], where: str, header_rows: int | None = None) -> Export:
     """Splits the header from the answers: the given number of rows, else up to the row of import ids, else two."""
     following = iter(rows)
     head: list[PlainRow] = []

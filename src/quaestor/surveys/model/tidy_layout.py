@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from quaestor.surveys.model.answer_cells import MISSING, TEXT, ExportColumn
-from quaestor.surveys.model.flow import missing
-from quaestor.surveys.model.question_ids import names_over
+from quaestor.surveys.model.flow import missing_reason
+from quaestor.surveys.model.question_ids import name_questions
 from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.question_kinds.base import OptionPlaces
 from quaestor.surveys.model.records import Answer, Missing, Question, Questionnaire, Response
@@ -63,18 +63,18 @@ class Layout:
             elif answer := response.answers.get(question.id):
                 yield layout, answer, ""
             else:
-                reason = missing(questionnaire, response, question)
+                reason = missing_reason(questionnaire, response, question)
                 yield layout, {}, reason.value if reason else ""
 
 
-def layout_of(versions: Mapping[int, Questionnaire]) -> Layout:
+def build_layout(versions: Mapping[int, Questionnaire]) -> Layout:
     """Returns the questions of all versions: in the order of the newest, then those that only older ones have.
 
     A question that changed its kind becomes two questions; the older one has its version appended to its name.
     """
     questions: dict[str, Question] = {}
     there: dict[int, dict[str, Question]] = {}
-    for number, names in names_over(versions).items():
+    for number, names in name_questions(versions).items():
         there[number] = {}
         for question in versions[number].questions():
             name = names[question.id]

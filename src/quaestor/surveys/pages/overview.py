@@ -23,8 +23,8 @@ from quaestor.surveys.lifecycle import (
     survey_files,
 )
 from quaestor.surveys.model.in_words import condition_in_words
-from quaestor.surveys.model.questionnaire_checks import problems_of
-from quaestor.surveys.model.questionnaire_file import questionnaire_from, read_questionnaire
+from quaestor.surveys.model.questionnaire_checks import find_problems
+from quaestor.surveys.model.questionnaire_file import parse_questionnaire, read_questionnaire
 from quaestor.surveys.model.records import Page, Question, Questionnaire, ResponseStatus
 from quaestor.surveys.pages.version_changes import CHANGED, Change, changes_between
 from quaestor.surveys.status import IMPORTED, STANDING_WORDS, SurveyStatus, read_status
@@ -229,7 +229,7 @@ def _file(study: Study, name: str, needed: bool, checked: bool) -> SurveyFile:
             whole = check_survey(file)
             return SurveyFile(whole.questionnaire, "", whole.problems, whole.minutes)
         questionnaire = read_questionnaire(file)
-        return SurveyFile(questionnaire, "", tuple(problems_of(questionnaire)))
+        return SurveyFile(questionnaire, "", tuple(find_problems(questionnaire)))
     except InputError as error:
         return SurveyFile(None, str(error).replace(f"{study.root}/", ""))
 
@@ -279,4 +279,4 @@ def periods(days: Mapping[str, int]) -> list[Period]:
 
 def questionnaire_now(study: Study, name: str, language: str = "") -> Questionnaire:
     """Returns the current questionnaire file in one of its languages."""
-    return questionnaire_from(survey_file(study, name).read_text("utf-8-sig"), f"{name}.toml", language)
+    return parse_questionnaire(survey_file(study, name).read_text("utf-8-sig"), f"{name}.toml", language)

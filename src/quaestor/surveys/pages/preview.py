@@ -18,7 +18,7 @@ from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.question_kinds.base import Form
 from quaestor.surveys.model.records import Answer, Page, Question, Questionnaire, Response, ResponseStatus
 from quaestor.surveys.pages.overview import questionnaire_now
-from quaestor.surveys.respond import SurveyPage, page_met
+from quaestor.surveys.respond import SurveyPage, build_page
 
 NEXT, BACK = "next", "back"
 _SEED = 1
@@ -81,7 +81,7 @@ def _reached(questionnaire: Questionnaire, begun: Response, sent: Sequence[str],
     here = [question.id for question in page.questions]
     return PreviewPage(
         questionnaire,
-        replace(page_met(questionnaire, response, page, form=form), problems=problems, typed=typed),
+        replace(build_page(questionnaire, response, page, form=form), problems=problems, typed=typed),
         response.standing,
         response.sent,
         _kept(form, here),

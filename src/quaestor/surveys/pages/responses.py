@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from quaestor.base.errors import InputError
 from quaestor.surveys.flags import flag_responses
 from quaestor.surveys.lifecycle import ResponseDecision, Surveys
-from quaestor.surveys.model.flow import in_order, missing, piped
+from quaestor.surveys.model.flow import in_order, missing_reason, fill_in_answers
 from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.records import Answer, Question, Questionnaire, Response, ResponseStatus
-from quaestor.surveys.respond import questionnaire_of
+from quaestor.surveys.respond import read_questionnaire_for
 from quaestor.surveys.store.answers import ResponseSummary
 
 FLAGGED, UNDECIDED, LEFT_OUT = "flagged", "undecided", "left out"
@@ -137,7 +137,7 @@ def response_sheet(surveys: Surveys, name: str, response: str, reasons: Reasons)
     stored = surveys.answers.response(response)
     if stored is None or stored.survey != name:
         raise InputError(f"{name!r} has no response {response[:60]!r}: it may have been withdrawn")
-    questionnaire = questionnaire_of(surveys, stored)
+    questionnaire = read_questionnaire_for(surveys, stored)
     return ResponseSheet(
         response=stored,
         pages=tuple(
@@ -152,9 +152,9 @@ def response_sheet(surveys: Surveys, name: str, response: str, reasons: Reasons)
 
 
 def _answered(questionnaire: Questionnaire, response: Response, question: Question) -> AnsweredQuestion:
-    why = missing(questionnaire, response, question)
+    why = missing_reason(questionnaire, response, question)
     lines = kind_of(question).lines(question, response.answers.get(question.id, {}))
-    text = piped(question.text, questionnaire, response.answers)
+    text = fill_in_answers(question.text, questionnaire, response.answers)
     return AnsweredQuestion(question, text, tuple(lines), why.value if why else "", _order(question, response))
 
 

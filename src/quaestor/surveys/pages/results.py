@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from quaestor.measures.records import Share
 from quaestor.surveys.invitations import ResponseRate, ResponseRates, response_rates
 from quaestor.surveys.lifecycle import Surveys
-from quaestor.surveys.model.flow import piped
+from quaestor.surveys.model.flow import fill_in_answers
 from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.question_results import QuestionResult
 from quaestor.surveys.results.compute import ConsentCounts, SurveyResults, response_rate, survey_results
@@ -138,7 +138,7 @@ def _parts(results: SurveyResults) -> Iterator[tuple[str, str, str]]:
         yield STRATUM, "Stratum", ""
     for name, column in results.counted.columns.questions.items():
         question = column.question
-        text = piped(question.text, results.counted.questionnaire, {})
+        text = fill_in_answers(question.text, results.counted.questionnaire, {})
         for code, label in kind_of(question).comparable_rows(question):
             yield f"{name}.{code}" if code else name, text, label
 

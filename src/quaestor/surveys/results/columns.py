@@ -20,10 +20,10 @@ import pyarrow.json as pj
 from numpy.typing import NDArray
 
 from quaestor.surveys.model.answer_columns import ANSWERED, REASONS, AnswerColumn, Flags, Small, valid
-from quaestor.surveys.model.flow import missing
-from quaestor.surveys.model.question_ids import id_of, names_over
+from quaestor.surveys.model.flow import missing_reason
+from quaestor.surveys.model.question_ids import stored_id, name_questions
 from quaestor.surveys.model.question_kinds import kind_of
-from quaestor.surveys.model.reachability import looked_at
+from quaestor.surveys.model.reachability import find_dependencies
 from quaestor.surveys.model.records import (
     MatrixRow,
     Missing,
@@ -176,7 +176,7 @@ class MissingReasons:
             sign = sign * len(values) + number
             sign = np.unique(sign, return_inverse=True)[1]
         _, first = np.unique(sign, return_index=True)
-        reasons = [missing(questionnaire, self._example(int(here[place]), question), question) for place in first]
+        reasons = [missing_reason(questionnaire, self._example(int(here[place]), question), question) for place in first]
         return np.array([REASONS.index(reason) for reason in reasons if reason is not None], np.int16)[sign]
 
     def _example(self, place: int, question: Question) -> Response:
@@ -190,14 +190,14 @@ class MissingReasons:
         self, questionnaire: Questionnaire, question: Question, here: NDArray[np.int64], table: pa.Table
     ) -> Iterator[NDArray[Any]]:
         """Yields one array for each part that determines whether a question was reached and shown."""
-        names = looked_at(questionnaire, question)
+        names = find_dependencies(questionnaire, question)
         yield self._under_way[here]
         for name in (*names, question.id):
             page = questionnaire.page_of(name)
             yield valid(_whole(table[name]))[here]
             yield self._was_sent(page.id if page else "")[here]
         for name, column in self.columns.items():
-            if id_of(name) in names:
+            if stored_id(name) in names:
                 yield from column.signs(here)
 
 
@@ -208,7 +208,7 @@ def collect_questions(versions: Mapping[int, Questionnaire]) -> dict[str, Questi
     be counted together.
     """
     questions: dict[str, QuestionVersions] = {}
-    for version, names in names_over(versions).items():
+    for version, names in name_questions(versions).items():
         for page in versions[version].pages:
             for question in page.questions:
                 name = names[question.id]

@@ -9,7 +9,7 @@ from quaestor.measures.descriptive import share
 from quaestor.measures.records import Share
 from quaestor.surveys.lifecycle import Surveys
 from quaestor.surveys.model.answer_columns import AnswerColumn, Flags, count_reasons
-from quaestor.surveys.model.flow import piped
+from quaestor.surveys.model.flow import fill_in_answers
 from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.question_results import Counting, Groups, QuestionResult
 from quaestor.surveys.model.records import AGREE, DECLINE, Question, Questionnaire
@@ -91,7 +91,7 @@ def response_rate(used: int, invited: int) -> Share:
 
 
 def _count(column: AnswerColumn, counting: Counting, questionnaire: Questionnaire) -> QuestionResult:
-    question = replace(column.question, text=piped(column.question.text, questionnaire, {}))
+    question = replace(column.question, text=fill_in_answers(column.question.text, questionnaire, {}))
     answered = column.answered[counting.used]
     result = QuestionResult(
         question,

@@ -11,13 +11,13 @@ import numpy as np
 from quaestor.base.errors import InputError
 from quaestor.base.names import suggest
 from quaestor.surveys.lifecycle import Surveys
-from quaestor.surveys.model.answer_columns import REASONS, AnswerColumn, Flags, place_of, reasons_of
-from quaestor.surveys.model.flow import piped
-from quaestor.surveys.model.question_ids import id_of
+from quaestor.surveys.model.answer_columns import REASONS, AnswerColumn, Flags, find_index, find_reasons
+from quaestor.surveys.model.flow import fill_in_answers
+from quaestor.surveys.model.question_ids import stored_id
 from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.question_results import Groups
 from quaestor.surveys.model.records import Question, Questionnaire, Response, ResponseStatus
-from quaestor.surveys.respond import questionnaire_of
+from quaestor.surveys.respond import read_questionnaire_for
 from quaestor.surveys.results.columns import Columns, ColumnReader
 
 STRATUM = "stratum"
@@ -66,15 +66,15 @@ class ResponseSelection:
         mask = counted.used & self._select(counted.column(self.question))
         if self.by:
             groups = group_responses(counted, self.by)
-            mask = mask & groups.members[:, place_of(self.group, groups.keys, "group")]
+            mask = mask & groups.members[:, find_index(self.group, groups.keys, "group")]
         return mask
 
     def _select(self, column: AnswerColumn) -> Flags:
         question = column.question
         if self.missing:
-            reason = place_of(self.missing, [reason.value for reason in REASONS], "reason for a missing answer")
-            row = place_of(self.row, [row.code for row in question.rows], "row") if self.row else None
-            lacking: Flags = reasons_of(column, row) == reason
+            reason = find_index(self.missing, [reason.value for reason in REASONS], "reason for a missing answer")
+            row = find_index(self.row, [row.code for row in question.rows], "row") if self.row else None
+            lacking: Flags = find_reasons(column, row) == reason
             return lacking
         return kind_of(question).select(column, self.option, self.row, self.place)
 
@@ -138,7 +138,7 @@ def group_responses(counted: CountedAnswers, by: str) -> Groups:
         return Groups(by, "Stratum", tuple(strata), tuple(strata), members, overlapping=False)
     name, _, row = by.partition(".")
     column = counted.column(name)
-    label = piped(column.question.text, counted.questionnaire, {})
+    label = fill_in_answers(column.question.text, counted.questionnaire, {})
     return kind_of(column.question).group(column, by, row, label)
 
 
@@ -180,7 +180,7 @@ def list_answers_behind(
 def read_texts(surveys: Surveys, counted: CountedAnswers, question: str, part: str = "", most: int = 5) -> list[str]:
     """Returns the first few texts to an open question, or to an option or row."""
     column = counted.column(question)
-    kind, name = kind_of(column.question), id_of(column.question.id)
+    kind, name = kind_of(column.question), stored_id(column.question.id)
     codes = [counted_part.code for counted_part in kind.counted_parts(column.question)]
     mask: Flags = column.worded[:, codes.index(part)] if part else column.answered
     places = np.flatnonzero(mask & counted.used)[:most].tolist()
@@ -197,7 +197,7 @@ def _responses(surveys: Surveys, counted: CountedAnswers, places: Sequence[int])
 
 
 def _show(surveys: Surveys, response: Response, question: Question) -> ResponseAnswer:
-    questionnaire, name = questionnaire_of(surveys, response), id_of(question.id)
+    questionnaire, name = read_questionnaire_for(surveys, response), stored_id(question.id)
     words, texts = "", []
     for asked in questionnaire.questions():
         kind, answer = kind_of(asked), response.answers.get(asked.id, {})

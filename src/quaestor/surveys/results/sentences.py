@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from quaestor.measures.records import GroupTest
 from quaestor.measures.survey_answers import GroupDifference
 from quaestor.render.number_format import decimal, interval, probability
-from quaestor.surveys.model.flow import piped
+from quaestor.surveys.model.flow import fill_in_answers
 from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.question_results import Distribution, Numbers, QuestionResult
 from quaestor.surveys.model.records import Missing
@@ -156,7 +156,7 @@ def consents_in_words(results: SurveyResults) -> list[str]:
 def which_in_words(counted: CountedAnswers, which: ResponseSelection) -> list[tuple[str, str]]:
     """Describes the responses behind a number, as pairs of a question and an answer."""
     question = counted.column(which.question).question
-    text = piped(question.text, counted.questionnaire, {})
+    text = fill_in_answers(question.text, counted.questionnaire, {})
     rows, options = ({part.code: part.label for part in parts} for parts in (question.rows, question.options))
     answer = options.get(which.option, which.option)
     if which.missing:

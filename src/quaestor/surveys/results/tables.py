@@ -16,7 +16,7 @@ from quaestor.surveys.model.question_results import (
     SHARE_COLUMNS,
     QuestionResult,
     ResultLine,
-    selection_of,
+    build_selection,
     share_cells,
 )
 from quaestor.surveys.results.compute import SurveyResults, response_rate
@@ -64,7 +64,7 @@ def rates_table(rates: ResponseRates) -> Table:
 
 
 def _demographic(question: str, line: ResultLine) -> Row:
-    count, share, _ = share_cells(line.share, selection_of(question, option=line.key))
+    count, share, _ = share_cells(line.share, build_selection(question, option=line.key))
     return Row(f"{question}.{line.key}", line.label, (count, share))
 
 

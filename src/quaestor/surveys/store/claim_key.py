@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from quaestor.base.errors import StateError
 from quaestor.store.keys import get_or_create_secret
-from quaestor.surveys.model.wording.refusals import NotTaken
+from quaestor.surveys.model.wording.refusals import InvalidAnswer
 
 LONGEST_ADDRESS = 240
 """Bytes; all encrypted addresses have the same size, so that their length reveals nothing."""
@@ -59,7 +59,7 @@ class ClaimKey:
         """Encrypts an address for its claim; the result reveals neither time nor length."""
         raw = address.encode()
         if len(raw) > LONGEST_ADDRESS:
-            raise NotTaken("too-long", length=len(raw), most=LONGEST_ADDRESS)
+            raise InvalidAnswer("too-long", length=len(raw), most=LONGEST_ADDRESS)
         nonce = secrets.token_bytes(12)
         return nonce + self._cipher().encrypt(nonce, raw.ljust(_PADDED, b"\0"), claim)
 

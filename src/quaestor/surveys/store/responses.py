@@ -40,7 +40,8 @@ def find_response(connection: sqlite3.Connection, code: str) -> Response | None:
 def build_row(code: str, response: Response) -> tuple[Any, ...]:
     return (
         response.id, hashed(code), response.survey, response.version, response.standing.value, response.language,
-        response.seed, response.stratum, response.seconds, as_json(list(response.sent)), as_json(dict(response.answers)),
+        response.seed, response.stratum, response.seconds, as_json(list(response.sent)),
+        as_json(dict(response.answers)),
         response.day, response.source, int(response.synthetic),
     )  # fmt: skip
 

@@ -14,7 +14,7 @@ from quaestor.base.errors import InputError, QuaestorError
 from quaestor.interviews.names.confirmations import answer_all_places, answer_places, change_replacement, mark_as_read
 from quaestor.interviews.names.known_names import add_name, change_name, remove_name
 from quaestor.interviews.names.matches import OPEN, STATES
-from quaestor.interviews.names.overview import NamesSheet, names_sheet
+from quaestor.interviews.names.overview import NamesSheet, build_names_sheet
 from quaestor.interviews.names.rewording import replace_names_in_texts
 from quaestor.interviews.repository import Interviews
 from quaestor.web.error_pages import refusal_status
@@ -62,7 +62,7 @@ class NamePages(Pages):
 
         def found() -> NamesSheet | None:
             interviews = self.session.interviews_if_any
-            return None if interviews is None else names_sheet(interviews, name, interview, state, page, who)
+            return None if interviews is None else build_names_sheet(interviews, name, interview, state, page, who)
 
         sheet = await self.work(found)
         context: dict[str, Any] = {

@@ -30,7 +30,7 @@ from quaestor.interviews.participants.people import (
     Contact,
     add_participant,
     change_participant,
-    contact_of,
+    read_contact,
     hand_over_contact,
     require_taking_part,
     set_contact,
@@ -213,7 +213,7 @@ class InterviewPages(Pages):
     async def contact(self, request: Request) -> Response:
         """Shows and saves the contact data of a participant."""
         name, who = request.path_params["name"], require_visitor(request).name
-        known = await self.work(lambda: contact_of(self._open_interviews(), name, who))
+        known = await self.work(lambda: read_contact(self._open_interviews(), name, who))
         context: dict[str, Any] = {"name": name, "contact": known, **_shared(request)}
         if request.method == "GET":
             return self.page(request, "participant_contact.html", context)

@@ -32,12 +32,12 @@ from quaestor.surveys.model.answer_cells import (
     CellPart,
     ExportColumn,
 )
-from quaestor.surveys.model.answer_columns import AnswerColumn, Flags, column_of, inside, place_of, valid
+from quaestor.surveys.model.answer_columns import AnswerColumn, Flags, build_column, nested_field, find_index, valid
 from quaestor.surveys.model.conditions import Condition
 from quaestor.surveys.model.question_results import Counting, Groups, QuestionResult, base_cell
 from quaestor.surveys.model.records import Answer, MatrixRow, Option, Question, ResponseStatus
 from quaestor.surveys.model.wording.records import Wording
-from quaestor.surveys.model.wording.refusals import NotTaken
+from quaestor.surveys.model.wording.refusals import InvalidAnswer
 
 Form = Mapping[str, Sequence[str]]
 """The fields of a form that was sent."""
@@ -243,14 +243,14 @@ class QuestionKind:
 
     def read_column(self, question: Question, answers: pa.StructArray, here: Flags) -> AnswerColumn:
         """Returns the stored answers as arrays; of responses that are not `here`, none is to this question."""
-        answered = valid(inside(answers, self.field)) & here
-        return column_of(question, answered)
+        answered = valid(nested_field(answers, self.field)) & here
+        return build_column(question, answered)
 
     def select(self, column: AnswerColumn, option: str, row: str, place: int) -> Flags:
         """Returns the responses that a number counts: who chose an option, or answered at all."""
         if not option:
             return column.answered
-        return column.chosen[:, place_of(option, [option.code for option in column.question.options], "option")]
+        return column.chosen[:, find_index(option, [option.code for option in column.question.options], "option")]
 
     def comparable_rows(self, question: Question) -> Iterator[tuple[str, str]]:
         """Yields code and label of each row to compare responses by; both are empty for a whole question."""
@@ -309,7 +309,7 @@ def field_text(form: Form, name: str) -> str:
 def clean_text(words: str) -> str:
     """Returns a text as it is stored; raises NotTaken where it is too long."""
     if len(words) > LONGEST_TEXT:
-        raise NotTaken("too-long", length=f"{len(words):,}", most=f"{LONGEST_TEXT:,}")
+        raise InvalidAnswer("too-long", length=f"{len(words):,}", most=f"{LONGEST_TEXT:,}")
     whole = words.replace("\r\n", "\n").replace("\r", "\n").translate(_UNSTORABLE)
     return whole.encode("utf-8", "replace").decode().strip()
 

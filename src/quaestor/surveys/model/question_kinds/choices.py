@@ -19,7 +19,7 @@ from quaestor.render.table_model import Column as TableColumn
 from quaestor.render.table_model import Group
 from quaestor.render.table_model import Row as TableRow
 from quaestor.surveys.model.answer_cells import CODE, TEXT, TICKED, AnswerCells, CellPart, plain, split_known
-from quaestor.surveys.model.answer_columns import AnswerColumn, Flags, column_of, inside, listed_options, texts_written
+from quaestor.surveys.model.answer_columns import AnswerColumn, Flags, build_column, nested_field, listed_options, texts_written
 from quaestor.surveys.model.conditions import Condition
 from quaestor.surveys.model.question_kinds.base import (
     Form,
@@ -43,7 +43,7 @@ from quaestor.surveys.model.question_results import (
     ResultLine,
     association_json,
     count_table,
-    selection_of,
+    build_selection,
     share_cell,
     share_cells,
 )
@@ -58,7 +58,7 @@ from quaestor.surveys.model.records import (
     Question,
     ResponseStatus,
 )
-from quaestor.surveys.model.wording.refusals import NotTaken
+from quaestor.surveys.model.wording.refusals import InvalidAnswer
 
 _NOT_CHOSEN = ("0", "false", "no")
 
@@ -109,12 +109,12 @@ class SingleChoice(QuestionKind):
         known = {option.code for option in question.options}
         for code in codes:
             if code not in known:
-                raise NotTaken("no-option", said=code[:60], question=question.id)
+                raise InvalidAnswer("no-option", said=code[:60], question=question.id)
         chosen = [option for option in question.options if option.code in codes]
         if not self.has_several_choices and len(chosen) > 1:
             raise _refuse_several(question, codes)
         if len(chosen) > 1 and any(option.alone for option in chosen):
-            raise NotTaken("goes-alone", label=next(option.label for option in chosen if option.alone))
+            raise InvalidAnswer("goes-alone", label=next(option.label for option in chosen if option.alone))
         if not chosen:
             return {}
         return {"choices": [option.code for option in chosen], **clean_texts(chosen, answer.get("texts", {}))}
@@ -189,10 +189,10 @@ class SingleChoice(QuestionKind):
 
     def read_column(self, question: Question, answers: pa.StructArray, here: Flags) -> AnswerColumn:
         chosen = np.zeros((len(here), len(question.options)), np.bool_)
-        chosen[listed_options(inside(answers, "choices"), question.options)[:2]] = True
+        chosen[listed_options(nested_field(answers, "choices"), question.options)[:2]] = True
         chosen[~here] = False
         worded = texts_written(answers, question.options, here)
-        return column_of(question, chosen.any(axis=1), chosen=chosen, worded=worded)
+        return build_column(question, chosen.any(axis=1), chosen=chosen, worded=worded)
 
     def comparable_rows(self, question: Question) -> Iterator[tuple[str, str]]:
         yield "", ""
@@ -233,10 +233,10 @@ class SingleChoice(QuestionKind):
                 heading = f"{label} (n = {base:,})"
                 columns.append(TableColumn(f"group-{key}", heading, ("n", "share"), spanner=groups.label))
         for line in result.rows[0].lines:
-            cells = [*share_cells(line.share, selection_of(name, option=line.key))]
+            cells = [*share_cells(line.share, build_selection(name, option=line.key))]
             if groups is not None:
                 for key, of_group in zip(groups.keys, line.by, strict=True):
-                    cells.append(share_cell(of_group, selection_of(name, line.key, by=groups.name, group=key)))
+                    cells.append(share_cell(of_group, build_selection(name, line.key, by=groups.name, group=key)))
             rows.append(TableRow(line.key, line.label, tuple(cells)))
         return tuple(columns), (Group("", tuple(rows)),)
 
@@ -342,10 +342,10 @@ class ConsentQuestion(SingleChoice):
         return whole
 
 
-def _refuse_several(question: Question, codes: Sequence[str]) -> NotTaken:
+def _refuse_several(question: Question, codes: Sequence[str]) -> InvalidAnswer:
     """Returns the refusal of more than one answer, or of text of an option that was not chosen."""
     label = next((option.label for option in question.options if option.code in codes and option.text), "")
-    return NotTaken("only-one-beside", label=label) if label else NotTaken("only-one")
+    return InvalidAnswer("only-one-beside", label=label) if label else InvalidAnswer("only-one")
 
 
 def _option_shares(column: AnswerColumn, counting: Counting, among: Flags) -> list[Share]:

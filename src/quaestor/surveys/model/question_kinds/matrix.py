@@ -24,12 +24,12 @@ from quaestor.surveys.model.answer_cells import CODE, AnswerCells, CellPart, pla
 from quaestor.surveys.model.answer_columns import (
     AnswerColumn,
     Flags,
-    column_of,
+    build_column,
     count_reasons,
-    inside,
+    nested_field,
     option_places,
-    place_of,
-    reasons_of,
+    find_index,
+    find_reasons,
     texts_written,
 )
 from quaestor.surveys.model.conditions import Condition
@@ -54,7 +54,7 @@ from quaestor.surveys.model.question_results import (
     association_json,
     base_cell,
     count_table,
-    selection_of,
+    build_selection,
     share_cell,
 )
 from quaestor.surveys.model.records import Answer, MatrixRow, Missing, Option, Question
@@ -200,19 +200,19 @@ class Matrix(QuestionKind):
 
     def read_column(self, question: Question, answers: pa.StructArray, here: Flags) -> AnswerColumn:
         codes = [option.code for option in question.options]
-        steps = [option_places(inside(answers, "rows", row.code), codes) for row in question.rows]
+        steps = [option_places(nested_field(answers, "rows", row.code), codes) for row in question.rows]
         places = np.stack([np.where(here, places, -1).astype(np.int16) for places in steps], axis=1)
         worded = texts_written(answers, question.rows, here)
         answered = (places >= 0).any(axis=1) | worded.any(axis=1)
-        return column_of(question, answered, places=places, worded=worded)
+        return build_column(question, answered, places=places, worded=worded)
 
     def select(self, column: AnswerColumn, option: str, row: str, place: int) -> Flags:
         if not row:
             return super().select(column, option, row, place)
         question = column.question
-        steps = column.places[:, place_of(row, self.parts(question), "row")]
+        steps = column.places[:, find_index(row, self.parts(question), "row")]
         codes = [option.code for option in question.options]
-        chosen: Flags = steps == place_of(option, codes, "step") if option else steps >= 0
+        chosen: Flags = steps == find_index(option, codes, "step") if option else steps >= 0
         return chosen
 
     def comparable_rows(self, question: Question) -> Iterator[tuple[str, str]]:
@@ -221,7 +221,7 @@ class Matrix(QuestionKind):
     def group(self, column: AnswerColumn, by: str, row: str, label: str) -> Groups:
         question = column.question
         name = by.partition(".")[0]
-        place = place_of(row, self.parts(question), f"row of {name!r}: write {name}.ROW, where ROW")
+        place = find_index(row, self.parts(question), f"row of {name!r}: write {name}.ROW, where ROW")
         keys, labels = (tuple(getattr(step, key) for step in question.options) for key in ("code", "label"))
         members = column.places[:, place, None] == np.arange(len(keys))
         return Groups(by, question.rows[place].label, keys, labels, members, overlapping=False)
@@ -294,7 +294,7 @@ def _count_row(column: AnswerColumn, place: int, counting: Counting) -> Distribu
         for step, option in enumerate(options)
     )
     answered = steps >= 0
-    missing = count_reasons(reasons_of(column, place)[counting.used])
+    missing = count_reasons(find_reasons(column, place)[counting.used])
     worded = int(column.worded[counting.used, place].sum())
     return Distribution(row.code, row.label, int(answered.sum()), missing, lines, worded, counting.bases(answered))
 
@@ -325,7 +325,7 @@ def _table_row(
 ) -> TableRow:
     cells = [base_cell(question, base, row=row.key, **group)]
     for line, share in zip(row.lines, shares, strict=True):
-        cells.append(share_cell(share, selection_of(question, line.key, row.key, **group)))
+        cells.append(share_cell(share, build_selection(question, line.key, row.key, **group)))
     return TableRow(".".join(filter(None, (row.key, group.get("group", "")))), title, tuple(cells))
 
 

@@ -23,7 +23,7 @@ from quaestor.render.table_model import Cell, Group
 from quaestor.render.table_model import Column as TableColumn
 from quaestor.render.table_model import Row as TableRow
 from quaestor.surveys.model.answer_cells import NUMBER
-from quaestor.surveys.model.answer_columns import AnswerColumn, Flags, Floats, column_of, inside, valid
+from quaestor.surveys.model.answer_columns import AnswerColumn, Flags, Floats, build_column, nested_field, valid
 from quaestor.surveys.model.conditions import Condition
 from quaestor.surveys.model.question_kinds.base import OptionPlaces, QuestionKind
 from quaestor.surveys.model.question_results import (
@@ -37,7 +37,7 @@ from quaestor.surveys.model.question_results import (
     share_json,
 )
 from quaestor.surveys.model.records import Answer, Question
-from quaestor.surveys.model.wording.refusals import NotTaken
+from quaestor.surveys.model.wording.refusals import InvalidAnswer
 
 MOST_BARS = 12
 """Numbers are shown one by one up to so many different ones, else in as many ranges."""
@@ -101,11 +101,11 @@ class Number(QuestionKind):
         return "", "", "", number, number, reason
 
     def read_column(self, question: Question, answers: pa.StructArray, here: Flags) -> AnswerColumn:
-        texts = inside(answers, self.field)
+        texts = nested_field(answers, self.field)
         answered = valid(texts) & here
         numbers = np.full(len(here), np.nan)
         numbers[answered] = [_stored_number(text) for text in texts.filter(pa.array(answered)).to_pylist()]
-        return column_of(question, answered, numbers=numbers)
+        return build_column(question, answered, numbers=numbers)
 
     def count(self, column: AnswerColumn, counting: Counting, result: QuestionResult) -> QuestionResult:
         return replace(result, numbers=_count_numbers(column.numbers[counting.used], counting))
@@ -169,22 +169,22 @@ def typed_number(question: Question, text: str) -> str:
     except ValueError:
         value = math.nan
     if math.isnan(value):
-        raise NotTaken("no-number", said=text[:40])
+        raise InvalidAnswer("no-number", said=text[:40])
     if value and not LEAST <= abs(value) <= MOST:
-        raise NotTaken("too-far", said=text[:40])
+        raise InvalidAnswer("too-far", said=text[:40])
     if question.whole and value != int(value):
-        raise NotTaken("no-whole-number", said=text[:40])
+        raise InvalidAnswer("no-whole-number", said=text[:40])
     if question.low is not None and value < question.low:
-        raise NotTaken("too-low", said=text[:40], low=f"{question.low:g}")
+        raise InvalidAnswer("too-low", said=text[:40], low=f"{question.low:g}")
     if question.high is not None and value > question.high:
-        raise NotTaken("too-high", said=text[:40], high=f"{question.high:g}")
+        raise InvalidAnswer("too-high", said=text[:40], high=f"{question.high:g}")
     return plain
 
 
 def _without_separators(question: Question, text: str) -> str:
     """Returns digits with a point; `1.234,5`, `1 2` and `1,234`, of which nobody knows what was meant, are refused."""
     plain = text.replace("\u2212", "-").translate(_BLANKS).strip().replace("- ", "-")
-    doubt = NotTaken("odd-separators" if _DIGITS.fullmatch(plain) else "no-number", said=text[:40])
+    doubt = InvalidAnswer("odd-separators" if _DIGITS.fullmatch(plain) else "no-number", said=text[:40])
     if " " in plain and not _BY_BLANK.fullmatch(plain):
         raise doubt
     plain = plain.replace(" ", "")

@@ -18,7 +18,7 @@ from quaestor.render.table_model import Cell, Group
 from quaestor.render.table_model import Column as TableColumn
 from quaestor.render.table_model import Row as TableRow
 from quaestor.surveys.model.answer_cells import PLACE, AnswerCells, CellPart
-from quaestor.surveys.model.answer_columns import AnswerColumn, Flags, column_of, inside, listed_options, place_of
+from quaestor.surveys.model.answer_columns import AnswerColumn, Flags, build_column, nested_field, listed_options, find_index
 from quaestor.surveys.model.conditions import Condition
 from quaestor.surveys.model.question_kinds.base import (
     Form,
@@ -38,12 +38,12 @@ from quaestor.surveys.model.question_results import (
     base_cell,
     bounds,
     estimate_json,
-    selection_of,
+    build_selection,
     share_json,
 )
 from quaestor.surveys.model.records import Answer, Missing, Question
 from quaestor.surveys.model.wording.records import Wording
-from quaestor.surveys.model.wording.refusals import NotTaken
+from quaestor.surveys.model.wording.refusals import InvalidAnswer
 
 _LONGEST_PLACE = 6
 _PLACES = ("1st", "2nd", "3rd")
@@ -86,13 +86,13 @@ class RankingQuestion(QuestionKind):
                 continue
             place = read_place(text)
             if not 1 <= place <= len(question.options):
-                raise NotTaken("place-between", most=len(question.options), said=text[:20])
+                raise InvalidAnswer("place-between", most=len(question.options), said=text[:20])
             if place in places:
-                raise NotTaken("place-twice", place=place)
+                raise InvalidAnswer("place-twice", place=place)
             places[place] = option.code
         gap = find_gap(places)
         if gap:
-            raise NotTaken("place-missing", place=gap)
+            raise InvalidAnswer("place-missing", place=gap)
         return self.check(question, {"ranks": [places[place] for place in sorted(places)]})
 
     def write_form(self, question: Question, answer: Answer) -> dict[str, list[str]]:
@@ -163,15 +163,15 @@ class RankingQuestion(QuestionKind):
 
     def read_column(self, question: Question, answers: pa.StructArray, here: Flags) -> AnswerColumn:
         places = np.zeros((len(here), len(question.options)), np.int16)
-        who, what, rank = listed_options(inside(answers, "ranks"), question.options)
+        who, what, rank = listed_options(nested_field(answers, "ranks"), question.options)
         places[who, what] = rank + 1
         places[~here] = 0
-        return column_of(question, places.any(axis=1), places=places)
+        return build_column(question, places.any(axis=1), places=places)
 
     def select(self, column: AnswerColumn, option: str, row: str, place: int) -> Flags:
         if not option:
             return column.answered
-        places = column.places[:, place_of(option, self.parts(column.question), "option")]
+        places = column.places[:, find_index(option, self.parts(column.question), "option")]
         placed: Flags = places == place if place else places > 0
         return placed
 
@@ -201,7 +201,7 @@ class RankingQuestion(QuestionKind):
         rows = []
         for line in result.ranked:
             mean, first = line.ranked.mean, line.ranked.first
-            came_first = selection_of(result.question.id, option=line.key, place="1")
+            came_first = build_selection(result.question.id, option=line.key, place="1")
             cells = (
                 Cell((decimal(mean.value),), (mean.value,)),
                 Cell((bounds(mean),), (mean.low, mean.high)),

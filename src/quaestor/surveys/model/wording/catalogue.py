@@ -8,7 +8,7 @@ from functools import cache
 from importlib import resources
 
 from quaestor.base.names import join_with_or, sort_by_similarity
-from quaestor.surveys.model.wording.records import Wording, base_of, names_in
+from quaestor.surveys.model.wording.records import Wording, base_language, find_placeholders
 
 ENGLISH = "en"
 _FEW = 6
@@ -17,41 +17,41 @@ Own = Mapping[str, Mapping[str, str]]
 
 
 @cache
-def spoken() -> tuple[str, ...]:
+def list_languages() -> tuple[str, ...]:
     """Returns the languages with all texts, English first."""
     languages = sorted(path.name.removesuffix(".toml") for path in _folder().iterdir() if path.name.endswith(".toml"))
     return (ENGLISH, *(language for language in languages if language != ENGLISH))
 
 
 @cache
-def texts_in(language: str) -> Mapping[str, str]:
+def read_texts(language: str) -> Mapping[str, str]:
     """Returns the texts of a language."""
     return tomllib.loads((_folder() / f"{language}.toml").read_text("utf-8"))
 
 
-def wording(language: str = ENGLISH, own: Own | None = None) -> Wording:
+def load_wording(language: str = ENGLISH, own: Own | None = None) -> Wording:
     """Returns the texts in any language: the study's own, else the language's, else the base language's.
 
     Missing and empty texts fall back to English.
     """
-    english = texts_in(ENGLISH)
-    base = next((candidate for candidate in (language, base_of(language)) if candidate in spoken()), "")
+    english = read_texts(ENGLISH)
+    base = next((candidate for candidate in (language, base_language(language)) if candidate in list_languages()), "")
     own_texts = {
         key: text for key, text in ((own or {}).get(language) or {}).items() if key in english and text.strip()
     }
-    known = {**(texts_in(base) if base else {}), **own_texts}
+    known = {**(read_texts(base) if base else {}), **own_texts}
     return Wording(language, {**english, **known}, frozenset(english) - frozenset(known))
 
 
 def browser_wording(header: str) -> Wording:
     """Returns the texts in the first language of the header `Accept-Language` that has them, else in English."""
     accepted = (part.partition(";")[0].strip().lower() for part in header[:1000].split(","))
-    return wording(next((base_of(candidate) for candidate in accepted if base_of(candidate) in spoken()), ENGLISH))
+    return load_wording(next((base_language(candidate) for candidate in accepted if base_language(candidate) in list_languages()), ENGLISH))
 
 
 def word_problems(own: Own, languages: tuple[str, ...]) -> Iterator[tuple[str, bool]]:
     """Yields problems of a study's own texts, each with whether it is grave."""
-    english = texts_in(ENGLISH)
+    english = read_texts(ENGLISH)
     for language, texts in own.items():
         if language not in languages:
             yield (
@@ -61,7 +61,7 @@ def word_problems(own: Own, languages: tuple[str, ...]) -> Iterator[tuple[str, b
         for key, text in texts.items():
             yield from _wrong(f"words.{language}.{key}", key, text, english)
     for language in languages:
-        lacking = sorted(wording(language, own).lacking, key=list(english).index)
+        lacking = sorted(load_wording(language, own).lacking, key=list(english).index)
         if lacking:
             more = f" and {len(lacking) - _FEW} more" if len(lacking) > _FEW else ""
             few = ", ".join(lacking[:_FEW])
@@ -74,11 +74,11 @@ def _wrong(where: str, key: str, text: str, english: Mapping[str, str]) -> Itera
         near = join_with_or(sort_by_similarity(key, english)[:_FEW])
         yield f"{where} is not a page text, nearest: {near}; see docs/reference/survey-texts.md", True
         return
-    known = names_in(english[key])
-    for name in sorted(names_in(text) - known):
+    known = find_placeholders(english[key])
+    for name in sorted(find_placeholders(text) - known):
         allowed = ", ".join(f"{{{placeholder}}}" for placeholder in sorted(known)) or "none"
         yield f"{where} contains {{{name}}}, which is not available there, allowed: {allowed}", True
-    for name in sorted(known - names_in(text)):
+    for name in sorted(known - find_placeholders(text)):
         yield f"{where} does not contain {{{name}}}: add it", False
 
 

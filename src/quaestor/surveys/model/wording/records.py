@@ -22,18 +22,18 @@ class Wording:
 
     @property
     def direction(self) -> Literal["ltr", "rtl"]:
-        return "rtl" if base_of(self.language) in _FROM_RIGHT else "ltr"
+        return "rtl" if base_language(self.language) in _FROM_RIGHT else "ltr"
 
     def say(self, key: str, **values: object) -> str:
         """Returns a text with its `{names}` filled in; unknown names in a study's own text stay."""
         return _FILLED_IN.sub(lambda match: str(values.get(match[1], match[0])), self.texts[key])
 
 
-def base_of(language: str) -> str:
+def base_language(language: str) -> str:
     """Returns the base language: `pt` for `pt-br`."""
     return re.split(r"[-_]", language, maxsplit=1)[0]
 
 
-def names_in(text: str) -> set[str]:
+def find_placeholders(text: str) -> set[str]:
     """Returns the placeholders of a text."""
     return set(_FILLED_IN.findall(text))

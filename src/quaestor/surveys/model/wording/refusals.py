@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from quaestor.base.errors import InputError, QuaestorError, StateError
-from quaestor.surveys.model.wording.catalogue import wording
+from quaestor.surveys.model.wording.catalogue import load_wording
 from quaestor.surveys.model.wording.records import Wording
 
 
@@ -11,13 +11,13 @@ class _Worded(QuaestorError):
     """An error with the key of its text; on the command line, the English text."""
 
     def __init__(self, key: str, **values: object) -> None:
-        sentence = wording().say(key, **values)
+        sentence = load_wording().say(key, **values)
         super().__init__(f"{sentence[:1].lower()}{sentence[1:].removesuffix('.')}")
         self.key = key
         self.values = values
 
 
-class NotTaken(_Worded, InputError):
+class InvalidAnswer(_Worded, InputError):
     """Input of a respondent that is not a valid answer."""
 
 
