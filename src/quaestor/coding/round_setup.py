@@ -274,7 +274,8 @@ class RoundPreview:
     def as_json(self) -> dict[str, Any]:
         """Returns the fields for `--json`, in which `obstacle` keeps its older name `hindrance`."""
         fields = asdict(self)
-        return {**fields, "hindrance": fields.pop("obstacle")}
+        fields["hindrance"] = fields.pop("obstacle")
+        return fields
 
 
 def preview_round(study: Study, coding: CodingSession | None, round_settings: RoundSettings) -> RoundPreview:
