@@ -125,7 +125,7 @@ def test_all_that_was_said_comes_back(new_folder: Callable[[str], Study], tmp_pa
     assert report.parts["interviews"].rows == {"entries": 12, "erasures": 1, "pieces": 6, "texts": 2}
     assert report.parts["identities"].rows == {"entries": 2, "erasures": 1}
     done = restore_study(with_keys(there, study), report.file)
-    assert (done.journal.added, done.beside) == (report.acts, {"interviews": 12, "identities": 2})
+    assert (done.journal.added, done.entries) == (report.acts, {"interviews": 12, "identities": 2})
     assert (done.participants, done.lists) == ((), (LIST,))
     assert everything(there) == everything(study)
     assert {(there.root / name).stat().st_mode & 0o777 for name in ("interviews.db", "identities.db")} == {0o600}

@@ -79,7 +79,9 @@ def _erase_names(study: Study, gone: Mapping[str, str], copies: Copies, there: C
             # The present files may have a key that is missing: then nobody here can read or change them.
             with suppress(InputError) if files is there else nullcontext():
                 room = Interviews(None, *opened_copies(study, files[INTERVIEWS.name], identities))
-                known = {participant: list_names_of_participant(room, participant).names for participant in sorted(present)}
+                known = {
+                    participant: list_names_of_participant(room, participant).names for participant in sorted(present)
+                }
                 rooms.append((room, known))
         for _, known in rooms:
             for participant, known_names in known.items():
@@ -150,12 +152,12 @@ class InterviewBackup:
             study, {**on_record_here(study), **acts}, {name: copy.copy for name, copy in copies.items()}, present
         )
         people = sorted(withdrawn.left_out, key=lambda pseudonym: int(pseudonym.removeprefix("P")))
-        return WithdrawnData(participants=people, unknown=[] if withdrawn.known else [ERASED_LIST], found=withdrawn)
+        return WithdrawnData(participants=people, unknown=[] if withdrawn.known else [ERASED_LIST], details=withdrawn)
 
     def note_withdrawals(self, part: BackupPart, path: Path, copy: sqlite3.Connection) -> None:
         if part.form is INTERVIEWS:
             ErasedList.for_file(path).add(read_erasures(copy))
 
     def after_restore(self, study: Study, left_out: WithdrawnData) -> None:
-        withdrawn: WithdrawnParticipants = left_out.found
+        withdrawn: WithdrawnParticipants = left_out.details
         forget_withdrawn(study, withdrawn.erased, withdrawn.names)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from quaestor.base.errors import InputError, Problem
 from quaestor.base.names import join_with_or, suggest
-from quaestor.interviews.model.guide_checks import WORDS_A_MINUTE, check_guide, problems_of
-from quaestor.interviews.model.guide_file import guide_from
+from quaestor.interviews.model.guide_checks import WORDS_A_MINUTE, check_guide, find_problems
+from quaestor.interviews.model.guide_file import parse_guide
 from quaestor.interviews.model.records import Guide, GuideSection
 from quaestor.interviews.repository import Interviews, guide_file, guide_files
 from quaestor.store.text_versions import TextVersion
@@ -141,8 +141,8 @@ def guide_sheet(study: Study, interviews: Interviews | None, name: str, version:
             or "none: no interview was planned by it"
         )
         raise InputError(f"there is no version {version} of the guide {name!r}; versions: {options}")
-    guide = guide_from(chosen.text, name)
-    problems = tuple(problems_of(guide, {guide.agreement}))
+    guide = parse_guide(chosen.text, name)
+    problems = tuple(find_problems(guide, {guide.agreement}))
     return GuideSheet(name, guide, _planned(guide), versions, chosen.version, problems=problems)
 
 
@@ -150,7 +150,7 @@ def _line(path: Path | None, name: str, interviews: Interviews | None) -> GuideL
     kept, versions = _kept(interviews, name), _versions(interviews, name)
     if path is None:
         return GuideLine(
-            name, guide_from(kept[-1].text, name), versions, why="its file is missing; its versions are kept"
+            name, parse_guide(kept[-1].text, name), versions, why="its file is missing; its versions are kept"
         )
     try:
         checked_guide = check_guide(path)

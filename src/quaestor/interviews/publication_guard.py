@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, contextmanager
 
 from quaestor.base.errors import StateError
 from quaestor.interviews.model.records import Transcript
-from quaestor.interviews.names.remaining import refuse_names, find_remaining_names
+from quaestor.interviews.names.remaining import find_remaining_names, refuse_names
 from quaestor.interviews.names.stale_items import stamp_item_files
 from quaestor.interviews.repository import INTERVIEWS, Interviews, identities_path, interviews_path, open_interviews
 from quaestor.store.sealed_file import change_stamp

@@ -18,8 +18,8 @@ from typing import Any, TypeVar
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import suggest
 from quaestor.coding.session import CodingSession, Where, find_study, open_coding
-from quaestor.interviews.model.guide_checks import usable_guide
-from quaestor.interviews.model.guide_file import FENCE, guide_from, guide_text_in
+from quaestor.interviews.model.guide_checks import require_usable_guide
+from quaestor.interviews.model.guide_file import FENCE, parse_guide, read_guide_text
 from quaestor.interviews.model.records import Guide, Interview, Participant, Replacement, SpokenTurn, Transcript, Voice
 from quaestor.store.erasure import ErasedList
 from quaestor.store.records import new_key
@@ -243,7 +243,7 @@ class Interviews:
         The same key returns the same interview.
         """
         self.participant(participant)
-        guide_text = usable_guide(guide_file(self.study, guide))
+        guide_text = require_usable_guide(guide_file(self.study, guide))
         kept = self.file.texts.add(f"{GUIDES}{guide}", guide_text.text, self.today())
         content, sent = {"guide": guide, "version": kept.version}, key or new_key()
 
@@ -269,10 +269,10 @@ class Interviews:
         """Returns a guide in a used version or the newest one; a guide that was never used is read from its file."""
         kept = self.file.texts.get(f"{GUIDES}{name}", version)
         if kept is not None:
-            return self.remembered(f"guide/{name}", kept.text, lambda: guide_from(kept.text, name))
+            return self.remembered(f"guide/{name}", kept.text, lambda: parse_guide(kept.text, name))
         if version is not None:
             raise InputError(f"there is no version {version} of the guide {name!r}")
-        return guide_from(guide_text_in(guide_file(self.study, name)), name)
+        return parse_guide(read_guide_text(guide_file(self.study, name)), name)
 
     def guide_versions(self, name: str) -> list[TextVersion]:
         """Returns the versions by which interviews were planned, oldest first."""

@@ -18,7 +18,7 @@ from quaestor.interviews.model.records import (
 )
 from quaestor.interviews.names.masking import mask_text, read_transcript_as
 from quaestor.interviews.repository import Interviews
-from quaestor.interviews.transcripts.corrections import Speaker, decided_by_hand, speakers_of
+from quaestor.interviews.transcripts.corrections import Speaker, list_manual_matches, list_speakers
 from quaestor.interviews.transcripts.import_file import find_latest_import, list_entries_since_import
 
 WINDOW = 150
@@ -91,7 +91,7 @@ def build_transcript_sheet(
     return TranscriptSheet(
         interview,
         guide,
-        tuple(_lines(shown, transcript, guide, decided_by_hand(interviews, name))),
+        tuple(_lines(shown, transcript, guide, list_manual_matches(interviews, name))),
         page,
         pages,
         len(transcript.turns),
@@ -99,7 +99,7 @@ def build_transcript_sheet(
         max((turn.end or turn.start or 0.0 for turn in transcript.turns), default=0.0) or None,
         imported.content["format"] if imported else "",
         imported.time[:10] if imported else "",
-        tuple(speakers_of(interviews, name)),
+        tuple(list_speakers(interviews, name)),
         turns_by_question,
         guide.question(shown[0].question) if shown else None,
     )
@@ -116,7 +116,7 @@ def list_turn_lines(interviews: Interviews, name: str, raw: bool = False, actor:
         require_lead(interviews.coding, actor, "read the recorded text")
     transcript = read_transcript_as(interviews, name, actor)
     guide = interviews.guide(transcript.guide, transcript.version)
-    return list(_lines(transcript.turns, transcript, guide, decided_by_hand(interviews, name)))
+    return list(_lines(transcript.turns, transcript, guide, list_manual_matches(interviews, name)))
 
 
 def _lines(

@@ -6,8 +6,8 @@ import pytest
 from tests.support.small_interviews import SMALL
 
 from quaestor.base.errors import Problem
-from quaestor.interviews.model.guide_checks import problems_of
-from quaestor.interviews.model.guide_file import guide_from
+from quaestor.interviews.model.guide_checks import find_problems
+from quaestor.interviews.model.guide_file import parse_guide
 
 BESIDE = ("guide.md", "agreement.md")
 
@@ -17,7 +17,7 @@ def found(*changes: tuple[str, str], files: tuple[str, ...] = BESIDE) -> list[Pr
     for old, new in changes:
         assert old in text
         text = text.replace(old, new, 1)
-    return problems_of(guide_from(text, "guide"), files)
+    return find_problems(parse_guide(text, "guide"), files)
 
 
 def test_a_sound_guide_has_no_problem() -> None:
@@ -97,8 +97,8 @@ def test_an_opening_that_comes_later_and_a_closing_that_does_not_come_last_are_n
 
 
 def test_a_guide_that_asks_nothing_and_an_empty_section_are_named() -> None:
-    empty = guide_from("+++\nminutes = 1\n+++\n# A {#a minutes=1}\n", "guide")
-    said = [one.words.split(":")[0] for one in problems_of(empty)]
+    empty = parse_guide("+++\nminutes = 1\n+++\n# A {#a minutes=1}\n", "guide")
+    said = [one.words.split(":")[0] for one in find_problems(empty)]
     assert "it has no questions" in said
     assert "it is empty" in said
 

@@ -14,8 +14,8 @@ from tests.support.paths import DOCS
 from tests.support.small_interviews import SMALL
 
 from quaestor.base.errors import InputError
-from quaestor.interviews.model.guide_checks import problems_of
-from quaestor.interviews.model.guide_file import KEYS, LONGEST, OPTIONAL, PARTS, guide_from, guide_text_in
+from quaestor.interviews.model.guide_checks import find_problems
+from quaestor.interviews.model.guide_file import KEYS, LONGEST, OPTIONAL, PARTS, parse_guide, read_guide_text
 from quaestor.interviews.model.records import Asks, Guide, GuideQuestion, ReferenceItem, GuideSection
 
 FRONT = "+++\nminutes = 5\n+++\n"
@@ -68,8 +68,8 @@ guides = st.builds(
 @settings(max_examples=60, deadline=None)
 def test_a_guide_is_read_from_what_is_written_of_it(guide: Guide) -> None:
     text = guide_text(guide)
-    assert guide_from(text, guide.id) == guide
-    assert guide_from("\ufeff" + text.replace("\n", "\r\n"), guide.id) == guide
+    assert parse_guide(text, guide.id) == guide
+    assert parse_guide("\ufeff" + text.replace("\n", "\r\n"), guide.id) == guide
 
 
 HOSTILE = st.lists(
@@ -85,17 +85,17 @@ HOSTILE = st.lists(
 @settings(max_examples=100, deadline=None)
 def test_any_text_is_a_guide_or_is_refused_in_one_sentence(text: str) -> None:
     try:
-        found = guide_from(text, "guide")
+        found = parse_guide(text, "guide")
     except InputError as error:
         assert re.match(r"guide\.md(, line \d+)?", str(error))
         assert "\n" not in str(error)
         assert "\x1b" not in str(error)
     else:
-        assert guide_from(guide_text(found), "guide") == found
+        assert parse_guide(guide_text(found), "guide") == found
 
 
 def test_everything_a_guide_can_say_is_read() -> None:
-    guide = guide_from(SMALL, "guide")
+    guide = parse_guide(SMALL, "guide")
     assert (guide.title, guide.minutes, guide.agreement) == ("How developers judge models", 10, "agreement.md")
     assert [(one.id, one.minutes, one.part) for one in guide.sections] == [
         ("welcome", 1, "opening"), ("practice", 5, ""), ("legitimacy", 3, ""), ("thanks", 1, "closing"),
@@ -111,7 +111,7 @@ def test_everything_a_guide_can_say_is_read() -> None:
 
 def test_probes_can_be_numbered() -> None:
     text = f"{ONE}## Why {{#q}}\n3.5 layers?\n1. a probe\n   that goes on\n2) another\n3. [ ] an item {{#i}}\n"
-    (asked,) = guide_from(text, "guide").questions()
+    (asked,) = parse_guide(text, "guide").questions()
     assert (asked.text, asked.probes) == ("Why 3.5 layers?", ("a probe that goes on", "another"))
     assert asked.items == (ReferenceItem("i", "an item"),)
 
@@ -119,9 +119,9 @@ def test_probes_can_be_numbered() -> None:
 def test_lines_that_go_on_below_belong_to_what_they_go_on_with() -> None:
     text = f"{ONE}## A long\nquestion? {{#q}}\n"
     with pytest.raises(InputError, match=r"line 5.* has no id"):
-        guide_from(text, "guide")
+        parse_guide(text, "guide")
     text = f"{ONE}## A long {{#q}}\nquestion?\n- a probe\n  that goes on\n- [ ] an item\n  of two lines {{#two}}\n"
-    (asked,) = guide_from(text, "guide").questions()
+    (asked,) = parse_guide(text, "guide").questions()
     assert asked.text == "A long question?"
     assert asked.probes == ("a probe that goes on",)
     assert asked.items == (ReferenceItem("two", "an item of two lines"),)
@@ -129,7 +129,7 @@ def test_lines_that_go_on_below_belong_to_what_they_go_on_with() -> None:
 
 def test_a_heading_may_be_indented_a_little_as_in_markdown() -> None:
     text = f"{ONE}    # to be said\n   ## Why? {{#why}}\n"
-    (section,) = guide_from(text, "guide").sections
+    (section,) = parse_guide(text, "guide").sections
     assert section.script == "    # to be said"
     assert [one.id for one in section.questions] == ["why"]
 
@@ -137,7 +137,7 @@ def test_a_heading_may_be_indented_a_little_as_in_markdown() -> None:
 def test_lines_are_counted_as_an_editor_counts_them() -> None:
     text = ONE.replace("\n", "\r\n") + "said\u2028on\r\n## Nothing in braces?\r\n"
     with pytest.raises(InputError, match=r"^guide\.md, line 6: 'Nothing in braces\?' has no id"):
-        guide_from(text, "guide")
+        parse_guide(text, "guide")
 
 
 REFUSED = {
@@ -181,7 +181,7 @@ REFUSED = {
 @pytest.mark.parametrize(("text", "said"), REFUSED.items(), ids=range(len(REFUSED)))
 def test_what_cannot_be_read_is_refused_with_its_line(text: str, said: str) -> None:
     with pytest.raises(InputError, match=said) as refused:
-        guide_from(text, "guide")
+        parse_guide(text, "guide")
     assert "\n" not in str(refused.value)
 
 
@@ -191,21 +191,21 @@ def test_what_cannot_be_read_is_refused_with_its_line(text: str, said: str) -> N
 def test_a_text_made_to_stall_the_reader_does_not(line: str) -> None:
     """Sizes at which a reader that goes back and forth would take minutes."""
     with suppress(InputError):
-        guide_from(f"{ONE}{line}\n", "guide")
+        parse_guide(f"{ONE}{line}\n", "guide")
 
 
 def test_a_guide_of_a_book_is_refused() -> None:
     with pytest.raises(InputError, match="more than 1,000,000 characters"):
-        guide_from("+" * (LONGEST + 1), "guide")
+        parse_guide("+" * (LONGEST + 1), "guide")
 
 
 def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "guide.md"
     path.write_bytes(b"+++\n\xff\xfe")
     with pytest.raises(InputError, match="not a UTF-8 text"):
-        guide_text_in(path)
+        read_guide_text(path)
     with pytest.raises(InputError, match="cannot be read"):
-        guide_text_in(tmp_path)
+        read_guide_text(tmp_path)
 
 
 def test_a_guide_that_no_file_says_is_not_written() -> None:
@@ -227,4 +227,4 @@ def test_the_reference_names_everything_that_can_be_written() -> None:
 
 def test_the_guide_of_the_reference_has_nothing_wrong_with_it() -> None:
     (text,) = re.findall(r"```markdown\n(.*?)```", REFERENCE.read_text("utf-8"), flags=re.DOTALL)
-    assert problems_of(guide_from(text, "guide"), ("agreement.md",)) == []
+    assert find_problems(parse_guide(text, "guide"), ("agreement.md",)) == []

@@ -5,10 +5,10 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quaestor.interviews.model.guide_file import guide_from
-from quaestor.interviews.model.question_matching import matched, words_of
+from quaestor.interviews.model.guide_file import parse_guide
+from quaestor.interviews.model.question_matching import match_questions, stem_words
 
-GUIDE = guide_from(
+GUIDE = parse_guide(
     """+++
 title = "Models"
 minutes = 30
@@ -60,7 +60,7 @@ TALK: list[tuple[str, str]] = [
 
 def test_questions_in_other_words_are_found_and_small_talk_is_not() -> None:
     found = {
-        one.turn: one.question for one in matched([(place, words) for place, (_, words) in enumerate(TALK)], GUIDE)
+        one.turn: one.question for one in match_questions([(place, words) for place, (_, words) in enumerate(TALK)], GUIDE)
     }
     planted = {place: question for place, (question, _) in enumerate(TALK) if question}
     right = sum(planted.get(turn) == question for turn, question in found.items())
@@ -74,10 +74,10 @@ def test_what_a_person_said_stands_and_the_others_are_fitted_around_it() -> None
         (1, "And the factors you weigh?"),
         (2, "So?"),
     ]
-    assert [one.question for one in matched(turns, GUIDE)] == ["stages", "factors"]
-    assert [(one.turn, one.question) for one in matched(turns, GUIDE, {0: ""})] == [(1, "factors")]
-    assert [(one.turn, one.question) for one in matched(turns, GUIDE, {1: ""})] == [(0, "stages")]
-    assert matched(turns, GUIDE, {0: "duties", 1: ""}) == []
+    assert [one.question for one in match_questions(turns, GUIDE)] == ["stages", "factors"]
+    assert [(one.turn, one.question) for one in match_questions(turns, GUIDE, {0: ""})] == [(1, "factors")]
+    assert [(one.turn, one.question) for one in match_questions(turns, GUIDE, {1: ""})] == [(0, "stages")]
+    assert match_questions(turns, GUIDE, {0: "duties", 1: ""}) == []
 
 
 def test_a_question_is_found_again_where_the_interviewer_goes_back_to_it() -> None:
@@ -86,7 +86,7 @@ def test_a_question_is_found_again_where_the_interviewer_goes_back_to_it() -> No
         (3, "Which stages does the development of a model go through?"),
         (7, "So again, when would you call a model illegitimate?"),
     ]
-    assert [(one.turn, one.question) for one in matched(turns, GUIDE)] == [
+    assert [(one.turn, one.question) for one in match_questions(turns, GUIDE)] == [
         (0, "illegal"),
         (3, "stages"),
         (7, "illegal"),
@@ -94,34 +94,34 @@ def test_a_question_is_found_again_where_the_interviewer_goes_back_to_it() -> No
 
 
 def test_the_order_of_the_guide_decides_between_questions_that_sound_alike() -> None:
-    guide = guide_from(
+    guide = parse_guide(
         "+++\ntitle = 'x'\nminutes = 2\n+++\n# A {#a minutes=1}\n## What could the tools improve? {#first}\n"
         "## Where is the time lost? {#between}\n# B {#b minutes=1}\n## What could the tools improve? {#second}\n",
         "x",
     )
     alike, between = "What could the tools improve?", "Where is the time lost?"
-    assert [one.question for one in matched([(0, alike), (2, between), (4, alike)], guide)] == [
+    assert [one.question for one in match_questions([(0, alike), (2, between), (4, alike)], guide)] == [
         "first",
         "between",
         "second",
     ]
-    assert [one.question for one in matched([(0, alike), (2, between)], guide)] == ["first", "between"]
-    assert [one.question for one in matched([(0, between), (2, alike)], guide)] == ["between", "second"]
+    assert [one.question for one in match_questions([(0, alike), (2, between)], guide)] == ["first", "between"]
+    assert [one.question for one in match_questions([(0, between), (2, alike)], guide)] == ["between", "second"]
 
 
 def test_words_without_spaces_are_compared_by_pairs_of_signs() -> None:
-    assert words_of("模型训练") == {"模型", "型训", "训练"}
-    guide = guide_from(
+    assert stem_words("模型训练") == {"模型", "型训", "训练"}
+    guide = parse_guide(
         "+++\ntitle = 'x'\nminutes = 2\n+++\n# A {#a minutes=2}\n"
         "## 什么时候模型不合法? {#illegal}\n## 你给什么建议? {#advice}\n",
         "x",
     )
-    assert [one.question for one in matched([(0, "你认为什么时候模型不合法?")], guide)] == ["illegal"]
+    assert [one.question for one in match_questions([(0, "你认为什么时候模型不合法?")], guide)] == ["illegal"]
 
 
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.text(max_size=60), max_size=12))
 def test_whatever_is_said_gives_questions_of_the_guide_at_most_one_a_turn(said: list[str]) -> None:
-    found = matched(list(enumerate(said)), GUIDE)
+    found = match_questions(list(enumerate(said)), GUIDE)
     assert len({one.turn for one in found}) == len(found)
     assert all(GUIDE.question(one.question) is not None and 0 <= one.score <= 1.0001 for one in found)

@@ -17,7 +17,7 @@ from quaestor.interviews.participants.people import (
     read_contact,
     list_reachable,
     set_contact,
-    years_from,
+    parse_years,
 )
 from quaestor.interviews.repository import Interviews, open_interviews
 
@@ -64,7 +64,7 @@ def test_what_is_corrected_changes_and_the_rest_stays(room: Interviews) -> None:
 
 @pytest.mark.parametrize(("typed", "years"), [("7", 7.0), (" 2,5 ", 2.5), ("", None)])
 def test_years_as_people_type_them(typed: str, years: float | None) -> None:
-    assert years_from(typed) == years
+    assert parse_years(typed) == years
 
 
 def test_who_has_no_interview_yet_is_told_how_to_plan_one(room: Interviews) -> None:
@@ -77,7 +77,7 @@ def test_who_has_no_interview_yet_is_told_how_to_plan_one(room: Interviews) -> N
 
 def test_what_cannot_be_is_refused(room: Interviews) -> None:
     with pytest.raises(InputError, match="'seven' is not a number of years"):
-        years_from("seven")
+        parse_years("seven")
     with pytest.raises(InputError, match="0 to 99"):
         add_participant(room, years=-1)
     with pytest.raises(InputError, match="the role has 201 characters"):

@@ -18,11 +18,11 @@ from quaestor.interviews.repository import Interviews, open_interviews
 from quaestor.interviews.transcript_sheet import MOST, WINDOW, read_omitted_text, list_turn_lines, build_transcript_sheet
 from quaestor.interviews.transcripts.corrections import (
     match_again,
-    names_of_speakers,
+    list_speaker_names,
     set_question,
     set_speaker,
     set_voice,
-    speakers_of,
+    list_speakers,
 )
 from quaestor.interviews.transcripts.import_file import import_transcript, import_bytes
 
@@ -165,11 +165,11 @@ def test_what_nobody_can_mean_is_refused_with_what_there_is(interviews: Intervie
 def test_names_of_speakers_are_known_and_words_for_a_speaker_are_none(interviews: Interviews) -> None:
     with_interview(interviews)
     import_bytes(interviews, "P1", teams_webvtt(TALK), "talk.vtt")
-    found = names_of_speakers(interviews)
+    found = list_speaker_names(interviews)
     assert [(one.label, one.voice, one.participant) for one in found] == [
         ("Zanthor Quell", INTERVIEWER, ""), ("Obviax Trin", PARTICIPANT, "P1"),
     ]  # fmt: skip
-    assert [one.shown for one in speakers_of(interviews, "P1")] == ["Voice 1", "Voice 2", "Guest 3"]
+    assert [one.shown for one in list_speakers(interviews, "P1")] == ["Voice 1", "Voice 2", "Guest 3"]
 
 
 @pytest.mark.parametrize(
@@ -191,17 +191,17 @@ def test_whose_voice_is_whose_is_proposed_by_name_and_by_who_asks(
     with_interview(interviews)
     talk = [(names[place % 2], words) for place, (_, words) in enumerate(TALK[:8])]
     import_bytes(interviews, "P1", text(talk), "talk.txt")
-    assert tuple(one.voice for one in speakers_of(interviews, "P1")) == voices
+    assert tuple(one.voice for one in list_speakers(interviews, "P1")) == voices
 
 
 def test_a_name_is_known_without_what_stands_beside_it(interviews: Interviews) -> None:
     with_interview(interviews)
     called = {"Zanthor Quell": "Quell2 (she/her)", "Obviax Trin": "Trin, Obviax [EXT]", "Guest 3": "+49 170 ***1234"}
     import_bytes(interviews, "P1", zoom_webvtt([(called[who], words) for who, words in TALK]), "talk.vtt")
-    assert [(one.label, one.voice) for one in names_of_speakers(interviews)] == [
+    assert [(one.label, one.voice) for one in list_speaker_names(interviews)] == [
         ("Quell", INTERVIEWER), ("Trin, Obviax", PARTICIPANT),
     ]  # fmt: skip
-    assert [one.shown for one in speakers_of(interviews, "P1")] == ["Voice 1", "Voice 2", "Voice 3"]
+    assert [one.shown for one in list_speakers(interviews, "P1")] == ["Voice 1", "Voice 2", "Voice 3"]
     assert get_finder(interviews).find_sure_names("Obviax Trin and Quell met (she/her) an EXT guest")[0].shown == "P1"
     assert len(get_finder(interviews).find_sure_names("her EXT he 2")) == 0
 

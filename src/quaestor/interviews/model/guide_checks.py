@@ -13,7 +13,7 @@ from pathlib import Path
 
 from quaestor.base.errors import InputError, Problem
 from quaestor.base.names import suggest
-from quaestor.interviews.model.guide_file import guide_from, guide_text_in
+from quaestor.interviews.model.guide_file import parse_guide, read_guide_text
 from quaestor.interviews.model.records import Asks, Guide, GuideQuestion, GuideSection
 
 WHOLE = "guide"
@@ -25,7 +25,7 @@ _SPOKEN = "#%&@*/"
 _PLACES = {"opening": 0, "closing": -1}
 
 
-def problems_of(guide: Guide, files: Collection[str] = ()) -> list[Problem]:
+def find_problems(guide: Guide, files: Collection[str] = ()) -> list[Problem]:
     """Returns every problem in the order of the guide; `files` are those in its folder."""
     problems = [*_whole(guide, files), *_ids(guide), *_research(guide), *_asked_twice(guide)]
     for section in guide.sections:
@@ -62,7 +62,7 @@ def _ids(guide: Guide) -> Iterator[Problem]:
     sections = [section.id for section in guide.sections]
     questions = [question.id for question in guide.questions()]
     for what, ids in (("section", sections), ("question", questions)):
-        for name in _doubled(ids):
+        for name in _find_duplicates(ids):
             yield Problem(f"{what} {name}", f"two {what}s have this id: give each its own")
 
 
@@ -117,11 +117,11 @@ def _question(guide: Guide, question: GuideQuestion) -> Iterator[Problem]:
             yield Problem(where, f"the research question {name!r} is not in the front matter; there are: {options}")
     if question.asks is Asks.REFERENCE and not question.items:
         yield Problem(where, "it is a reference question without items: write them as - [ ] item")
-    for code in _doubled(item.code for item in question.items):
+    for code in _find_duplicates(item.code for item in question.items):
         yield Problem(where, f"two of its items have the code {code!r}: give each its own in braces, as in {{#code}}")
 
 
-def _doubled(names: Iterable[str]) -> list[str]:
+def _find_duplicates(names: Iterable[str]) -> list[str]:
     return [name for name, count in Counter(names).items() if count > 1]
 
 
@@ -141,12 +141,12 @@ class CheckedGuide:
 
 def check_guide(path: Path) -> CheckedGuide:
     """Checks the guide in a file; raises InputError if it cannot be read at all."""
-    text = guide_text_in(path)
-    guide = guide_from(text, path.stem)
-    return CheckedGuide(path, text, guide, tuple(problems_of(guide, files_beside(path))))
+    text = read_guide_text(path)
+    guide = parse_guide(text, path.stem)
+    return CheckedGuide(path, text, guide, tuple(find_problems(guide, list_files(path))))
 
 
-def usable_guide(path: Path) -> CheckedGuide:
+def require_usable_guide(path: Path) -> CheckedGuide:
     """Returns a guide by which an interview can be held; raises InputError if it has a grave problem."""
     checked_guide = check_guide(path)
     if checked_guide.grave:
@@ -158,5 +158,5 @@ def usable_guide(path: Path) -> CheckedGuide:
     return checked_guide
 
 
-def files_beside(path: Path) -> frozenset[str]:
+def list_files(path: Path) -> frozenset[str]:
     return frozenset(file.name for file in path.parent.iterdir() if file.is_file())

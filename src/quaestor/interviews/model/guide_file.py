@@ -40,7 +40,7 @@ _OTHER = "other"
 
 
 @dataclass(frozen=True)
-class Marks:
+class Attributes:
     """Attributes in braces after a heading: `#id`, `.word` and `key=value`."""
 
     id: str = ""
@@ -67,7 +67,7 @@ class Block:
     depth: int
     words: list[str]
     """The heading and the lines that continue it."""
-    marks: Marks
+    marks: Attributes
     script: list[str] = field(default_factory=list)
     note: list[str] = field(default_factory=list)
     points: list[tuple[list[str], str]] = field(default_factory=list)
@@ -95,7 +95,7 @@ class Block:
             box = _BOX.fullmatch(" ".join(words))
             if not box:
                 continue
-            label, marks = marked(box[1] or "", where)
+            label, marks = split_attributes(box[1] or "", where)
             if not label:
                 raise InputError(f"{where}: an item to tick has no text: write it after [ ], or delete the line")
             if label.rstrip(":_ …").casefold() == _OTHER and not marks.id:
@@ -106,26 +106,26 @@ class Block:
         return tuple(items), other
 
 
-def blocks_of(lines: Sequence[str], name: str, first: int) -> list[Block]:
+def split_blocks(lines: Sequence[str], name: str, first: int) -> list[Block]:
     """Returns all headings of a guide in order; `first` is the number of the first line in its file."""
     blocks: list[Block] = []
     for number, line in enumerate(lines, start=first):
         where = f"{name}.md, line {number}"
         heading = _HEADING.fullmatch(line)
         if heading:
-            title, marks = marked(heading[2] or "", where)
+            title, marks = split_attributes(heading[2] or "", where)
             if len(heading[1]) > 2 or not title:
                 raise InputError(f"{where}: write a section as # Title and a question as ## Question?")
             blocks.append(Block(where, len(heading[1]), [title], marks))
         elif blocks:
-            _take(blocks[-1], line, where)
+            _add_line(blocks[-1], line, where)
         elif line.strip():
             words = f"{line.strip()[:40]!r} is before the first section: move it below one, as in # Title {{#id}}"
             raise InputError(f"{where}: {words}")
     return blocks
 
 
-def _take(block: Block, line: str, where: str) -> None:
+def _add_line(block: Block, line: str, where: str) -> None:
     """Adds a line to its heading."""
     text = line.strip()
     if text.startswith(">"):
@@ -144,16 +144,16 @@ def _take(block: Block, line: str, where: str) -> None:
         block.words.append(text)
 
 
-def marked(text: str, where: str) -> tuple[str, Marks]:
+def split_attributes(text: str, where: str) -> tuple[str, Attributes]:
     """Splits a text into its words and the attributes in braces after them."""
     text = text.strip()
     begin = text.rfind("{")
     if begin < 0 or not text.endswith("}") or "}" in text[begin:-1]:
-        return text, Marks()
-    return text[:begin].rstrip(), _marks(text[begin + 1 : -1], where)
+        return text, Attributes()
+    return text[:begin].rstrip(), _parse_attributes(text[begin + 1 : -1], where)
 
 
-def _marks(text: str, where: str) -> Marks:
+def _parse_attributes(text: str, where: str) -> Attributes:
     ids, words, values = [], [], {}
     for part in text.split():
         key, is_value, value = part.partition("=")
@@ -170,11 +170,11 @@ def _marks(text: str, where: str) -> Marks:
     if len(ids) > 1:
         raise InputError(f"{where}: there are two ids in braces: keep {join_with_or(ids)}")
     if ids:
-        known_id(ids[0], where)
-    return Marks("".join(ids), tuple(words), tuple(values.items()))
+        require_id(ids[0], where)
+    return Attributes("".join(ids), tuple(words), tuple(values.items()))
 
 
-def known_id(id_text: str, where: str) -> str:
+def require_id(id_text: str, where: str) -> str:
     """Returns a valid id; raises InputError for another one."""
     if not _ID.fullmatch(id_text):
         words = f"may only contain lowercase letters, digits, - and _, at most {LONGEST_ID} of them"
@@ -182,7 +182,7 @@ def known_id(id_text: str, where: str) -> str:
     return id_text
 
 
-def refuse_unseen(text: str, where: str) -> None:
+def refuse_control_characters(text: str, where: str) -> None:
     """Raises InputError for control characters."""
     match = _UNSEEN.search(text)
     if match:
@@ -205,7 +205,7 @@ OPTIONAL = "optional"
 _A_DAY = 24 * 60
 
 
-def guide_text_in(path: Path) -> str:
+def read_guide_text(path: Path) -> str:
     """Reads the file of a guide, for `guide_from`."""
     try:
         with path.open("rb") as file:
@@ -217,31 +217,31 @@ def guide_text_in(path: Path) -> str:
         raise InputError(f"{path} cannot be read ({error.strerror}): name the file of a guide") from None
 
 
-def guide_from(text: str, name: str) -> Guide:
+def parse_guide(text: str, name: str) -> Guide:
     """Parses a guide; raises InputError with the line that cannot be read."""
     if len(text) > LONGEST:
         raise InputError(f"{name}.md has more than {LONGEST:,} characters: shorten it")
     lines = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n")
     for number, line in enumerate(lines, start=1):
-        refuse_unseen(line, f"{name}.md, line {number}")
-    close = _end_of_front(lines, name)
-    front = _front(lines[1:close], name)
+        refuse_control_characters(line, f"{name}.md, line {number}")
+    close = _find_front_end(lines, name)
+    front = _parse_front(lines[1:close], name)
     minutes = front.get("minutes")
     if not isinstance(minutes, int | float) or isinstance(minutes, bool) or not 0 < minutes < _A_DAY:
         mistake = "is missing" if minutes is None else f"is {str(minutes)[:40]}"
         raise InputError(f"{name}.md: minutes {mistake}: give the length of an interview, as in minutes = 30")
     return Guide(
         name,
-        " ".join(_text_of(front, "title", name).split()) or name,
+        " ".join(_read_text(front, "title", name).split()) or name,
         float(minutes),
-        _sections(blocks_of(lines[close + 1 :], name, close + 2), name),
-        _text_of(front, "agreement", name),
-        _research(front.get("research", {}), name),
-        _text_of(front, "language", name) or "en",
+        _build_sections(split_blocks(lines[close + 1 :], name, close + 2), name),
+        _read_text(front, "agreement", name),
+        _parse_research(front.get("research", {}), name),
+        _read_text(front, "language", name) or "en",
     )
 
 
-def _end_of_front(lines: Sequence[str], name: str) -> int:
+def _find_front_end(lines: Sequence[str], name: str) -> int:
     if lines[0].strip() != FENCE:
         words = f"write title and minutes between two lines of {FENCE} at the top"
         raise InputError(f"{name}.md does not begin with {FENCE}: {words}")
@@ -251,7 +251,7 @@ def _end_of_front(lines: Sequence[str], name: str) -> int:
     return close
 
 
-def _front(lines: Sequence[str], name: str) -> dict[str, Any]:
+def _parse_front(lines: Sequence[str], name: str) -> dict[str, Any]:
     try:
         front = tomllib.loads("\n".join(["", *lines, ""]))  # the first empty line keeps line numbers as in the file
     except (tomllib.TOMLDecodeError, RecursionError) as error:
@@ -263,38 +263,38 @@ def _front(lines: Sequence[str], name: str) -> dict[str, Any]:
     return front
 
 
-def _text_of(front: dict[str, Any], key: str, name: str) -> str:
+def _read_text(front: dict[str, Any], key: str, name: str) -> str:
     value = front.get(key, "")
     if not isinstance(value, str):
         raise InputError(f"{name}.md: {key} is {str(value)[:40]}: write a text in quotes")
-    refuse_unseen(value, f"{name}.md, {key}")
+    refuse_control_characters(value, f"{name}.md, {key}")
     return value.strip()
 
 
-def _research(table: object, name: str) -> dict[str, str]:
+def _parse_research(table: object, name: str) -> dict[str, str]:
     if not isinstance(table, dict) or not all(isinstance(text, str) and text.strip() for text in table.values()):
         raise InputError(f'{name}.md: [research] is not a table of texts: write each research question as id = "text"')
     for key, words in table.items():
-        known_id(key, f"{name}.md, [research]")
-        refuse_unseen(words, f"{name}.md, research.{key}")
+        require_id(key, f"{name}.md, [research]")
+        refuse_control_characters(words, f"{name}.md, research.{key}")
     return {key: words.strip() for key, words in table.items()}
 
 
-def _sections(blocks: Sequence[Block], name: str) -> tuple[GuideSection, ...]:
+def _build_sections(blocks: Sequence[Block], name: str) -> tuple[GuideSection, ...]:
     sections: list[tuple[Block, list[GuideQuestion]]] = []
     for block in blocks:
         if block.depth == 1:
             sections.append((block, []))
         elif sections:
-            sections[-1][1].append(_question(block))
+            sections[-1][1].append(_build_question(block))
         else:
             raise InputError(f"{block.where}: a question is before the first section: put # Title {{#id}} above it")
     if not sections:
         raise InputError(f"{name}.md has no section: write one as # Title {{#id minutes=5}}")
-    return tuple(_section(block, questions) for block, questions in sections)
+    return tuple(_build_section(block, questions) for block, questions in sections)
 
 
-def _section(block: Block, questions: Sequence[GuideQuestion]) -> GuideSection:
+def _build_section(block: Block, questions: Sequence[GuideQuestion]) -> GuideSection:
     block.marks.only(PARTS, ("minutes",), block.where)
     parts = [part for part in PARTS if part in block.marks.words]
     if len(parts) > 1:
@@ -309,7 +309,7 @@ def _section(block: Block, questions: Sequence[GuideQuestion]) -> GuideSection:
     return GuideSection(block.id, block.title, minutes, tuple(questions), script, note, "".join(parts))
 
 
-def _question(block: Block) -> GuideQuestion:
+def _build_question(block: Block) -> GuideQuestion:
     block.marks.only((*Asks, OPTIONAL), ("research",), block.where)
     kinds = [Ask for Ask in Asks if Ask in block.marks.words]
     if len(kinds) > 1:

@@ -55,23 +55,25 @@ _Ways = dict[int, tuple[float, tuple[Match, ...]]]
 _NOWHERE: tuple[float, tuple[Match, ...]] = (-1.0, ())
 
 
-def matched(turns: Sequence[tuple[int, str]], guide: Guide, decided: Mapping[int, str] | None = None) -> list[Match]:
+def match_questions(
+    turns: Sequence[tuple[int, str]], guide: Guide, decided: Mapping[int, str] | None = None
+) -> list[Match]:
     """Matches the interviewer's turns, given by number and text, with the questions of a guide.
 
     What a person has decided, a question or none (""), is kept; the other turns are matched around it.
     """
-    question_weights = _Asked(guide)
+    question_weights = _QuestionIndex(guide)
     decided = decided or {}
     ways: _Ways = {-1: (0.0, ())}
     for turn, words in turns:
         if turn not in decided:
-            ways = _gone_on(ways, turn, question_weights.order, question_weights.scores(words))
+            ways = _extend(ways, turn, question_weights.order, question_weights.scores(words))
         elif decided[turn] in question_weights.order:
-            ways = _led(ways, question_weights.order.index(decided[turn]))
+            ways = _extend_decided(ways, question_weights.order.index(decided[turn]))
     return list(max(ways.values(), key=lambda way: way[0])[1])
 
 
-def _gone_on(ways: _Ways, turn: int, order: Sequence[str], scores: Mapping[int, float]) -> _Ways:
+def _extend(ways: _Ways, turn: int, order: Sequence[str], scores: Mapping[int, float]) -> _Ways:
     """Extends all alignments by a turn: without a question, or with one that it may ask."""
     best = dict(ways)
     for furthest, (total, path) in ways.items():
@@ -83,7 +85,7 @@ def _gone_on(ways: _Ways, turn: int, order: Sequence[str], scores: Mapping[int, 
     return best
 
 
-def _led(ways: _Ways, place: int) -> _Ways:
+def _extend_decided(ways: _Ways, place: int) -> _Ways:
     """Extends all alignments by a turn that certainly asks a question."""
     best: _Ways = {}
     for furthest, way in ways.items():
@@ -92,7 +94,7 @@ def _led(ways: _Ways, place: int) -> _Ways:
     return best
 
 
-class _Asked:
+class _QuestionIndex:
     """An index of the words of a guide's questions."""
 
     def __init__(self, guide: Guide) -> None:
@@ -129,19 +131,19 @@ class _Asked:
 
 def _weights(question: GuideQuestion) -> dict[str, float]:
     """Returns the words of a question; those of its probes weigh less."""
-    word_weights = {word: _PROBES for probe in question.probes for word in words_of(probe)}
-    return {**word_weights, **dict.fromkeys(words_of(question.text), 1.0)}
+    word_weights = {word: _PROBES for probe in question.probes for word in stem_words(probe)}
+    return {**word_weights, **dict.fromkeys(stem_words(question.text), 1.0)}
 
 
 def _sentences(text: str) -> Iterator[set[str]]:
     """Yields the words of each sentence and of each two in a row: a question may follow its own introduction."""
-    sentences = [words for sentence in _SENTENCE.findall(text) if (words := words_of(sentence))]
+    sentences = [words for sentence in _SENTENCE.findall(text) if (words := stem_words(sentence))]
     yield from sentences
     for first, second in pairwise(sentences):
         yield first | second
 
 
-def words_of(text: str) -> set[str]:
+def stem_words(text: str) -> set[str]:
     """Returns the stems of content words; character pairs for scripts without spaces."""
     bigrams: set[str] = set()
     for word in _WORD.findall(text.casefold()):

@@ -45,7 +45,9 @@ def answer_all_places(
     A name shared by several people is replaced only if `name` says whose it is and `doubtful` is set.
     """
     lead = require_lead(interviews.coding, actor, "confirm which names are replaced")
-    chosen = [proposal for proposal in list_proposals(interviews, interview, name, OPEN, lead) if proposal.sure or doubtful]
+    chosen = [
+        proposal for proposal in list_proposals(interviews, interview, name, OPEN, lead) if proposal.sure or doubtful
+    ]
     if confirmed and not (name and doubtful):
         chosen = [proposal for proposal in chosen if not proposal.also]
     return _record_answers(interviews, chosen, confirmed, lead)

@@ -29,7 +29,7 @@ from quaestor.deidentify.name_forms import (
 )
 from quaestor.interviews.model.records import Voice
 from quaestor.interviews.repository import Interviews
-from quaestor.interviews.transcripts.corrections import SpeakerName, names_of_speakers
+from quaestor.interviews.transcripts.corrections import SpeakerName, list_speaker_names
 from quaestor.store.sealed_file import NewEntry, SealedEntry
 
 NAME, REPLACE = "name", "replace"
@@ -250,7 +250,7 @@ def _list_speakers(interviews: Interviews) -> list[SpeakerName]:
     """Returns what recordings call people; only a new recording or a change of voice changes it."""
     entries = interviews.file.read_entries()
     mark = tuple(entry.number for entry in entries if entry.kind in ("transcript", "speaker"))
-    return interviews.remembered("speakers", mark, lambda: names_of_speakers(interviews))
+    return interviews.remembered("speakers", mark, lambda: list_speaker_names(interviews))
 
 
 def _build_derived(name: str, kind: str, forms: tuple[str, ...], shown: str, participant: str = "") -> KnownName:

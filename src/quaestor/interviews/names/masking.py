@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from quaestor.base.errors import StateError
 from quaestor.interviews.model.records import Replacement, SpokenTurn, Transcript
 from quaestor.interviews.names.known_names import REPLACE, InterviewNames, get_finder
-from quaestor.interviews.names.matches import OPEN, merge_shared_names, list_places
+from quaestor.interviews.names.matches import OPEN, list_places, merge_shared_names
 from quaestor.interviews.repository import Interviews, spoken_turns
 from quaestor.interviews.transcripts.import_file import list_entries_since_import
 from quaestor.store.sealed_file import NewEntry, SealedEntry

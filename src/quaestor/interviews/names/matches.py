@@ -180,7 +180,9 @@ def _list_in_turn(
     ]
     counts = Counter((start, end) for start, end, _ in answered)
     for start, end, name in answered:
-        proposal = _build_proposal(interview, turn, NameMatch(start, end, name, refused[start, end, name], True, ""), REFUSED)
+        proposal = _build_proposal(
+            interview, turn, NameMatch(start, end, name, refused[start, end, name], True, ""), REFUSED
+        )
         proposals.append(replace(proposal, named=(start, end) in occupied or counts[start, end] > 1))
     return sorted(proposals, key=lambda each: each.start)
 
@@ -258,4 +260,6 @@ def merge_shared_names(proposals: Iterable[Proposal]) -> Iterator[Proposal]:
 def list_open_places(interviews: Interviews) -> Iterator[Proposal]:
     """Yields unanswered places that are certainly names, for checks that refuse because of them."""
     for talk in interviews.transcripts():
-        yield from merge_shared_names(place for place in list_places(interviews, talk) if place.state == OPEN and place.sure)
+        yield from merge_shared_names(
+            place for place in list_places(interviews, talk) if place.state == OPEN and place.sure
+        )

@@ -7,7 +7,14 @@ from dataclasses import dataclass
 from quaestor.deidentify.contact_patterns import REPLACEMENTS
 from quaestor.deidentify.name_forms import KnownName
 from quaestor.interviews.names.known_names import INTERVIEWER, list_names
-from quaestor.interviews.names.matches import OPEN, Progress, Proposal, count_progress_by_name, count_progress, list_proposals
+from quaestor.interviews.names.matches import (
+    OPEN,
+    Progress,
+    Proposal,
+    count_progress,
+    count_progress_by_name,
+    list_proposals,
+)
 from quaestor.interviews.names.remaining import TRANSCRIPT, WRITTEN, RemainingName, find_remaining_names
 from quaestor.interviews.repository import Interviews
 

@@ -144,7 +144,7 @@ def _list_answer_texts(answer: object, is_text: bool) -> Iterator[str]:
         yield str(answer.get("reason") or "")
 
 
-__all__ = ["TRANSCRIPT", "WRITTEN", "RemainingName", "refuse_names", "refuse_names_in", "find_remaining_names"]
+__all__ = ["TRANSCRIPT", "WRITTEN", "RemainingName", "find_remaining_names", "refuse_names", "refuse_names_in"]
 
 TRANSCRIPT, SHOWN, ITEMS = "transcript", "shown", "items"
 _WITH_ADDRESSES = (SHOWN, NOTE, PARTICIPANT, MEMO)

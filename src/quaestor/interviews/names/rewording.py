@@ -14,7 +14,7 @@ from quaestor.coding.session import require_lead
 from quaestor.deidentify.finder import NameMatch
 from quaestor.interviews.conduct.conversation_state import MARK, NOTE, TICK
 from quaestor.interviews.free_text import REWORD_ACT
-from quaestor.interviews.model.guide_file import FENCE, guide_from
+from quaestor.interviews.model.guide_file import FENCE, parse_guide
 from quaestor.interviews.names.known_names import NAME, get_finder
 from quaestor.interviews.repository import GUIDES, Interviews
 from quaestor.store.records import NewAct
@@ -87,6 +87,6 @@ def _change_front_matter(line: str, find: Find) -> str:
 
 def _list_question_ids(text: str, name: str) -> list[str] | None:
     try:
-        return [question.id for question in guide_from(text, name).questions()]
+        return [question.id for question in parse_guide(text, name).questions()]
     except InputError:
         return None

@@ -14,7 +14,7 @@ from pathlib import Path
 from quaestor.base.errors import InputError, QuaestorError, StateError
 from quaestor.base.names import join_with_or
 from quaestor.coding.session import require_lead
-from quaestor.interviews.model.guide_file import guide_from
+from quaestor.interviews.model.guide_file import parse_guide
 from quaestor.interviews.repository import PLANS, Interviews, guide_files
 from quaestor.people.credentials import hash_token
 from quaestor.store.records import NewAct, new_key
@@ -104,7 +104,7 @@ def find_consent_form_file(study: Study) -> Path:
     folder, named = study.root / "instruments", set()
     for name, path in guide_files(study).items():
         try:
-            named.add(guide_from(path.read_text("utf-8-sig"), name).agreement)
+            named.add(parse_guide(path.read_text("utf-8-sig"), name).agreement)
         except (QuaestorError, UnicodeDecodeError):
             continue  # `quaestor interview check` reports what is wrong with it
     files = sorted(named - {""}) or [DEFAULT_FILE]

@@ -49,13 +49,15 @@ def add_participant(
     key: str = "",
 ) -> Participant:
     """Adds a participant under the next unused pseudonym; the same key returns the same participant."""
-    about = Participant("", _line("role", role), _years(years), _line("field", domain), synthetic)
+    about = Participant("", _clean_line("role", role), _require_years(years), _clean_line("field", domain), synthetic)
     gone = [*interviews.file.list_erased(), *interviews.file.list_withdrawn(), *list_withdrawn(interviews)]
 
     def first(known: Sequence[SealedEntry]) -> list[NewEntry]:
         sent = next((entry for entry in known if key and entry.key == key), None)
         name = sent.participant if sent else next_pseudonym([*(entry.participant for entry in known), *gone])
-        return [_entry(interviews, Participant(name, about.role, about.years, about.field, synthetic), actor, key)]
+        return [
+            _build_entry(interviews, Participant(name, about.role, about.years, about.field, synthetic), actor, key)
+        ]
 
     return participants_in(interviews.file.add_computed(first, about=""))[0]
 
@@ -72,12 +74,12 @@ def change_participant(
     now = interviews.participant(pseudonym)
     changed = Participant(
         pseudonym,
-        now.role if role is None else _line("role", role),
-        now.years if years is None else _years(None if isinstance(years, str) else years),
-        now.field if domain is None else _line("field", domain),
+        now.role if role is None else _clean_line("role", role),
+        now.years if years is None else _require_years(None if isinstance(years, str) else years),
+        now.field if domain is None else _clean_line("field", domain),
         now.synthetic,
     )
-    interviews.file.add(_entry(interviews, changed, actor, ""))
+    interviews.file.add(_build_entry(interviews, changed, actor, ""))
     return changed
 
 
@@ -91,7 +93,7 @@ def set_contact(interviews: Interviews, pseudonym: str, contact: Contact, actor:
     """Replaces a participant's contact data; the earlier data are not kept."""
     lead = require_lead(interviews.coding, actor, "record contact data of participants")
     interviews.participant(pseudonym)
-    content = asdict(_checked(contact))
+    content = asdict(_check_contact(contact))
     if not any(content.values()):
         interviews.identities.delete_entries(pseudonym, _CONTACT)
         return
@@ -101,10 +103,10 @@ def set_contact(interviews: Interviews, pseudonym: str, contact: Contact, actor:
 def hand_over_contact(interviews: Interviews, pseudonym: str, contact: Contact, actor: str) -> None:
     """Adds contact data that an interviewer received to what the lead has; the interviewer cannot read them back."""
     interviews.participant(pseudonym)
-    content = {name: words for name, words in asdict(_checked(contact)).items() if words}
+    content = {name: words for name, words in asdict(_check_contact(contact)).items() if words}
     if not content:
         raise InputError("nothing was entered: give an e-mail address, a telephone number, or another contact")
-    known = _known_contact(interviews, pseudonym)
+    known = _find_contact(interviews, pseudonym)
     more = [text for text in (known.more, content.get("more", "")) if text]
     merged = {**asdict(known), **content, "more": "\n".join(dict.fromkeys(more))}
     interviews.identities.replace_entry(NewEntry(_CONTACT, actor, merged, pseudonym, "", interviews.now()))
@@ -114,10 +116,10 @@ def read_contact(interviews: Interviews, pseudonym: str, actor: str | None = Non
     """Returns a participant's contact data to the lead; empty if there are none."""
     require_lead(interviews.coding, actor, "see contact data of participants")
     interviews.participant(pseudonym)
-    return _known_contact(interviews, pseudonym)
+    return _find_contact(interviews, pseudonym)
 
 
-def _known_contact(interviews: Interviews, pseudonym: str) -> Contact:
+def _find_contact(interviews: Interviews, pseudonym: str) -> Contact:
     entries = [entry for entry in interviews.identities.read_entries(participant=pseudonym) if entry.kind == _CONTACT]
     return Contact(**entries[-1].content) if entries else Contact()
 
@@ -129,7 +131,7 @@ def list_reachable(interviews: Interviews) -> frozenset[str]:
     )
 
 
-def _entry(interviews: Interviews, participant: Participant, actor: str, key: str) -> NewEntry:
+def _build_entry(interviews: Interviews, participant: Participant, actor: str, key: str) -> NewEntry:
     content = {
         "role": participant.role,
         "years": participant.years,
@@ -142,7 +144,7 @@ def _entry(interviews: Interviews, participant: Participant, actor: str, key: st
     return NewEntry("participant", by, content, participant.pseudonym, "", now)
 
 
-def _line(what: str, text: str) -> str:
+def _clean_line(what: str, text: str) -> str:
     """Returns a text as one line; raises InputError if it is too long or has unprintable characters."""
     words = " ".join(text.split())
     if not words.isprintable():  # a terminal would execute control sequences
@@ -152,7 +154,7 @@ def _line(what: str, text: str) -> str:
     return words
 
 
-def _years(years: float | None) -> float | None:
+def _require_years(years: float | None) -> float | None:
     if years is not None and not 0 <= years <= _MOST_YEARS:
         raise InputError(
             f"{years:g} is out of range for years of experience: enter 0 to {_MOST_YEARS}, or leave it out"
@@ -160,11 +162,11 @@ def _years(years: float | None) -> float | None:
     return years
 
 
-def _checked(contact: Contact) -> Contact:
+def _check_contact(contact: Contact) -> Contact:
     """Returns tidied contact data; an error names the field and never quotes its content."""
     more = contact.more.strip()
-    name, email = _line("name", contact.name), _line("e-mail address", contact.email)
-    checked = Contact(name, email, _line("telephone number", contact.telephone), more)
+    name, email = _clean_line("name", contact.name), _clean_line("e-mail address", contact.email)
+    checked = Contact(name, email, _clean_line("telephone number", contact.telephone), more)
     if checked.name and not is_searchable(checked.name):
         raise InputError(
             "the name has fewer than two letters, digits or symbols, or only symbols, so it cannot be searched for in "
@@ -177,7 +179,7 @@ def _checked(contact: Contact) -> Contact:
     return checked
 
 
-def years_from(text: str) -> float | None:
+def parse_years(text: str) -> float | None:
     """Parses years of experience as typed; None for an empty text."""
     words = text.strip().replace(",", ".")
     if not words:
@@ -188,7 +190,7 @@ def years_from(text: str) -> float | None:
         raise InputError(f"{text.strip()[:40]!r} is not a number of years: enter digits, such as 7") from None
 
 
-def require_taking_part(interviews: Interviews | None, pseudonym: str) -> Interviews:
+def require_participant(interviews: Interviews | None, pseudonym: str) -> Interviews:
     """Returns the interviews if they have a participant of this pseudonym; raises an error otherwise."""
     if interviews is None:
         raise StateError("there are no participants yet: add one first")

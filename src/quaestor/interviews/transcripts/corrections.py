@@ -8,7 +8,7 @@ from typing import Any
 
 from quaestor.base.errors import InputError
 from quaestor.base.names import join_with_or, suggest
-from quaestor.interviews.model.question_matching import matched
+from quaestor.interviews.model.question_matching import match_questions
 from quaestor.interviews.model.records import Interview, Transcript, Voice
 from quaestor.interviews.repository import Interviews
 from quaestor.interviews.transcript_formats.speaker_labels import is_generic, names_in
@@ -52,14 +52,14 @@ class SpeakerName:
 
 
 @dataclass(frozen=True)
-class Rematched:
+class MatchResult:
     """The result of matching: questions found, and turns with a new result."""
 
-    asked: int
+    questions_found: int
     changed: int
 
 
-def speakers_of(interviews: Interviews, name: str) -> list[Speaker]:
+def list_speakers(interviews: Interviews, name: str) -> list[Speaker]:
     """Lists the speakers of a transcript in the order of their first turns."""
     transcript = interviews.transcript(name)
     voices = {
@@ -79,7 +79,7 @@ def speakers_of(interviews: Interviews, name: str) -> list[Speaker]:
     return names
 
 
-def names_of_speakers(interviews: Interviews) -> list[SpeakerName]:
+def list_speaker_names(interviews: Interviews) -> list[SpeakerName]:
     """Lists the names that transcripts use for speakers, without generic labels such as Guest 2."""
     speakers = []
     for interview in interviews.interviews():
@@ -91,7 +91,7 @@ def names_of_speakers(interviews: Interviews) -> list[SpeakerName]:
                     speaker.voice,
                     interview.participant if speaker.voice is Voice.PARTICIPANT else "",
                 )
-                for speaker in speakers_of(interviews, interview.id)
+                for speaker in list_speakers(interviews, interview.id)
                 for label in names_in(speaker.label)
             ]
     return speakers
@@ -99,22 +99,22 @@ def names_of_speakers(interviews: Interviews) -> list[SpeakerName]:
 
 def set_speaker(interviews: Interviews, name: str, speaker: str, voice: str, actor: str | None = None) -> Speaker:
     """Sets the voice of a speaker, given by label or number, and matches the questions again."""
-    speaker_named = _speaker_named(speakers_of(interviews, name), speaker, name)
-    _add(
+    speaker_named = _find_speaker(list_speakers(interviews, name), speaker, name)
+    _add_entry(
         interviews,
         name,
         "speaker",
-        {"speaker": speaker_named.label, "voice": voice_named(voice), "how": BY_HAND},
+        {"speaker": speaker_named.label, "voice": parse_voice(voice), "how": BY_HAND},
         actor,
     )
     match_again(interviews, name, actor)
-    return next(candidate for candidate in speakers_of(interviews, name) if candidate.label == speaker_named.label)
+    return next(candidate for candidate in list_speakers(interviews, name) if candidate.label == speaker_named.label)
 
 
 def set_voice(interviews: Interviews, name: str, turn: int, voice: str, actor: str | None = None) -> None:
     """Sets the voice of a single turn, independent of its speaker."""
     _require_turn(interviews.transcript(name), turn)
-    _add(interviews, name, "voice", {"turn": turn, "voice": voice_named(voice)}, actor)
+    _add_entry(interviews, name, "voice", {"turn": turn, "voice": parse_voice(voice)}, actor)
     match_again(interviews, name, actor)
 
 
@@ -126,16 +126,16 @@ def set_question(interviews: Interviews, name: str, turn: int, question: str, ac
     if question and question not in known:
         options = suggest(question, known)
         raise InputError(f"there is no question {question!r} in the guide {transcript.guide!r}; allowed: {options}")
-    _add(interviews, name, "match", {"questions": {str(turn): question}, "how": BY_HAND}, actor)
+    _add_entry(interviews, name, "match", {"questions": {str(turn): question}, "how": BY_HAND}, actor)
 
 
-def match_again(interviews: Interviews, name: str, actor: str | None = None) -> Rematched:
+def match_again(interviews: Interviews, name: str, actor: str | None = None) -> MatchResult:
     """Matches turns with the questions of the guide again; what a person decided about a turn is kept."""
     transcript = interviews.transcript(name)
     guide = interviews.guide(transcript.guide, transcript.version)
-    decided = decided_by_hand(interviews, name)
+    decided = list_manual_matches(interviews, name)
     turns = [(turn.number, turn.raw) for turn in transcript.turns if turn.voice is Voice.INTERVIEWER]
-    questions_by_turn = {match.turn: match.question for match in matched(turns, guide, decided)}
+    questions_by_turn = {match.turn: match.question for match in match_questions(turns, guide, decided)}
     before = {turn.number: turn.question for turn in transcript.turns if turn.asks and turn.number not in decided}
     changed = {
         turn: questions_by_turn.get(turn, "")
@@ -144,12 +144,12 @@ def match_again(interviews: Interviews, name: str, actor: str | None = None) -> 
     }
     if changed:
         questions = {str(turn): question for turn, question in sorted(changed.items())}
-        _add(interviews, name, "match", {"questions": questions, "how": MATCHED}, actor)
+        _add_entry(interviews, name, "match", {"questions": questions, "how": MATCHED}, actor)
     matched_questions = {turn.question for turn in interviews.transcript(name).turns if turn.asks}
-    return Rematched(len(matched_questions), len(changed))
+    return MatchResult(len(matched_questions), len(changed))
 
 
-def decided_by_hand(interviews: Interviews, name: str) -> Mapping[int, str]:
+def list_manual_matches(interviews: Interviews, name: str) -> Mapping[int, str]:
     """Returns the turns for which a person decided which question they ask, or that they ask none."""
     return {
         int(turn): question
@@ -159,14 +159,14 @@ def decided_by_hand(interviews: Interviews, name: str) -> Mapping[int, str]:
     }
 
 
-def voice_named(text: str) -> Voice:
+def parse_voice(text: str) -> Voice:
     try:
         return Voice(text)
     except ValueError:
         raise InputError(f"there is no voice {text!r}; allowed: {suggest(text, Voice)}") from None
 
 
-def _speaker_named(speakers: list[Speaker], label: str, name: str) -> Speaker:
+def _find_speaker(speakers: list[Speaker], label: str, name: str) -> Speaker:
     for speaker in speakers:
         if label in (speaker.label, speaker.shown) or label == str(speaker.number):
             return speaker
@@ -181,7 +181,7 @@ def _require_turn(transcript: Transcript, turn: int) -> None:
         )
 
 
-def _add(interviews: Interviews, name: str, kind: str, content: Mapping[str, Any], actor: str | None) -> None:
+def _add_entry(interviews: Interviews, name: str, kind: str, content: Mapping[str, Any], actor: str | None) -> None:
     interview: Interview = interviews.interview(name)
     interviews.file.add(
         NewEntry(kind, actor or interviews.coding.lead, content, interview.participant, name, interviews.now())

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.interviews.model.question_matching import matched
+from quaestor.interviews.model.question_matching import match_questions
 from quaestor.interviews.model.records import Guide, Voice
 from quaestor.interviews.participants.consent import explain_missing_consent, require_consent
 from quaestor.interviews.repository import Interviews
@@ -51,8 +51,8 @@ class _Part:
 
 def propose_voices(turns: Sequence[RecordedTurn], guide: Guide) -> dict[str, Voice]:
     """Assigns a voice to each speaker: by the label in the file, else by who asks and who answers."""
-    parts = _parts(turns, guide)
-    voices = {speaker: voice for speaker in parts if (voice := _called(speaker)) is not None}
+    parts = _count_parts(turns, guide)
+    voices = {speaker: voice for speaker in parts if (voice := _guess_voice(speaker)) is not None}
     most = max(
         (part.words for speaker, part in parts.items() if voices.get(speaker) is not Voice.INTERVIEWER), default=0
     )
@@ -77,7 +77,7 @@ def propose_voices(turns: Sequence[RecordedTurn], guide: Guide) -> dict[str, Voi
     return voices
 
 
-def _called(speaker: str) -> Voice | None:
+def _guess_voice(speaker: str) -> Voice | None:
     speaker = bare(speaker)
     if _ASKING.fullmatch(speaker):
         return Voice.INTERVIEWER
@@ -86,8 +86,10 @@ def _called(speaker: str) -> Voice | None:
     return Voice.PARTICIPANT if _ANSWERING.fullmatch(speaker) else None
 
 
-def _parts(turns: Sequence[RecordedTurn], guide: Guide) -> dict[str, _Part]:
-    asking_turns = {match.turn for match in matched([(number, turn.text) for number, turn in enumerate(turns)], guide)}
+def _count_parts(turns: Sequence[RecordedTurn], guide: Guide) -> dict[str, _Part]:
+    asking_turns = {
+        match.turn for match in match_questions([(number, turn.text) for number, turn in enumerate(turns)], guide)
+    }
     parts: dict[str, _Part] = {}
     for number, turn in enumerate(turns):
         part = parts.setdefault(turn.speaker, _Part())
@@ -169,7 +171,7 @@ def import_bytes(
     known = find_latest_import(interviews.file.read_entries(about=name))
     sha256 = hashlib.sha256(data).hexdigest()
     if known is not None and known.content["sha256"] == sha256 and not replace:
-        return _told(interviews, name, known.content, new=False)
+        return _build_result(interviews, name, known.content, new=False)
     refused = explain_import_refusal(interviews, name)
     if refused:
         raise StateError(refused)
@@ -188,16 +190,16 @@ def import_bytes(
     interviews.file.put_pieces(
         name,
         interview.participant,
-        [_piece(turn) for turn in read.turns],
+        [_build_piece(turn) for turn in read.turns],
         NewEntry("transcript", who, content, *about),
         *(
             NewEntry("speaker", who, {"speaker": speaker, "voice": voice, "how": PROPOSED}, *about)
             for speaker, voice in voices.items()
         ),
-        NewEntry("match", who, {"questions": _matches(read, voices, guide), "how": MATCHED}, *about),
+        NewEntry("match", who, {"questions": _match_questions(read, voices, guide), "how": MATCHED}, *about),
     )
     interviews.forget()
-    return _told(interviews, name, content, new=True, replaced=known is not None)
+    return _build_result(interviews, name, content, new=True, replaced=known is not None)
 
 
 def find_latest_import(entries: Sequence[SealedEntry]) -> SealedEntry | None:
@@ -214,10 +216,10 @@ def explain_import_refusal(interviews: Interviews, name: str) -> str:
     """Returns why no transcript can be imported or replaced now; empty if one can."""
     interview = interviews.interview(name)
     missing = explain_missing_consent(interviews, interview.participant, _NEEDS_CONSENT)
-    return missing or (_given_out(interviews, name) if interview.transcript else "")
+    return missing or (_explain_coded(interviews, name) if interview.transcript else "")
 
 
-def _given_out(interviews: Interviews, name: str) -> str:
+def _explain_coded(interviews: Interviews, name: str) -> str:
     transcript = interviews.transcript(name)
     items = {transcript.item(turn.number) for turn in transcript.turns}
     with interviews.coding.locked_state() as state:
@@ -241,19 +243,19 @@ def _given_out(interviews: Interviews, name: str) -> str:
     return ""
 
 
-def _piece(turn: RecordedTurn) -> dict[str, Any]:
+def _build_piece(turn: RecordedTurn) -> dict[str, Any]:
     piece = {"speaker": turn.speaker, "text": turn.text, "start": turn.start, "end": turn.end}
     return {**piece, "cues": [[cue.place, cue.start, cue.end] for cue in turn.cues]} if turn.cues else piece
 
 
-def _matches(read: ReadTranscript, voices: Mapping[str, Voice], guide: Guide) -> dict[str, str]:
+def _match_questions(read: ReadTranscript, voices: Mapping[str, Voice], guide: Guide) -> dict[str, str]:
     spoken = [
         (number, turn.text) for number, turn in enumerate(read.turns) if voices[turn.speaker] is Voice.INTERVIEWER
     ]
-    return {str(match.turn): match.question for match in matched(spoken, guide)}
+    return {str(match.turn): match.question for match in match_questions(spoken, guide)}
 
 
-def _told(
+def _build_result(
     interviews: Interviews, name: str, content: Mapping[str, Any], *, new: bool, replaced: bool = False
 ) -> TranscriptImport:
     transcript = interviews.transcript(name)
