@@ -17,7 +17,7 @@ from tests.support.searched_study import (
 )
 
 from quaestor.base.errors import StateError
-from quaestor.coding.rating_files import record_view, rate
+from quaestor.coding.rating_files import rate, record_view
 from quaestor.coding.round_acts import close_by_name, open_by_name
 from quaestor.coding.session import open_coding
 from quaestor.coding.visibility import Viewer

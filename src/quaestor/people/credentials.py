@@ -32,7 +32,7 @@ class Passwords:
             return self._hasher.hash(_normalize(password))
 
     def verify(self, hashed: str | None, password: str) -> bool:
-        """Whether a password has this hash; without a hash the answer is no after the same amount of work."""
+        """Whether a password has this hash; without a hash it never has, after the same amount of work."""
         if len(password) > MAX_LENGTH:
             password = ""
         with self._slots:

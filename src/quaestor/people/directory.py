@@ -57,7 +57,7 @@ class PeopleFile(PrivateFile):
     """Accounts, invitations, sessions, attempts, saved filters and known devices."""
 
     def __init__(self, path: Path) -> None:
-        super().__init__(path, _KIND, _UPGRADES, "move it away and invite everybody again")
+        super().__init__(path, _KIND, _UPGRADES, "move it away and send new invitations")
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from quaestor.coding.model.facet_kinds.passages import list_codes
 from quaestor.coding.model.records import Codebook, Comment, Decision, Facet, Rating
 from quaestor.coding.model.state import RoundState, State
 from quaestor.coding.session import CodingSession
-from quaestor.coding.visibility import ASKER, Visibility, Viewer, list_raters
+from quaestor.coding.visibility import ASKER, Viewer, Visibility, list_raters
 from quaestor.evidence.item_texts import ItemText, mask_item_text, read_item_texts
 from quaestor.evidence.step_items import trace_item
 from quaestor.search.coded_items import CodedAnswer, VisibleDecisions, format_decision

@@ -201,11 +201,11 @@ class Patterns:
         return self.total(self.shares) / self.n
 
     def total(self, values: Floats) -> Floats:
-        """The sum over items of the values of their patterns."""
+        """Returns the sum over items of the values of their patterns."""
         return np.asarray(np.einsum("p,p...->...", self.items.astype(np.float64), values))
 
     def mean(self, values: Floats) -> float:
-        """The mean over items of the values of their patterns."""
+        """Returns the mean over items of the values of their patterns."""
         return float(self.total(values)) / self.n
 
     def agreement(self, weights: Floats | None = None) -> Floats:
