@@ -92,7 +92,9 @@ def test_a_rater_is_asked_before_a_look_goes_on_record(app: Starlette, study: St
         page = rater.get(path)
         assert (page.status_code, "main can then only be reopened as not blind" in page.text) == (200, True)
         assert not [word for word in ("rater-1", "rater A", TELLING, "exclude", "how to save") if word in page.text]
-        action = re.search(r'<form method="post" action="([^"]+)"', page.text[page.text.index("Before you view this") :])
+        action = re.search(
+            r'<form method="post" action="([^"]+)"', page.text[page.text.index("Before you view this") :]
+        )
         assert action is not None
         assert unescape(action[1]) == path
     for act, fields in (("comments", {"text": "hello"}), ("decisions", {"answer": "keep", "how": "discussion"})):

@@ -30,11 +30,11 @@ from quaestor.interviews.participants.people import (
     Contact,
     add_participant,
     change_participant,
-    read_contact,
     hand_over_contact,
-    require_taking_part,
+    parse_years,
+    read_contact,
+    require_participant,
     set_contact,
-    years_from,
 )
 from quaestor.interviews.repository import Interviews, guide_files
 from quaestor.interviews.withdrawal import withdraw
@@ -98,7 +98,7 @@ class InterviewPages(Pages):
 
         def added() -> str:
             role, field = fields.get("role", ""), fields.get("field", "")
-            years = years_from(fields.get("years", ""))
+            years = parse_years(fields.get("years", ""))
             return add_participant(self.session.interviews, role, years, field, who, key=key).pseudonym
 
         try:
@@ -156,7 +156,7 @@ class InterviewPages(Pages):
     async def _participant(self, request: Request, status: int = 200, **more: Any) -> Response:
         name, leads = request.path_params["name"], require_visitor(request).can(Permission.LEAD)
         line = await self.work(
-            lambda: build_person_line(require_taking_part(self._open_interviews(), name), name, leads)
+            lambda: build_person_line(require_participant(self._open_interviews(), name), name, leads)
         )
         context = {"one": line, "guides": tuple(guide_files(self.session.latest)), "how": HOW, "leads": leads}
         context["kept_contact"] = request.query_params.get("kept") == "contact"
@@ -170,10 +170,10 @@ class InterviewPages(Pages):
         return await self._done(request, fields, lambda: self._act(name, who, fields))
 
     def _act(self, name: str, who: str, fields: Mapping[str, str]) -> None:
-        interviews = require_taking_part(self._open_interviews(), name)
+        interviews = require_participant(self._open_interviews(), name)
         match fields.get("act", ""):
             case "change":
-                years = years_from(fields.get("years", ""))
+                years = parse_years(fields.get("years", ""))
                 role, domain = fields.get("role", ""), fields.get("field", "")
                 change_participant(interviews, name, role, "" if years is None else years, domain, who)
             case "consent":

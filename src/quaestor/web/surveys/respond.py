@@ -25,7 +25,7 @@ from quaestor.surveys.respond import (
     SurveyAccess,
     SurveyPage,
     access_status,
-    begin,
+    begin_response,
     code_at_entrance,
     is_mark,
     page_after,
