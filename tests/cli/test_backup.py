@@ -75,7 +75,7 @@ def test_backup_and_restore_print_what_they_did(study: Path) -> None:
 
 
 def test_a_wrong_call_is_one_sentence(study: Path, tmp_path: Path) -> None:
-    assert "there is no study.toml" in refusal("backup", cwd=tmp_path)
+    assert "no study.toml in" in refusal("backup", cwd=tmp_path)
     assert "nowhere.backup is not a file" in refusal("restore", "nowhere.backup", cwd=study)
     assert "study.toml is damaged or not a backup" in refusal("restore", "study.toml", cwd=study)
     assert "study.toml already exists" in refusal("backup", "study.toml", cwd=study)

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from quaestor.base.errors import InputError
-from quaestor.interviews.model.guide_file import guide_from
-from quaestor.interviews.model.question_matching import matched
+from quaestor.interviews.model.guide_file import parse_guide
+from quaestor.interviews.model.question_matching import match_questions
 from quaestor.interviews.model.records import Guide, Voice
-from quaestor.interviews.transcript_formats import transcript_in
+from quaestor.interviews.transcript_formats import read_transcript
 from quaestor.study.templates import template_folder
 from quaestor.synth.interview_plan import InterviewPlan, parse_plan
 from quaestor.synth.interview_truth import STUDY, InterviewTruth, read_interview_plan, read_truth, write_interviews
@@ -25,7 +25,7 @@ SEED = 7
 
 @pytest.fixture(scope="module")
 def guide() -> Guide:
-    return guide_from((template_folder(STUDY) / "instruments" / "guide.md").read_text("utf-8"), "guide")
+    return parse_guide((template_folder(STUDY) / "instruments" / "guide.md").read_text("utf-8"), "guide")
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ def truth(folder: Path) -> InterviewTruth:
 def test_each_format_is_written_and_read_back_word_by_word(folder: Path, truth: InterviewTruth) -> None:
     assert [one.format for one in truth.interviews] == list(FORMATS)
     for one in truth.interviews:
-        read = transcript_in((folder / one.file).read_bytes(), one.file)
+        read = read_transcript((folder / one.file).read_bytes(), one.file)
         assert [turn.text for turn in read.turns] == [turn.text for turn in one.interview.turns], one.file
         assert len(read.speakers) == 2
 
@@ -108,7 +108,7 @@ def test_the_questions_of_the_guide_are_found_in_the_interviews(guide: Guide, tr
         asking = [
             (place, turn.text) for place, turn in enumerate(one.interview.turns) if turn.voice is Voice.INTERVIEWER
         ]
-        found = {match.turn: match.question for match in matched(asking, guide)}
+        found = {match.turn: match.question for match in match_questions(asking, guide)}
         asked = {place: turn.question for place, turn in enumerate(one.interview.turns) if turn.asks}
         assert asked.items() <= found.items()
         assert not set(asked.values()) & set(one.interview.skipped)

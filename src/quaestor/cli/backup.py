@@ -165,13 +165,13 @@ def _print_restored(done: StudyRestoreResult, file: Path, json: bool) -> None:
             "kept": kept,
             "damaged": [str(file) for file in report.damaged],
         }
-        counts = {name: done.beside.get(name) for _, _, name, _ in _COUNTED}
+        counts = {name: done.entries.get(name) for _, _, name, _ in _COUNTED}
         left_out = {"withdrawn": done.withdrawn, "participants_withdrawn": list(done.participants)}
         print_json({**fields, **counts, **left_out, "unknown_since": done.unknown_since, "pending": bool(done.pending)})
         return
     lines = [f"The study has {number(report.acts)} acts, {number(report.added)} of them from {file}"]
-    if done.beside:
-        lines.append(f"It has {_join(_format_counts(done.beside))}")
+    if done.entries:
+        lines.append(f"It has {_join(_format_counts(done.entries))}")
     if done.withdrawn:
         lines.append(f"Responses withdrawn since the backup, not restored: {number(done.withdrawn)}")
     if done.participants:

@@ -12,7 +12,7 @@ from typing import Any
 
 from quaestor.base.errors import InputError
 from quaestor.base.files import write_atomically
-from quaestor.interviews.model.guide_file import guide_from
+from quaestor.interviews.model.guide_file import parse_guide
 from quaestor.interviews.model.records import Voice
 from quaestor.study.templates import template_folder
 from quaestor.synth.interview_plan import InterviewPlan, ParticipantPlan, parse_plan
@@ -189,7 +189,7 @@ def synthesise_interviews(
         raise InputError(f"{folder} already exists and is not empty: name a new folder")
     plan = read_interview_plan(like)
     text = (template_folder(like) / "instruments" / f"{plan.guide}.md").read_text("utf-8-sig")
-    guide = guide_from(text, plan.guide)
+    guide = parse_guide(text, plan.guide)
     return write_interviews(
         folder, generate_interviews(guide, plan, seed=seed, interviews=interviews, words=words), seed, plan.guide
     )

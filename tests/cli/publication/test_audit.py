@@ -132,7 +132,7 @@ def test_all_lists_every_cell_and_every_check(quaestor: Call, tmp_path: Path) ->
         ("tables = [", "is not valid TOML"),
         ('colour = "red"', "colour is not a known key"),
         (COUNTS.replace("counts.csv", "nowhere.csv"), "nowhere.csv"),
-        (COUNTS + '[[notes]]\ncells = ["1:X1:total"]\nnote = "n"', "a note speaks of '1:X1:total'"),
+        (COUNTS + '[[notes]]\ncells = ["1:X1:total"]\nnote = "n"', "a note names '1:X1:total'"),
     ],
 )
 def test_printed_figures_that_cannot_be_read_are_one_sentence(
@@ -248,8 +248,8 @@ def test_a_wrong_call_of_replicate_is_one_sentence(quaestor: Call, tmp_path: Pat
     full.mkdir()
     (full / "mine.txt").write_text("x", "utf-8")
     calls: list[tuple[list[str | Path], str]] = [
-        ([BUNDLED, "--data", tmp_path / "nowhere.csv"], "there is no file"),
-        ([BUNDLED, "--data", tmp_path], "there is no file"),
+        ([BUNDLED, "--data", tmp_path / "nowhere.csv"], "does not exist"),
+        ([BUNDLED, "--data", tmp_path], "does not exist"),
         (["dl-implementation-issue", "--data", posts], f"allowed: {BUNDLED}"),
         (["blank", "--data", posts], "does not say how published labels are read"),
         ([BUNDLED, "--data", posts, "--out", full], "already exists and is not empty: name a new folder"),

@@ -27,7 +27,7 @@ def test_every_question_is_shown_with_its_base(folder: Path) -> None:
     assert "ONNX, the exchange format" in done.stdout
     assert "3 answered" in done.stdout
     assert done.stdout.count("Do you agree to take part?") == 1
-    assert "Do you agree to take part? 4 agreed, 0 did not, of all who came." in done.stdout
+    assert "Do you agree to take part? 4 agreed, 0 did not, of everybody who started." in done.stdout
     assert "3 not asked" in done.stdout
 
 

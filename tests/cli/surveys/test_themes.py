@@ -29,4 +29,4 @@ def test_wrong_calls_are_refused_with_one_sentence(tmp_path: Path) -> None:
     assert done.stderr.strip() == "quaestor: the round 'considerations' has not been opened, opened so far: none"
     done = quaestor("survey", "items", NAME, "years", cwd=tmp_path)
     assert done.returncode == 2
-    assert "asks for no words of one's own" in done.stderr
+    assert "has no text field" in done.stderr

@@ -269,7 +269,6 @@ def add(
 
     Example: quaestor round add second-pilot --kind pilot --items sample=pilot --facet relevance --rater rater-1
     """
-    from dataclasses import asdict
     from datetime import datetime
 
     from quaestor.base.clock import parse_utc

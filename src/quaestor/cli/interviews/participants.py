@@ -54,11 +54,11 @@ def add(
 
     Example: quaestor interview participant add --role "compiler engineer" --years 7 --field "model conversion"
     """
-    from quaestor.interviews.participants.people import add_participant, years_from
+    from quaestor.interviews.participants.people import add_participant, parse_years
     from quaestor.interviews.repository import open_interviews
 
     with open_interviews(chosen_study(study)) as interviews:
-        participant = add_participant(interviews, role or "", years_from(years or ""), field or "", actor or "")
+        participant = add_participant(interviews, role or "", parse_years(years or ""), field or "", actor or "")
     if json:
         print_json(asdict(participant))
         return
@@ -116,10 +116,10 @@ def change(
 
     Example: quaestor interview participant change P1 --years 8
     """
-    from quaestor.interviews.participants.people import change_participant, years_from
+    from quaestor.interviews.participants.people import change_participant, parse_years
     from quaestor.interviews.repository import open_interviews
 
-    typed = None if years is None else "" if (known := years_from(years)) is None else known
+    typed = None if years is None else "" if (known := parse_years(years)) is None else known
     with open_interviews(chosen_study(study)) as interviews:
         participant = change_participant(interviews, pseudonym, role, typed, field, actor or "")
     if json:

@@ -158,7 +158,7 @@ def speakers(
     """
     from quaestor.coding.session import require_lead
     from quaestor.interviews.repository import open_interviews
-    from quaestor.interviews.transcripts.corrections import set_speaker, set_voice, speakers_of
+    from quaestor.interviews.transcripts.corrections import set_speaker, set_voice, list_speakers
 
     assignments = named_values(set or [], '"SPEAKER=VOICE" or turn:NUMBER=VOICE')
     with open_interviews(chosen_study(study)) as interviews:
@@ -170,7 +170,7 @@ def speakers(
                 set_voice(interviews, name, int(turn), voice, actor)
             else:
                 set_speaker(interviews, name, speaker, voice, actor)
-        rows = speakers_of(interviews, name)
+        rows = list_speakers(interviews, name)
     if json:
         print_json({"interview": name, "speakers": [_speaker_json(row, raw) for row in rows]})
         return
