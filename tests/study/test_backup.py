@@ -24,7 +24,7 @@ from quaestor.store.records import new_key
 from quaestor.study.backup import back_up_study, restore_study
 from quaestor.study.folder import Study, open_journal, open_study
 from quaestor.surveys.invitations import accept_invitation, invite, response_rates
-from quaestor.surveys.lifecycle import Surveys, review_response, open_survey, open_surveys
+from quaestor.surveys.lifecycle import Surveys, open_survey, open_surveys, review_response
 from quaestor.surveys.model.records import Response, ResponseStatus
 from quaestor.surveys.respond import begin_response, withdraw
 from quaestor.surveys.store.answers import ANSWERS
@@ -125,7 +125,7 @@ def test_all_that_people_answered_comes_back(new_folder: Callable[[str], Path], 
     }  # fmt: skip
     assert report.parts["invitations"].rows == {"invitations": 6}
     done = restore_study(open_study(there), report.file)
-    assert (done.journal.added, done.beside) == (report.acts, {"responses": 5, "invitations": 6})
+    assert (done.journal.added, done.entries) == (report.acts, {"responses": 5, "invitations": 6})
     assert everything(there) == everything(folder)
     assert {(there / name).stat().st_mode & 0o777 for name in ("answers.db", "invitations.db")} == {0o600}
     with open_surveys(open_study(there)) as surveys:
@@ -140,7 +140,7 @@ def test_a_study_without_surveys_has_a_backup_of_its_acts_alone(other: Study, st
     assert report.parts == {}
     assert not (other.root / "answers.db").exists()
     before = everything(study.root)
-    assert restore_study(study, report.file, replacing=True).beside == {}
+    assert restore_study(study, report.file, replacing=True).entries == {}
     assert everything(study.root)[0] == before[0], "what a backup does not hold stays"
 
 
@@ -212,7 +212,7 @@ def test_a_list_beside_the_answers_knows_who_withdrew_when_they_are_lost(study: 
     for path in study.root.glob("answers.db*"):
         path.unlink()
     done = restore_study(study, backup)
-    assert (done.withdrawn, done.unknown_since, done.beside["responses"]) == (1, None, 4)
+    assert (done.withdrawn, done.unknown_since, done.entries["responses"]) == (1, None, 4)
     assert WORDS.encode() not in held(study.root)
     with open_surveys(study) as surveys:
         assert surveys.answers.erased(NAME) == 2
@@ -225,7 +225,7 @@ def test_where_nothing_is_known_it_is_said_and_the_list_may_come_later(
     done = restore_study(other, backup)
     with open_backup(backup) as opened:
         made = opened.report.created
-    assert (done.withdrawn, done.unknown_since, done.beside["responses"]) == (0, made, 5)
+    assert (done.withdrawn, done.unknown_since, done.entries["responses"]) == (0, made, 5)
     assert WORDS.encode() in held(other.root)
     (other.root / "withdrawn.txt").write_bytes((study.root / "withdrawn.txt").read_bytes())
     done = restore_study(other, backup)
@@ -297,7 +297,7 @@ def test_damaged_answers_are_set_aside_and_restored(study: Study, backup: Path) 
 def test_a_backup_of_before_answers_were_in_it_still_restores(study: Study, other: Study, backup: Path) -> None:
     with closing(sqlite3.connect(backup, isolation_level=None)) as old:
         old.executescript("DROP TABLE parts; DROP TABLE lines; PRAGMA user_version = 1; VACUUM")
-    assert restore_study(other, backup).beside == {}
+    assert restore_study(other, backup).entries == {}
     with open_journal(other) as restored, open_journal(study) as ours:
         assert list(restored.acts()) == list(ours.acts())
 

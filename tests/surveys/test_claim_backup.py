@@ -22,7 +22,16 @@ from quaestor.study.backup import back_up_study, restore_study
 from quaestor.study.folder import Study
 from quaestor.surveys.claim_backup import back_up_claims, restore_claims
 from quaestor.surveys.lifecycle import Surveys, open_surveys
-from quaestor.surveys.payment import list_cards, submit_claim, claim_token, find_payment_page, export_cards, mark_paid, payment, release_claims
+from quaestor.surveys.payment import (
+    claim_token,
+    export_cards,
+    find_payment_page,
+    list_cards,
+    mark_paid,
+    payment,
+    release_claims,
+    submit_claim,
+)
 from quaestor.surveys.store.claims import PaymentStage
 
 

@@ -31,7 +31,7 @@ from quaestor.base.table_files import ExportTable, write_table
 from quaestor.coding.codebook import change_codebook
 from quaestor.coding.model.ratings import build_rating_act
 from quaestor.coding.model.state import write_plan
-from quaestor.coding.rating_files import NewRating, export_ratings, import_ratings, rate, queue_rating
+from quaestor.coding.rating_files import NewRating, export_ratings, import_ratings, queue_rating, rate
 from quaestor.coding.session import CodingSession, open_coding
 from quaestor.store.records import NewAct
 from quaestor.study.backup import back_up_study, restore_study

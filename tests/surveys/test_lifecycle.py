@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.support.small_survey import NAME, answered, fielded
 
-from quaestor.surveys.lifecycle import CLOSED, OPEN, Surveys, close_survey, review_response, fieldings
+from quaestor.surveys.lifecycle import CLOSED, OPEN, Surveys, close_survey, fieldings, review_response
 
 
 @pytest.fixture

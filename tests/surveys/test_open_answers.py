@@ -25,7 +25,7 @@ from quaestor.evidence.item_text_cache import ItemTexts, cache_folder, fill_cach
 from quaestor.evidence.item_texts import read_item_texts
 from quaestor.evidence.text_index import build_index
 from quaestor.study.folder import Study, open_study
-from quaestor.surveys.lifecycle import Surveys, review_response, open_surveys
+from quaestor.surveys.lifecycle import Surveys, open_surveys, review_response
 from quaestor.surveys.open_answers import make_items, open_answers, parse_response
 from quaestor.surveys.respond import withdraw
 from quaestor.surveys.status import survey_status

@@ -10,18 +10,25 @@ import pytest
 from tests.support.small_survey import FORMS, NAME, QUESTIONNAIRE, answered, fielded, send, small_survey
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.surveys.invitations import InvitationLink, accept_invitation, invite, links_csv, response_rates, count_invitations
+from quaestor.surveys.invitations import (
+    InvitationLink,
+    accept_invitation,
+    count_invitations,
+    invite,
+    links_csv,
+    response_rates,
+)
 from quaestor.surveys.lifecycle import Surveys, close_for_good, close_survey, open_survey
 from quaestor.surveys.payment import (
-    list_cards,
-    submit_claim,
     claim_token,
-    find_payment_page,
     export_cards,
+    find_payment_page,
+    list_cards,
     mark_paid,
     payment,
     payments,
     release_claims,
+    submit_claim,
     write_cards,
 )
 from quaestor.surveys.respond import begin_response

@@ -28,7 +28,7 @@ from quaestor.surveys.claim_backup import back_up_claims
 from quaestor.surveys.invitations import accept_invitation, invite
 from quaestor.surveys.lifecycle import Surveys
 from quaestor.surveys.model.records import ResponseStatus
-from quaestor.surveys.payment import submit_claim, claim_token, export_cards, mark_paid, release_claims
+from quaestor.surveys.payment import claim_token, export_cards, mark_paid, release_claims, submit_claim
 from quaestor.surveys.respond import begin_response
 from quaestor.surveys.store.claim_key import ClaimKey
 from quaestor.surveys.store.claims import ClaimFile, PaymentStage

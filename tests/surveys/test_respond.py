@@ -11,7 +11,7 @@ from tests.support.small_survey import fielded, send
 from quaestor.store.records import new_key
 from quaestor.surveys.lifecycle import Surveys
 from quaestor.surveys.model.records import ResponseStatus
-from quaestor.surveys.respond import SurveyPage, begin_response, submit_page, show_page
+from quaestor.surveys.respond import SurveyPage, begin_response, show_page, submit_page
 from quaestor.surveys.results.counting import CountingCache
 from quaestor.surveys.store.page_submission import PageSubmission
 

@@ -19,7 +19,7 @@ from quaestor.measures.records import Agreement
 from quaestor.publication.audit.compare import Alternatives
 from quaestor.publication.audit.printed import PRINTED_FILE, Printed, printed_folder, read_printed
 from quaestor.publication.audit.records import Audit, Key
-from quaestor.publication.audit.run import run_audit, cells_by_name, require_printed
+from quaestor.publication.audit.run import cells_by_name, require_printed, run_audit
 from quaestor.publication.results.decided_codes import NothingDecided
 from quaestor.publication.results.item_columns import StudyResults, compute_results
 from quaestor.publication.results.tables import make_table

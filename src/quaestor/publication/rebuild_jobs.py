@@ -43,9 +43,9 @@ class RebuildJobs:
             self._listener = threading.Thread(target=self._listen, args=(self._beside,), daemon=True)
             self._listener.start()
 
-    def _listen(self, beside: BackgroundProcess) -> None:
+    def _listen(self, process: BackgroundProcess) -> None:
         last = RebuildProgress()
-        for message in beside.messages():
+        for message in process.messages():
             if isinstance(message, str):
                 self._told = RebuildProgress(True, message)
             elif isinstance(message, JobFailed):

@@ -87,8 +87,10 @@ def read_rows(path: Path, mapping: ColumnMapping, questionnaire: Questionnaire) 
                 if not _ended(outcome, questionnaire):
                     file_rows.append(_row(row.number, outcome, consent, mapping))
     wordings = export.header[1].cells if len(export.header) > 1 else ()
-    worded = (column for column, words in zip(export.columns, wordings, strict=False) if words.strip())
-    return file_rows, sorted({mapping.parts[column].question.id for column in worded if column in mapping.parts})
+    columns_with_text = (column for column, words in zip(export.columns, wordings, strict=False) if words.strip())
+    return file_rows, sorted(
+        {mapping.parts[column].question.id for column in columns_with_text if column in mapping.parts}
+    )
 
 
 def _ended(row_answers: RowAnswers, questionnaire: Questionnaire) -> bool:

@@ -9,7 +9,7 @@ from itertools import combinations
 
 from quaestor.base.errors import InputError, SettingsError
 from quaestor.base.names import join_with_or, sort_by_similarity, suggest
-from quaestor.publication.audit.compare import Alternatives, explain_differences, number_alone, find_numbers, judge
+from quaestor.publication.audit.compare import Alternatives, explain_differences, find_numbers, judge, number_alone
 from quaestor.publication.audit.printed import PRINTED_FILE, Printed
 from quaestor.publication.audit.printed_settings import SurveyFigures
 from quaestor.publication.audit.records import DIFFERS, MATCH, NOT_COMPUTABLE, ROUNDING, AuditCell, Key

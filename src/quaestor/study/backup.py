@@ -239,7 +239,7 @@ class StudyRestoreResult:
     """Result of a restore: acts and other files."""
 
     journal: RestoreReport
-    beside: dict[str, int]
+    entries: dict[str, int]
     """Number of responses, invitations, interview and identity entries after the restore, for each part in the backup;
     other parts stay unchanged."""
     withdrawn: int
@@ -262,21 +262,21 @@ def back_up_study(study: Study, file: Path | None = None, clock: Clock = exact_n
     target = file or backup_folder(study) / f"study-{format_file_stamp(clock())}.backup"
     with ExitStack() as opened:
         journal = opened.enter_context(open_journal(study, clock))
-        found = [part for part in backup_parts() if (study.root / part.file).exists()]
-        files = [opened.enter_context(part.form.open(study.root / part.file)) for part in found]
+        present = [part for part in backup_parts() if (study.root / part.file).exists()]
+        files = [opened.enter_context(part.form.open(study.root / part.file)) for part in present]
         opened.enter_context(explain_errors(journal.database))
         with ExitStack() as looked:
             with ExitStack() as locks:
                 locks.enter_context(journal.database.writing())
-                for one in files:
-                    locks.enter_context(one.writing())
+                for private_file in files:
+                    locks.enter_context(private_file.writing())
                 acts = opened.enter_context(journal.database.reading())
                 read_head(acts)  # starts the snapshot
                 still = [looked.enter_context(file.snapshot()) for file in files]
             copies = [opened.enter_context(closing(copy_to_memory(snapshot))) for snapshot in still]
         parts = [
             BackupLines(part.name, part.form.version, format_lines(copy))
-            for part, copy in zip(found, copies, strict=True)
+            for part, copy in zip(present, copies, strict=True)
         ]
         return write_backup(read_rows(acts), target, format_timestamp(clock()), parts)
 
@@ -292,13 +292,13 @@ def restore_study(study: Study, file: Path, replacing: bool = False, clock: Cloc
 
     Afterwards it also removes everything derived from withdrawn participants' data.
     """
-    with open_backup(file) as backup, prepare_restore(study, backup, replacing, format_file_stamp(clock())) as beside:
-        report = restore_backup(backup, store_address(study), beside, replacing, backup_folder(study), clock)
-        left_out = beside.left_out
+    with open_backup(file) as backup, prepare_restore(study, backup, replacing, format_file_stamp(clock())) as target:
+        report = restore_backup(backup, store_address(study), target, replacing, backup_folder(study), clock)
+        left_out = target.left_out
         unknown = [name for withdrawn in left_out.values() for name in withdrawn.unknown]
         restored = StudyRestoreResult(
-            replace(report, damaged=(*report.damaged, *beside.damaged.values())),
-            beside.counts(),
+            replace(report, damaged=(*report.damaged, *target.damaged.values())),
+            target.counts(),
             sum(withdrawn.responses for withdrawn in left_out.values()),
             backup.report.created if unknown else None,
             tuple(unknown),

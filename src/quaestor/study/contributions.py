@@ -240,7 +240,7 @@ class WithdrawnData:
     participants: Sequence[str] = ()
     unknown: list[str] = field(default_factory=list)
     """The lists that would name withdrawals after the backup, if they are unknown here."""
-    found: Any = None
+    details: Any = None
     """Data for `after_restore`."""
 
 

@@ -18,10 +18,10 @@ from quaestor.surveys.store.responses import (
     WITHDRAWN_LIST,
     WithdrawnList,
     check_answers,
-    read_erasures,
     keep_quoted,
     keep_refusals,
     leave_out,
+    read_erasures,
     read_withdrawals,
 )
 
@@ -48,7 +48,7 @@ class SurveyBackup:
         if ANSWERS.name not in copies:
             return WithdrawnData()
         answers = copies[ANSWERS.name]
-        withdrawn_list = WithdrawnList.beside(answers.path)
+        withdrawn_list = WithdrawnList.next_to(answers.path)
         known = read_erasures(answers.present) if answers.present else []
         known += [
             (withdrawal.survey, withdrawal.day, "respondent", withdrawal.response)
@@ -66,7 +66,7 @@ class SurveyBackup:
 
     def note_withdrawals(self, part: BackupPart, path: Path, copy: sqlite3.Connection) -> None:
         if part.form is ANSWERS:
-            WithdrawnList.beside(path).add(read_withdrawals(copy))
+            WithdrawnList.next_to(path).add(read_withdrawals(copy))
 
     def after_restore(self, study: Study, left_out: WithdrawnData) -> None:
         """Does nothing: everything derived from answers is computed again when needed."""

@@ -20,7 +20,7 @@ _OPEN_ANSWER = re.compile(r"[^/]+/([^/]+)/[^/]+")
 def _withdrawn_items(study: Study) -> Callable[[str], bool]:
     """Returns a test for open answers of withdrawn responses, which are known by the hash of their id only."""
     file = study.root / ANSWERS_FILE
-    known = {*WithdrawnList.beside(file).read(), *read_without_key(file, read_withdrawals)}
+    known = {*WithdrawnList.next_to(file).read(), *read_without_key(file, read_withdrawals)}
     responses = {withdrawal.response for withdrawal in known}
 
     def is_withdrawn(item: str) -> bool:

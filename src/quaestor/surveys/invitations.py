@@ -14,8 +14,15 @@ from quaestor.coding.session import require_lead
 from quaestor.store.records import NewAct
 from quaestor.surveys.lifecycle import INVITATIONS_FILE, Surveys
 from quaestor.surveys.model.records import Questionnaire
-from quaestor.surveys.respond import AccessStatus, SurveyAccess, access_status, begin_response, code_of_link, code_of_page
-from quaestor.surveys.store.invitations import Invitation, InvitationFile, InvitationCount
+from quaestor.surveys.respond import (
+    AccessStatus,
+    SurveyAccess,
+    access_status,
+    begin_response,
+    code_of_link,
+    code_of_page,
+)
+from quaestor.surveys.store.invitations import Invitation, InvitationCount, InvitationFile
 
 SHARED_BY = 5
 """Minimum group size for storing a stratum with a response and for showing a rate: smaller groups could identify."""

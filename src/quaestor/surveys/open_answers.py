@@ -105,10 +105,10 @@ def _texts(question: Question, response: Response) -> Iterator[OpenAnswer]:
 
 def _require_text(questionnaire: Questionnaire, name: str) -> None:
     """Raises InputError if a question has no text field."""
-    worded = [question.id for question in questionnaire.questions() if _is_worded(question)]
-    if questionnaire.question(name) is None or name not in worded:
+    with_text = [question.id for question in questionnaire.questions() if _is_worded(question)]
+    if questionnaire.question(name) is None or name not in with_text:
         what = "has no text field" if questionnaire.question(name) is not None else "is not a question"
-        options = suggest(name, worded) or "none"
+        options = suggest(name, with_text) or "none"
         raise InputError(f"{name!r} {what} in {questionnaire.id!r}, questions with text fields: {options}")
 
 

@@ -154,8 +154,8 @@ def payment(surveys: Surveys, name: str) -> Payment:
         written = None
     if written is not None:
         pay = replace(pay, budget=written.budget)
-    stands = surveys.fielding(name)
-    return Payment(name, questionnaire.title, pay, stands.status == CLOSED, _counts(surveys, name), stands.final)
+    state = surveys.fielding(name)
+    return Payment(name, questionnaire.title, pay, state.status == CLOSED, _counts(surveys, name), state.final)
 
 
 def payments(surveys: Surveys) -> list[Payment]:
@@ -170,12 +170,12 @@ def release_claims(surveys: Surveys, name: str, most: int | None = None, actor: 
     """
     if most is not None and most < 1:
         raise InputError(f"cannot release {most} cards: the number must be at least 1")
-    stands = payment(surveys, name)
+    status = payment(surveys, name)
 
     def drawn(waiting: Sequence[Claim], counts: dict[PaymentStage, int]) -> Sequence[Claim]:
-        if refused := replace(stands, counts=counts).refusal(most):
+        if refused := replace(status, counts=counts).refusal(most):
             raise StateError(refused)
-        if min(len(waiting), len(waiting) if most is None else most) < stands.pay.batch:
+        if min(len(waiting), len(waiting) if most is None else most) < status.pay.batch:
             close_for_good(surveys, name, actor)
         return waiting if most is None else secrets.SystemRandom().sample(waiting, min(most, len(waiting)))
 

@@ -13,11 +13,11 @@ from quaestor.study.folder import Study
 from quaestor.surveys.lifecycle import CLOSED, DRAFT, Surveys, survey_files
 from quaestor.surveys.model.flow import (
     ValidatedPage,
+    fill_in_answers,
+    find_page,
     in_order,
     next_page,
-    find_page,
     page_before,
-    fill_in_answers,
     progress,
     shown_pages,
     validate_page,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quaestor.publication.audit.compare import compare_numbers, is_truncated, number_alone, find_numbers, judge
+from quaestor.publication.audit.compare import compare_numbers, find_numbers, is_truncated, judge, number_alone
 from quaestor.publication.audit.records import DIFFERS, MATCH, NOT_COMPUTABLE, NOT_PRINTED, ROUNDING
 
 NUMBERS = st.decimals(-1_000_000, 1_000_000, places=9)

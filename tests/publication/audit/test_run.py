@@ -29,7 +29,7 @@ from quaestor.publication.audit.records import (
     Check,
 )
 from quaestor.publication.audit.run import audit_json, run_audit
-from quaestor.publication.publication import Publication, audit_study, open_computed, compute_publication
+from quaestor.publication.publication import Publication, audit_study, compute_publication, open_computed
 from quaestor.publication.replicate.posts import load_labels
 from quaestor.publication.results.values import DAYS, NAMES, SHARE, Computed
 from quaestor.render.table_model import Cell, Column, Finding, Group, Row, Selection, Table, Value

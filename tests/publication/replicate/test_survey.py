@@ -10,11 +10,11 @@ from tests.support.public_answers import CONSENTING, MARKER, PUBLIC, STUDY, Row,
 
 from quaestor.base.errors import InputError, SettingsError
 from quaestor.publication.audit.records import DIFFERS, MATCH, NOT_COMPUTABLE, ROUNDING, Audit, AuditCell
-from quaestor.publication.publication import audit_study, open_computed, compute_publication
+from quaestor.publication.publication import audit_study, compute_publication, open_computed
 from quaestor.publication.replicate.survey import SurveyReplication, is_survey, replicate_survey
 from quaestor.study.folder import open_study
 from quaestor.study.templates import template_folder
-from quaestor.surveys.lifecycle import OPEN, review_response, open_surveys
+from quaestor.surveys.lifecycle import OPEN, open_surveys, review_response
 from quaestor.surveys.model.records import ResponseStatus
 
 

@@ -10,7 +10,7 @@ from tests.support.printed_study import computed_from, dl_study, printed_results
 
 from quaestor.base.errors import InputError, SettingsError
 from quaestor.publication.results.item_columns import StudyResults
-from quaestor.publication.results.values import Computed, list_failures, compute_findings
+from quaestor.publication.results.values import Computed, compute_findings, list_failures
 from quaestor.study.folder import Study
 from quaestor.study.settings.schema import read_settings
 

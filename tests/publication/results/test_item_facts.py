@@ -12,7 +12,7 @@ import pytest
 
 from quaestor.base.errors import QuaestorError, StateError
 from quaestor.coding.codebook import change_codebook, import_codebook
-from quaestor.coding.model.decisions import build_decision_act, build_agreed_act
+from quaestor.coding.model.decisions import build_agreed_act, build_decision_act
 from quaestor.coding.model.ratings import build_rating_act
 from quaestor.coding.model.rounds import build_close_act
 from quaestor.coding.round_acts import open_round
@@ -20,7 +20,7 @@ from quaestor.coding.session import CodingSession, open_coding
 from quaestor.evidence.funnel import run_funnel
 from quaestor.evidence.ingest import ingest_source
 from quaestor.publication.items_behind_cell import items_behind
-from quaestor.publication.publication import open_computed, compute_publication
+from quaestor.publication.publication import compute_publication, open_computed
 from quaestor.publication.results.item_columns import StudyResults, cited_keys
 from quaestor.publication.results.tables import make_table
 from quaestor.study.folder import Study, open_study

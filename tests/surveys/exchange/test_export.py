@@ -22,7 +22,7 @@ from quaestor.base.errors import InputError, StateError
 from quaestor.surveys.exchange import table_files as sheets
 from quaestor.surveys.exchange.export import ExportResult, export_answers
 from quaestor.surveys.exchange.import_answers import import_answers
-from quaestor.surveys.lifecycle import Surveys, review_response, open_survey, open_surveys
+from quaestor.surveys.lifecycle import Surveys, open_survey, open_surveys, review_response
 from quaestor.surveys.model.flow import is_shown, missing_reason
 from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.questionnaire_file import parse_questionnaire

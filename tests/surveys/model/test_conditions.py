@@ -73,13 +73,13 @@ def test_a_condition_holds_for_what_was_answered(words: str, holds: bool) -> Non
         ("onnx =", "write a test such as"),
         ("onnx = yes and", "ends where a test is expected"),
         ("onnx = yes years = 3", "has unexpected text at 'years'"),
-        ("(onnx = yes", "is not closed"),
+        ("(onnx = yes", "unclosed parenthesis"),
         ("onnx = yes)", r"has unexpected text at '\)'"),
-        ("years > many", "a number is needed"),
+        ("years > many", "use a number"),
         ("onnx ~ yes", "cannot be read"),
         ('onnx = "yes', "cannot be read at"),
-        ("(" * 80 + "onnx = yes" + ")" * 80, "nested too deeplyly"),
-        ("not " * 80 + "onnx = yes", "nested too deeplyly"),
+        ("(" * 80 + "onnx = yes" + ")" * 80, "nested too deeply"),
+        ("not " * 80 + "onnx = yes", "nested too deeply"),
     ],
 )
 def test_what_cannot_be_read_is_one_sentence(words: str, complaint: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from quaestor.surveys.model.conditions import read_condition
 from quaestor.surveys.model.reachability import examples
-from quaestor.surveys.model.records import Option, Question, MatrixRow
+from quaestor.surveys.model.records import MatrixRow, Option, Question
 
 
 def test_a_matrix_of_which_only_the_other_row_is_answered_is_among_them() -> None:

@@ -8,18 +8,18 @@ from dataclasses import replace
 import pytest
 
 from quaestor.surveys.model.flow import (
+    fill_in_answers,
+    find_page,
     in_order,
     missing_reason,
     next_page,
-    find_page,
     page_before,
-    fill_in_answers,
     progress,
     shown_pages,
     validate_page,
 )
 from quaestor.surveys.model.questionnaire_file import parse_questionnaire
-from quaestor.surveys.model.records import Missing, Option, Question, Questionnaire, Response, ResponseStatus, MatrixRow
+from quaestor.surveys.model.records import MatrixRow, Missing, Option, Question, Questionnaire, Response, ResponseStatus
 
 ASKED = parse_questionnaire(
     """

@@ -40,8 +40,8 @@ from quaestor.surveys.model.question_results import (
     Counting,
     Distribution,
     Groups,
-    ResultLine,
     QuestionResult,
+    ResultLine,
     share_cells,
 )
 from quaestor.surveys.model.questionnaire_checks import find_problems
@@ -51,7 +51,7 @@ from quaestor.surveys.model.wording.catalogue import read_texts
 from quaestor.surveys.pages.results import results_page
 from quaestor.surveys.respond import SurveyPage, begin_response, submit_page
 from quaestor.surveys.results.compute import survey_results
-from quaestor.surveys.results.counting import CountingCache, read_texts
+from quaestor.surveys.results.counting import CountingCache, list_texts
 from quaestor.surveys.results.export import results_json, write_results
 from quaestor.surveys.results.tables import build_table
 from quaestor.synth.simulated_respondents import simulate_responses
@@ -159,7 +159,7 @@ def surveys(registered: None, tmp_path: Path) -> Iterator[Surveys]:
 
 
 def test_a_kind_that_is_not_registered_is_refused_by_name() -> None:
-    with pytest.raises(InputError, match=r"question began, kind: 'day' is none of what is allowed: .*single"):
+    with pytest.raises(InputError, match=r"question began, kind: 'day' is not allowed, use .*single"):
         parse_questionnaire(QUESTIONNAIRE, NAME)
 
 
@@ -217,7 +217,7 @@ def test_a_new_kind_is_counted_and_printed(surveys: Surveys, tmp_path: Path) -> 
     assert "66.7%" in table
     files = write_results(surveys, results, tmp_path / "results")
     assert {".csv", ".md"} <= {path.suffix for path in files if path.stem.endswith("began")}
-    assert sorted(read_texts(surveys, results.counted, "began")) == ["2026-03-02", "2026-03-03", "2026-03-09"]
+    assert sorted(list_texts(surveys, results.counted, "began")) == ["2026-03-02", "2026-03-03", "2026-03-09"]
     page = results_page(surveys, NAME, by="", unfinished=False, room=CountingCache())
     assert page.questions[0].sizes == ()
     assert page.comparable == ()

@@ -13,7 +13,7 @@ from quaestor.base.errors import InputError
 from quaestor.surveys.model.answer_cells import LONGEST_TEXT
 from quaestor.surveys.model.question_kinds import QUESTION_KINDS
 from quaestor.surveys.model.question_kinds.ranking import read_place
-from quaestor.surveys.model.records import Option, Question, MatrixRow
+from quaestor.surveys.model.records import MatrixRow, Option, Question
 
 CODES = st.from_regex(r"[a-z0-9][a-z0-9_-]{0,8}", fullmatch=True)
 WORDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\r"), max_size=40)
@@ -105,28 +105,28 @@ def test_words_beside_an_other_that_is_not_ticked_are_an_answer() -> None:
 @pytest.mark.parametrize(
     ("question", "form", "words"),
     [
-        (OTHER, {"q.tool": ["a", "n"]}, "goes with no other answer"),
+        (OTHER, {"q.tool": ["a", "n"]}, "cannot be combined with other answers"),
         (
             Question("one", "single", "?", options=OTHER.options),
             {"q.one": ["a"], "q.one.x.text": ["mine"]},
-            "only one answer can be given to this question: choose one, or clear the words beside 'Other'",
+            "please choose only one answer, or clear the text next to 'Other'",
         ),
         (OTHER, {"q.tool": ["b"]}, "'b' is not an option of 'tool'"),
-        (Question("y", "number", "?"), {"q.y": ["many"]}, "'many' is no number"),
-        (Question("y", "number", "?"), {"q.y": ["nan"]}, "'nan' is no number"),
-        (Question("y", "number", "?", whole=True), {"q.y": ["1.5"]}, "no whole number"),
+        (Question("y", "number", "?"), {"q.y": ["many"]}, "'many' is not a number"),
+        (Question("y", "number", "?"), {"q.y": ["nan"]}, "'nan' is not a number"),
+        (Question("y", "number", "?", whole=True), {"q.y": ["1.5"]}, "not a whole number"),
         (Question("y", "number", "?", low=0), {"q.y": ["-1"]}, "less than 0"),
         (Question("y", "number", "?", high=9), {"q.y": ["10"]}, "more than 9"),
         (Question("t", "text", "?"), {"q.t": ["x" * (LONGEST_TEXT + 1)]}, "shorten it to 20,000"),
         (
             Question("r", "ranking", "?", options=(Option("a", "A"), Option("b", "B"))),
             {"q.r.a.rank": ["1"], "q.r.b.rank": ["1"]},
-            "two options have place 1",
+            "two options have rank 1",
         ),
         (
             Question("r", "ranking", "?", options=(Option("a", "A"), Option("b", "B"), Option("c", "C"))),
             {"q.r.a.rank": ["1"], "q.r.c.rank": ["3"]},
-            "place 2 is given to none",
+            "no option has rank 2",
         ),
     ],
 )
@@ -161,7 +161,7 @@ def test_numbers_are_taken_as_people_write_them(typed: str, taken: str) -> None:
 
 @pytest.mark.parametrize("typed", ["1.234,5", "1,234.5", "1,234", "12,000", "1 2", "5 10", "1,2,3", "1.5,"])
 def test_a_number_that_can_be_read_in_two_ways_is_refused(typed: str) -> None:
-    with pytest.raises(InputError, match="can be read in two ways: write it without thousands separators"):
+    with pytest.raises(InputError, match="is ambiguous: write it without thousands separators"):
         read_form(Question("y", "number", "?"), {"q.y": [typed]})
 
 
@@ -170,7 +170,7 @@ def test_of_whole_numbers_a_comma_before_three_digits_says_thousands_and_a_point
     assert read_form(years, {"q.y": ["12,000"]}) == {"number": "12000"}
     with pytest.raises(InputError, match="two ways"):
         read_form(years, {"q.y": ["1.000"]})
-    with pytest.raises(InputError, match="no whole number"):
+    with pytest.raises(InputError, match="not a whole number"):
         read_form(years, {"q.y": ["0,125"]})
 
 

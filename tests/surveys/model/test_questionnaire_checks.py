@@ -14,20 +14,20 @@ from tests.support.answers_of_kinds import check, lacking, write_form
 from quaestor.base.errors import Problem
 from quaestor.surveys.model.conditions import read_condition
 from quaestor.surveys.model.flow import is_shown, next_page, validate_page
-from quaestor.surveys.model.paths import paths, find_reach
+from quaestor.surveys.model.paths import find_reach, paths
 from quaestor.surveys.model.questionnaire_checks import find_problems
 from quaestor.surveys.model.questionnaire_file import parse_questionnaire
 from quaestor.surveys.model.records import (
     AGREE,
     DECLINE,
     Answer,
+    MatrixRow,
     Option,
     Page,
     Question,
     Questionnaire,
     Response,
     ResponseStatus,
-    MatrixRow,
 )
 
 SOUND = """

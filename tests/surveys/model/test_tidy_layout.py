@@ -12,8 +12,8 @@ from quaestor.surveys.model.records import Response, ResponseStatus
 from quaestor.surveys.model.tidy_layout import (
     CODEBOOK,
     TIDY,
-    codebook_lines,
     build_layout,
+    codebook_lines,
     tidy_lines,
     wide_from_tidy,
     wide_row,

@@ -22,7 +22,7 @@ from quaestor.render.tables.files import to_csv, to_markdown
 from quaestor.render.tables.workbook import to_xlsx
 from quaestor.surveys.exchange.export import export_answers
 from quaestor.surveys.invitations import ResponseRate, ResponseRates
-from quaestor.surveys.lifecycle import Surveys, review_response, open_survey
+from quaestor.surveys.lifecycle import Surveys, open_survey, review_response
 from quaestor.surveys.model.answer_columns import ANSWERED, REASONS
 from quaestor.surveys.model.flow import missing_reason
 from quaestor.surveys.model.question_kinds import kind_of
@@ -33,8 +33,8 @@ from quaestor.surveys.results.columns import ColumnReader
 from quaestor.surveys.results.compute import SurveyResults, survey_results
 from quaestor.surveys.results.counting import CountingCache, ResponseSelection, list_answers_behind, read_texts
 from quaestor.surveys.results.export import demographic_questions, results_json, write_results
-from quaestor.surveys.results.sentences import counted_in_words, write_notes, which_in_words
-from quaestor.surveys.results.tables import demographics, rates_table, build_table, build_tables
+from quaestor.surveys.results.sentences import counted_in_words, which_in_words, write_notes
+from quaestor.surveys.results.tables import build_table, build_tables, demographics, rates_table
 from quaestor.surveys.store.responses import new_id
 
 STEPS = ("never", "rarely", "sometimes", "often")
@@ -307,7 +307,7 @@ def test_many_responses_come_in_parts_and_a_part_that_did_not_change_is_not_read
     expected, found = one.columns(whole), several.columns(parts)
     assert found.ids == expected.ids
     for name, column in expected.questions.items():
-        for part in ("missing", "chosen", "places", "numbers", "worded"):
+        for part in ("missing", "chosen", "places", "numbers", "with_text"):
             assert np.array_equal(
                 getattr(found.questions[name], part), getattr(column, part), equal_nan=part == "numbers"
             )
@@ -343,7 +343,7 @@ def test_versions_are_counted_together_and_their_differences_kept(tmp_path: Path
             role = results.question(name)
             assert role is not None
             assert [(line.key, line.share.count) for line in role.rows[0].lines if line.share.count] == [("other", 1)]
-            assert role.rows[0].worded == 1
+            assert role.rows[0].with_text == 1
         behind = list_answers_behind(surveys, results.counted, ResponseSelection("years@1"))
         assert [one.answer for one in behind.said] == ["4"]
 

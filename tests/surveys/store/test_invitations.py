@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from quaestor.base.errors import StateError
-from quaestor.surveys.store.invitations import Invitation, InvitationFile, InvitationCount
+from quaestor.surveys.store.invitations import Invitation, InvitationCount, InvitationFile
 
 TOKENS = [f"token-{number}" for number in range(300)]
 COUNTERS = (slice(24, 28), slice(92, 100))

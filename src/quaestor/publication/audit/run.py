@@ -10,7 +10,14 @@ from typing import Any
 
 from quaestor.base.errors import StateError
 from quaestor.publication.audit.checks import run_checks
-from quaestor.publication.audit.compare import Alternatives, compare_numbers, explain_differences, number_alone, find_numbers, judge
+from quaestor.publication.audit.compare import (
+    Alternatives,
+    compare_numbers,
+    explain_differences,
+    find_numbers,
+    judge,
+    number_alone,
+)
 from quaestor.publication.audit.printed import FINDINGS, FUNNEL, OTHER, Printed, PrintedRow
 from quaestor.publication.audit.records import (
     DIFFERS,
@@ -182,7 +189,9 @@ def _several(text: str, value: Value, values: list[Value]) -> tuple[float | str 
     shown = ", ".join(f"{number:.2f}" for number in computed_numbers if number is not None)
     pairs = zip(numbers, computed_numbers, strict=True)
     verdicts = [
-        compare_numbers(printed_number, decimals, number) for (printed_number, decimals), number in pairs if number is not None
+        compare_numbers(printed_number, decimals, number)
+        for (printed_number, decimals), number in pairs
+        if number is not None
     ]
     order = (DIFFERS, ROUNDING, MATCH)
     return shown, next(verdict for verdict in order if verdict in verdicts)

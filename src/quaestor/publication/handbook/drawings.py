@@ -146,7 +146,9 @@ def _parts(shelf: EntryIndex, entry: Entry) -> list[Entry]:
     return counted or [entry] if entry.measures.posts or counted else []
 
 
-def _map(shelf: EntryIndex, districts: list[tuple[Entry, list[Entry]]], name: str, width: int, height: int) -> TaxonomyMap:
+def _map(
+    shelf: EntryIndex, districts: list[tuple[Entry, list[Entry]]], name: str, width: int, height: int
+) -> TaxonomyMap:
     places = squarify([_posts(parts) for _, parts in districts], 0, 0, width, height)
     drawn = [_district(shelf, entry, parts, place) for (entry, parts), place in zip(districts, places, strict=True)]
     return TaxonomyMap(width, height, name, tuple(drawn))

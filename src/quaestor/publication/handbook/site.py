@@ -18,7 +18,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from quaestor.base.errors import MissingDependency, StateError
 from quaestor.base.files import build_folder
 from quaestor.publication.handbook import numbers_in_words as words
-from quaestor.publication.handbook.drawings import draw_bars, build_legend, draw_maps, draw_spark
+from quaestor.publication.handbook.drawings import build_legend, draw_bars, draw_maps, draw_spark
 from quaestor.publication.handbook.entry_index import EntryIndex, web_link
 from quaestor.publication.handbook.records import BuiltHandbook, Entry, Handbook, Post
 from quaestor.render.design_tokens import ICON, TOKENS

@@ -179,7 +179,9 @@ def _labelled(study: Study, labels: Labels) -> list[tuple[str, str]]:
     return [(item, str(label)) for item, label in by_item.items()]
 
 
-def _entries(labels: Labels, book: Codebook, rows: list[tuple[str, str]]) -> tuple[list[dict[str, Any]], list[UnreadLabel]]:
+def _entries(
+    labels: Labels, book: Codebook, rows: list[tuple[str, str]]
+) -> tuple[list[dict[str, Any]], list[UnreadLabel]]:
     entries: list[dict[str, Any]] = []
     unread = []
     for item, label in rows:

@@ -17,7 +17,7 @@ from quaestor.publication.audit.records import Audit
 from quaestor.publication.audit.run import audit_json
 from quaestor.publication.report.records import Report
 from quaestor.publication.report.write import MARK, write_audit_page, write_report
-from quaestor.publication.survey_answers import ANSWERS_FOLDER, read_fielded_survey, mapping_file
+from quaestor.publication.survey_answers import ANSWERS_FOLDER, mapping_file, read_fielded_survey
 from quaestor.publication.survey_audit import figure_tables, list_figures
 from quaestor.render.report_parts import Fact, Section
 from quaestor.render.table_model import Table

@@ -17,7 +17,7 @@ from quaestor.measures.item_columns import ANY_VALUE, NONE
 from quaestor.publication.audit.printed import read_printed
 from quaestor.publication.audit.records import Audit
 from quaestor.publication.audit.run import audit_json
-from quaestor.publication.publication import Publication, audit_study, open_computed, compute_publication
+from quaestor.publication.publication import Publication, audit_study, compute_publication, open_computed
 from quaestor.publication.publication_hold import GuardedPublication
 from quaestor.publication.publication_status import fingerprint_inputs, record_build
 from quaestor.publication.report.records import Report

@@ -150,11 +150,11 @@ def _write_tables(
 ) -> None:
     """Writes each table in every format; numbers on its page link to their items."""
     elsewhere = _elsewhere(report.address) if report.address else None
-    beside = _elsewhere("..") if linked else None
+    item_link = _elsewhere("..") if linked else None
     template = pages.get_template("table.html")
     for table in tables:
         write_table(table, folder, elsewhere)
-        page = template.render(report=report, table=table, content=Markup(to_html(table, beside)))  # noqa: S704
+        page = template.render(report=report, table=table, content=Markup(to_html(table, item_link)))  # noqa: S704
         write_atomically(folder / f"table-{safe_name(table.id)}.html", page.encode("utf-8"))
         tell(f"table {table.id} written")
     if tables:

@@ -168,7 +168,7 @@ def _conditions(settings: PublishedTableSettings, group: str, key: str) -> tuple
 @dataclass(frozen=True)
 class _Cells:
     part: TablePart
-    asked: PublishedTableSettings
+    settings: PublishedTableSettings
     columns: Attribute | None
     base: int
 
@@ -188,7 +188,7 @@ class _Cells:
         return (*cells, total)
 
     def _cell(self, count: int, selection: Selection) -> Cell:
-        if not self.asked.shares:
+        if not self.settings.shares:
             return Cell((whole(count),), (count,), selection)
         share = count / self.base if self.base else None
         return Cell((whole(count), percent(share)), (count, share), selection)

@@ -9,7 +9,14 @@ import numpy as np
 from quaestor.measures.descriptive import share, summary
 from quaestor.measures.item_columns import ANY_VALUE, Floats
 from quaestor.measures.records import Summary
-from quaestor.publication.results.count_tables import TablePart, base_note, group_title, grouped_rows, select_part, stub_title
+from quaestor.publication.results.count_tables import (
+    TablePart,
+    base_note,
+    group_title,
+    grouped_rows,
+    select_part,
+    stub_title,
+)
 from quaestor.publication.results.item_columns import StudyResults
 from quaestor.render.number_format import ABSENT, decimal, interval, percent, whole
 from quaestor.render.table_model import Cell, Column, Group, Row, Selection, Table

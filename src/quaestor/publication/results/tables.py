@@ -15,7 +15,7 @@ from quaestor.measures.group_comparison import cliffs_delta
 from quaestor.measures.item_columns import Flags, Floats
 from quaestor.publication.results.count_tables import base_note, counts_table, order_values, select_part, stub_title
 from quaestor.publication.results.item_columns import StudyResults
-from quaestor.publication.results.median_tables import medians_table, summaries_table, measure_title
+from quaestor.publication.results.median_tables import measure_title, medians_table, summaries_table
 from quaestor.publication.results.relation_tables import (
     association_table,
     comparison_table,

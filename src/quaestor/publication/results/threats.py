@@ -159,7 +159,9 @@ def _of_results(computed: Computed) -> Iterator[str]:
     if results is None:
         return
     yield from _left_out(results)
-    partly = [placement for placement in count_placements(computed) if placement.unplaced and placement.share is not None]
+    partly = [
+        placement for placement in count_placements(computed) if placement.unplaced and placement.share is not None
+    ]
     if partly:
         shares = [f"{percent(placement.share)} of table {placement.table}" for placement in partly]
         yield f"Measurement: phrases place only {series(shares)} in a row; the other items are counted as not placed."

@@ -15,8 +15,8 @@ from quaestor.surveys.model.tidy_layout import (
     CODEBOOK,
     TIDY,
     Layout,
-    codebook_lines,
     build_layout,
+    codebook_lines,
     tidy_lines,
     wide_row,
 )

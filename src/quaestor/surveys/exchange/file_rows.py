@@ -25,7 +25,7 @@ _MARKS = ((codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 _HEAD = 64 * 1024
 
 
-def hash_file(path: Path) -> str:
+def hash_answers_file(path: Path) -> str:
     """Returns the SHA-256 of a file of answers; raises InputError if it is missing or empty."""
     if not path.is_file():
         raise InputError(f"{path} does not exist: name a CSV, TSV or XLSX file of answers")

@@ -14,7 +14,7 @@ from quaestor.base.errors import InputError
 from quaestor.base.names import join_with_or, sort_by_similarity
 from quaestor.coding.session import require_lead
 from quaestor.store.records import NewAct
-from quaestor.surveys.exchange.file_rows import hash_file, own_export, plain_rows
+from quaestor.surveys.exchange.file_rows import hash_answers_file, own_export, plain_rows
 from quaestor.surveys.lifecycle import Surveys, review_response, survey_file
 from quaestor.surveys.model.answer_cells import RowAnswers
 from quaestor.surveys.model.column_mapping import LISTED, ColumnMapping, is_own_tidy, is_own_wide, read_mapping
@@ -235,7 +235,7 @@ def import_answers(
     Without a mapping the file must be an export of Quaestor. With `keep` off nothing is stored.
     """
     lead = require_lead(surveys.coding, actor, "import answers")
-    sha256 = hash_file(path)
+    sha256 = hash_answers_file(path)
     versions = _versions(surveys, name)
     newest, questionnaire = max(versions), versions[max(versions)]
     mapping = None if mapping_path is None else read_mapping(mapping_path, questionnaire)
@@ -244,7 +244,11 @@ def import_answers(
             own = own_export(rows, versions, path)
             export, mappings, unknown = own.export, own.mappings, own.unknown
         else:
-            export, mappings, unknown = split_header(rows, str(path), mapping.settings.header_rows), {newest: mapping}, set()
+            export, mappings, unknown = (
+                split_header(rows, str(path), mapping.settings.header_rows),
+                {newest: mapping},
+                set(),
+            )
         readers = [VersionReader(number, versions[number], mappings[number], export) for number in sorted(mappings)]
         for reader in readers:
             _check_columns(export, reader.mapping, path)
@@ -300,7 +304,7 @@ def _versions(surveys: Surveys, name: str) -> dict[int, Questionnaire]:
 
 def mapping_file(surveys: Surveys, name: str, path: Path) -> Path | None:
     """Returns the mapping file of a survey; an export of Quaestor needs none."""
-    hash_file(path)
+    hash_answers_file(path)
     with closing(plain_rows(path)) as rows:
         first = next(rows, PlainRow(1, ()))
     columns = tuple(cell.strip() for cell in first.cells)

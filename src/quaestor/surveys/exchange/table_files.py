@@ -39,14 +39,14 @@ def write_sheets(path: Path, first: Sheet, second: Sheet, raw: bool = False) -> 
     if suffix == ".xlsx":
         tables = [_table(sheet, raw, in_workbook=True) for sheet in (first, second)]
         return write_workbook(tables, path, escape_formulas=not raw, private=True)[0], [path]
-    beside = path.with_name(f"{path.stem}.codebook.csv")
+    codebook_path = path.with_name(f"{path.stem}.codebook.csv")
     if suffix == ".csv":
         rows = write_csv(_table(first, raw, in_workbook=False), path, escape_formulas=not raw, private=True)
     else:
         with replace_table_file(path, private=True) as aside:
             rows = _parquet(aside, first, raw)
-    write_csv(_table(second, raw, in_workbook=False), beside, escape_formulas=not raw, private=True)
-    return rows, [path, beside]
+    write_csv(_table(second, raw, in_workbook=False), codebook_path, escape_formulas=not raw, private=True)
+    return rows, [path, codebook_path]
 
 
 def is_guarded(path: Path, raw: bool) -> bool:

@@ -40,7 +40,7 @@ class AnswerColumn:
     places: Small = field(default_factory=lambda: np.empty((0, 0), np.int16))
     """Matrix: the step by row, −1 for none. Ranking: the rank by option, 0 for none."""
     numbers: Floats = field(default_factory=lambda: np.empty(0))
-    worded: Flags = field(default_factory=_no_flags)
+    with_text: Flags = field(default_factory=_no_flags)
     """Whether an option or row has free text."""
     offered: Flags = field(default_factory=_no_flags)
     """Whether the version has the option (of a matrix, the row); empty if every version has all."""
@@ -57,7 +57,7 @@ class AnswerColumn:
             yield self.chosen[here] @ (1 << np.arange(self.chosen.shape[1], dtype=np.int64))
         else:
             yield from self.chosen[here].T
-        yield from self.worded[here].T
+        yield from self.with_text[here].T
         yield from self.places[here].T if self.places.size else ()
         if self.numbers.size:
             yield np.nan_to_num(self.numbers[here], nan=-np.inf)
@@ -67,7 +67,7 @@ def build_column(question: Question, answered: ArrayLike, **arrays: Any) -> Answ
     """Returns a column whose `missing` only states whether there is an answer, until reasons are computed."""
     missing = np.where(answered, ANSWERED, 0).astype(np.int16)
     nothing = np.zeros((len(missing), len(question.options)), np.bool_)
-    return AnswerColumn(question, missing, **{"chosen": nothing, "worded": nothing[:, :0], **arrays})
+    return AnswerColumn(question, missing, **{"chosen": nothing, "with_text": nothing[:, :0], **arrays})
 
 
 def find_reasons(column: AnswerColumn, row: int | None = None) -> Small:
@@ -126,8 +126,8 @@ def listed_options(lists: pa.ListArray, options: Sequence[Option]) -> tuple[NDAr
 
 def texts_written(answers: pa.StructArray, parts: Sequence[Option | MatrixRow], here: Flags) -> Flags:
     """Returns by response and part whether there is free text."""
-    worded = np.zeros((len(here), len(parts)), np.bool_)
+    with_text = np.zeros((len(here), len(parts)), np.bool_)
     for place, part in enumerate(parts):
         if part.text:
-            worded[:, place] = valid(nested_field(answers, "texts", part.code)) & here
-    return worded
+            with_text[:, place] = valid(nested_field(answers, "texts", part.code)) & here
+    return with_text

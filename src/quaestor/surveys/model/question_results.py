@@ -72,7 +72,7 @@ class ResultLine:
     key: str
     label: str
     share: Share
-    worded: int = 0
+    with_text: int = 0
     """Number of respondents who added text."""
     by: tuple[Share, ...] = ()
     """The share in each group."""
@@ -84,7 +84,7 @@ class ResultLine:
             "option": self.key,
             "label": self.label,
             **share_json(self.share),
-            "texts": self.worded,
+            "texts": self.with_text,
             "groups": [share_json(share) for share in self.by],
             "test": association_json(self.crossed),
         }
@@ -99,7 +99,7 @@ class Distribution:
     base: int
     missing: Mapping[Missing, int]
     lines: tuple[ResultLine, ...]
-    worded: int = 0
+    with_text: int = 0
     bases: tuple[int, ...] = ()
     """The base of each group."""
     crossed: GroupDifference | None = None

@@ -14,7 +14,7 @@ from quaestor.base.names import join_with_or, sort_by_similarity, suggest
 from quaestor.surveys.model.conditions import Condition
 from quaestor.surveys.model.flow import find_placeholders
 from quaestor.surveys.model.paths import Reach, find_reach
-from quaestor.surveys.model.question_checks import question_problems, find_repeated
+from quaestor.surveys.model.question_checks import find_repeated, question_problems
 from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.records import AGREE, DECLINE, Page, Question, Questionnaire
 from quaestor.surveys.model.wording.catalogue import word_problems
@@ -119,7 +119,11 @@ def _consent(survey: Questionnaire) -> Iterator[Problem]:
 
 def _page(survey: Questionnaire, page: Page, before: set[str], reached: Reach) -> Iterator[Problem]:
     where = name_part(page)
-    wrong = [] if page.show_if is None else [*find_faults(page.show_if, survey), *find_late_questions(page.show_if, before, survey)]
+    wrong = (
+        []
+        if page.show_if is None
+        else [*find_faults(page.show_if, survey), *find_late_questions(page.show_if, before, survey)]
+    )
     yield from (Problem(where, words) for words in wrong)
     if not page.questions and not page.text.strip():
         yield Problem(where, "this page is empty: add a text or a question, or remove the page", grave=False)
@@ -141,7 +145,11 @@ def _in_place(
     """Yields the problems of a question at its position."""
     where = name_part(question)
     condition = question.show_if
-    wrong = [] if condition is None else [*find_faults(condition, survey), *find_late_questions(condition, before | on_page, survey)]
+    wrong = (
+        []
+        if condition is None
+        else [*find_faults(condition, survey), *find_late_questions(condition, before | on_page, survey)]
+    )
     yield from (Problem(where, words) for words in wrong)
     for name in dict.fromkeys([*find_placeholders(question.text), *find_placeholders(question.hint)]):
         yield from _pipe(survey, where, name, before)

@@ -37,26 +37,26 @@ class QuestionLayout:
 class Layout:
     """The questions of all versions of a questionnaire, and their names in each version."""
 
-    asked: tuple[QuestionLayout, ...]
+    question_layouts: tuple[QuestionLayout, ...]
     there: Mapping[int, Mapping[str, Question]]
     """By version and name here: the question in that version."""
     versions: Mapping[int, Questionnaire]
 
     @property
     def questions(self) -> tuple[Question, ...]:
-        return tuple(layout.question for layout in self.asked)
+        return tuple(layout.question for layout in self.question_layouts)
 
     def columns(self) -> tuple[ExportColumn, ...]:
-        return tuple(column for layout in self.asked for column in layout.columns)
+        return tuple(column for layout in self.question_layouts for column in layout.columns)
 
     def parts(self) -> int:
         """Returns the number of lines per response."""
-        return sum(len(layout.parts) for layout in self.asked)
+        return sum(len(layout.parts) for layout in self.question_layouts)
 
     def answers(self, response: Response) -> Iterator[tuple[QuestionLayout, Answer, str]]:
         """Yields each question with its answer and, if empty, the reason."""
         version, questionnaire = self.there[response.version], self.versions[response.version]
-        for layout in self.asked:
+        for layout in self.question_layouts:
             question = version.get(layout.question.id)
             if question is None:
                 yield layout, {}, Missing.NOT_SHOWN.value
@@ -135,13 +135,13 @@ def _joined(newer: Question, older: Question) -> Question:
     options = [option for option in older.options if newer.option(option.code) is None]
     known = {row.code for row in newer.rows}
     rows = [row for row in older.rows if row.code not in known]
-    worded = {option.code for option in older.options if option.text} | {row.code for row in older.rows if row.text}
+    with_text = {option.code for option in older.options if option.text} | {row.code for row in older.rows if row.text}
     return replace(
         newer,
         options=tuple(
-            replace(option, text=option.text or option.code in worded) for option in (*newer.options, *options)
+            replace(option, text=option.text or option.code in with_text) for option in (*newer.options, *options)
         ),
-        rows=tuple(replace(row, text=row.text or row.code in worded) for row in (*newer.rows, *rows)),
+        rows=tuple(replace(row, text=row.text or row.code in with_text) for row in (*newer.rows, *rows)),
     )
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from quaestor.base.errors import InputError
 from quaestor.surveys.flags import flag_responses
 from quaestor.surveys.lifecycle import ResponseDecision, Surveys
-from quaestor.surveys.model.flow import in_order, missing_reason, fill_in_answers
+from quaestor.surveys.model.flow import fill_in_answers, in_order, missing_reason
 from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.records import Answer, Question, Questionnaire, Response, ResponseStatus
 from quaestor.surveys.respond import read_questionnaire_for
@@ -45,7 +45,7 @@ class ResponseList:
 
 
 @dataclass(frozen=True)
-class AnsweredQuestion:
+class QuestionWithAnswer:
     """A question as shown to a respondent, with the answer or the reason for its absence."""
 
     question: Question
@@ -71,7 +71,7 @@ class ResponseSheet:
     """One response with all details."""
 
     response: Response
-    pages: tuple[tuple[str, tuple[AnsweredQuestion, ...]], ...]
+    pages: tuple[tuple[str, tuple[QuestionWithAnswer, ...]], ...]
     """Titles of pages with their questions."""
     journal: tuple[SentPage, ...]
     reasons: tuple[str, ...]
@@ -151,11 +151,11 @@ def response_sheet(surveys: Surveys, name: str, response: str, reasons: Reasons)
     )
 
 
-def _answered(questionnaire: Questionnaire, response: Response, question: Question) -> AnsweredQuestion:
+def _answered(questionnaire: Questionnaire, response: Response, question: Question) -> QuestionWithAnswer:
     why = missing_reason(questionnaire, response, question)
     lines = kind_of(question).lines(question, response.answers.get(question.id, {}))
     text = fill_in_answers(question.text, questionnaire, response.answers)
-    return AnsweredQuestion(question, text, tuple(lines), why.value if why else "", _order(question, response))
+    return QuestionWithAnswer(question, text, tuple(lines), why.value if why else "", _order(question, response))
 
 
 def _order(question: Question, response: Response) -> tuple[str, ...]:

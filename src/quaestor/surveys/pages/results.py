@@ -13,8 +13,8 @@ from quaestor.surveys.model.flow import fill_in_answers
 from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.question_results import QuestionResult
 from quaestor.surveys.results.compute import ConsentCounts, SurveyResults, response_rate, survey_results
-from quaestor.surveys.results.counting import STRATUM, CountedAnswers, CountingCache, read_texts
-from quaestor.surveys.results.sentences import MISSING, ComparisonInWords, write_doubts, write_remarks, describe_tests
+from quaestor.surveys.results.counting import STRATUM, CountedAnswers, CountingCache, list_texts
+from quaestor.surveys.results.sentences import MISSING, ComparisonInWords, describe_tests, write_doubts, write_remarks
 
 _LONGEST, _SHORTEST = 60, 20
 """Maximum characters of a label in the comparison list, and of the question before a long row."""
@@ -94,13 +94,13 @@ def _shown(surveys: Surveys, results: SurveyResults, result: QuestionResult) -> 
 def _written(surveys: Surveys, counted: CountedAnswers, result: QuestionResult) -> Sequence[FreeTextSample]:
     question = result.question
     if kind_of(question).is_free_text:
-        texts = read_texts(surveys, counted, question.id) if result.base else []
+        texts = list_texts(surveys, counted, question.id) if result.base else []
         return [FreeTextSample("", "", "", result.base, tuple(texts))] if result.base else []
-    worded = [(line.label, line.key, "", line.worded) for row in result.rows for line in row.lines if line.worded]
-    worded += [(row.label, "", row.key, row.worded) for row in result.rows if row.key and row.worded]
+    parts = [(line.label, line.key, "", line.with_text) for row in result.rows for line in row.lines if line.with_text]
+    parts += [(row.label, "", row.key, row.with_text) for row in result.rows if row.key and row.with_text]
     return [
-        FreeTextSample(label, option, row, total, tuple(read_texts(surveys, counted, question.id, option or row)))
-        for label, option, row, total in worded
+        FreeTextSample(label, option, row, total, tuple(list_texts(surveys, counted, question.id, option or row)))
+        for label, option, row, total in parts
     ]
 
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from quaestor.surveys.model.answer_columns import ANSWERED, REASONS, AnswerColumn, Flags, Small, valid
 from quaestor.surveys.model.flow import missing_reason
-from quaestor.surveys.model.question_ids import stored_id, name_questions
+from quaestor.surveys.model.question_ids import name_questions, stored_id
 from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.reachability import find_dependencies
 from quaestor.surveys.model.records import (
@@ -176,7 +176,9 @@ class MissingReasons:
             sign = sign * len(values) + number
             sign = np.unique(sign, return_inverse=True)[1]
         _, first = np.unique(sign, return_index=True)
-        reasons = [missing_reason(questionnaire, self._example(int(here[place]), question), question) for place in first]
+        reasons = [
+            missing_reason(questionnaire, self._example(int(here[place]), question), question) for place in first
+        ]
         return np.array([REASONS.index(reason) for reason in reasons if reason is not None], np.int16)[sign]
 
     def _example(self, place: int, question: Question) -> Response:
@@ -253,7 +255,7 @@ def _joined(pieces: Sequence[Columns], questions: Mapping[str, QuestionVersions]
 
 
 def _joined_column(columns: Sequence[AnswerColumn]) -> AnswerColumn:
-    parts = ("missing", "chosen", "places", "numbers", "worded", "offered")
+    parts = ("missing", "chosen", "places", "numbers", "with_text", "offered")
     return AnswerColumn(
         columns[0].question, *(np.concatenate([getattr(column, part) for column in columns]) for part in parts)
     )

@@ -18,7 +18,7 @@ from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.question_results import Groups
 from quaestor.surveys.model.records import Question, Questionnaire, Response, ResponseStatus
 from quaestor.surveys.respond import read_questionnaire_for
-from quaestor.surveys.results.columns import Columns, ColumnReader
+from quaestor.surveys.results.columns import ColumnReader, Columns
 
 STRATUM = "stratum"
 DROPPED = "left out by the lead"
@@ -177,12 +177,12 @@ def list_answers_behind(
     return AnswersBehind(question, len(places), page, max(1, -(-len(places) // PAGE)), tuple(shown))
 
 
-def read_texts(surveys: Surveys, counted: CountedAnswers, question: str, part: str = "", most: int = 5) -> list[str]:
+def list_texts(surveys: Surveys, counted: CountedAnswers, question: str, part: str = "", most: int = 5) -> list[str]:
     """Returns the first few texts to an open question, or to an option or row."""
     column = counted.column(question)
     kind, name = kind_of(column.question), stored_id(column.question.id)
     codes = [counted_part.code for counted_part in kind.counted_parts(column.question)]
-    mask: Flags = column.worded[:, codes.index(part)] if part else column.answered
+    mask: Flags = column.with_text[:, codes.index(part)] if part else column.answered
     places = np.flatnonzero(mask & counted.used)[:most].tolist()
     answers = [response.answers.get(name, {}) for response in _responses(surveys, counted, places)]
     if part:

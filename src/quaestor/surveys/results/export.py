@@ -14,7 +14,7 @@ from quaestor.surveys.lifecycle import Surveys
 from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.question_results import Groups, QuestionResult
 from quaestor.surveys.results.compute import SurveyResults
-from quaestor.surveys.results.tables import demographics, rates_table, build_tables
+from quaestor.surveys.results.tables import build_tables, demographics, rates_table
 
 
 def results_json(results: SurveyResults) -> dict[str, Any]:

@@ -25,11 +25,11 @@ from quaestor.surveys.store.quotas import QuotaPlaces, read_change_stamp
 from quaestor.surveys.store.responses import (
     ResponseWithdrawal,
     WithdrawnList,
+    build_row,
     find_response,
     hashed,
     new_id,
     read_response,
-    build_row,
 )
 
 _KIND = 0x51416E73
@@ -99,7 +99,7 @@ class AnswerFile:
         self._file = ANSWERS.open(path)
         self.texts = ActTexts(self._file, PlainCodec(), _is_erased)
         """Texts of raters and leads about responses; each belongs to a response's id."""
-        self._withdrawn = WithdrawnList.beside(path)
+        self._withdrawn = WithdrawnList.next_to(path)
         self.submissions = GroupCommit(self._record)
         """Pending pages, many recorded in one transaction."""
         self._places = QuotaPlaces()

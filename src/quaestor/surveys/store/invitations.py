@@ -63,9 +63,9 @@ class InvitationFile:
         """Stores invitations, all or none; only the hash of each token."""
         rows = sorted((_hashed(token), survey, batch, stratum, 0) for token in tokens)
         with self._file.writing() as writing:
-            held = writing.execute("SELECT token, survey, batch, stratum, used FROM invitations").fetchall()
+            known = writing.execute("SELECT token, survey, batch, stratum, used FROM invitations").fetchall()
             writing.execute("DELETE FROM invitations")
-            writing.executemany("INSERT INTO invitations VALUES (?, ?, ?, ?, ?)", sorted([*held, *rows]))
+            writing.executemany("INSERT INTO invitations VALUES (?, ?, ?, ?, ?)", sorted([*known, *rows]))
         self._file.clear_log()
 
     def find(self, token: str) -> Invitation | None:

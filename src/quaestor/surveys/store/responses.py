@@ -78,7 +78,7 @@ class WithdrawnList:
     path: Path
 
     @classmethod
-    def beside(cls, answers: Path) -> WithdrawnList:
+    def next_to(cls, answers: Path) -> WithdrawnList:
         return cls(answers.with_name(WITHDRAWN_LIST))
 
     def read(self) -> set[ResponseWithdrawal]:

@@ -32,7 +32,7 @@ from quaestor.surveys.model.answer_cells import (
     CellPart,
     ExportColumn,
 )
-from quaestor.surveys.model.answer_columns import AnswerColumn, Flags, build_column, nested_field, find_index, valid
+from quaestor.surveys.model.answer_columns import AnswerColumn, Flags, build_column, find_index, nested_field, valid
 from quaestor.surveys.model.conditions import Condition
 from quaestor.surveys.model.question_results import Counting, Groups, QuestionResult, base_cell
 from quaestor.surveys.model.records import Answer, MatrixRow, Option, Question, ResponseStatus

@@ -19,7 +19,14 @@ from quaestor.render.table_model import Column as TableColumn
 from quaestor.render.table_model import Group
 from quaestor.render.table_model import Row as TableRow
 from quaestor.surveys.model.answer_cells import CODE, TEXT, TICKED, AnswerCells, CellPart, plain, split_known
-from quaestor.surveys.model.answer_columns import AnswerColumn, Flags, build_column, nested_field, listed_options, texts_written
+from quaestor.surveys.model.answer_columns import (
+    AnswerColumn,
+    Flags,
+    build_column,
+    listed_options,
+    nested_field,
+    texts_written,
+)
 from quaestor.surveys.model.conditions import Condition
 from quaestor.surveys.model.question_kinds.base import (
     Form,
@@ -42,8 +49,8 @@ from quaestor.surveys.model.question_results import (
     QuestionResult,
     ResultLine,
     association_json,
-    count_table,
     build_selection,
+    count_table,
     share_cell,
     share_cells,
 )
@@ -191,8 +198,8 @@ class SingleChoice(QuestionKind):
         chosen = np.zeros((len(here), len(question.options)), np.bool_)
         chosen[listed_options(nested_field(answers, "choices"), question.options)[:2]] = True
         chosen[~here] = False
-        worded = texts_written(answers, question.options, here)
-        return build_column(question, chosen.any(axis=1), chosen=chosen, worded=worded)
+        with_text = texts_written(answers, question.options, here)
+        return build_column(question, chosen.any(axis=1), chosen=chosen, with_text=with_text)
 
     def comparable_rows(self, question: Question) -> Iterator[tuple[str, str]]:
         yield "", ""
@@ -206,14 +213,14 @@ class SingleChoice(QuestionKind):
 
     def count(self, column: AnswerColumn, counting: Counting, result: QuestionResult) -> QuestionResult:
         answered = column.answered[counting.used]
-        worded = column.worded[counting.used].sum(axis=0).tolist()
+        with_text = column.with_text[counting.used].sum(axis=0).tolist()
         shares = _option_shares(column, counting, answered)
         by = [_option_shares(column, counting, answered & member) for member in counting.members]
         lines = tuple(
-            ResultLine(option.code, option.label, shares[place], worded[place], tuple(group[place] for group in by))
+            ResultLine(option.code, option.label, shares[place], with_text[place], tuple(group[place] for group in by))
             for place, option in enumerate(column.question.options)
         )
-        whole = Distribution("", "", result.base, result.missing, lines, sum(worded), result.bases)
+        whole = Distribution("", "", result.base, result.missing, lines, sum(with_text), result.bases)
         return replace(result, rows=(self.test(column.question, whole, counting) if counting.is_tested else whole,))
 
     def test(self, question: Question, whole: Distribution, counting: Counting) -> Distribution:

@@ -26,10 +26,10 @@ from quaestor.surveys.model.answer_columns import (
     Flags,
     build_column,
     count_reasons,
-    nested_field,
-    option_places,
     find_index,
     find_reasons,
+    nested_field,
+    option_places,
     texts_written,
 )
 from quaestor.surveys.model.conditions import Condition
@@ -53,8 +53,8 @@ from quaestor.surveys.model.question_results import (
     ResultLine,
     association_json,
     base_cell,
-    count_table,
     build_selection,
+    count_table,
     share_cell,
 )
 from quaestor.surveys.model.records import Answer, MatrixRow, Missing, Option, Question
@@ -202,9 +202,9 @@ class Matrix(QuestionKind):
         codes = [option.code for option in question.options]
         steps = [option_places(nested_field(answers, "rows", row.code), codes) for row in question.rows]
         places = np.stack([np.where(here, places, -1).astype(np.int16) for places in steps], axis=1)
-        worded = texts_written(answers, question.rows, here)
-        answered = (places >= 0).any(axis=1) | worded.any(axis=1)
-        return build_column(question, answered, places=places, worded=worded)
+        with_text = texts_written(answers, question.rows, here)
+        answered = (places >= 0).any(axis=1) | with_text.any(axis=1)
+        return build_column(question, answered, places=places, with_text=with_text)
 
     def select(self, column: AnswerColumn, option: str, row: str, place: int) -> Flags:
         if not row:
@@ -295,8 +295,8 @@ def _count_row(column: AnswerColumn, place: int, counting: Counting) -> Distribu
     )
     answered = steps >= 0
     missing = count_reasons(find_reasons(column, place)[counting.used])
-    worded = int(column.worded[counting.used, place].sum())
-    return Distribution(row.code, row.label, int(answered.sum()), missing, lines, worded, counting.bases(answered))
+    with_text = int(column.with_text[counting.used, place].sum())
+    return Distribution(row.code, row.label, int(answered.sum()), missing, lines, with_text, counting.bases(answered))
 
 
 def _row_json(row: Distribution) -> dict[str, Any]:
@@ -306,7 +306,7 @@ def _row_json(row: Distribution) -> dict[str, Any]:
         "base": row.base,
         "missing": {reason.value: count for reason, count in row.missing.items()},
         "bases": list(row.bases),
-        "texts": row.worded,
+        "texts": row.with_text,
         "steps": [line.as_json() for line in row.lines],
         "test": association_json(row.crossed),
     }

@@ -18,7 +18,14 @@ from quaestor.render.table_model import Cell, Group
 from quaestor.render.table_model import Column as TableColumn
 from quaestor.render.table_model import Row as TableRow
 from quaestor.surveys.model.answer_cells import PLACE, AnswerCells, CellPart
-from quaestor.surveys.model.answer_columns import AnswerColumn, Flags, build_column, nested_field, listed_options, find_index
+from quaestor.surveys.model.answer_columns import (
+    AnswerColumn,
+    Flags,
+    build_column,
+    find_index,
+    listed_options,
+    nested_field,
+)
 from quaestor.surveys.model.conditions import Condition
 from quaestor.surveys.model.question_kinds.base import (
     Form,
@@ -37,8 +44,8 @@ from quaestor.surveys.model.question_results import (
     RankedLine,
     base_cell,
     bounds,
-    estimate_json,
     build_selection,
+    estimate_json,
     share_json,
 )
 from quaestor.surveys.model.records import Answer, Missing, Question

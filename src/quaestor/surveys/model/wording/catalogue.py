@@ -46,7 +46,12 @@ def load_wording(language: str = ENGLISH, own: Own | None = None) -> Wording:
 def browser_wording(header: str) -> Wording:
     """Returns the texts in the first language of the header `Accept-Language` that has them, else in English."""
     accepted = (part.partition(";")[0].strip().lower() for part in header[:1000].split(","))
-    return load_wording(next((base_language(candidate) for candidate in accepted if base_language(candidate) in list_languages()), ENGLISH))
+    return load_wording(
+        next(
+            (base_language(candidate) for candidate in accepted if base_language(candidate) in list_languages()),
+            ENGLISH,
+        )
+    )
 
 
 def word_problems(own: Own, languages: tuple[str, ...]) -> Iterator[tuple[str, bool]]:
