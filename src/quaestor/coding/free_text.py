@@ -94,7 +94,7 @@ class CodingFreeText:
             if token is None and not left:
                 raise StateError(feature.refusal(owners[0]))
             if is_label:
-                # The same word always has the same token, whoever it is about, so that equal words stay equal.
+                # The same word always has the same token, regardless of the person, so that equal words stay equal.
                 token = token or new_token()
                 pending.tokens[text], pending.words[token] = token, text
                 pending.labels.append(NewLabel(token, left, text))

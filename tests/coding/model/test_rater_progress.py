@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.support.acting import FACETS, ITEMS, Table, try_something
 
 from quaestor.base.errors import StateError
-from quaestor.coding.model.assignment import RaterProgress
+from quaestor.coding.model.assignment import ItemQueue
 from quaestor.coding.model.views import build_rater_position, build_rater_view
 
 RATERS = ["first", "second", "third"]
@@ -58,7 +58,7 @@ def test_who_does_not_rate_in_a_round_has_no_place_in_it() -> None:
 
 def test_items_that_wait_come_round_after_the_last_turn() -> None:
     items = ("a", "b", "c", "d")
-    progress = RaterProgress(items, {item: place for place, item in enumerate(items)}, ("d", "b", "a"))
+    progress = ItemQueue(items, {item: place for place, item in enumerate(items)}, ("d", "b", "a"))
     progress.mark_rated("b")
     progress.mark_rated("c")  # not among theirs
     assert list(progress.iterate_waiting(1)) == ["a", "d"]

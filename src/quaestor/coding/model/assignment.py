@@ -40,7 +40,7 @@ def shuffle_answers(plan: RoundPlan, item: str, answers: Sequence[object]) -> tu
 _WAITS = 1
 
 
-class RaterProgress:
+class ItemQueue:
     """A rater's items in the rater's own order, and which of them are unrated.
 
     Items are stored as indexes into the plan to save memory: twenty raters may have a hundred thousand items each.

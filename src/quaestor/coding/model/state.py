@@ -13,7 +13,7 @@ from typing import Any
 
 from quaestor.base.errors import StateError
 from quaestor.base.names import suggest
-from quaestor.coding.model.assignment import RaterProgress, assign_items, order_items
+from quaestor.coding.model.assignment import ItemQueue, assign_items, order_items
 from quaestor.coding.model.codebook.history import History
 from quaestor.coding.model.records import (
     ActSummary,
@@ -104,17 +104,17 @@ class RoundState:
     cache: dict[object, Any] = field(default_factory=dict, compare=False, repr=False)
     """Results computed from the round; a key contains everything that its result depends on."""
 
-    _progress: dict[str, RaterProgress] = field(default_factory=dict, compare=False, repr=False)
+    _progress: dict[str, ItemQueue] = field(default_factory=dict, compare=False, repr=False)
     _item_numbers: dict[str, int] = field(default_factory=dict, compare=False, repr=False)
 
-    def progress(self, slot: RaterSlot, rater: str) -> RaterProgress:
+    def progress(self, slot: RaterSlot, rater: str) -> ItemQueue:
         """Returns a rater's progress through the open items; computed once, then updated with each rating."""
         if rater not in self._progress:
             if not self._item_numbers:
                 self._item_numbers.update({item: number for number, item in enumerate(self.plan.items)})
             now = set(self.open_items())
             order = order_items(self.plan, rater, [item for item in slot.items_of(rater) if item in now])
-            progress = RaterProgress(self.plan.items, self._item_numbers, order)
+            progress = ItemQueue(self.plan.items, self._item_numbers, order)
             for item in self.ratings.get(rater, {}):
                 if self.is_rated(slot, item):
                     progress.mark_rated(item)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from quaestor.base.errors import StateError
-from quaestor.coding.model.assignment import RaterProgress, order_items, shuffle_answers
+from quaestor.coding.model.assignment import ItemQueue, order_items, shuffle_answers
 from quaestor.coding.model.decisions import is_settled_round, list_disagreements
 from quaestor.coding.model.phrases import find_words_before
 from quaestor.coding.model.records import Codebook, Disagreement, Practice, RaterView, Rating, RoundPlan, TieCase
@@ -57,7 +57,7 @@ class RaterPosition:
     plan: RoundPlan
     rater: str
     codebook: Codebook
-    progress: RaterProgress
+    progress: ItemQueue
     set: int
     sets: int
     opened: str
