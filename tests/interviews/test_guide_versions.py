@@ -9,7 +9,7 @@ import pytest
 from tests.support.small_interviews import SMALL, a_study, with_interview, with_participant, with_transcript
 
 from quaestor.base.errors import InputError
-from quaestor.interviews.guide_versions import guide_lines, guide_path, guide_sheet, the_guide
+from quaestor.interviews.guide_versions import list_guides, find_guide_path, build_guide_sheet, require_only_guide
 from quaestor.interviews.items import make_items
 from quaestor.interviews.repository import Interviews, interviews_path, open_interviews
 from quaestor.study.folder import Study, open_study
@@ -42,28 +42,28 @@ def test_each_version_names_the_interviews_that_used_it(study: Study, room: Inte
     write(study, NEWER)
     with_interview(room)
     with_interview(room, "P1")
-    (line,) = guide_lines(study, room)
+    (line,) = list_guides(study, room)
     assert [(one.number, one.interviews) for one in line.versions] == [(1, ("P1", "P2")), (2, ("P1-2", "P3"))]
     assert not line.changed
     write(study, SMALL)
-    assert guide_lines(study, room)[0].changed
+    assert list_guides(study, room)[0].changed
 
 
 def test_a_sheet_is_the_file_of_now_and_a_version_is_what_was_asked(study: Study, room: Interviews) -> None:
     with_interview(room)
     write(study, NEWER)
-    assert next(guide_sheet(study, room, "guide").guide.questions()).text == "How do you work?"
-    before = guide_sheet(study, room, "guide", 1)
+    assert next(build_guide_sheet(study, room, "guide").guide.questions()).text == "How do you work?"
+    before = build_guide_sheet(study, room, "guide", 1)
     assert next(before.guide.questions()).text == "Which stages does your work have?"
     assert (before.version, before.problems) == (1, ())
     with pytest.raises(InputError, match="no version 2 of the guide 'guide'; versions: 1"):
-        guide_sheet(study, room, "guide", 2)
+        build_guide_sheet(study, room, "guide", 2)
     with pytest.raises(InputError, match="no interview guide 'gide'; guides: guide"):
-        guide_sheet(study, room, "gide")
+        build_guide_sheet(study, room, "gide")
 
 
 def test_sections_follow_each_other_in_time(study: Study) -> None:
-    sheet = guide_sheet(study, None, "guide")
+    sheet = build_guide_sheet(study, None, "guide")
     assert [(one.begins, one.ends) for one in sheet.sections] == [(0, 1), (1, 6), (6, 9), (9, 10)]
     assert sum(one.share for one in sheet.sections) == pytest.approx(1)
     assert sheet.touching("practice") == ["stages", "factors"]
@@ -81,7 +81,7 @@ def test_a_guide_with_a_grave_problem_is_not_used(study: Study, room: Interviews
 def test_a_file_that_is_no_text_refuses_itself_and_nothing_else(study: Study, room: Interviews) -> None:
     (study.root / "instruments" / "odd.md").write_bytes(b"+++\n\xff")
     (study.root / "instruments" / "folder.md").mkdir()
-    lines = {one.name: one for one in guide_lines(study, room)}
+    lines = {one.name: one for one in list_guides(study, room)}
     assert list(lines) == ["guide", "odd"]
     assert "not a UTF-8 text" in lines["odd"].why
     assert with_interview(room).guide == "guide"
@@ -90,14 +90,14 @@ def test_a_file_that_is_no_text_refuses_itself_and_nothing_else(study: Study, ro
 
 
 def test_which_guide_is_meant_has_to_be_said_where_there_are_several(study: Study, tmp_path: Path) -> None:
-    assert the_guide(study) == "guide"
+    assert require_only_guide(study) == "guide"
     other = write(study, SMALL, "other")
     with pytest.raises(InputError, match="guides: guide or other"):
-        the_guide(study)
-    assert guide_path(study, "other") == other
-    assert guide_path(None, str(other)) == other
+        require_only_guide(study)
+    assert find_guide_path(study, "other") == other
+    assert find_guide_path(None, str(other)) == other
     with pytest.raises(InputError, match="there is no file"):
-        guide_path(study, str(tmp_path / "none.md"))
+        find_guide_path(study, str(tmp_path / "none.md"))
 
 
 STRETCHES = """

@@ -18,8 +18,8 @@ from quaestor.interviews.repository import (
     INTERVIEWS,
     INTERVIEWS_FILE,
     Interviews,
-    keys_of,
-    opened_copies,
+    list_keys,
+    open_copies,
 )
 from quaestor.interviews.withdrawal import forget_withdrawn
 from quaestor.store.backup_file import Backup
@@ -78,7 +78,7 @@ def _erase_names(study: Study, gone: Mapping[str, str], copies: Copies, there: C
             identities = files.get(IDENTITIES.name) or opened.enter_context(restore_copy(IDENTITIES, 1, (), study.root))
             # The present files may have a key that is missing: then nobody here can read or change them.
             with suppress(InputError) if files is there else nullcontext():
-                room = Interviews(None, *opened_copies(study, files[INTERVIEWS.name], identities))
+                room = Interviews(None, *open_copies(study, files[INTERVIEWS.name], identities))
                 known = {
                     participant: list_names_of_participant(room, participant).names for participant in sorted(present)
                 }
@@ -133,10 +133,10 @@ class InterviewBackup:
     )
 
     def keys(self, study: Study) -> Mapping[str, Path]:
-        return keys_of(study)
+        return list_keys(study)
 
     def check(self, study: Study, part: BackupPart, copy: sqlite3.Connection, source: Path) -> None:
-        require_valid_copy(copy, keys_of(study)[part.name], part.name, source)
+        require_valid_copy(copy, list_keys(study)[part.name], part.name, source)
         ErasedList.for_file(
             study.root / INTERVIEWS_FILE
         ).read()  # an unreadable list is refused before any lock is taken

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from quaestor.coding.model.free_text_fields import Walk
 from quaestor.coding.model.records import INTERVIEWS as ORIGIN
 from quaestor.coding.model.records import RoundPlan
-from quaestor.interviews.repository import INTERVIEWS, interviews_path, keys_of, opened_interviews
+from quaestor.interviews.repository import INTERVIEWS, interviews_path, list_keys, open_interviews_file
 from quaestor.store.act_texts import ActTexts
 from quaestor.store.records import Act
 from quaestor.store.sealed_file import SealedFile
@@ -54,11 +54,11 @@ class InterviewText:
         return any(self.owner_of(entry["item"]) for entry in named)
 
     def is_readable(self) -> bool:
-        return interviews_path(self._study).exists() and keys_of(self._study)[INTERVIEWS.name].exists()
+        return interviews_path(self._study).exists() and list_keys(self._study)[INTERVIEWS.name].exists()
 
     def missing(self) -> str:
         return (
-            f"texts about transcripts cannot be read without {keys_of(self._study)[INTERVIEWS.name]} "
+            f"texts about transcripts cannot be read without {list_keys(self._study)[INTERVIEWS.name]} "
             f"and {interviews_path(self._study)}: restore them first"
         )
 
@@ -68,7 +68,7 @@ class InterviewText:
     def texts(self) -> ActTexts:
         with self._lock:
             if self._file is None:
-                self._file = opened_interviews(self._study)
+                self._file = open_interviews_file(self._study)
             return self._file.words
 
     def close(self) -> None:

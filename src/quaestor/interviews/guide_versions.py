@@ -11,7 +11,7 @@ from quaestor.base.names import join_with_or, suggest
 from quaestor.interviews.model.guide_checks import WORDS_A_MINUTE, check_guide, find_problems
 from quaestor.interviews.model.guide_file import parse_guide
 from quaestor.interviews.model.records import Guide, GuideSection
-from quaestor.interviews.repository import Interviews, guide_file, guide_files
+from quaestor.interviews.repository import Interviews, find_guide_file, list_guide_files
 from quaestor.store.text_versions import TextVersion
 from quaestor.study.folder import Study
 
@@ -92,34 +92,34 @@ class GuideSheet:
         return [question.id for question in self.guide.questions() if research in question.research]
 
 
-def guide_path(study: Study | None, name: str) -> Path:
+def find_guide_path(study: Study | None, name: str) -> Path:
     """Returns the file of a guide: one of the study by name, or any by path."""
     path = Path(name)
     if path.suffix == ".md" or study is None:
         if not path.is_file():
             raise InputError(f"there is no file {path}: name a guide of the study, or an .md file")
         return path
-    return guide_file(study, name)
+    return find_guide_file(study, name)
 
 
-def the_guide(study: Study) -> str:
+def require_only_guide(study: Study) -> str:
     """Returns the name of the study's only guide; raises InputError if there are several or none."""
-    names = list(guide_files(study))
+    names = list(list_guide_files(study))
     if len(names) != 1:
         options = join_with_or(names) or "none: write instruments/NAME.md"
         raise InputError(f"name the guide with --guide; guides: {options}")
     return names[0]
 
 
-def guide_lines(study: Study, interviews: Interviews | None) -> list[GuideLine]:
+def list_guides(study: Study, interviews: Interviews | None) -> list[GuideLine]:
     """Returns every guide that has a file or was used."""
-    files = guide_files(study)
+    files = list_guide_files(study)
     return [_line(files.get(name), name, interviews) for name in dict.fromkeys([*files, *_used(interviews)])]
 
 
-def guide_sheet(study: Study, interviews: Interviews | None, name: str, version: int | None = None) -> GuideSheet:
+def build_guide_sheet(study: Study, interviews: Interviews | None, name: str, version: int | None = None) -> GuideSheet:
     """Returns a guide's current file or a version; without a file, the last used version."""
-    files, kept = guide_files(study), _kept(interviews, name)
+    files, kept = list_guide_files(study), _kept(interviews, name)
     if name not in files and not kept:
         options = suggest(name, [*files, *_used(interviews)]) or "none: write instruments/NAME.md"
         raise InputError(f"there is no interview guide {name!r}; guides: {options}")

@@ -18,7 +18,7 @@ from quaestor.interviews.participants.consent import (
     read_consent_form,
 )
 from quaestor.interviews.participants.people import list_reachable
-from quaestor.interviews.repository import Interviews, guide_files, interviews_path, open_interviews
+from quaestor.interviews.repository import Interviews, interviews_path, list_guide_files, open_interviews
 from quaestor.study.folder import Study
 
 DONE, NOW, LATER = "done", "now", "later"
@@ -98,12 +98,12 @@ class InterviewOverview:
 
 def has_interviews(study: Study) -> bool:
     """Whether there is a guide or a participant."""
-    return bool(guide_files(study)) or interviews_path(study).exists()
+    return bool(list_guide_files(study)) or interviews_path(study).exists()
 
 
 def build_overview(study: Study, interviews: Interviews | None, leads: bool) -> InterviewOverview:
     """Builds the overview; for the lead it tells who has contact data, and the progress of coding."""
-    guides = tuple(guide_files(study))
+    guides = tuple(list_guide_files(study))
     if interviews is None:
         return InterviewOverview((), {}, guides, None)
     try:

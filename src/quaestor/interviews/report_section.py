@@ -7,8 +7,8 @@ from collections.abc import Callable, Collection
 from quaestor.base.errors import StateError
 from quaestor.coding.model.state import State
 from quaestor.coding.session import CodingSession
-from quaestor.interviews.repository import Interviews, interviews_path, opened_files
-from quaestor.interviews.themes.quotations import NOTHING, has_themes, themes_of
+from quaestor.interviews.repository import Interviews, interviews_path, open_files
+from quaestor.interviews.themes.quotations import NOTHING, has_themes, read_themes
 from quaestor.interviews.themes.records import InterviewThemes, build_columns
 from quaestor.render.report_parts import MOST_LISTED, Fact, ItemColumns, ListedItem, Section
 from quaestor.study.contributions import ReportPart
@@ -30,9 +30,9 @@ def themes_to_publish(coding: CodingSession | None) -> InterviewThemes | None:
     """Returns the results of the closed rounds on transcripts; None if they have no decisions yet."""
     if coding is None or not has_themes_to_publish(coding.study, coding.state):
         return None
-    interviews = Interviews(coding, *opened_files(coding.study))
+    interviews = Interviews(coding, *open_files(coding.study))
     try:
-        return themes_of(interviews)
+        return read_themes(interviews)
     finally:
         interviews.close()
 
@@ -51,13 +51,13 @@ class InterviewSection:
     def build(self, session: CodingSession, used_names: Collection[str], tell: Callable[[str], None]) -> ReportPart:
         # Imported here: every command loads the features, and drawing and statistics take most of a second to import.
         from quaestor.interviews.themes.cells import build_interview_tables
-        from quaestor.interviews.themes.figures import figures_of
+        from quaestor.interviews.themes.figures import draw_figures
 
         themes = themes_to_publish(session)
         if themes is None:
             raise StateError(NOTHING)
         tables = build_interview_tables(themes, used_names)
-        figures = figures_of(themes)
+        figures = draw_figures(themes)
         for table in tables:
             tell(f"table {table.id}: {table.title} ({table.size})")
         for figure in figures:

@@ -43,34 +43,34 @@ def identities_path(study: Study) -> Path:
     return study.root / IDENTITIES_FILE
 
 
-def keys_of(study: Study) -> dict[str, Path]:
+def list_keys(study: Study) -> dict[str, Path]:
     """Returns the path of each file's key, whether or not it exists."""
     folder = Path(os.environ.get(KEYS) or study.root)
     return {INTERVIEWS.name: folder / INTERVIEWS_KEY, IDENTITIES.name: folder / IDENTITIES_KEY}
 
 
-def opened_interviews(study: Study) -> SealedFile:
+def open_interviews_file(study: Study) -> SealedFile:
     """Opens the file that knows participants by pseudonym; creates it and its key if there are none."""
-    path, key = interviews_path(study), keys_of(study)[INTERVIEWS.name]
+    path, key = interviews_path(study), list_keys(study)[INTERVIEWS.name]
     if not key.parent.is_dir():
         raise StateError(f"{KEYS} names {key.parent}, which is not a folder: create it, readable by you only")
     return SealedFile(path, key, INTERVIEWS.kind, INTERVIEWS.name, ErasedList.for_file(path))
 
 
-def opened_copies(study: Study, interviews: sqlite3.Connection, identities: sqlite3.Connection) -> list[SealedFile]:
+def open_copies(study: Study, interviews: sqlite3.Connection, identities: sqlite3.Connection) -> list[SealedFile]:
     """Opens copies of the two files with the available keys."""
-    keys = keys_of(study)
+    keys = list_keys(study)
     return [
         SealedFile(study.root / name, keys[form.name], form.kind, form.name, copy=copy)
         for name, form, copy in ((INTERVIEWS_FILE, INTERVIEWS, interviews), (IDENTITIES_FILE, IDENTITIES, identities))
     ]
 
 
-def opened_files(study: Study) -> tuple[SealedFile, SealedFile]:
+def open_files(study: Study) -> tuple[SealedFile, SealedFile]:
     """Opens the two files with their keys; creates them if there are none."""
-    interviews = opened_interviews(study)
+    interviews = open_interviews_file(study)
     try:
-        path, key = identities_path(study), keys_of(study)[IDENTITIES.name]
+        path, key = identities_path(study), list_keys(study)[IDENTITIES.name]
         if not path.exists() and interviews.read_head():
             # An empty one would know no names, so nothing would keep names from being published.
             raise StateError(
@@ -83,7 +83,7 @@ def opened_files(study: Study) -> tuple[SealedFile, SealedFile]:
         raise
 
 
-def spoken_turns(
+def build_spoken_turns(
     pieces: Sequence[Mapping[str, Any]], entries: Sequence[SealedEntry], guide: Guide
 ) -> tuple[SpokenTurn, ...]:
     """Builds the turns of a transcript from its pieces and entries; the last entry on each matter counts.
@@ -120,13 +120,13 @@ def spoken_turns(
         asks = questions.get(number, "") in known
         question = questions[number] if asks else question
         voice = corrected.get(number) or voices.get(piece["speaker"]) or Voice.OTHER
-        spans = _apart(by_turn.get(number, ()))
+        spans = _drop_overlaps(by_turn.get(number, ()))
         times = piece.get("start"), piece.get("end"), tuple((at, low, high) for at, low, high in piece.get("cues", ()))
         turns.append(SpokenTurn(number, Voice(voice), piece["text"], spans, question, asks, *times))
     return tuple(turns)
 
 
-def _apart(replacements: Iterable[Replacement]) -> tuple[Replacement, ...]:
+def _drop_overlaps(replacements: Iterable[Replacement]) -> tuple[Replacement, ...]:
     """Sorts replacements by position; of overlapping ones the first is kept, of two with the same start the longer."""
     kept: list[Replacement] = []
     for replacement in sorted(replacements, key=lambda each: (each.start, -each.end)):
@@ -142,7 +142,7 @@ _OTHER_FENCE = "---"
 """The front matter of other programs: such a file counts as a guide, whose error message then tells what is wrong."""
 _TALK = ("clock", "note", "tick", "mark")
 """Entries of a conversation."""
-_Made = TypeVar("_Made")
+_Value = TypeVar("_Made")
 
 
 class Interviews:
@@ -194,7 +194,7 @@ class Interviews:
 
     def participants(self) -> list[Participant]:
         """Returns all participants who have not withdrawn, in the order in which they were added."""
-        return participants_in(self.file.read_entries(about=""))
+        return read_participants(self.file.read_entries(about=""))
 
     def participant(self, name: str) -> Participant:
         by_pseudonym = {participant.pseudonym: participant for participant in self.participants()}
@@ -215,12 +215,12 @@ class Interviews:
                 entries_by_interview.setdefault(entry.about, []).append(entry)
         order = {participant.pseudonym: place for place, participant in enumerate(self.participants())}
         interviews = [
-            interview for entries in entries_by_interview.values() if (interview := interview_in(entries)) is not None
+            interview for entries in entries_by_interview.values() if (interview := read_interview(entries)) is not None
         ]
         return sorted(interviews, key=lambda interview: (order.get(interview.participant, len(order)), interview.id))
 
     def interview(self, name: str) -> Interview:
-        interview = interview_in(self.file.read_entries(about=name)) if name else None
+        interview = read_interview(self.file.read_entries(about=name)) if name else None
         if interview is None:
             self._require_not_over(name)
             options = suggest(name, [interview.id for interview in self.interviews()]) or "none yet"
@@ -243,7 +243,7 @@ class Interviews:
         The same key returns the same interview.
         """
         self.participant(participant)
-        guide_text = require_usable_guide(guide_file(self.study, guide))
+        guide_text = require_usable_guide(find_guide_file(self.study, guide))
         kept = self.file.texts.add(f"{GUIDES}{guide}", guide_text.text, self.today())
         content, sent = {"guide": guide, "version": kept.version}, key or new_key()
 
@@ -272,7 +272,7 @@ class Interviews:
             return self.remembered(f"guide/{name}", kept.text, lambda: parse_guide(kept.text, name))
         if version is not None:
             raise InputError(f"there is no version {version} of the guide {name!r}")
-        return parse_guide(read_guide_text(guide_file(self.study, name)), name)
+        return parse_guide(read_guide_text(find_guide_file(self.study, name)), name)
 
     def guide_versions(self, name: str) -> list[TextVersion]:
         """Returns the versions by which interviews were planned, oldest first."""
@@ -294,7 +294,7 @@ class Interviews:
         if not interview.transcript:
             raise StateError(f"the interview {name} has no transcript yet: `quaestor interview import {name} FILE`")
         entries = self.file.read_entries(about=name)
-        turns = spoken_turns(self.file.read_pieces(name), entries, self.guide_of(interview))
+        turns = build_spoken_turns(self.file.read_pieces(name), entries, self.guide_of(interview))
         transcript = Transcript(name, interview.participant, interview.guide, interview.version, turns)
         with self._lock:
             self._transcripts[name] = (head, transcript)
@@ -303,12 +303,12 @@ class Interviews:
     def transcripts(self) -> list[Transcript]:
         return [self.transcript(interview.id) for interview in self.interviews() if interview.transcript]
 
-    def remembered(self, what: str, mark: object, make: Callable[[], _Made]) -> _Made:
+    def remembered(self, what: str, mark: object, make: Callable[[], _Value]) -> _Value:
         """Returns a cached value, or computes and caches it if its change stamp differs."""
         with self._lock:
             known, forgotten = self._worked_out.get(what), self._forgotten
         if known is not None and known[0] == mark:
-            kept: _Made = known[1]
+            kept: _Value = known[1]
             return kept
         value = make()
         with self._lock:
@@ -316,7 +316,7 @@ class Interviews:
                 self._worked_out[what] = (mark, value)
         return value
 
-    def computed_once(self, what: str, mark: object, make: Callable[[], _Made]) -> _Made:
+    def computed_once(self, what: str, mark: object, make: Callable[[], _Value]) -> _Value:
         """Like `remembered`, for what takes a second or more: concurrent callers wait, and it is computed once.
 
         Never call it inside `CodingSession.locked_state`: the computation may need that lock.
@@ -334,7 +334,7 @@ class Interviews:
             self._transcripts.clear()
 
 
-def participants_in(entries: Sequence[SealedEntry]) -> list[Participant]:
+def read_participants(entries: Sequence[SealedEntry]) -> list[Participant]:
     """Returns the participants, each according to the last entry about them."""
     by_pseudonym = {
         entry.participant: Participant(entry.participant, **entry.content)
@@ -344,7 +344,7 @@ def participants_in(entries: Sequence[SealedEntry]) -> list[Participant]:
     return sorted(by_pseudonym.values(), key=lambda participant: int(participant.pseudonym.removeprefix("P")))
 
 
-def interview_in(entries: Sequence[SealedEntry]) -> Interview | None:
+def read_interview(entries: Sequence[SealedEntry]) -> Interview | None:
     """Builds an interview from its entries; None if there is none."""
     first = next((entry for entry in entries if entry.kind == "interview"), None)
     if first is None or any(entry.kind == _CANCELLED for entry in entries):
@@ -381,7 +381,7 @@ def _names(participant: str) -> Iterator[str]:
         yield f"{participant}-{number}"
 
 
-def next_pseudonym(used_pseudonyms: Iterable[str]) -> str:
+def build_next_pseudonym(used_pseudonyms: Iterable[str]) -> str:
     """Returns the next pseudonym; none is ever reused."""
     numbers = [int(match[1]) for name in used_pseudonyms if (match := _P.fullmatch(name))]
     return f"P{max(numbers, default=0) + 1}"
@@ -390,7 +390,7 @@ def next_pseudonym(used_pseudonyms: Iterable[str]) -> str:
 _P = re.compile(r"P(\d+)")
 
 
-def guide_files(study: Study) -> dict[str, Path]:
+def list_guide_files(study: Study) -> dict[str, Path]:
     """Returns the interview guides of the study folder by name."""
     files = sorted((study.root / "instruments").glob("*.md"))
     return {path.stem: path for path in files if path.is_file() and _begins_as_one(path)}
@@ -401,8 +401,8 @@ def _begins_as_one(path: Path) -> bool:
         return file.read(256).decode("utf-8-sig", errors="replace").lstrip().startswith((FENCE, _OTHER_FENCE))
 
 
-def guide_file(study: Study, name: str) -> Path:
-    files = guide_files(study)
+def find_guide_file(study: Study, name: str) -> Path:
+    files = list_guide_files(study)
     written = {path.stem: path for path in (study.root / "instruments").glob("*.md") if path.is_file()}
     if name not in files and name in written:
         return written[name]  # it does not begin like a guide; reading it reports that
@@ -416,7 +416,7 @@ def guide_file(study: Study, name: str) -> Path:
 def open_interviews(where: Where) -> Iterator[Interviews]:
     """Opens the interviews of a study for one command."""
     with open_coding(where) as coding:
-        room = Interviews(coding, *opened_files(find_study(where)))
+        room = Interviews(coding, *open_files(find_study(where)))
         try:
             yield room
         finally:

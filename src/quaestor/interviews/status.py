@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from quaestor.base.errors import QuaestorError
-from quaestor.interviews.guide_versions import guide_lines
+from quaestor.interviews.guide_versions import list_guides
 from quaestor.interviews.overview import build_overview, has_interviews, read_overview
 from quaestor.interviews.repository import Interviews
 from quaestor.study.contributions import Next, StatusLine, StatusPart, StatusRequest
@@ -44,7 +44,7 @@ def _lines_and_next(request: StatusRequest) -> tuple[list[StatusLine], Next | No
     detail = ", ".join(f"{count:,} {words}" for words, count in overview.tally)
     if lines and all(line.interview.transcript for line in lines):
         return [StatusLine(_STAGE, "done", detail)], _ITEMS if awaits_items(study) else None
-    unusable = next((guide_line for guide_line in guide_lines(study, None) if guide_line.why or guide_line.grave), None)
+    unusable = next((guide_line for guide_line in list_guides(study, None) if guide_line.why or guide_line.grave), None)
     if unusable is not None:
         words = f"the guide {unusable.name} {unusable.words}" if unusable.grave else unusable.words
         check = Next("quaestor interview check", f"Fix the guide {unusable.name}", "guides")

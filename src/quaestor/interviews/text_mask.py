@@ -15,7 +15,7 @@ from quaestor.evidence.erasure import find_origin
 from quaestor.interviews.coding.acts import find_turn_shown
 from quaestor.interviews.model.records import SpokenTurn, parse_item_id
 from quaestor.interviews.names.known_names import InterviewNames, get_finder
-from quaestor.interviews.repository import Interviews, interviews_path, keys_of, open_interviews
+from quaestor.interviews.repository import Interviews, interviews_path, list_keys, open_interviews
 from quaestor.study.contributions import NoNames, TextMask
 from quaestor.study.folder import Study
 from quaestor.study.session import Session
@@ -33,7 +33,7 @@ def open_text_mask(where: Study | Session[Any]) -> Iterator[TextMask]:
     if not interviews_path(study).exists():
         yield NoNames()
         return
-    for key in keys_of(study).values():
+    for key in list_keys(study).values():
         if not key.exists():  # opening the files would create a new key, which cannot decrypt them
             raise StateError(f"{key} is missing, so known names cannot be found in texts: restore it first")
     with open_interviews(where) as interviews:

@@ -19,7 +19,7 @@ from quaestor.interviews.items import erase_names_in_items, forget_participant
 from quaestor.interviews.names.erased_names import ErasedNames, erase_names, list_names_of_participant
 from quaestor.interviews.participants.consent import BY_LINK, find_consent_request, has_interview_data
 from quaestor.interviews.participants.people import list_withdrawn
-from quaestor.interviews.repository import Interviews, keys_of, open_interviews
+from quaestor.interviews.repository import Interviews, list_keys, open_interviews
 from quaestor.store.records import NewAct
 from quaestor.study.folder import Study
 
@@ -86,7 +86,7 @@ def forget_withdrawn(
 
     `erased` maps pseudonyms to their interviews, `names` to their known names.
     """
-    if not erased or not all(key.exists() for key in keys_of(study).values()):
+    if not erased or not all(key.exists() for key in list_keys(study).values()):
         return
     with open_interviews(study) as interviews:
         erasures = [

@@ -36,7 +36,7 @@ from quaestor.interviews.coding.in_vivo import NewCode, adopt, list_in_vivo_pass
 from quaestor.interviews.coding.progress import count_round_progress
 from quaestor.interviews.overview import build_interview_line
 from quaestor.interviews.participants.consent import DECLINED, SPOKEN, record_consent
-from quaestor.interviews.themes.quotations import themes_of
+from quaestor.interviews.themes.quotations import read_themes
 from quaestor.interviews.themes.tables import themes_table
 from quaestor.interviews.withdrawal import withdraw
 from quaestor.people.roles import Role
@@ -128,7 +128,7 @@ def test_raters_who_give_other_codes_differ_and_nothing_is_counted_before_it_is_
     settle_agreed(study, ROUND, None)
     with interviews_of(study) as interviews:
         found = read_coded_passages(interviews)
-        themes = themes_of(interviews)
+        themes = read_themes(interviews)
     assert {one.item for one in found.passages} == {DATA}
     assert (found.turns, found.unsettled) == (1, 1)
     assert (themes.unused, themes.undecided) == (
@@ -212,7 +212,7 @@ def test_words_in_vivo_adopted_as_a_code_that_they_have_are_one_quotation_of_it(
     decided_with(study, [stretch(6, 24, "practice/data"), stretch(6, 24)], [stretch(6, 24, "practice/data")])
     with interviews_of(study) as interviews:
         adopt(interviews.coding, ROUND, DATA, 6, 24, "practice/data")
-        (quoted,) = themes_of(interviews).quotations
+        (quoted,) = read_themes(interviews).quotations
         (words,) = list_in_vivo_passages(interviews, ROUND)
     assert (quoted.words, quoted.raters) == ("I look at the data", 2)
     assert (words.name, words.passage.raters) == ("practice › looking at the data", ("rater-1",))
@@ -223,10 +223,10 @@ def test_overlapping_words_in_vivo_of_two_raters_adopted_as_one_code_are_one_men
     with interviews_of(study) as interviews:
         assert [one.passage.raters for one in list_in_vivo_passages(interviews, ROUND)] == [("rater-1",), ("rater-2",)]
         adopt(interviews.coding, ROUND, DATA, 0, 18, "practice/data")
-        (first,) = themes_of(interviews).quotations
+        (first,) = read_themes(interviews).quotations
         assert (first.words, first.raters) == ("First I look at th", 1), "the other marked other words"
         adopt(interviews.coding, ROUND, DATA, 8, 24, "practice/data")
-        (both,) = themes_of(interviews).quotations
+        (both,) = read_themes(interviews).quotations
         assert (both.words, both.raters) == ("First I look at the data", 2)
         assert [(one.passage.start, one.passage.end) for one in list_in_vivo_passages(interviews, ROUND)] == [(0, 18), (8, 24)]
 
@@ -235,9 +235,9 @@ def test_a_code_whose_addition_was_undone_counts_for_no_words_that_were_adopted_
     decided_with(study, [stretch(0, 5), stretch(6, 24, "practice/data")], [stretch(6, 24, "practice/data")])
     with interviews_of(study) as interviews:
         adopt(interviews.coding, ROUND, DATA, 0, 5, NewCode("order", "practice"))
-        assert {one.code for one in themes_of(interviews).quotations} == {"practice/data", "practice/order"}
+        assert {one.code for one in read_themes(interviews).quotations} == {"practice/data", "practice/order"}
         change_codebook(interviews.coding, "codebook.undo", {"version": 2})
-        found = themes_of(interviews)
+        found = read_themes(interviews)
         assert ({one.code for one in found.quotations}, found.uncoded, found.in_vivo) == ({"practice/data"}, 1, 0)
         assert "1 passage without a code" in " ".join(themes_table(found).notes)
         (words,) = list_in_vivo_passages(interviews, ROUND)
@@ -302,7 +302,7 @@ def test_stretches_whose_codes_became_one_are_counted_once(study: Study) -> None
     change_codebook(study, "codebook.merge", {"codes": ["practice/data"], "into": "practice/design"})
     with interviews_of(study) as interviews:
         (one,) = read_coded_passages(interviews).passages
-        (quoted,) = themes_of(interviews).quotations
+        (quoted,) = read_themes(interviews).quotations
     assert (one.start, one.end, one.code, one.memo, one.raters) == (0, 27, "practice/design", "x", RATERS)
     assert quoted.words == one.words
 
@@ -340,7 +340,7 @@ def test_a_disagreement_of_a_later_round_counts_until_it_is_settled(settled: Stu
             assert {one.item for one in found.passages} == {DATA}, rounds
             assert (found.turns, found.unsettled) == (1, 1), rounds
         assert read_coded_passages(interviews, [ROUND]).unsettled == 0
-        assert themes_of(interviews).unsettled == 1
+        assert read_themes(interviews).unsettled == 1
         settle_item(interviews.coding, "again", "lead", ILLEGAL, "themes", [], "discussion", "nothing of it")
         found = read_coded_passages(interviews)
         assert ({one.item for one in found.passages}, found.turns, found.unsettled) == ({DATA}, 2, 0)
@@ -418,7 +418,7 @@ def test_who_gave_another_code_to_words_is_not_told_as_a_rater_of_the_quotation(
     settle_item(study, ROUND, "lead", DATA, "themes", both, "discussion", "both hold")
     with interviews_of(study) as interviews:
         found = {one.code: one.raters for one in read_coded_passages(interviews).passages}
-        assert {one.raters for one in themes_of(interviews).quotations} == {1}
+        assert {one.raters for one in read_themes(interviews).quotations} == {1}
     assert found == {"practice/data": ("rater-1",), "shapes": ("rater-2",)}
 
 

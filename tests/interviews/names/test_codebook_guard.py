@@ -22,7 +22,7 @@ from quaestor.interviews.names.remaining import refuse_names_in, find_remaining_
 from quaestor.interviews.repository import open_interviews
 from quaestor.interviews.themes.cells import build_interview_tables
 from quaestor.interviews.themes.files import write_themes
-from quaestor.interviews.themes.quotations import themes_of
+from quaestor.interviews.themes.quotations import read_themes
 from quaestor.study.folder import Study, open_study
 
 KNOWN = ("Wexla Brimm", "Obviax GmbH")
@@ -160,7 +160,7 @@ def test_an_id_that_holds_a_name_is_told_until_another_code_takes_its_place(
     change_codebook(study, "codebook.add", {"id": old, "facet": "themes", "parent": parent, "name": "harmless"})
     change_codebook(study, "codebook.merge", {"codes": [before], "into": old})
     with open_interviews(with_names(study)) as interviews:
-        assert old in {one.code for one in themes_of(interviews).quotations}
+        assert old in {one.code for one in read_themes(interviews).quotations}
         told = [(one.kind, one.where) for one in find_remaining_names(interviews) if one.kind in ("code", "id")]
         assert told == [("id", "the id of a code of the facet 'themes'")]
         with pytest.raises(StateError, match=r"merge the code into a new one \(`quaestor codebook merge`\)") as why:
@@ -170,7 +170,7 @@ def test_an_id_that_holds_a_name_is_told_until_another_code_takes_its_place(
     change_codebook(study, "codebook.merge", {"codes": [old], "into": new})
     with open_interviews(open_study(study.root)) as interviews:
         refuse_names_in(interviews)
-        found = themes_of(interviews)
+        found = read_themes(interviews)
         written = write_themes(interviews, found, tmp_path / "out")
         assert new in {one.code for one in found.quotations}
         assert old not in str(found) + str(build_interview_tables(found))
@@ -183,7 +183,7 @@ def test_a_code_that_took_anothers_place_asks_for_the_same_and_names_the_same_it
         change_codebook(study, "codebook.add", {"id": new, "facet": "themes", "parent": parent, "name": new})
         change_codebook(study, "codebook.merge", {"codes": [old], "into": new})
     with open_interviews(study) as interviews:
-        found = themes_of(interviews)
+        found = read_themes(interviews)
     (sign,) = (one for one in found.codes if one.id == "sign")
     assert sign.fields == ("what", "threshold")
     tallies = {one.key: one for one in found.references[0].items}

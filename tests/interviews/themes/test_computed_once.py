@@ -18,7 +18,7 @@ from quaestor.coding.visibility import Viewer
 from quaestor.interviews.names.known_names import add_name
 from quaestor.interviews.pages.themes import themes_page_seen
 from quaestor.interviews.repository import Interviews, open_interviews
-from quaestor.interviews.themes.quotations import themes_seen
+from quaestor.interviews.themes.quotations import read_visible_themes
 from quaestor.interviews.withdrawal import withdraw
 from quaestor.people.roles import Role
 from quaestor.study.folder import Study, open_study
@@ -39,7 +39,7 @@ def interviews(study: Study) -> Iterator[Interviews]:
 
 @pytest.mark.parametrize("viewer", [READER, LEAD])
 def test_readers_get_what_was_computed_before(interviews: Interviews, viewer: Viewer) -> None:
-    assert themes_seen(interviews, viewer).quotations is themes_seen(interviews, viewer).quotations
+    assert read_visible_themes(interviews, viewer).quotations is read_visible_themes(interviews, viewer).quotations
     assert themes_page_seen(interviews, viewer) is themes_page_seen(interviews, viewer)
 
 
@@ -48,7 +48,7 @@ def test_many_who_ask_at_once_wait_for_one_computation(interviews: Interviews) -
 
     def look(_: int) -> int:
         together.wait()
-        return id(themes_seen(interviews, READER).quotations)
+        return id(read_visible_themes(interviews, READER).quotations)
 
     with ThreadPoolExecutor(4) as pool:
         assert len(set(pool.map(look, range(4)))) == 1
@@ -59,30 +59,30 @@ def test_a_rating_in_an_open_round_computes_nothing_again(study: Study) -> None:
     study = open_study(study.root)
     open_by_name(study, "more", None)
     with open_interviews(study) as interviews:
-        before = themes_seen(interviews, READER)
+        before = read_visible_themes(interviews, READER)
         rate(interviews.coding, "more", "rater-1", interviews.coding.state.round("more").plan.items[0], {"themes": []})
-        assert themes_seen(interviews, READER).quotations is before.quotations
+        assert read_visible_themes(interviews, READER).quotations is before.quotations
 
 
 def test_a_new_name_is_gone_from_what_readers_get_next(interviews: Interviews, study: Study) -> None:
-    word = themes_seen(interviews, READER).quotations[0].parts[0].words.split()[0]
+    word = read_visible_themes(interviews, READER).quotations[0].parts[0].words.split()[0]
     with open_interviews(study) as elsewhere:  # as the command line does it, in another process
         add_name(elsewhere, "product", [word])
-    after = themes_seen(interviews, READER)
+    after = read_visible_themes(interviews, READER)
     assert not any(word in part.words.split() for one in after.quotations for part in one.parts)
 
 
 def test_who_withdraws_is_gone_at_once(interviews: Interviews) -> None:
-    before = themes_seen(interviews, READER)
+    before = read_visible_themes(interviews, READER)
     gone = before.quotations[0].participant
     withdraw(interviews, gone)
-    after = themes_seen(interviews, READER)
+    after = read_visible_themes(interviews, READER)
     assert gone not in {one.participant for one in after.quotations}
     assert after.quotations
     assert gone not in {one.participant for one in themes_page_seen(interviews, READER).themes.quotations}
 
 
 def test_a_code_with_another_name_is_shown_at_once(interviews: Interviews) -> None:
-    assert "training time" in {one.name for one in themes_seen(interviews, READER).codes}
+    assert "training time" in {one.name for one in read_visible_themes(interviews, READER).codes}
     change_codebook(interviews.coding, "codebook.rename", {"code": "time", "name": "hours of training"})
-    assert "hours of training" in {one.name for one in themes_seen(interviews, READER).codes}
+    assert "hours of training" in {one.name for one in read_visible_themes(interviews, READER).codes}

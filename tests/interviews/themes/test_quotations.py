@@ -28,10 +28,10 @@ from quaestor.interviews.pages.themes import themes_page
 from quaestor.interviews.participants.consent import ACCEPTED, DECLINED, SPOKEN, record_consent
 from quaestor.interviews.repository import open_interviews
 from quaestor.interviews.themes.cells import build_interview_tables, find_quotations_behind
-from quaestor.interviews.themes.co_occurrence import saturation_of
-from quaestor.interviews.themes.figures import FIGURES, drawn
-from quaestor.interviews.themes.files import quotations_of, write_themes
-from quaestor.interviews.themes.quotations import themes_of, themes_seen
+from quaestor.interviews.themes.co_occurrence import compute_saturation
+from quaestor.interviews.themes.figures import FIGURES, render_figure
+from quaestor.interviews.themes.files import find_quotations, write_themes
+from quaestor.interviews.themes.quotations import read_themes, read_visible_themes
 from quaestor.interviews.themes.records import InterviewThemes, select_quotations
 from quaestor.interviews.withdrawal import withdraw
 from quaestor.people.roles import Role
@@ -51,7 +51,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
 @pytest.fixture(scope="module")
 def themes(study: Study) -> InterviewThemes:
     with open_interviews(study) as interviews:
-        return themes_of(interviews)
+        return read_themes(interviews)
 
 
 def table(themes: InterviewThemes, name: str) -> Table:
@@ -113,7 +113,7 @@ def test_codes_together_in_turns_and_on_the_same_words(themes: InterviewThemes) 
 
 
 def test_saturation_follows_the_interviews(themes: InterviewThemes) -> None:
-    found = saturation_of(themes)
+    found = compute_saturation(themes)
     assert (found.new, found.total[-1]) == ((6, 2, 0, 0, 0, 1), 9)
     rows = shown(table(themes, "saturation"))
     assert rows["P6"] == ["1", "9", "9.0", "9.0 to 9.0", "another factor"]
@@ -128,7 +128,7 @@ def test_interviews_of_one_day_follow_each_other_as_they_were_held(tmp_path: Pat
         planned = parse_moment(interviews.file.read_entries(about="P2")[0])
         move_clock(interviews, "P2", Stamp(interviews.coding.lead, "late", planned), "start")
         days = {one.day for one in interviews.interviews()}
-        assert [name for name, _ in themes_of(interviews).interviews] == ["P2", "P1"], days
+        assert [name for name, _ in read_themes(interviews).interviews] == ["P2", "P1"], days
 
 
 def test_reference_items_are_tallied_from_the_desk_and_from_codes(themes: InterviewThemes) -> None:
@@ -147,7 +147,7 @@ def test_who_ticks_an_item_and_has_the_question_marked_skipped_later_is_in_the_b
             name, stamp = with_interview(interviews).id, Stamp(interviews.coding.lead)
             tick_item(interviews, name, stamp, "factors", "data")
             mark_question(interviews, name, stamp, "factors", "skipped")
-        found = table(themes_of(interviews), "factors")
+        found = table(read_themes(interviews), "factors")
     assert shown(found)["data"] == ["4 100.0%", "2 100.0%", "4 100.0%", "P1, P2, P3, P4"]
     assert shown(found)["time"][0] == "1 25.0%", "all items of a question have one base"
     assert "of 4 participants who were asked this" in found.notes[0]
@@ -184,7 +184,7 @@ def test_the_list_behind_a_whole_theme_names_it(themes: InterviewThemes) -> None
 
 
 def test_a_quotation_has_what_stands_around_it(themes: InterviewThemes) -> None:
-    name, found = quotations_of(themes, "slow")
+    name, found = find_quotations(themes, "slow")
     assert name == "Defects › slowness"
     first = found[0]
     assert (first.words, first.after, first.question_text) == (
@@ -193,7 +193,7 @@ def test_a_quotation_has_what_stands_around_it(themes: InterviewThemes) -> None:
     assert first.earlier is not None
     assert (first.earlier.voice, first.later, first.raters) == ("interviewer", None, 2)
     with pytest.raises(InputError, match="no quotation has the code 'slo'; codes with quotations: slow"):
-        quotations_of(themes, "slo")
+        find_quotations(themes, "slo")
 
 
 @pytest.mark.parametrize(
@@ -219,7 +219,7 @@ def test_parts_that_were_coded_as_one_are_one_mention(tmp_path: Path) -> None:
     close_by_name(study, ROUND, None)
     settle_agreed(study, ROUND, None)
     with open_interviews(study) as interviews:
-        found = themes_of(interviews)
+        found = read_themes(interviews)
     assert [one.words for one in found.of("data")] == ["One […] four"]
     assert shown(table(found, "matrix"))["data"] == ["1", "1"]
 
@@ -234,7 +234,7 @@ def test_a_passage_over_two_questions_meets_the_codes_of_both_answers(tmp_path: 
     close_by_name(study, ROUND, None)
     settle_agreed(study, ROUND, None)
     with open_interviews(study) as interviews:
-        found = themes_of(interviews)
+        found = read_themes(interviews)
     assert shown(table(found, "together"))["data+shapes"] == ["1 0.50", "1 0.50", "3 0.38", "1"]
     behind = find_quotations_behind(found, "together:data+shapes:answers").quotations
     assert {one.code for one in behind} == {"data", "shapes"}
@@ -253,7 +253,7 @@ def test_raters_who_say_different_things_of_a_code_are_told_apart_and_can_settle
     close_by_name(study, ROUND, None)
     settle_agreed(study, ROUND, None)
     with open_interviews(study) as interviews:
-        found = themes_of(interviews)
+        found = read_themes(interviews)
     importance = table(found, "defects-importance")
     assert [one.title for one in importance.columns][:2] == ["low", "raters differ"]
     assert shown(importance)["crash"] == ["·", "1", "1", "1"]
@@ -269,7 +269,7 @@ def test_raters_who_say_different_things_of_a_code_are_told_apart_and_can_settle
     assert list_disagreements_page(study, ROUND, lead, everything).word_differences == ()
     assert not build_case(study, ROUND, lead, item, "themes", everything).differs_in_words
     with open_interviews(study) as interviews:
-        after = table(themes_of(interviews), "defects-importance")
+        after = table(read_themes(interviews), "defects-importance")
     assert [one.title for one in after.columns][:2] == ["low", "High"]
     assert "nobody has decided" not in str(after.notes)
 
@@ -313,8 +313,8 @@ def test_an_open_round_shows_nothing_and_a_rating_lead_looks_first(tmp_path: Pat
     study = themed_study(tmp_path, [("{data:One}.", "two", "three")], settled=False)
     with open_interviews(study) as interviews:
         with pytest.raises(StateError, match="no round on transcripts is closed yet"):
-            themes_of(interviews)
-        seen = themes_seen(interviews, Viewer("reader", Role.VIEWER))
+            read_themes(interviews)
+        seen = read_visible_themes(interviews, Viewer("reader", Role.VIEWER))
     assert (seen.quotations, seen.hidden, themes_page(seen).sections) == ((), {}, ())
     with pytest.raises(StateError, match="no round on transcripts is closed yet"):
         build_report(study, lambda words: None)
@@ -322,17 +322,17 @@ def test_an_open_round_shows_nothing_and_a_rating_lead_looks_first(tmp_path: Pat
 
 def test_those_who_rate_see_no_themes_on_pages_for_readers(study: Study) -> None:
     with open_interviews(study) as interviews:
-        assert len(themes_seen(interviews, Viewer("reader", Role.REVIEWER)).quotations) == 23
-        assert themes_seen(interviews, Viewer("rater-1", Role.RATER)).hidden.keys() == {ROUND}
+        assert len(read_visible_themes(interviews, Viewer("reader", Role.REVIEWER)).quotations) == 23
+        assert read_visible_themes(interviews, Viewer("rater-1", Role.RATER)).hidden.keys() == {ROUND}
 
 
 def test_readers_see_no_known_name_before_it_is_confirmed_and_the_lead_does(study: Study, tmp_path: Path) -> None:
     with open_interviews(copy_of(study, tmp_path / "copy")) as interviews:
-        before = themes_seen(interviews, Viewer("reader", Role.VIEWER))
+        before = read_visible_themes(interviews, Viewer("reader", Role.VIEWER))
         for form in ("Compiling", "illegal", "export", "again the data"):
             add_name(interviews, "other", [form], f"[no {len(form)}]")
-        seen = themes_seen(interviews, Viewer("reader", Role.REVIEWER))
-        of_lead = themes_seen(interviews, Viewer(interviews.coding.lead, Role.LEAD))
+        seen = read_visible_themes(interviews, Viewer("reader", Role.REVIEWER))
+        of_lead = read_visible_themes(interviews, Viewer(interviews.coding.lead, Role.LEAD))
     said = [
         (one.words, one.before, one.after, one.earlier, one.later, one.memo, dict(one.fields))
         for one in seen.quotations
@@ -350,20 +350,20 @@ def test_readers_see_no_known_name_before_it_is_confirmed_and_the_lead_does(stud
 
 def test_readers_see_no_known_name_in_what_codes_are_called(study: Study, tmp_path: Path) -> None:
     with open_interviews(copy_of(study, tmp_path / "copy")) as interviews:
-        before = themes_seen(interviews, Viewer("reader", Role.VIEWER))
+        before = read_visible_themes(interviews, Viewer("reader", Role.VIEWER))
         for form in ("Pinning", "Defects", "slowness"):
             add_name(interviews, "other", [form], f"[no {len(form)}]")
-        seen = themes_seen(interviews, Viewer("reader", Role.VIEWER))
-        of_lead = themes_seen(interviews, Viewer(interviews.coding.lead, Role.LEAD))
+        seen = read_visible_themes(interviews, Viewer("reader", Role.VIEWER))
+        of_lead = read_visible_themes(interviews, Viewer(interviews.coding.lead, Role.LEAD))
     page = themes_page(seen)
-    told = repr((page, [drawn(seen, name) for name in FIGURES], find_quotations_behind(seen, "matrix:code-2:all")))
+    told = repr((page, [render_figure(seen, name) for name in FIGURES], find_quotations_behind(seen, "matrix:code-2:all")))
     assert not re.findall("pinning|defects|slowness|'pin'|'slow'", told, re.IGNORECASE)
     assert {"[no 7] a version", "crash", "[no 8]"} <= {one.name for one in seen.codes}
     assert ("crash", "[no 7] › crash") in {(one.id, one.path) for one in seen.codes}
     assert of_lead.codes == before.codes
     assert list(shown(table(seen, "matrix")).values()) == list(shown(table(before, "matrix")).values())
     for one in seen.codes:
-        assert quotations_of(seen, one.id) == (
+        assert find_quotations(seen, one.id) == (
             one.path,
             list(find_quotations_behind(seen, f"matrix:{one.id}:all").quotations),
         )
@@ -397,7 +397,7 @@ def test_who_withdraws_is_in_no_count_and_what_is_published_is_no_longer_fresh(s
         mark_question(interviews, "P5", Stamp(interviews.coding.lead), "factors", "asked")
         assert not check_freshness(copy, interviews.coding.state)[0].holds
         withdraw(interviews, "P4")
-        found = themes_of(interviews)
+        found = read_themes(interviews)
     assert shown(table(found, "themes"))["data"] == ["2", "40.0%", "11.8% to 76.9%", "2"]
     assert "P4" not in found.participants
     assert shown(table(found, "factors"))["added-1"] == ["1", "·", "1", "P3"]
@@ -407,7 +407,7 @@ def test_who_withdraws_is_in_no_count_and_what_is_published_is_no_longer_fresh(s
 def test_nothing_is_written_while_a_known_name_remains(study: Study, tmp_path: Path) -> None:
     copy = copy_of(study, tmp_path / "copy")
     with open_interviews(copy) as interviews:
-        found = themes_of(interviews)
+        found = read_themes(interviews)
         written = write_themes(interviews, found, tmp_path / "out")
         assert {"table-themes.csv", "saturation.svg", "themes.json"} <= {path.name for path in written}
         line = (tmp_path / "out" / "tables" / "table-matrix.csv").read_text("utf-8").splitlines()
@@ -443,13 +443,13 @@ def test_what_was_not_counted_is_said(themes: InterviewThemes) -> None:
 def test_who_declines_after_all_is_in_no_table_until_they_agree_again(study: Study, tmp_path: Path) -> None:
     own = copy_of(study, tmp_path)
     with open_interviews(own) as interviews:
-        before = themes_of(interviews)
+        before = read_themes(interviews)
         record_consent(interviews, "P1", DECLINED, SPOKEN)
-        after = themes_of(interviews)
+        after = read_themes(interviews)
         assert "P1" in before.participants
         assert "P1" in {who for one in before.references for tally in one.items for who in tally.ticked}
         assert "P1" not in str(after)
         assert len(after.participants) == len(before.participants) - 1
-        assert "P1" not in str(themes_seen(interviews, Viewer("lead", Role.LEAD)))
+        assert "P1" not in str(read_visible_themes(interviews, Viewer("lead", Role.LEAD)))
         record_consent(interviews, "P1", ACCEPTED, SPOKEN)
-        assert themes_of(interviews).quotations == before.quotations
+        assert read_themes(interviews).quotations == before.quotations

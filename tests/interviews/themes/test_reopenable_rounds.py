@@ -13,7 +13,7 @@ from quaestor.coding.round_acts import close_by_name, open_by_name, reopen_by_na
 from quaestor.coding.round_setup import add_round
 from quaestor.coding.visibility import Viewer
 from quaestor.interviews.repository import open_interviews
-from quaestor.interviews.themes.quotations import themes_seen
+from quaestor.interviews.themes.quotations import read_visible_themes
 from quaestor.interviews.themes.tables import themes_table
 from quaestor.people.roles import Role
 from quaestor.study.folder import open_study
@@ -30,13 +30,13 @@ def test_readers_of_themes_learn_nothing_from_a_round_that_may_be_reopened(tmp_p
     study = open_study(study.root)
     open_by_name(study, "more", None)
     with open_interviews(study) as interviews:
-        before = themes_seen(interviews, viewer)
+        before = read_visible_themes(interviews, viewer)
         item = interviews.coding.state.round("more").plan.items[0]
         for rater, code in (("rater-1", "data"), ("rater-2", "secret")):
             rate(interviews.coding, "more", rater, item, {"themes": [{"start": 0, "end": 4, "code": code}]})
     close_by_name(study, "more", None, "they stopped")
     with open_interviews(study) as interviews:
-        after = themes_seen(interviews, viewer)
+        after = read_visible_themes(interviews, viewer)
         assert after.quotations == before.quotations
         assert (after.undecided, after.unsettled) == (before.undecided, before.unsettled)
         assert "can still be reopened" in after.hidden["more"]

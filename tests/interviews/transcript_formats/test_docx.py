@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from tests.support.transcript_writers import document, paragraph, run, table
 
-from quaestor.interviews.transcript_formats import transcript_in
+from quaestor.interviews.transcript_formats import read_transcript
 
 
 def words_of(data: bytes) -> list[str]:
-    return [word for turn in transcript_in(data, "talk").turns for word in turn.text.split()]
+    return [word for turn in read_transcript(data, "talk").turns for word in turn.text.split()]
 
 
 @pytest.mark.parametrize("within", [paragraph("Box words"), table(("Box words",))])
@@ -33,13 +33,13 @@ def test_headers_footers_and_tables_in_notes_are_told() -> None:
         "word/footer1.xml": paragraph("Page 1"),
         "word/footnotes.xml": table(("who", "Trin")) + paragraph("checked"),
     }
-    found = transcript_in(document(paragraph("Guest A: so"), beside=beside), "talk")
+    found = read_transcript(document(paragraph("Guest A: so"), beside=beside), "talk")
     assert [turn.text for turn in found.turns] == ["so"]
     assert found.left_out == ("Footnote: who | Trin", "Footnote: checked", "Header: A study", "Footer: Page 1")
 
 
 def test_the_text_lies_where_the_document_says() -> None:
     beside = {"word/footnotes2.xml": paragraph("checked")}
-    found = transcript_in(document(paragraph("Guest A: so"), part="word/document2.xml", beside=beside), "talk")
+    found = read_transcript(document(paragraph("Guest A: so"), part="word/document2.xml", beside=beside), "talk")
     assert [(turn.speaker, turn.text) for turn in found.turns] == [("Guest A", "so")]
     assert found.left_out == ("Footnote: checked",)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 from tests.support.transcript_writers import clock, document
 
-from quaestor.interviews.transcript_formats import transcript_in
+from quaestor.interviews.transcript_formats import read_transcript
 
 CUE = "00:00:{0:02d}.000 --> 00:00:{1:02d}.000"
 
 
 def read(data: str | bytes, format: str = "") -> list[tuple[str, str]]:
-    found = transcript_in(data.encode() if isinstance(data, str) else data, "talk", format)
+    found = read_transcript(data.encode() if isinstance(data, str) else data, "talk", format)
     return [(turn.speaker, turn.text) for turn in found.turns]
 
 
@@ -51,7 +51,7 @@ def test_voices_may_be_named_only_where_they_change() -> None:
 def test_a_time_that_somebody_says_is_a_word_and_moves_no_turn(line: str, stamp: str) -> None:
     names = ("Interviewer", "Participant", "Interviewer")
     turns = [f"{stamp.format(place + 1)}{name}: so it goes" for place, name in enumerate(names)]
-    found = transcript_in("\n".join([*turns[:2], line, "and on", turns[2]]).encode(), "talk")
+    found = read_transcript("\n".join([*turns[:2], line, "and on", turns[2]]).encode(), "talk")
     assert [turn.text for turn in found.turns] == ["so it goes", f"so it goes\n{line}\nand on", "so it goes"]
     assert [turn.start for turn in found.turns] == ([1, 2, 3] if stamp else [None] * 3)
     assert found.turns[1].cues == ()
@@ -59,7 +59,7 @@ def test_a_time_that_somebody_says_is_a_word_and_moves_no_turn(line: str, stamp:
 
 def test_lines_of_times_throughout_a_file_are_times_and_others_words() -> None:
     cues = [f"{CUE.format(4 * place, 4 * place + 3)}\nso it goes" for place in range(3)]
-    found = transcript_in("\n\n".join(cues).encode(), "talk")
+    found = read_transcript("\n\n".join(cues).encode(), "talk")
     assert [(turn.start, turn.text) for turn in found.turns] == [(0, "so it goes\nso it goes\nso it goes")]
     back = "\n".join(reversed(cues))
     assert read(back) == [("", back)]
@@ -72,7 +72,7 @@ def test_lines_of_times_throughout_a_file_are_times_and_others_words() -> None:
 
 
 def test_stamps_throughout_a_file_are_times() -> None:
-    found = transcript_in(b"[00:01] so\n[00:05] it goes\n[00:09] on", "talk")
+    found = read_transcript(b"[00:01] so\n[00:05] it goes\n[00:09] on", "talk")
     assert [(turn.text, [cue.start for cue in turn.cues]) for turn in found.turns] == [("so\nit goes\non", [1, 5, 9])]
     assert read("[00:05] so\n[00:01] it goes\n[00:09] on") == [("", "[00:05] so\n[00:01] it goes\n[00:09] on")]
 
@@ -89,9 +89,9 @@ def test_settings_of_a_cue_are_no_words() -> None:
 
 
 def test_a_paragraph_amid_a_cue_that_begins_like_a_note_is_said() -> None:
-    found = transcript_in(webvtt("<v Guest A>I would\n\nNOTE that down\n\nSTYLE matters").encode(), "talk")
+    found = read_transcript(webvtt("<v Guest A>I would\n\nNOTE that down\n\nSTYLE matters").encode(), "talk")
     assert [turn.text for turn in found.turns] == ["I would NOTE that down STYLE matters"]
-    kept = transcript_in(webvtt("<v Guest A>I would.</v>\n\nNOTE checked twice", "<v Guest A>So.</v>").encode(), "talk")
+    kept = read_transcript(webvtt("<v Guest A>I would.</v>\n\nNOTE checked twice", "<v Guest A>So.</v>").encode(), "talk")
     assert [turn.text for turn in kept.turns] == ["I would. So."]
     assert kept.left_out[-1] == "NOTE checked twice"
 
@@ -107,7 +107,7 @@ def test_equations_of_a_document_are_read_and_notes_are_told() -> None:
     body = f'<w:p><w:r><w:t xml:space="preserve">Guest A: loss </w:t></w:r>{loss}<w:r><w:t> ok</w:t></w:r></w:p>'
     note = "<w:footnote><w:p><w:r><w:t>{0}</w:t></w:r></w:p></w:footnote>"
     parts = {"word/footnotes.xml": note.format("") + note.format("checked"), "word/endnotes.xml": note.format("twice")}
-    found = transcript_in(document(body, beside=parts), "talk")
+    found = read_transcript(document(body, beside=parts), "talk")
     assert [turn.text for turn in found.turns] == ["loss x=1 ok"]
     assert found.left_out == ("Footnote: checked", "Endnote: twice")
 
@@ -122,7 +122,7 @@ def test_what_teams_says_of_itself_stands_above_and_below_and_anything_like_it_i
         "Guest A stopped transcription",
     ]
     lines += ["Guest A   0:12", "Bye", "Guest A stopped transcription"]
-    found = transcript_in(document("".join(f"<w:p><w:r><w:t>{one}</w:t></w:r></w:p>" for one in lines)), "talk")
+    found = read_transcript(document("".join(f"<w:p><w:r><w:t>{one}</w:t></w:r></w:p>" for one in lines)), "talk")
     assert [turn.text for turn in found.turns] == [said, "Guest A stopped transcription", "Bye"]
     assert found.left_out == (lines[0], lines[-1])
 
@@ -130,21 +130,21 @@ def test_what_teams_says_of_itself_stands_above_and_below_and_anything_like_it_i
 def test_what_stands_above_the_first_cue_is_told_and_the_mark_of_the_format_is_not() -> None:
     cue = "1\n00:00:01,000 --> 00:00:02,000\nso\n\n2\n00:00:03,000 --> 00:00:04,000\nit goes\n"
     for above in ("A talk", "\n\n".join(f"About it {number}" for number in range(48))):
-        found = transcript_in(f"{above}\n\n{cue}".encode(), "talk")
+        found = read_transcript(f"{above}\n\n{cue}".encode(), "talk")
         assert (found.format, [turn.text for turn in found.turns]) == ("srt", ["so it goes"])
         assert found.left_out == tuple(above.split("\n\n"))
     named = webvtt("so", "it goes").replace(CUE.format(0, 3), f"The beginning of it\n{CUE.format(0, 3)}")
     named = named.replace(CUE.format(4, 7), f"The rest\n{CUE.format(4, 7)}")
-    found = transcript_in(named.encode(), "talk")
+    found = read_transcript(named.encode(), "talk")
     assert ([turn.text for turn in found.turns], found.left_out) == (
         ["so it goes"],
         ("The beginning of it", "The rest"),
     )
-    assert transcript_in(webvtt("so").encode(), "talk").left_out == ()
+    assert read_transcript(webvtt("so").encode(), "talk").left_out == ()
 
 
 def test_a_note_about_something_is_a_note_wherever_it_stands() -> None:
-    found = transcript_in(webvtt("so\n\nNOTE Confidence: 0.9", "it goes").encode(), "talk")
+    found = read_transcript(webvtt("so\n\nNOTE Confidence: 0.9", "it goes").encode(), "talk")
     assert ([turn.text for turn in found.turns], found.left_out) == (["so it goes"], ("NOTE Confidence: 0.9",))
 
 
@@ -193,7 +193,7 @@ def test_what_somebody_lists_does_not_speak_unless_all_turns_are_in_the_list(mar
     talk = [*PAIR, ("Interviewer", "What matters?"), ("Trin", f"These.\n{items}\nThat is all."), ("Interviewer", "Ok.")]
     assert read(written(talk, between=between)) == talk
     assert read(written(PAIR, mark, between)) == PAIR
-    named = transcript_in(written(PAIR, mark, between).encode(), "talk", named=["Trin", "Interviewer"])
+    named = read_transcript(written(PAIR, mark, between).encode(), "talk", named=["Trin", "Interviewer"])
     assert [turn.speaker for turn in named.turns] == [who for who, _ in PAIR]
 
 
@@ -210,7 +210,7 @@ def test_words_before_a_colon_that_come_again_silence_nobody() -> None:
 
 
 def test_a_mark_of_a_list_may_be_a_part_of_who_is_named() -> None:
-    found = transcript_in(b"Interviewer: So?\n- Trin: Yes.\n- Speed: much", "talk", named=["Interviewer", "- Trin"])
+    found = read_transcript(b"Interviewer: So?\n- Trin: Yes.\n- Speed: much", "talk", named=["Interviewer", "- Trin"])
     assert [(turn.speaker, turn.text) for turn in found.turns] == [
         ("Interviewer", "So?"), ("- Trin", "Yes.\n- Speed: much"),
     ]  # fmt: skip
@@ -238,7 +238,7 @@ def test_who_speaks_in_several_places_or_before_the_others_is_a_speaker() -> Non
     assert read(written(talk)) == talk
     once = [*PAIR, ("Zanthor", "Me too."), *PAIR]
     assert read(written(once, between="\n\n")) == once
-    found = transcript_in(written(once).encode(), "talk", named=["Interviewer", "Trin", "Zanthor"])
+    found = read_transcript(written(once).encode(), "talk", named=["Interviewer", "Trin", "Zanthor"])
     assert [(turn.speaker, turn.text) for turn in found.turns] == once
 
 

@@ -6,7 +6,7 @@ import pytest
 from tests.support.transcript_writers import document
 
 from quaestor.base.errors import InputError
-from quaestor.interviews.transcript_formats import transcript_in
+from quaestor.interviews.transcript_formats import read_transcript
 from quaestor.interviews.transcript_formats.text_decoding import ENCODINGS, is_misread
 
 OTHERS = {
@@ -27,20 +27,20 @@ WESTERN = (
 
 
 def words(data: bytes, encoding: str = "") -> str:
-    return "\n".join(f"{turn.speaker}: {turn.text}" for turn in transcript_in(data, "talk", encoding=encoding).turns)
+    return "\n".join(f"{turn.speaker}: {turn.text}" for turn in read_transcript(data, "talk", encoding=encoding).turns)
 
 
 @pytest.mark.parametrize("encoding", OTHERS)
 def test_a_file_in_any_encoding_is_read_when_it_is_said(encoding: str) -> None:
     written = OTHERS[encoding]
-    found = transcript_in(written.encode(encoding), "talk", encoding=encoding)
+    found = read_transcript(written.encode(encoding), "talk", encoding=encoding)
     assert words(written.encode(encoding), encoding) == written
     assert (found.encoding in ENCODINGS, found.doubtful) == (True, False)
 
 
 @pytest.mark.parametrize("encoding", ["cp1251", "windows-1253", "cp1250", "Shift-JIS", "gbk", "koi8-r"])
 def test_letters_that_hardly_belong_together_are_told(encoding: str) -> None:
-    found = transcript_in(OTHERS[encoding].encode(encoding), "talk")
+    found = read_transcript(OTHERS[encoding].encode(encoding), "talk")
     assert (found.encoding, found.doubtful) == ("Windows-1252", True)
 
 
@@ -54,7 +54,7 @@ def test_no_language_of_old_windows_programs_is_doubted(text: str) -> None:
 @pytest.mark.parametrize("text", ["Guest: half", OTHERS["cp1251"], "Guest: 你好，一二三\nInterviewer: so it goes on"])
 def test_utf_16_needs_no_mark(codec: str, text: str) -> None:
     assert words(text.encode(codec)) == text
-    assert transcript_in(text.encode(codec), "talk").encoding == "UTF-16"
+    assert read_transcript(text.encode(codec), "talk").encoding == "UTF-16"
 
 
 def test_an_encoding_that_does_not_fit_is_refused() -> None:
@@ -63,5 +63,5 @@ def test_an_encoding_that_does_not_fit_is_refused() -> None:
              (document("<w:p/>"), "UTF-8", "needs no encoding")]  # fmt: skip
     for data, encoding, told in cases:
         with pytest.raises(InputError, match=told):
-            transcript_in(data, "talk", encoding=encoding)
+            read_transcript(data, "talk", encoding=encoding)
     assert words("\ufeffGuest: so".encode(), "utf-8") == "Guest: so"

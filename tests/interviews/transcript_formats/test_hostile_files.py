@@ -12,7 +12,7 @@ from tests.support.transcript_writers import document, table
 from quaestor.base.errors import InputError
 from quaestor.interviews.transcript_formats import (
     LARGEST,
-    transcript_in,
+    read_transcript,
 )
 from quaestor.interviews.transcript_formats import (
     docx_package as document_parts,
@@ -24,7 +24,7 @@ PARAGRAPH = "<w:p><w:r><w:t>Guest: hello</w:t></w:r></w:p>"
 
 def refused(data: bytes, format: str = "") -> str:
     with pytest.raises(InputError) as found:
-        transcript_in(data, "talk", format)
+        read_transcript(data, "talk", format)
     return str(found.value)
 
 
@@ -92,7 +92,7 @@ def test_what_says_nothing_is_refused() -> None:
 )  # fmt: skip
 def test_long_lines_made_to_take_long_are_read(line: str) -> None:
     for head in HEADS:
-        found = transcript_in(f"{head}x {line}\n{line} y".encode(), "talk")
+        found = read_transcript(f"{head}x {line}\n{line} y".encode(), "talk")
         assert sum(len(turn.text) for turn in found.turns) > 2
 
 
@@ -111,10 +111,10 @@ def test_a_long_gap_is_read_as_fast_as_its_length(line: str, space: str) -> None
     """Spaces that two parts of a pattern could share were tried in every way: 5,000 of them took a quarter minute."""
     gap = space * (MANY // len(space))
     for head in HEADS:
-        assert transcript_in(f"{head}{line.format(gap)}".encode(), "talk").words
-    assert transcript_in(f"Guest A: so\n{line.format(gap)}".encode(), "talk", named=["Guest A"]).words
+        assert read_transcript(f"{head}{line.format(gap)}".encode(), "talk").words
+    assert read_transcript(f"Guest A: so\n{line.format(gap)}".encode(), "talk", named=["Guest A"]).words
     paragraph = f'<w:p><w:r><w:t xml:space="preserve">{escape(line.format(gap))}</w:t></w:r></w:p>'
-    assert transcript_in(document(paragraph), "talk").words
+    assert read_transcript(document(paragraph), "talk").words
 
 
 @pytest.mark.parametrize(
@@ -137,13 +137,13 @@ def test_a_document_that_would_be_read_for_hours_is_refused_at_once(body: str, t
 def test_a_row_of_many_times_is_read() -> None:
     row = "<w:tc><w:p><w:r><w:t>0:01</w:t></w:r></w:p></w:tc>" * 150_000
     said = "<w:tc><w:p><w:r><w:t>so</w:t></w:r></w:p></w:tc>"
-    assert [turn.text for turn in transcript_in(document(f"<w:tbl><w:tr>{row}{said}</w:tr></w:tbl>"), "talk").turns]
+    assert [turn.text for turn in read_transcript(document(f"<w:tbl><w:tr>{row}{said}</w:tr></w:tbl>"), "talk").turns]
 
 
 @pytest.mark.slow
 def test_a_table_of_many_numbered_rows_is_read() -> None:
     rows = (("Guest A", "Guest B")[number % 2] for number in range(50_000))
-    found = transcript_in(document(table(*((str(number), who, "so") for number, who in enumerate(rows)))), "talk")
+    found = read_transcript(document(table(*((str(number), who, "so") for number, who in enumerate(rows)))), "talk")
     assert len(found.turns) == 50_000
 
 
@@ -160,6 +160,6 @@ def test_a_text_of_too_many_lines_is_refused_before_any_is_read(ending: str) -> 
 
 def test_a_monologue_falls_into_turns_that_can_be_coded() -> None:
     cues = "\n\n".join(f"00:{n // 60:02d}:{n % 60:02d}.000 --> 00:59:00.000\n" + "word " * 10 for n in range(200))
-    found = transcript_in(f"WEBVTT\n\n{cues}\n".encode(), "talk")
+    found = read_transcript(f"WEBVTT\n\n{cues}\n".encode(), "talk")
     assert found.words == 2_000
     assert [len(turn.text.split()) for turn in found.turns] == [LONGEST_TURN] * 5

@@ -6,8 +6,8 @@ import pytest
 from tests.support.transcript_writers import WRITERS, Said, document
 
 from quaestor.base.errors import InputError
-from quaestor.interviews.transcript_formats import transcript_in
-from quaestor.interviews.transcript_formats.speaker_labels import is_generic, names_in
+from quaestor.interviews.transcript_formats import read_transcript
+from quaestor.interviews.transcript_formats.speaker_labels import is_generic, list_names_in_label
 
 LABELS = (
     "Obviax Trin (he/him)", "Prof. Obviax Trin", "Trin, Obviax [EXT]", "Obviax Trin - Initech / R&D", "+49 170 ***1234",
@@ -28,7 +28,7 @@ def talk(label: str) -> list[Said]:
 
 
 def read(data: bytes, named: tuple[str, ...] = ()) -> list[Said]:
-    return [(turn.speaker, turn.text) for turn in transcript_in(data, "talk", named=named).turns]
+    return [(turn.speaker, turn.text) for turn in read_transcript(data, "talk", named=named).turns]
 
 
 @pytest.mark.parametrize("way", sorted({*WRITERS} - {"markdown"}))
@@ -59,7 +59,7 @@ def test_a_named_speaker_who_occurs_nowhere_is_told(way: str) -> None:
     with pytest.raises(
         InputError, match=r"there is no speaker 'Guest B' in talk: write speakers exactly as in the file"
     ):
-        transcript_in(data, "talk", named=["Zanthor Quell", "Guest A", "Guest B"])
+        read_transcript(data, "talk", named=["Zanthor Quell", "Guest A", "Guest B"])
     assert read(data, ("Zanthor Quell", "Guest A")) == talk("Guest A")
 
 
@@ -83,7 +83,7 @@ def test_a_colon_after_brackets_is_said_by_whoever_speaks() -> None:
     ],
 )
 def test_a_label_is_known_by_the_name_in_it(label: str, names: tuple[str, ...]) -> None:
-    assert names_in(label) == names
+    assert list_names_in_label(label) == names
     assert not is_generic(label)
 
 
@@ -93,13 +93,13 @@ def test_a_label_is_known_by_the_name_in_it(label: str, names: tuple[str, ...]) 
      "Interviewer (she/her)"],
 )  # fmt: skip
 def test_a_word_for_a_speaker_is_nobodys_name(label: str) -> None:
-    assert names_in(label) == ()
+    assert list_names_in_label(label) == ()
     assert is_generic(label)
 
 
 def test_a_telephone_number_and_a_name_in_small_letters_are_not_shown_as_words_for_a_speaker() -> None:
     for label in ("+49 170 ***1234", "Guest (trin)"):
-        assert names_in(label) == ()
+        assert list_names_in_label(label) == ()
         assert not is_generic(label)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.support.transcript_writers import Said, document, paragraph, table
 
-from quaestor.interviews.transcript_formats import transcript_in
+from quaestor.interviews.transcript_formats import read_transcript
 
 TALK = [("Anna", "How are you?"), ("Bob", "Fine. Note: so far."), ("Anna", "And then?"), ("Bob", "Yes.")]
 ONCE = [("Anna", "How are you?"), ("Bob", "Fine."), ("Anna", "And then?")]
@@ -13,12 +13,12 @@ SPEAKERS = [("Speaker 1", "How are you?"), ("Speaker 2", "Fine."), ("Speaker 1",
 
 
 def read(data: bytes | str, *named: str) -> list[Said]:
-    found = transcript_in(data.encode() if isinstance(data, str) else data, "talk", named=named)
+    found = read_transcript(data.encode() if isinstance(data, str) else data, "talk", named=named)
     return [(turn.speaker, turn.text) for turn in found.turns]
 
 
 def starts(data: bytes | str) -> list[float | None]:
-    return [turn.start for turn in transcript_in(data.encode() if isinstance(data, str) else data, "talk").turns]
+    return [turn.start for turn in read_transcript(data.encode() if isinstance(data, str) else data, "talk").turns]
 
 
 def written(way: str, talk: list[Said], between: str = "\n") -> str:
@@ -96,7 +96,7 @@ def test_times_of_whisper_are_times() -> None:
         "[59:58.000 --> 01:00:01.000]  so",
         "[01:00:01.000 --> 01:00:02.500]  on",
     ]
-    (turn,) = transcript_in("\n".join(lines).encode(), "talk").turns
+    (turn,) = read_transcript("\n".join(lines).encode(), "talk").turns
     assert (turn.text, turn.start, turn.end) == ("Hello\nso\non", 0, 3602.5)
     assert [cue.start for cue in turn.cues] == [0, 3598, 3601]
 
@@ -105,7 +105,7 @@ def test_times_between_turns_of_google_meet_are_times() -> None:
     text = (
         "Transcript\n\nAnna: So?\nBob: Yes.\n\n00:05:00\n\nAnna: And?\nBob: No.\n\n00:10:00\n\nAnna: Well.\nBob: Bye."
     )
-    found = transcript_in(text.encode(), "talk").turns
+    found = read_transcript(text.encode(), "talk").turns
     assert [turn.text for turn in found] == ["Transcript", "So?", "Yes.", "And?", "No.", "Well.", "Bye."]
     assert [turn.start for turn in found] == [None, None, None, 300, None, 600, None]
 

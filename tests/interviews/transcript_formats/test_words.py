@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.support.transcript_writers import WRITERS, Said, times
 
-from quaestor.interviews.transcript_formats import transcript_in
+from quaestor.interviews.transcript_formats import read_transcript
 from quaestor.interviews.transcript_formats.records import ReadTranscript
-from quaestor.interviews.transcript_formats.text_decoding import lines_of
+from quaestor.interviews.transcript_formats.text_decoding import split_lines
 
 WORDS = (
     "so", "the", "model:", "loss", "12:30", "00:01:02", "[laughs]", "(..)", "Note:", "3.14", "a<b", "x & y", "AT&T",
@@ -48,7 +48,7 @@ def read(found: ReadTranscript) -> list[tuple[str, list[str]]]:
 @settings(max_examples=40, deadline=None)
 @given(talk=talks)
 def test_every_format_gives_back_the_words_and_who_said_them(way: str, talk: list[Said]) -> None:
-    assert read(transcript_in(WRITERS[way](talk), "talk")) == spoken(talk)
+    assert read(read_transcript(WRITERS[way](talk), "talk")) == spoken(talk)
 
 
 CUE_NAMES = {
@@ -71,7 +71,7 @@ def test_only_numbers_and_names_of_cues_are_no_words(naming: str, cues: list[lis
         f"{name(place)}{times(place)}\n" + "\n\n".join("\n".join(lines) for lines in said)
         for place, said in enumerate(cues)
     )
-    found = transcript_in(f"WEBVTT\n\n{f'{chr(10)}{between}'.join(written)}\n".encode(), "talk")
+    found = read_transcript(f"WEBVTT\n\n{f'{chr(10)}{between}'.join(written)}\n".encode(), "talk")
     words = [word for said in cues for lines in said for line in lines for word in line.split()]
     assert [word for turn in found.turns for word in turn.text.split()] == words
     assert found.left_out == ()
@@ -90,7 +90,7 @@ def test_whoever_is_named_without_a_colon_keeps_their_words(way: str, talk: list
     """Who quotes a speaker at the beginning of a line is taken for them; so a quiet word comes first."""
     talk = [(who, f"well {words}") for who, words in talk]
     text = "\n\n".join(way.format(place, who, words) for place, (who, words) in enumerate(talk))
-    assert read(transcript_in(text.encode(), "talk", named=sorted(dict(talk)))) == spoken(talk)
+    assert read(read_transcript(text.encode(), "talk", named=sorted(dict(talk)))) == spoken(talk)
 
 
 @settings(max_examples=30, deadline=None)
@@ -102,21 +102,21 @@ def test_whoever_is_named_without_a_colon_keeps_their_words(way: str, talk: list
 def test_line_endings_change_no_character_of_a_turn(way: str, talk: list[Said], ending: str) -> None:
     written = WRITERS[way](talk).decode()
     assert (
-        transcript_in(ending.join(lines_of(written)).encode(), "talk").turns
-        == transcript_in(written.encode(), "talk").turns
+        read_transcript(ending.join(split_lines(written)).encode(), "talk").turns
+        == read_transcript(written.encode(), "talk").turns
     )
 
 
 @pytest.mark.parametrize("way", ["headed-text", "teams-document", "table-document", "teams-webvtt"])
 def test_who_quotes_somebody_by_name_goes_on_speaking(way: str) -> None:
     talk = [("Interviewer", "Why?"), ("Guest A", "Interviewer: that is you."), ("Interviewer", "Guest A: you, then.")]
-    assert read(transcript_in(WRITERS[way](talk), "talk")) == spoken(talk)
+    assert read(read_transcript(WRITERS[way](talk), "talk")) == spoken(talk)
 
 
 @settings(max_examples=30, deadline=None)
 @given(talk=talks, way=st.sampled_from(["teams-webvtt", "zoom-webvtt", "subrip"]))
 def test_times_of_cues_stay_at_the_places_of_their_words(way: str, talk: list[Said]) -> None:
-    found = transcript_in(WRITERS[way](talk), "talk")
+    found = read_transcript(WRITERS[way](talk), "talk")
     starts: list[float] = []
     for turn in found.turns:
         assert (turn.start, turn.end) == (min([turn.start or 0, *(cue.start for cue in turn.cues)]), turn.end)

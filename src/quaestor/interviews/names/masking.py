@@ -14,7 +14,7 @@ from quaestor.base.errors import StateError
 from quaestor.interviews.model.records import Replacement, SpokenTurn, Transcript
 from quaestor.interviews.names.known_names import REPLACE, InterviewNames, get_finder
 from quaestor.interviews.names.matches import OPEN, list_places, merge_shared_names
-from quaestor.interviews.repository import Interviews, spoken_turns
+from quaestor.interviews.repository import Interviews, build_spoken_turns
 from quaestor.interviews.transcripts.import_file import list_entries_since_import
 from quaestor.store.sealed_file import NewEntry, SealedEntry
 
@@ -103,7 +103,7 @@ def _build_shown(interviews: Interviews, name: str) -> ShownTranscript:
 def _build_at(interviews: Interviews, name: str, entries: Sequence[SealedEntry]) -> Transcript:
     """Returns a transcript as its first entries define it: with what was confirmed and masked by then."""
     interview = interviews.interview(name)
-    turns = spoken_turns(interviews.file.read_pieces(name), entries, interviews.guide_of(interview))
+    turns = build_spoken_turns(interviews.file.read_pieces(name), entries, interviews.guide_of(interview))
     hidden: dict[int, list[Replacement]] = {}
     for replacement in _list_masks(entries).values():
         hidden.setdefault(replacement.turn, []).append(replacement)

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from quaestor.coding.visibility import Viewer
 from quaestor.interviews.repository import Interviews
 from quaestor.interviews.themes.cells import build_interview_tables
-from quaestor.interviews.themes.co_occurrence import SATURATION, TOGETHER, saturation_of, stop_in_words
-from quaestor.interviews.themes.figures import CODE_MAP, figure_of
+from quaestor.interviews.themes.co_occurrence import SATURATION, TOGETHER, compute_saturation, describe_stop
+from quaestor.interviews.themes.figures import CODE_MAP, draw_figure
 from quaestor.interviews.themes.figures import SATURATION as SATURATION_FIGURE
 from quaestor.interviews.themes.figures import TOGETHER as TOGETHER_FIGURE
-from quaestor.interviews.themes.quotations import themes_seen
+from quaestor.interviews.themes.quotations import read_visible_themes
 from quaestor.interviews.themes.records import InterviewThemes
 from quaestor.interviews.themes.tables import MATRIX, QUOTATIONS, THEMES, base_notes
 from quaestor.render.table_model import Table
@@ -49,7 +49,7 @@ class ThemesPage:
 
 def themes_page_seen(interviews: Interviews, viewer: Viewer) -> ThemesPage:
     """Builds the page for a viewer, cached as long as what they may see stays the same."""
-    themes = themes_seen(interviews, viewer)
+    themes = read_visible_themes(interviews, viewer)
     what = f"page of themes: {viewer.role}, {themes.rounds}"
     return interviews.computed_once(what, themes, lambda: themes_page(themes))
 
@@ -59,7 +59,7 @@ def themes_page(themes: InterviewThemes) -> ThemesPage:
     base = base_notes(themes)
     if not themes.quotations:
         return ThemesPage(themes, (), base)
-    stops = tuple(stop_in_words(stop) for stop in saturation_of(themes).stops)
+    stops = tuple(describe_stop(stop) for stop in compute_saturation(themes).stops)
     sections = [
         _section(themes, table, {*base, *stops}) for table in build_interview_tables(themes) if table.id != QUOTATIONS
     ]
@@ -73,5 +73,5 @@ def _section(themes: InterviewThemes, table: Table, common_notes: set[str]) -> T
     theme_section = ThemeSection(table, notes=notes, codes={row: code for row, code in codes.items() if code in known})
     if table.id not in _FIGURES:
         return theme_section
-    figure = figure_of(themes, _FIGURES[table.id])
+    figure = draw_figure(themes, _FIGURES[table.id])
     return replace(theme_section, figure=figure.name, alt=figure.alt, size=figure.size)

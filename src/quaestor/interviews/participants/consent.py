@@ -15,7 +15,7 @@ from quaestor.base.errors import InputError, QuaestorError, StateError
 from quaestor.base.names import join_with_or
 from quaestor.coding.session import require_lead
 from quaestor.interviews.model.guide_file import parse_guide
-from quaestor.interviews.repository import PLANS, Interviews, guide_files
+from quaestor.interviews.repository import PLANS, Interviews, list_guide_files
 from quaestor.people.credentials import hash_token
 from quaestor.store.records import NewAct, new_key
 from quaestor.store.sealed_file import NewEntry, SealedEntry
@@ -102,7 +102,7 @@ class Link:
 def find_consent_form_file(study: Study) -> Path:
     """Returns the consent form that the guides of a study name, or `agreement.md` next to them."""
     folder, named = study.root / "instruments", set()
-    for name, path in guide_files(study).items():
+    for name, path in list_guide_files(study).items():
         try:
             named.add(parse_guide(path.read_text("utf-8-sig"), name).agreement)
         except (QuaestorError, UnicodeDecodeError):

@@ -15,7 +15,7 @@ from quaestor.coding.session import require_lead
 from quaestor.deidentify.name_forms import is_searchable
 from quaestor.interviews.free_text import WITHDRAW_ACT
 from quaestor.interviews.model.records import Participant
-from quaestor.interviews.repository import Interviews, next_pseudonym, participants_in
+from quaestor.interviews.repository import Interviews, build_next_pseudonym, read_participants
 from quaestor.store.sealed_file import NewEntry, SealedEntry
 
 _CONTACT = "contact"
@@ -54,12 +54,12 @@ def add_participant(
 
     def first(known: Sequence[SealedEntry]) -> list[NewEntry]:
         sent = next((entry for entry in known if key and entry.key == key), None)
-        name = sent.participant if sent else next_pseudonym([*(entry.participant for entry in known), *gone])
+        name = sent.participant if sent else build_next_pseudonym([*(entry.participant for entry in known), *gone])
         return [
             _build_entry(interviews, Participant(name, about.role, about.years, about.field, synthetic), actor, key)
         ]
 
-    return participants_in(interviews.file.add_computed(first, about=""))[0]
+    return read_participants(interviews.file.add_computed(first, about=""))[0]
 
 
 def change_participant(

@@ -7,7 +7,12 @@ from dataclasses import dataclass, replace
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import join_with_or, sort_by_similarity
-from quaestor.interviews.themes.co_occurrence import SATURATION, TOGETHER, saturation_table, together_table
+from quaestor.interviews.themes.co_occurrence import (
+    SATURATION,
+    TOGETHER,
+    build_co_occurrence_table,
+    build_saturation_table,
+)
 from quaestor.interviews.themes.records import InterviewThemes, Quotation, select_quotations
 from quaestor.interviews.themes.tables import (
     MATRIX,
@@ -37,7 +42,12 @@ def build_interview_tables(themes: InterviewThemes, used_ids: Collection[str] = 
         return name
 
     called = {name: free(name) for name in _EVERYWHERE}
-    first = [themes_table(themes), matrix_table(themes), saturation_table(themes), together_table(themes)]
+    first = [
+        themes_table(themes),
+        matrix_table(themes),
+        build_saturation_table(themes),
+        build_co_occurrence_table(themes),
+    ]
     own = [replace(table, id=free(table.id)) for table in (*reference_tables(themes), *field_tables(themes))]
     known = [replace(table, id=called[table.id]) for table in (*first, quotations_table(themes))]
     return [*known[:-1], *own, known[-1]]

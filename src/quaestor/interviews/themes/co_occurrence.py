@@ -46,7 +46,7 @@ class Pair:
     on_words: float | None
 
 
-def pairs(themes: InterviewThemes) -> list[Pair]:
+def find_pairs(themes: InterviewThemes) -> list[Pair]:
     """Returns all pairs of codes in the same turn or answer, most frequent first."""
     places = {code.id: place for place, code in enumerate(themes.codes)}
     turns, in_turns = find_occurrences(themes, TURN)
@@ -107,9 +107,9 @@ def themes_with(themes: InterviewThemes, code: str) -> list[tuple[str, list[tupl
     ]
 
 
-def together_table(themes: InterviewThemes) -> Table:
+def build_co_occurrence_table(themes: InterviewThemes) -> Table:
     """Builds the table of codes that occur together, counted in turns, in answers and in shared characters."""
-    code_pairs = pairs(themes)
+    code_pairs = find_pairs(themes)
     rows = [_pair_row(themes, code_pair) for code_pair in code_pairs[:_MOST_PAIRS]]
     columns = (
         Column("turns", "turns", ("", "Jaccard"), numbers=("", "Jaccard")),
@@ -157,13 +157,13 @@ def _counted_with(number: int, jaccard: float | None, selection: Selection | Non
 SATURATION = "saturation"
 
 
-def saturation_of(themes: InterviewThemes) -> Saturation:
+def compute_saturation(themes: InterviewThemes) -> Saturation:
     return saturation(list_codes_by_interview(themes), themes.seed)
 
 
-def saturation_table(themes: InterviewThemes) -> Table:
+def build_saturation_table(themes: InterviewThemes) -> Table:
     """Builds the table of new codes per interview, and the number of codes expected in other orders."""
-    saturation = saturation_of(themes)
+    saturation = compute_saturation(themes)
     seen: set[str] = set()
     rows = []
     for place, (interview, participant) in enumerate(themes.interviews):
@@ -202,14 +202,14 @@ def saturation_table(themes: InterviewThemes) -> Table:
     )
     notes = (
         "On average: the number of codes in that many interviews, over all orders of the interviews.",
-        *(stop_in_words(stop) for stop in saturation.stops),
+        *(describe_stop(stop) for stop in saturation.stops),
         *base_notes(themes),
     )
     title = "New codes interview by interview"
     return Table(SATURATION, title, "interview", columns, (Group("", tuple(rows)),), notes=notes)
 
 
-def stop_in_words(stop: StoppingPoint) -> str:
+def describe_stop(stop: StoppingPoint) -> str:
     """Describes the result of a stopping rule in a sentence."""
     rule = stop.rule
     rule_text = f"{rule.name} ({rule.base} + {rule.run})"

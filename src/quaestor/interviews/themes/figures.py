@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from quaestor.interviews.themes.co_occurrence import saturation_of, stop_in_words
+from quaestor.interviews.themes.co_occurrence import compute_saturation, describe_stop
 from quaestor.interviews.themes.records import TURN, InterviewThemes, count_mentions, find_occurrences
 from quaestor.measures.co_occurrence import co_occurrence
 from quaestor.render.figures.code_grid import draw_co_occurrence, draw_code_map
@@ -18,28 +18,28 @@ _MOST_CODES = 14
 """The codes shown, those that co-occur most often."""
 
 
-def figures_of(themes: InterviewThemes) -> list[Figure]:
-    return [figure_of(themes, name) for name in FIGURES]
+def draw_figures(themes: InterviewThemes) -> list[Figure]:
+    return [draw_figure(themes, name) for name in FIGURES]
 
 
-def figure_of(themes: InterviewThemes, name: str) -> Figure:
+def draw_figure(themes: InterviewThemes, name: str) -> Figure:
     """Draws the figure of this name."""
     return {SATURATION: _saturation, CODE_MAP: _code_map, TOGETHER: _together}[name](themes)
 
 
-def drawn(themes: InterviewThemes, name: str) -> str | None:
+def render_figure(themes: InterviewThemes, name: str) -> str | None:
     """Returns a figure as SVG for a page; None if there is none of that name."""
-    return render_svg(figure_of(themes, name)) if name in FIGURES else None
+    return render_svg(draw_figure(themes, name)) if name in FIGURES else None
 
 
 def _saturation(themes: InterviewThemes) -> Figure:
-    saturation = saturation_of(themes)
+    saturation = compute_saturation(themes)
     names = [interview for interview, _ in themes.interviews]
     lines = zip(
         names, saturation.new, saturation.total, saturation.expected, saturation.low, saturation.high, strict=True
     )
     return draw_saturation(
-        [SaturationPoint(*line) for line in lines], stops=[stop_in_words(stop) for stop in saturation.stops]
+        [SaturationPoint(*line) for line in lines], stops=[describe_stop(stop) for stop in saturation.stops]
     )
 
 

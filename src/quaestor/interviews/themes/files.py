@@ -14,8 +14,8 @@ from quaestor.base.names import join_with_or, sort_by_similarity
 from quaestor.interviews.names.remaining import refuse_names_in
 from quaestor.interviews.repository import Interviews
 from quaestor.interviews.themes.cells import build_interview_tables
-from quaestor.interviews.themes.co_occurrence import pairs, saturation_of, stop_in_words
-from quaestor.interviews.themes.figures import figures_of
+from quaestor.interviews.themes.co_occurrence import compute_saturation, describe_stop, find_pairs
+from quaestor.interviews.themes.figures import draw_figures
 from quaestor.interviews.themes.records import InterviewThemes, Quotation, Reference, count_mentions
 from quaestor.measures.co_occurrence import participant_shares
 from quaestor.render.figures.export import write_figure
@@ -27,7 +27,7 @@ def write_themes(interviews: Interviews, themes: InterviewThemes, folder: Path) 
     refuse_names_in(interviews)
     folder.mkdir(parents=True, exist_ok=True)
     written = [path for table in build_interview_tables(themes) for path in write_table(table, folder / "tables")]
-    written += [path for figure in figures_of(themes) for path in write_figure(figure, folder / "figures")]
+    written += [path for figure in draw_figures(themes) for path in write_figure(figure, folder / "figures")]
     whole = folder / "themes.json"
     document = {**themes_json(themes), "quotations": [quotation_json(quotation) for quotation in themes.quotations]}
     write_atomically(whole, (json.dumps(document, ensure_ascii=False, indent=2) + "\n").encode())
@@ -62,7 +62,7 @@ def themes_json(themes: InterviewThemes) -> dict[str, Any]:
             "characters": pair.characters,
             "characters_jaccard": pair.on_words,
         }
-        for pair in pairs(themes)
+        for pair in find_pairs(themes)
     ]
     return {
         "rounds": list(themes.rounds),
@@ -90,7 +90,7 @@ def _reference_json(reference: Reference) -> dict[str, Any]:
 
 
 def saturation_json(themes: InterviewThemes) -> dict[str, Any]:
-    saturation = saturation_of(themes)
+    saturation = compute_saturation(themes)
     curve = zip(
         themes.interviews,
         saturation.new,
@@ -107,7 +107,7 @@ def saturation_json(themes: InterviewThemes) -> dict[str, Any]:
             for (name, who), *numbers in curve
         ],
         "rules": [
-            {**asdict(stop.rule), "reached": stop.reached, "shares": list(stop.shares), "words": stop_in_words(stop)}
+            {**asdict(stop.rule), "reached": stop.reached, "shares": list(stop.shares), "words": describe_stop(stop)}
             for stop in saturation.stops
         ],
     }
@@ -133,7 +133,7 @@ def quotation_json(quotation: Quotation) -> dict[str, Any]:
     }
 
 
-def quotations_of(themes: InterviewThemes, code: str) -> tuple[str, list[Quotation]]:
+def find_quotations(themes: InterviewThemes, code: str) -> tuple[str, list[Quotation]]:
     """Returns the name of a code or theme, and its quotations."""
     names = {code.theme: code.theme_name for code in themes.codes} | {code.id: code.path for code in themes.codes}
     if code not in names:

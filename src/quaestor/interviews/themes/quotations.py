@@ -37,7 +37,7 @@ from quaestor.interviews.themes.records import (
 from quaestor.people.roles import Role
 
 
-def unnamed_themes(interviews: Interviews, themes: InterviewThemes) -> InterviewThemes:
+def mask_themes(interviews: Interviews, themes: InterviewThemes) -> InterviewThemes:
     """Masks known names in codes and added items; a code whose name contains one also gets another id."""
     mask = build_masker(interviews)
     names = {code.id: code.name for code in themes.codes} | {code.theme: code.theme_name for code in themes.codes}
@@ -83,15 +83,15 @@ def _reference(mask: Callable[[str], str], reference: Reference, ids: Mapping[st
 _OTHER = "other"
 
 
-def themes_of(interviews: Interviews, rounds: Sequence[str] = (), actor: str | None = None) -> InterviewThemes:
+def read_themes(interviews: Interviews, rounds: Sequence[str] = (), actor: str | None = None) -> InterviewThemes:
     """Returns the results of the named rounds, or of all closed rounds on transcripts; a rater's view is recorded."""
     coded = read_coded_passages(interviews, rounds, actor)
     if not coded.rounds:
         raise StateError(NOTHING)
-    return _gathered(interviews, coded)
+    return _build_themes(interviews, coded)
 
 
-def themes_seen(interviews: Interviews, viewer: Viewer) -> InterviewThemes:
+def read_visible_themes(interviews: Interviews, viewer: Viewer) -> InterviewThemes:
     """Returns the results of the rounds that a viewer may see; records no view."""
     with interviews.coding.locked_state() as state:
         sight = Visibility(state, interviews.coding.lead, viewer)
@@ -103,7 +103,7 @@ def themes_seen(interviews: Interviews, viewer: Viewer) -> InterviewThemes:
 
     def gathered() -> InterviewThemes:
         coded = read_decided_passages(interviews, rounds)
-        return _gathered(interviews, coded) if is_lead else _without_names(interviews, coded)
+        return _build_themes(interviews, coded) if is_lead else _without_names(interviews, coded)
 
     # Ratings in an open round change neither `changed` nor, unless they contain free text, the files.
     mark = (changed, interviews.version(), interviews.study.settings.study.seed)
@@ -133,7 +133,7 @@ def _without_names(interviews: Interviews, coded: DecidedPassages) -> InterviewT
         return replace(passage, words=turn.text[start:end], memo=mask(passage.memo), fields=fields)
 
     passages = tuple(unnamed(passage) for passage in coded.passages)
-    return unnamed_themes(interviews, _gathered(interviews, replace(coded, passages=passages), talks))
+    return mask_themes(interviews, _build_themes(interviews, replace(coded, passages=passages), talks))
 
 
 NOTHING = (
@@ -150,7 +150,7 @@ def has_themes(state: State) -> bool:
     )
 
 
-def _gathered(
+def _build_themes(
     interviews: Interviews, coded: DecidedPassages, shown: Mapping[str, Transcript] | None = None
 ) -> InterviewThemes:
     state = interviews.coding.state
@@ -158,7 +158,7 @@ def _gathered(
     transcripts = shown or {transcript.interview: transcript for transcript in interviews.transcripts()}
     counted = [passage for passage in coded.passages if passage.code]
     questions = {name: _questions(interviews, transcript) for name, transcript in transcripts.items()}
-    fields_by_code = _asked(state, coded.rounds)
+    fields_by_code = _list_fields(state, coded.rounds)
     quotations = tuple(
         _quotations(book, counted, transcripts, questions, map_items_to_answers(interviews), fields_by_code)
     )
@@ -233,10 +233,10 @@ def _quotations(
             _fields(ordered, fields_by_code.get(first.code, ())),
             " ".join(passage.memo for passage in ordered if passage.memo),
             len({rater for passage in ordered for rater in passage.raters}),
-            _said(spoken, first.turn - 1),
+            _build_context(spoken, first.turn - 1),
             spoken[first.turn].text[:start],
             spoken[last.turn].text[end:],
-            _said(spoken, last.turn + 1),
+            _build_context(spoken, last.turn + 1),
         )
 
 
@@ -246,11 +246,11 @@ def _fields(several: Sequence[CodedPassage], field_names: Sequence[str]) -> dict
     return {name: values[name] for name in dict.fromkeys((*field_names, *values)) if name in values}
 
 
-def _said(turns: Sequence[SpokenTurn], number: int) -> ContextTurn | None:
+def _build_context(turns: Sequence[SpokenTurn], number: int) -> ContextTurn | None:
     return ContextTurn(turns[number].voice, turns[number].text) if 0 <= number < len(turns) else None
 
 
-def _asked(state: State, rounds: Sequence[str]) -> dict[str, tuple[str, ...]]:
+def _list_fields(state: State, rounds: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """Maps each current code to its fields; a code inherits the fields of codes merged into it."""
     fields_by_code: dict[str, tuple[str, ...]] = {}
     for code, names in (field for name in rounds for field in require_passage_facet(state.round(name).plan).fields):

@@ -6,7 +6,7 @@ reported; line breaks that only fit text onto a screen become spaces.
 
 from __future__ import annotations
 
-from quaestor.interviews.transcript_formats.detect import FORMATS, LARGEST, transcript_in
+from quaestor.interviews.transcript_formats.detect import FORMATS, LARGEST, read_transcript
 from quaestor.interviews.transcript_formats.text_decoding import ENCODINGS
 
-__all__ = ["ENCODINGS", "FORMATS", "LARGEST", "transcript_in"]
+__all__ = ["ENCODINGS", "FORMATS", "LARGEST", "read_transcript"]

@@ -8,31 +8,32 @@ from itertools import islice, pairwise
 
 from quaestor.base.errors import InputError
 from quaestor.base.names import join_with_or, suggest
-from quaestor.interviews.transcript_formats.docx import document_lines
+from quaestor.interviews.transcript_formats.docx import read_document_lines
 from quaestor.interviews.transcript_formats.plain_text import find_openings, read_utterances
 from quaestor.interviews.transcript_formats.records import CuePlace, ReadTranscript, RecordedTurn, Utterance
-from quaestor.interviews.transcript_formats.subtitles import from_subrip, from_webvtt
+from quaestor.interviews.transcript_formats.subtitles import read_subrip, read_webvtt
 from quaestor.interviews.transcript_formats.text_decoding import (
     FALLBACK,
-    decoded,
+    decode_text,
     is_misread,
-    lines_of,
     require_few_lines,
+    split_lines,
 )
-from quaestor.interviews.transcript_formats.timestamps import timing
+from quaestor.interviews.transcript_formats.timestamps import parse_timing
 
 LONGEST_TURN = 400
 """From this number of words on, the next cue or paragraph begins a new turn, because raters code turns."""
 MOST = 100_000
 
 
-def turns_of(
+def build_turns(
     utterances: Iterable[Utterance], joint: str, where: str, *, apart: bool = False
 ) -> tuple[RecordedTurn, ...]:
     """Joins utterances of a speaker into turns with a space or line break; `apart` makes each one a turn."""
     longest = 0 if apart else LONGEST_TURN
     readers = [
-        _turn(group, joint) for group in _by_speaker((utterance for utterance in utterances if utterance.text), longest)
+        _build_turn(group, joint)
+        for group in _group_by_speaker((utterance for utterance in utterances if utterance.text), longest)
     ]
     if not readers:
         raise InputError(f"{where} contains no speech: check that it is a transcript")
@@ -41,7 +42,7 @@ def turns_of(
     return tuple(readers)
 
 
-def _by_speaker(utterances: Iterable[Utterance], longest: int) -> Iterator[list[Utterance]]:
+def _group_by_speaker(utterances: Iterable[Utterance], longest: int) -> Iterator[list[Utterance]]:
     group: list[Utterance] = []
     words = 0
     for utterance in utterances:
@@ -54,7 +55,7 @@ def _by_speaker(utterances: Iterable[Utterance], longest: int) -> Iterator[list[
         yield group
 
 
-def _turn(group: Sequence[Utterance], joint: str) -> RecordedTurn:
+def _build_turn(group: Sequence[Utterance], joint: str) -> RecordedTurn:
     cues, place = [], 0
     for turn in group:
         if turn.start is not None:
@@ -82,7 +83,7 @@ _HEAD = 50
 _WEBVTT = re.compile(r"WEBVTT(?:[ \t].*)?")
 
 
-def transcript_in(
+def read_transcript(
     data: bytes, name: str, format: str = "", named: Collection[str] = (), encoding: str = "", *, apart: bool = False
 ) -> ReadTranscript:
     """Reads a transcript; format and encoding are detected unless they are given.
@@ -100,37 +101,37 @@ def transcript_in(
         dict.fromkeys(speaker for label in named if (speaker := " ".join(label.split()).rstrip(":：").rstrip()))
     )
     if data.startswith(_ZIP) or format == "docx":
-        return _document(data, name, format, speakers, encoding, apart)
-    text, encoding_found = decoded(data, name, encoding)
+        return _read_document(data, name, format, speakers, encoding, apart)
+    text, encoding_found = decode_text(data, name, encoding)
     require_few_lines(text, name)
-    lines = lines_of(text)
-    chosen = format or _format_of(lines)
+    lines = split_lines(text)
+    chosen = format or _detect_format(lines)
     if chosen == "text":
         utterances, beside = read_utterances(find_openings(lines, speakers), speakers), list[str]()
     else:
-        utterances, beside = (from_webvtt if chosen == "webvtt" else from_subrip)(lines, speakers)
-    _require_all(speakers, utterances, name)
+        utterances, beside = (read_webvtt if chosen == "webvtt" else read_subrip)(lines, speakers)
+    _require_speakers(speakers, utterances, name)
     joint = "\n" if chosen == "text" else " "
     doubtful = not encoding and encoding_found == FALLBACK and is_misread(text)
     return ReadTranscript(
-        chosen, encoding_found, turns_of(utterances, joint, name, apart=apart), tuple(beside), doubtful
+        chosen, encoding_found, build_turns(utterances, joint, name, apart=apart), tuple(beside), doubtful
     )
 
 
-def _document(
+def _read_document(
     data: bytes, name: str, format: str, named: tuple[str, ...], encoding: str, apart: bool
 ) -> ReadTranscript:
     if format not in ("", "docx"):
         raise InputError(f"{name} is a Word document: leave --format out, or save it as {format}")
     if encoding:
         raise InputError(f"{name} is a Word document, which needs no encoding: leave it out")
-    lines, beside = document_lines(data, name, named)
+    lines, beside = read_document_lines(data, name, named)
     utterances = read_utterances(lines, named)
-    _require_all(named, utterances, name)
-    return ReadTranscript("docx", "UTF-8", turns_of(utterances, "\n", name, apart=apart), tuple(beside))
+    _require_speakers(named, utterances, name)
+    return ReadTranscript("docx", "UTF-8", build_turns(utterances, "\n", name, apart=apart), tuple(beside))
 
 
-def _require_all(named: Collection[str], utterances: Sequence[Utterance], where: str) -> None:
+def _require_speakers(named: Collection[str], utterances: Sequence[Utterance], where: str) -> None:
     """Raises InputError if a given speaker never speaks: a typing error would give their words to somebody else."""
     speakers = {utterance.speaker for utterance in utterances}
     missing = [speaker for speaker in named if speaker not in speakers]
@@ -140,12 +141,14 @@ def _require_all(named: Collection[str], utterances: Sequence[Utterance], where:
         )
 
 
-def _format_of(lines: list[str]) -> str:
+def _detect_format(lines: list[str]) -> str:
     """Detects WebVTT by its header, and SubRip by the timing of its first cue."""
     filled = list(islice((line for line in lines if line.strip()), _HEAD))
     if filled and _WEBVTT.fullmatch(filled[0].strip()):
         return "webvtt"
-    numbered = len(filled) > 1 and filled[0].strip().isdecimal() and timing(filled[1]) is not None
-    bare = len(filled) > 1 and timing(filled[0]) is not None and "," in filled[0]
-    below = any(line.strip().isdecimal() and timing(two) is not None and "," in two for line, two in pairwise(filled))
+    numbered = len(filled) > 1 and filled[0].strip().isdecimal() and parse_timing(filled[1]) is not None
+    bare = len(filled) > 1 and parse_timing(filled[0]) is not None and "," in filled[0]
+    below = any(
+        line.strip().isdecimal() and parse_timing(two) is not None and "," in two for line, two in pairwise(filled)
+    )
     return "srt" if numbered or bare or below else "text"

@@ -12,7 +12,7 @@ from posixpath import normpath
 from xml.parsers import expat
 
 from quaestor.base.errors import InputError
-from quaestor.interviews.transcript_formats.text_decoding import MOST_LINES, too_many_lines
+from quaestor.interviews.transcript_formats.text_decoding import MOST_LINES, build_too_long_error
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _GREEK = "ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖαβχδεφγηιϕκλμνοπθρστυϖωξψζ"
@@ -26,7 +26,7 @@ _PLACES = range(0xF000, 0xF100)
 """The range to which Word maps the characters of symbol fonts."""
 
 
-def symbol(font: str, char: str) -> str:
+def decode_symbol(font: str, char: str) -> str:
     """Returns the character of a symbol; for an unknown font the character as written, empty if there is none."""
     try:
         code = int(char, 16)
@@ -70,7 +70,7 @@ class Allowance:
         if self.letters < 0:
             raise InputError(f"{self.where} has over {MOST_LETTERS:,} letters: check that it is a transcript")
         if self.lines < 0:
-            raise too_many_lines(self.where)
+            raise build_too_long_error(self.where)
 
 
 @dataclass
@@ -104,7 +104,7 @@ class DocumentReader:
             case "br" | "cr":
                 self.put("\n")
             case "sym":
-                self.put(symbol(*(_attribute(attributes, attribute) for attribute in ("font", "char"))))
+                self.put(decode_symbol(*(_attribute(attributes, attribute) for attribute in ("font", "char"))))
             case "noBreakHyphen":
                 self.put("\N{NON-BREAKING HYPHEN}")
             case "p":
@@ -194,7 +194,7 @@ _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _ENCRYPTED = 0x1
 
 
-def unpacked(data: bytes, where: str) -> tuple[list[str | list[str]], list[str]]:
+def unpack_document(data: bytes, where: str) -> tuple[list[str | list[str]], list[str]]:
     """Returns the blocks and notes of a document, unpacked in small pieces up to a limit."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -203,9 +203,9 @@ def unpacked(data: bytes, where: str) -> tuple[list[str | list[str]], list[str]]
                     f"{where} has {len(archive.infolist()):,} parts, too many for a transcript: save it as text"
                 )
             allowed = Allowance(where, bytes=MOST_BYTES)
-            main = _main_part(archive, allowed)
-            blocks = _paragraphs(archive, main, allowed)
-            return blocks, _notes(archive, main.rpartition("/")[0], allowed)
+            main = _find_main_part(archive, allowed)
+            blocks = _read_blocks(archive, main, allowed)
+            return blocks, _read_notes(archive, main.rpartition("/")[0], allowed)
     except (zipfile.BadZipFile, zlib.error, EOFError, KeyError, NotImplementedError, RuntimeError, UnicodeError):
         raise InputError(
             f"{where} is not a valid Word document (old .doc, protected or damaged): save it as .docx or as text"
@@ -214,7 +214,7 @@ def unpacked(data: bytes, where: str) -> tuple[list[str | list[str]], list[str]]
         raise InputError(f"{where} contains invalid XML: save it again, or as text") from None
 
 
-def _main_part(archive: zipfile.ZipFile, allowed: Allowance) -> str:
+def _find_main_part(archive: zipfile.ZipFile, allowed: Allowance) -> str:
     """Returns the main part to which the package's relations lead, usually `word/document.xml`."""
     parts = [_PART]
 
@@ -230,7 +230,7 @@ def _main_part(archive: zipfile.ZipFile, allowed: Allowance) -> str:
     return next(part for part in (*reversed(parts), _PART) if part == _PART or part in archive.namelist())
 
 
-def _notes(archive: zipfile.ZipFile, folder: str, allowed: Allowance) -> list[str]:
+def _read_notes(archive: zipfile.ZipFile, folder: str, allowed: Allowance) -> list[str]:
     """Returns the notes of a document, each once: headers are repeated for every kind of page."""
     notes: dict[str, list[str]] = {kind: [] for kind in _BESIDE}
     for part in sorted(archive.namelist()):
@@ -238,14 +238,14 @@ def _notes(archive: zipfile.ZipFile, folder: str, allowed: Allowance) -> list[st
         named = _PART_NAME.fullmatch(name)
         if place != folder or named is None or named["kind"] not in _BESIDE:
             continue
-        for block in _paragraphs(archive, part, allowed):
+        for block in _read_blocks(archive, part, allowed):
             words = " | ".join(" ".join(cell.split()) for cell in ([block] if isinstance(block, str) else block))
             notes[named["kind"]] += [f"{_BESIDE[named['kind']]}: {words}"] if words.strip(" |") else []
     beside = [note for kind in ("footnotes", "endnotes", "comments") for note in notes[kind]]
     return [*beside, *dict.fromkeys([*notes["header"], *notes["footer"]])]
 
 
-def _paragraphs(archive: zipfile.ZipFile, part: str, allowed: Allowance) -> list[str | list[str]]:
+def _read_blocks(archive: zipfile.ZipFile, part: str, allowed: Allowance) -> list[str | list[str]]:
     """Returns the paragraphs and rows of a part."""
     reader = DocumentReader(allowed=allowed)
     parser = expat.ParserCreate(namespace_separator=" ")

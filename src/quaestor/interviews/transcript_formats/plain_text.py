@@ -14,16 +14,23 @@ from quaestor.interviews.transcript_formats.speaker_labels import (
     SURE,
     Opening,
     Speakers,
+    find_line_opening,
+    find_line_openings,
+    find_speakers,
     is_name_like,
     is_only_a_persons,
     is_ordinary,
     is_plausible,
     is_word_for_a_speaker,
-    opening_of,
-    openings_of,
-    speakers_among,
 )
-from quaestor.interviews.transcript_formats.timestamps import STAMP, TIME, stamp_end, stamp_seconds, timing, unmarked
+from quaestor.interviews.transcript_formats.timestamps import (
+    STAMP,
+    TIME,
+    parse_stamp,
+    parse_stamp_end,
+    parse_timing,
+    strip_time_marks,
+)
 
 _TIMED = re.compile(
     rf"(?P<time>\[\s*+{TIME}(?:\s*+-->\s*+{TIME})?\s*+\]|\(\s*+{TIME}\s*+\))\s*+(?P<rest>.*)", re.DOTALL
@@ -64,7 +71,7 @@ def find_openings(lines: Sequence[str], named: tuple[str, ...] = ()) -> list[Tex
     if not written:
         return []
     filled = [line.text for line, _ in written]
-    openings = openings_of(filled, named)
+    openings = find_line_openings(filled, named)
     heads = find_heads(filled, openings, named)
     times = _lines_of_times(filled, openings, heads)
     under_times = _named_under_times(filled, list(times), named)
@@ -88,7 +95,7 @@ def _written(lines: Sequence[str]) -> Iterator[tuple[TextLine, bool]]:
     """Yields nonempty lines without the times among their words, and whether an empty line precedes each."""
     gap, start = True, None
     for line in lines:
-        read = unmarked(line.strip())
+        read = strip_time_marks(line.strip())
         begins = start if read.start is None else read.start
         start = read.after if read.text or read.after is not None else begins
         if read.text:
@@ -99,7 +106,7 @@ def _written(lines: Sequence[str]) -> Iterator[tuple[TextLine, bool]]:
 def _unquoted(lines: Sequence[str], named: tuple[str, ...]) -> Sequence[str]:
     """Removes quote marks if turns are quoted: `> **Name:** …`."""
     quoted = [line.lstrip() for line in lines if line.lstrip().startswith(">")]
-    openings = (opening_of(line.lstrip("> \t"), named) for line in quoted)
+    openings = (find_line_opening(line.lstrip("> \t"), named) for line in quoted)
     if not any(opening is not None and (named or opening.way == MARKED) for opening in openings):
         return lines
     return [line.lstrip().lstrip("> \t") if line.lstrip().startswith(">") else line for line in lines]
@@ -107,11 +114,9 @@ def _unquoted(lines: Sequence[str], named: tuple[str, ...]) -> Sequence[str]:
 
 def _lines_of_times(lines: Sequence[str], openings: Sequence[Opening | None], heads: Heads) -> dict[int, float]:
     """Maps lines to their start times, if the file has times at its beginning or throughout and they never go back."""
-    times_by_line = {place: times[0] for place, line in enumerate(lines) if (times := timing(line)) is not None}
+    times_by_line = {place: times[0] for place, line in enumerate(lines) if (times := parse_timing(line)) is not None}
     if not times_by_line and not any(opening is not None and opening.way == SURE for opening in openings):
-        times_by_line = {
-            place: stamp_seconds(line) or 0.0 for place, line in enumerate(lines) if _ALONE.fullmatch(line)
-        }
+        times_by_line = {place: parse_stamp(line) or 0.0 for place, line in enumerate(lines) if _ALONE.fullmatch(line)}
         begun = {*heads, *(place for place, opening in enumerate(openings) if opening is not None)}
         if _between_turns(times_by_line, lines, begun):
             return times_by_line
@@ -138,7 +143,7 @@ def _named_under_times(lines: Sequence[str], timed: Sequence[int], named: Collec
 
 def read_utterances(lines: Sequence[TextLine], named: Collection[str] = ()) -> list[Utterance]:
     """Returns the utterances in lines; a speaker continues until another one is named."""
-    speakers = speakers_among([line.opening for line in lines], named)
+    speakers = find_speakers([line.opening for line in lines], named)
     return [
         Utterance(
             paragraph.speaker, "\n".join(text for text in paragraph.texts if text), paragraph.start, paragraph.end
@@ -160,7 +165,7 @@ def _shapes_of_times(lines: Sequence[TextLine], speakers: Speakers) -> frozenset
             if speakers.open(opening):
                 times += [] if opening.start is None else [opening.start]
             elif timed and _shape(timed["time"]) == shape:
-                times.append(stamp_seconds(timed["time"]) or 0.0)
+                times.append(parse_stamp(timed["time"]) or 0.0)
         shapes_found += [shape] if (shapes[shape] > 1 or shape == _FROM_TO) and times == sorted(times) else []
     return frozenset(shapes_found)
 
@@ -176,7 +181,7 @@ def _shape_after_names(lines: Sequence[TextLine], speakers: Speakers) -> _Shape 
     begun = [timed for head in heads if head.start is None and (timed := _TIMED.fullmatch(head.rest))]
     shapes = Counter(_shape(timed["time"]) for timed in begun)
     shape, count = max(shapes.items(), key=lambda pair: pair[1], default=(None, 0))
-    times = [stamp_seconds(timed["time"]) or 0.0 for timed in begun if _shape(timed["time"]) == shape]
+    times = [parse_stamp(timed["time"]) or 0.0 for timed in begun if _shape(timed["time"]) == shape]
     return shape if count > 1 and 2 * count >= len(heads) and times == sorted(set(times)) else None
 
 
@@ -203,7 +208,7 @@ def _paragraphs(lines: Sequence[TextLine], speakers: Speakers) -> Iterator[_Para
 
 
 def _begun(speaker: str, timed: re.Match[str]) -> _Paragraph:
-    return _Paragraph(speaker, stamp_seconds(timed["time"]), [timed["rest"]], stamp_end(timed["time"]))
+    return _Paragraph(speaker, parse_stamp(timed["time"]), [timed["rest"]], parse_stamp_end(timed["time"]))
 
 
 _UNDER_A_TIME = re.compile(rf"(?P<time>{STAMP})\s++(?:[-–—]\s++)?(?P<label>\S.*)")
@@ -237,7 +242,7 @@ def _timed(lines: Sequence[str], named: Collection[str]) -> Heads:
         timed = _UNDER_A_TIME.fullmatch(line)
         label = _called(timed["label"]) if timed else ""
         if timed and label:
-            heads[place] = Opening(label, "", stamp_seconds(timed["time"]), SURE)
+            heads[place] = Opening(label, "", parse_stamp(timed["time"]), SURE)
     heads = _above_words(_of_speakers(heads, named), len(lines), named)
     starts = [head.start or 0.0 for head in heads.values()]
     return heads if starts == sorted(starts) else {}
@@ -260,7 +265,7 @@ def _tabbed(lines: Sequence[str], named: Collection[str]) -> Heads:
         tabbed = _TABBED.fullmatch(line)
         label = _called(tabbed["label"].strip()) if tabbed else ""
         if tabbed and label:
-            heads[place] = Opening(label, tabbed["rest"].strip(), stamp_seconds(tabbed["time"]), MARKED)
+            heads[place] = Opening(label, tabbed["rest"].strip(), parse_stamp(tabbed["time"]), MARKED)
     heads = _of_speakers(heads, named)
     several = len({head.label for head in heads.values()}) > 1 and len(heads) >= _BEFORE_TABS * len(lines)
     return heads if named or several else {}

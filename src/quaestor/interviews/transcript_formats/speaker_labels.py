@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeGuard
 
-from quaestor.interviews.transcript_formats.timestamps import STAMP, stamp_seconds
+from quaestor.interviews.transcript_formats.timestamps import STAMP, parse_stamp
 
 _PRONOUN = "(?:she|he|they|it|xe|ze|any|her|him|them|hers|his|theirs|sie|er|ihr|ihm|ella|elle|él|il|lui)"
 _ASIDE = re.compile(
@@ -60,14 +60,14 @@ _COUNTED = re.compile(r"(?<=[^\W\d_])[\s_#-]*\d+$")
 _MOST_WORDS, _TELLING, _LONGEST = 6, 3, 200
 
 
-def bare(label: str) -> str:
+def strip_label(label: str) -> str:
     """Returns a label without pronouns and without the brackets after it."""
-    return _parted(label)[0]
+    return _split_label(label)[0]
 
 
 def is_plausible(label: str) -> bool:
     """Whether it may be a person's label."""
-    core = bare(label)
+    core = strip_label(label)
     if is_number(core) or len(core) > _LONGEST:
         return len(core) <= _LONGEST
     words = [word for word in core.split() if any(letter.isalnum() for letter in word)]
@@ -81,18 +81,18 @@ def is_number(label: str) -> bool:
 
 def is_word_for_a_speaker(label: str) -> bool:
     """Whether a label names a role of a speaker: Interviewer, Guest A, Speaker 2."""
-    return _WORD_FOR_A_SPEAKER.fullmatch(bare(label)) is not None
+    return _WORD_FOR_A_SPEAKER.fullmatch(strip_label(label)) is not None
 
 
 def is_ordinary(label: str) -> bool:
     """Whether it is a word that people say before a colon without naming anybody: Note, Second question."""
-    words = bare(label).lower().split()
+    words = strip_label(label).lower().split()
     return 0 < len(words) <= 2 and all(word in _ORDINARY or word.isdecimal() for word in words)
 
 
 def is_name_like(label: str) -> bool:
     """Whether it is capitalised as names are."""
-    words = [word.strip("().,|") for word in bare(label).split()]
+    words = [word.strip("().,|") for word in strip_label(label).split()]
     return all(
         not word[:1].islower() or word in _PARTICLES or any(not letter.isalpha() for letter in word) for word in words
     )
@@ -100,37 +100,37 @@ def is_name_like(label: str) -> bool:
 
 def is_only_a_persons(label: str) -> bool:
     """Whether it is hardly a product or topic: a word for a speaker, P2, a number, two names, pronouns."""
-    core, asides = _parted(label)
+    core, asides = _split_label(label)
     words = [word for word in re.findall(r"[^\W\d_]+", core) if word not in _PARTICLES]
     coded = _NOBODYS.fullmatch(core) is not None and any(letter.isdecimal() for letter in core)
     called = is_word_for_a_speaker(core) or is_number(core) or coded
-    return called or (len(words) > 1 and is_name_like(core)) or any(_is_standing(aside) for aside in asides)
+    return called or (len(words) > 1 and is_name_like(core)) or any(_is_role_note(aside) for aside in asides)
 
 
 def is_generic(label: str) -> bool:
     """Whether a label is a word for a speaker and not a name or number: Interviewer, Speaker 2, P1."""
-    core, asides = _parted(label)
-    return _is_nobodys(core) and all(_is_standing(aside) for aside in asides)
+    core, asides = _split_label(label)
+    return _is_nobodys(core) and all(_is_role_note(aside) for aside in asides)
 
 
-def names_in(label: str) -> tuple[str, ...]:
+def list_names_in_label(label: str) -> tuple[str, ...]:
     """Returns the names in a label: that of the speaker, and that of an organisation after a dash.
 
     Brackets are not part of a name, unless a word for a speaker precedes them: `Guest (Obviax Trin)`.
     """
-    core, asides = _parted(label)
+    core, asides = _split_label(label)
     if is_number(core):
         return ()
     if _is_nobodys(core):
         core = " | ".join(
-            aside for aside in asides if not _is_standing(aside) and aside[:1].isupper() and is_name_like(aside)
+            aside for aside in asides if not _is_role_note(aside) and aside[:1].isupper() and is_name_like(aside)
         )
     first, *others = (_COUNTED.sub("", part) for part in _APART.split(core))
     telling = [other for other in others if any(len(word) >= _TELLING for word in re.findall(r"[^\W\d_]+", other))]
     return tuple(dict.fromkeys(label for label in (first, *telling) if label and not _is_nobodys(label)))
 
 
-def _parted(label: str) -> tuple[str, list[str]]:
+def _split_label(label: str) -> tuple[str, list[str]]:
     """Splits a label into its core and the additions after it, last one first."""
     core, asides = " ".join(label.split()), list[str]()
     while len(core) <= _LONGEST and (aside := _ASIDE.search(core)):
@@ -146,7 +146,7 @@ def _is_nobodys(core: str) -> bool:
     return bool(not core or is_word_for_a_speaker(core) or _NOBODYS.fullmatch(core) or is_ordinary(core))
 
 
-def _is_standing(aside: str) -> bool:
+def _is_role_note(aside: str) -> bool:
     """Whether an addition to a name states a part in the call or pronouns."""
     return all(word in _STANDING or _SPOKEN_OF.fullmatch(word) for word in aside.lower().split())
 
@@ -211,9 +211,9 @@ def _ways(named: tuple[str, ...] = ()) -> _Ways:
     )
 
 
-def openings_of(lines: Sequence[str], named: tuple[str, ...] = ()) -> list[Opening | None]:
+def find_line_openings(lines: Sequence[str], named: tuple[str, ...] = ()) -> list[Opening | None]:
     """Returns the possible opening of each line; list items are no turns, unless all turns are list items."""
-    openings = [_behind_mark(line.strip(), named) for line in lines]
+    openings = [_read_list_item(line.strip(), named) for line in lines]
     begun = [(opening.label, is_item) for opening, is_item in openings if opening is not None]
     counts = Counter(label for label, _ in begun)
     usual = {label for label in counts if is_word_for_a_speaker(label)}
@@ -223,17 +223,17 @@ def openings_of(lines: Sequence[str], named: tuple[str, ...] = ()) -> list[Openi
     return [opening if all_listed or not is_item else None for opening, is_item in openings]
 
 
-def _behind_mark(line: str, named: tuple[str, ...]) -> tuple[Opening | None, bool]:
+def _read_list_item(line: str, named: tuple[str, ...]) -> tuple[Opening | None, bool]:
     """Returns the opening of a line, and whether a list mark precedes it; the mark may be part of a given speaker."""
     mark = _LISTED.match(line)
-    opening = opening_of(line, named) if named or mark is None else None
-    return (opening, False) if opening or mark is None else (opening_of(line[mark.end() :], named), True)
+    opening = find_line_opening(line, named) if named or mark is None else None
+    return (opening, False) if opening or mark is None else (find_line_opening(line[mark.end() :], named), True)
 
 
-def opening_of(line: str, named: tuple[str, ...] = ()) -> Opening | None:
+def find_line_opening(line: str, named: tuple[str, ...] = ()) -> Opening | None:
     """Returns whom a line may name; whether it really does depends on the whole file or on the given speakers."""
     ways = _ways(named)
-    text, way = _unmarked(line.strip(), ways)
+    text, way = _strip_markdown(line.strip(), ways)
     match = ways.heading.fullmatch(text) or ways.spoken.fullmatch(text)
     if match is None:
         return None
@@ -246,14 +246,14 @@ def opening_of(line: str, named: tuple[str, ...] = ()) -> Opening | None:
             return None
     sure = parts.get("gap") is not None and _WIDE.search(parts["gap"]) is not None
     way = SURE if sure else MARKED if stamp else way
-    return Opening(label, (parts.get("rest") or "").strip(), stamp_seconds(stamp), way)
+    return Opening(label, (parts.get("rest") or "").strip(), parse_stamp(stamp), way)
 
 
-def _unmarked(text: str, ways: _Ways) -> tuple[str, str]:
+def _strip_markdown(text: str, ways: _Ways) -> tuple[str, str]:
     """Removes Markdown around the name at the beginning of a line, and tells how the name is marked."""
     led = _LED.fullmatch(text)
     if led:
-        inner, way = _unmarked(led["marked"], ways)
+        inner, way = _strip_markdown(led["marked"], ways)
         return led["lead"] + inner, way
     whole = _ALL_BOLD.fullmatch(text)
     if whole:
@@ -280,7 +280,7 @@ class Speakers:
         return opening is not None and opening.label in self.labels and (opening.way == SURE or not self.set_apart)
 
 
-def speakers_among(openings: Sequence[Opening | None], named: Collection[str] = ()) -> Speakers:
+def find_speakers(openings: Sequence[Opening | None], named: Collection[str] = ()) -> Speakers:
     """Decides who speaks from the openings of all possible turns; given speakers are taken as they are."""
     if named:
         return Speakers(frozenset(named))
@@ -288,9 +288,9 @@ def speakers_among(openings: Sequence[Opening | None], named: Collection[str] = 
     sure, marked, plain = (
         Counter(opening.label for opening in present if opening.way == way) for way in (SURE, MARKED, PLAIN)
     )
-    by_mark = _accepted(marked, len(openings), 1)
-    accepted = _accepted(plain, len(openings), _ONCE_MORE)
-    by_colon = accepted - _compared([opening for opening in present if opening.way == PLAIN], accepted)
+    by_mark = _accept_labels(marked, len(openings), 1)
+    accepted = _accept_labels(plain, len(openings), _ONCE_MORE)
+    by_colon = accepted - _find_list_items([opening for opening in present if opening.way == PLAIN], accepted)
     times_marked, times_plain = sum(marked[label] for label in by_mark), sum(plain[label] for label in by_colon)
     # A file names speakers in one way: what occasionally looks like another way is speech.
     if sure and sure.total() >= times_marked + times_plain:
@@ -302,7 +302,7 @@ def speakers_among(openings: Sequence[Opening | None], named: Collection[str] = 
     return Speakers(by_mark | by_colon)
 
 
-def _accepted(counts: Counter[str], places: int, enough: int) -> frozenset[str]:
+def _accept_labels(counts: Counter[str], places: int, enough: int) -> frozenset[str]:
     """Returns the labels that are speakers: usual words, frequent names, or all if nearly every line has one."""
     usual = {label: count for label, count in counts.items() if not is_ordinary(label)}
     share = sum(usual.values()) / max(places, 1)
@@ -322,11 +322,11 @@ def _accepted(counts: Counter[str], places: int, enough: int) -> frozenset[str]:
     return frozenset(accepted_labels)
 
 
-def _compared(openings: Sequence[Opening], accepted: Collection[str]) -> frozenset[str]:
+def _find_list_items(openings: Sequence[Opening], accepted: Collection[str]) -> frozenset[str]:
     """Returns labels that are probably list items of a speaker, if two speakers already open most turns."""
     usual = [opening for opening in openings if is_word_for_a_speaker(opening.label)]
     if len({opening.label for opening in usual}) < _ONCE_MORE or 2 * len(usual) <= len(openings):
-        return _amid_turns(openings, accepted)
+        return _find_labels_within_turns(openings, accepted)
     others = [opening for opening in openings if not is_word_for_a_speaker(opening.label)]
     counts = Counter(other.label for other in others)
     apart = {other.label for other in others if other.apart}
@@ -336,7 +336,7 @@ def _compared(openings: Sequence[Opening], accepted: Collection[str]) -> frozens
     return frozenset(label for label, count in counts.items() if count < often)
 
 
-def _amid_turns(openings: Sequence[Opening], accepted: Collection[str]) -> frozenset[str]:
+def _find_labels_within_turns(openings: Sequence[Opening], accepted: Collection[str]) -> frozenset[str]:
     """Returns labels within a single turn of the two main speakers that are not clearly names of people.
 
     If turns are separated by empty lines, a separated label begins a turn as well.

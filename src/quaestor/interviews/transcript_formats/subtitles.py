@@ -9,8 +9,8 @@ from html import unescape
 from html.entities import html5
 
 from quaestor.interviews.transcript_formats.records import Utterance
-from quaestor.interviews.transcript_formats.speaker_labels import openings_of, speakers_among
-from quaestor.interviews.transcript_formats.timestamps import timing
+from quaestor.interviews.transcript_formats.speaker_labels import find_line_openings, find_speakers
+from quaestor.interviews.transcript_formats.timestamps import parse_timing
 
 _BESIDE = re.compile(r"NOTE(?:[ \t].*)?|(?:STYLE|REGION)[ \t]*")
 _NOTE = re.compile(r"NOTE(?P<said>[ \t]+(?P<about>[\w-]+:)?.*)?")
@@ -32,43 +32,43 @@ class _Cue:
     lines: list[str] = field(default_factory=list)
 
 
-def from_webvtt(lines: Sequence[str], named: tuple[str, ...] = ()) -> tuple[list[Utterance], list[str]]:
+def read_webvtt(lines: Sequence[str], named: tuple[str, ...] = ()) -> tuple[list[Utterance], list[str]]:
     """Returns the utterances of a WebVTT file, and its text outside the conversation.
 
     Teams marks voices with `<v Name>`; other programs, such as Zoom, write `Name: …` into the text.
     """
-    cues, beside = _webvtt_cues(lines)
-    texts = [_without_styles("\n".join(cue.lines)) for cue in cues]
+    cues, beside = _read_webvtt_cues(lines)
+    texts = [_remove_styles("\n".join(cue.lines)) for cue in cues]
     if _has_voices(texts):
-        return list(_voiced(cues, texts)), beside
+        return list(_split_voices(cues, texts)), beside
     for cue, text in zip(cues, texts, strict=True):
-        cue.lines = _resolved(text).split("\n")
-    return _labelled(cues, named), beside
+        cue.lines = _resolve_entities(text).split("\n")
+    return _split_labels(cues, named), beside
 
 
-def from_subrip(lines: Sequence[str], named: tuple[str, ...] = ()) -> tuple[list[Utterance], list[str]]:
+def read_subrip(lines: Sequence[str], named: tuple[str, ...] = ()) -> tuple[list[Utterance], list[str]]:
     """Returns the utterances of a SubRip file, and the text above its first cue."""
     cues: list[_Cue] = []
     beside: list[str] = []
     number: int | None = None
     for line in lines:
-        times = timing(line)
+        times = parse_timing(line)
         if times is not None:
             if not cues and beside and _NUMBER.fullmatch(beside[-1]):
                 number = int(beside.pop())
             elif cues and number is not None:
-                number = _without_number(cues[-1].lines, number + 1)
+                number = _drop_number(cues[-1].lines, number + 1)
             cues.append(_Cue(*times))
         elif cues:
             cues[-1].lines.append(line)
         elif line.strip():
             beside.append(line.strip())
     for cue in cues:
-        cue.lines = _without_styles(_PLACED.sub("", "\n".join(cue.lines))).split("\n")
-    return _labelled(cues, named), beside
+        cue.lines = _remove_styles(_PLACED.sub("", "\n".join(cue.lines))).split("\n")
+    return _split_labels(cues, named), beside
 
 
-def _without_number(lines: list[str], awaited: int) -> int:
+def _drop_number(lines: list[str], awaited: int) -> int:
     """Drops the next cue's number from the end of a cue: it is the expected one, or is on a line of its own."""
     last = lines[-1].strip() if lines else ""
     if not _NUMBER.fullmatch(last):
@@ -79,23 +79,23 @@ def _without_number(lines: list[str], awaited: int) -> int:
     return int(last)
 
 
-def _webvtt_cues(lines: Sequence[str]) -> tuple[list[_Cue], list[str]]:
+def _read_webvtt_cues(lines: Sequence[str]) -> tuple[list[_Cue], list[str]]:
     cues: list[_Cue] = []
     beside: list[str] = []
-    names = cue_names(lines)
+    names = find_cue_names(lines)
     for number, block in enumerate(_blocks("" if place in names else line for place, line in enumerate(lines))):
-        place = next((place for place, line in enumerate(block) if timing(line) is not None), len(block))
+        place = next((place for place, line in enumerate(block) if parse_timing(line) is not None), len(block))
         above, below = block[:place], block[place:]
-        if number == 0 or not cues or (above and _is_beside(above[0], cues)):
+        if number == 0 or not cues or (above and _is_note_block(above[0], cues)):
             beside.append("\n".join(above))
         else:  # an empty line within a cue; a strict reader would lose what follows
             cues[-1].lines += above
-        cues += _cues_in(below)
+        cues += _read_cues(below)
     worded = [name for name in names.values() if len(name.split()) > 1]
     return cues, [line for line in (*beside, *worded) if line.strip() not in ("", "WEBVTT")]
 
 
-def _is_beside(line: str, cues: Sequence[_Cue]) -> bool:
+def _is_note_block(line: str, cues: Sequence[_Cue]) -> bool:
     """Whether a block with this first line is a note, a style or a region; within a sentence it is speech."""
     if not _BESIDE.fullmatch(line):
         return False
@@ -106,11 +106,11 @@ def _is_beside(line: str, cues: Sequence[_Cue]) -> bool:
     return note is not None and (not last or last.endswith(_ENDED))
 
 
-def _cues_in(block: Sequence[str]) -> list[_Cue]:
+def _read_cues(block: Sequence[str]) -> list[_Cue]:
     """Returns the cues of a block: usually one, unless the empty lines between them are missing."""
     cues: list[_Cue] = []
     for line in block:
-        times = timing(line)
+        times = parse_timing(line)
         if times is not None:
             cues.append(_Cue(*times))
         else:
@@ -130,7 +130,7 @@ def _blocks(lines: Iterable[str]) -> Iterator[list[str]]:
         yield block
 
 
-def _without_styles(text: str) -> str:
+def _remove_styles(text: str) -> str:
     """Removes formatting tags; what only resembles a tag, as in `List<b>`, is speech and stays."""
     if "<" not in text:
         return text
@@ -141,7 +141,7 @@ def _without_styles(text: str) -> str:
     return text
 
 
-def _resolved(text: str) -> str:
+def _resolve_entities(text: str) -> str:
     """Replaces entities by their characters; an unknown entity is speech and stays."""
 
     def character(match: re.Match[str]) -> str:
@@ -157,20 +157,20 @@ def _has_voices(texts: Sequence[str]) -> bool:
     return 2 * sum(named) > len(named) or named[:1] == [True]
 
 
-def _voiced(cues: Sequence[_Cue], texts: Sequence[str]) -> Iterator[Utterance]:
+def _split_voices(cues: Sequence[_Cue], texts: Sequence[str]) -> Iterator[Utterance]:
     """Yields the words of each voice; after a nested voice the outer one continues, and so does a cue without one."""
     last = ""
     for cue, text in zip(cues, texts, strict=True):
         speaker, place, around = last, 0, list[str]()
         for match in _VOICE.finditer(text):
-            yield _utterance(cue, speaker, _resolved(text[place : match.start()]))
+            yield _utterance(cue, speaker, _resolve_entities(text[place : match.start()]))
             if not match["end"]:
-                around.append(" ".join(_resolved(match["name"]).split()))
+                around.append(" ".join(_resolve_entities(match["name"]).split()))
             elif around:
                 around.pop()
             speaker = around[-1] if around else ""
             last, place = speaker or last, match.end()
-        yield _utterance(cue, speaker, _resolved(text[place:]))
+        yield _utterance(cue, speaker, _resolve_entities(text[place:]))
 
 
 def _utterance(cue: _Cue, speaker: str, text: str) -> Utterance:
@@ -178,13 +178,13 @@ def _utterance(cue: _Cue, speaker: str, text: str) -> Utterance:
     return Utterance(speaker, " ".join(line for line in lines if line), cue.start, cue.end)
 
 
-def _labelled(cues: Sequence[_Cue], named: tuple[str, ...]) -> list[Utterance]:
+def _split_labels(cues: Sequence[_Cue], named: tuple[str, ...]) -> list[Utterance]:
     """Returns the utterances of cues that may have speaker labels; a speaker continues until another one is named."""
     filled = [[line for line in cue.lines if line.strip()] for cue in cues]
-    openings = iter(openings_of([line for lines in filled for line in lines], named))
+    openings = iter(find_line_openings([line for lines in filled for line in lines], named))
     read = [[(line, next(openings)) for line in lines] for lines in filled]
     first = [lines[0][1] for lines in read if lines]
-    speakers = speakers_among([None if opening is None else replace(opening, apart=True) for opening in first], named)
+    speakers = find_speakers([None if opening is None else replace(opening, apart=True) for opening in first], named)
     utterances: list[Utterance] = []
     speaker = ""
     for cue, lines in zip(cues, read, strict=True):
@@ -203,19 +203,19 @@ _NOT_A_CUE = re.compile(r"(?:NOTE|STYLE|REGION)(?:\s|$)")
 _MADE = re.compile(r"[0-9a-f]+", re.IGNORECASE)
 
 
-def cue_names(lines: Sequence[str]) -> dict[int, str]:
+def find_cue_names(lines: Sequence[str]) -> dict[int, str]:
     """Returns the lines, by index, that number or name cues, if the file does so from its first cue on.
 
     Nothing is said before the first cue. So if that one has no name, the file names no cues, and a line above a later
     cue is the end of what was said before.
     """
-    timed = [place for place, line in enumerate(lines) if timing(line) is not None]
+    timed = [place for place, line in enumerate(lines) if parse_timing(line) is not None]
     above = [place - 1 if _is_words(lines, place - 1) else None for place in timed]
     first = above[0] if above else None
     if first is None:
         return {}
     if _NUMBER.fullmatch(lines[first].strip()):
-        return _numbers(lines, above)
+        return _find_numbers(lines, above)
     if all(line.strip() for line in lines[:first]):  # it belongs to the header
         return {}
     throughout = all(place is not None and not _is_words(lines, place - 1) for place in above)
@@ -227,7 +227,7 @@ def cue_names(lines: Sequence[str]) -> dict[int, str]:
     }
 
 
-def _numbers(lines: Sequence[str], above: Sequence[int | None]) -> dict[int, str]:
+def _find_numbers(lines: Sequence[str], above: Sequence[int | None]) -> dict[int, str]:
     """Returns the numbers above cues; if some cues have none, only numbers in sequence count, and others are speech."""
     written = [0 if place is None else _number(lines[place]) for place in above]
     labels: dict[int, str] = {}
@@ -252,7 +252,7 @@ def _is_words(lines: Sequence[str], place: int) -> bool:
     return (
         place >= 0
         and bool(lines[place].strip())
-        and timing(lines[place]) is None
+        and parse_timing(lines[place]) is None
         and not _NOT_A_CUE.match(lines[place])
     )
 

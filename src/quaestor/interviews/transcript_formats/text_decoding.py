@@ -56,13 +56,13 @@ _SIGN = re.compile(
 _SELDOM, _FEW = 0.2, 2
 
 
-def decoded(data: bytes, where: str, encoding: str = "") -> tuple[str, str]:
+def decode_text(data: bytes, where: str, encoding: str = "") -> tuple[str, str]:
     """Returns the text and its encoding: the given one, that of its byte order mark, else UTF-8 or UTF-16.
 
     Otherwise it counts as Windows-1252; `is_misread` tells whether that is plausible.
     """
     if encoding:
-        return _as_told(data, where, encoding)
+        return _decode_as(data, where, encoding)
     ways = next(([(codec, name)] for mark, codec, name in _MARKED if data.startswith(mark)), None)
     unmarked = [*_unmarked_utf_16(data), ("utf-8", "UTF-8"), (ENCODINGS[FALLBACK][0], FALLBACK)]
     for codec, name in ways or unmarked:
@@ -78,8 +78,8 @@ def decoded(data: bytes, where: str, encoding: str = "") -> tuple[str, str]:
     )
 
 
-def _as_told(data: bytes, where: str, encoding: str) -> tuple[str, str]:
-    name = _encoding_named(encoding)
+def _decode_as(data: bytes, where: str, encoding: str) -> tuple[str, str]:
+    name = _find_encoding(encoding)
     try:
         text = data.decode(ENCODINGS[name][0]).removeprefix("\ufeff")
     except UnicodeDecodeError:
@@ -89,7 +89,7 @@ def _as_told(data: bytes, where: str, encoding: str) -> tuple[str, str]:
     return text, name
 
 
-def _encoding_named(name: str) -> str:
+def _find_encoding(name: str) -> str:
     """Returns an encoding by its name here or in other programs."""
     try:
         codec = codecs.lookup(name.strip()).name
@@ -124,7 +124,7 @@ def is_misread(text: str) -> bool:
     return in_runs > max(_FEW, _SELDOM * foreign) or len(_SIGN.findall(text)) >= _FEW
 
 
-def too_many_lines(where: str) -> InputError:
+def build_too_long_error(where: str) -> InputError:
     """Returns the error for a file that is too long to be a transcript; reading it would take minutes."""
     return InputError(f"{where} has over {MOST_LINES:,} lines: check that it is a transcript")
 
@@ -132,9 +132,9 @@ def too_many_lines(where: str) -> InputError:
 def require_few_lines(text: str, where: str) -> None:
     """Raises InputError for too many lines or WebVTT voice tags; they are counted before anything is read."""
     if max(text.count("\n"), text.count("\r"), text.count("<v ")) > MOST_LINES:
-        raise too_many_lines(where)
+        raise build_too_long_error(where)
 
 
-def lines_of(text: str) -> list[str]:
+def split_lines(text: str) -> list[str]:
     """Splits a text into lines; separators that may occur within speech, such as U+2028, do not count."""
     return _BREAK.split(text)

@@ -19,7 +19,7 @@ _MARK = re.compile(r"#(\d{1,2}:\d{2}:\d{2})(?:-(\d{1,3}))?#")
 _CLOSING = tuple(".,;:!?)]…”")
 
 
-def seconds(written: str) -> float:
+def parse_seconds(written: str) -> float:
     """Converts a time to seconds."""
     total = 0.0
     for part in written.replace(",", ".").split(":"):
@@ -27,20 +27,20 @@ def seconds(written: str) -> float:
     return round(total, 3)
 
 
-def stamp_end(stamp: str) -> float | None:
+def parse_stamp_end(stamp: str) -> float | None:
     """Returns the second time of a stamp that has two."""
     parts = _FIRST.findall(stamp)
-    return seconds(parts[1]) if len(parts) > 1 else None
+    return parse_seconds(parts[1]) if len(parts) > 1 else None
 
 
-def stamp_seconds(stamp: str | None) -> float | None:
+def parse_stamp(stamp: str | None) -> float | None:
     """Returns the first time of a stamp; None without a stamp."""
     match = _FIRST.search(stamp or "")
-    return seconds(match[0]) if match else None
+    return parse_seconds(match[0]) if match else None
 
 
 @dataclass(frozen=True)
-class Unmarked:
+class TimedLine:
     """A line without f4 time marks, with the start times of its words and of the next line."""
 
     text: str
@@ -48,20 +48,20 @@ class Unmarked:
     after: float | None = None
 
 
-def unmarked(line: str) -> Unmarked:
+def strip_time_marks(line: str) -> TimedLine:
     """Removes f4 marks: one before the first word is the line's time, one after the last that of the next line."""
     text, *parts = _MARK.split(line)
     if not parts:
-        return Unmarked(line)
+        return TimedLine(line)
     words, behind = [text.strip()], parts[2::3]
     for rest in behind:
         words.append(rest if rest.startswith(_CLOSING) or not words[-1] or not rest.strip() else f" {rest.strip()}")
-    times = [seconds(f"{time}.{tenths or 0}") for time, tenths in zip(parts[::3], parts[1::3], strict=True)]
+    times = [parse_seconds(f"{time}.{tenths or 0}") for time, tenths in zip(parts[::3], parts[1::3], strict=True)]
     first = times[0] if not text.strip() or text.rstrip().rstrip("*_ ").endswith((":", "：")) else None
-    return Unmarked("".join(words).strip(), first, None if behind[-1].strip() else times[-1])
+    return TimedLine("".join(words).strip(), first, None if behind[-1].strip() else times[-1])
 
 
-def timing(line: str) -> tuple[float, float] | None:
+def parse_timing(line: str) -> tuple[float, float] | None:
     """Returns start and end, if a line has only these and cue settings."""
     match = _TIMING.fullmatch(line)
-    return (seconds(match[1]), seconds(match[2])) if match else None
+    return (parse_seconds(match[1]), parse_seconds(match[2])) if match else None

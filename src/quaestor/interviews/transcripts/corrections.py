@@ -11,7 +11,7 @@ from quaestor.base.names import join_with_or, suggest
 from quaestor.interviews.model.question_matching import match_questions
 from quaestor.interviews.model.records import Interview, Transcript, Voice
 from quaestor.interviews.repository import Interviews
-from quaestor.interviews.transcript_formats.speaker_labels import is_generic, names_in
+from quaestor.interviews.transcript_formats.speaker_labels import is_generic, list_names_in_label
 from quaestor.interviews.transcripts.import_file import BY_HAND, MATCHED, list_entries_since_import
 from quaestor.store.sealed_file import NewEntry
 
@@ -92,7 +92,7 @@ def list_speaker_names(interviews: Interviews) -> list[SpeakerName]:
                     interview.participant if speaker.voice is Voice.PARTICIPANT else "",
                 )
                 for speaker in list_speakers(interviews, interview.id)
-                for label in names_in(speaker.label)
+                for label in list_names_in_label(speaker.label)
             ]
     return speakers
 

@@ -14,9 +14,9 @@ from quaestor.interviews.model.question_matching import match_questions
 from quaestor.interviews.model.records import Guide, Voice
 from quaestor.interviews.participants.consent import explain_missing_consent, require_consent
 from quaestor.interviews.repository import Interviews
-from quaestor.interviews.transcript_formats import ENCODINGS, LARGEST, transcript_in
+from quaestor.interviews.transcript_formats import ENCODINGS, LARGEST, read_transcript
 from quaestor.interviews.transcript_formats.records import ReadTranscript, RecordedTurn
-from quaestor.interviews.transcript_formats.speaker_labels import bare
+from quaestor.interviews.transcript_formats.speaker_labels import strip_label
 from quaestor.store.sealed_file import NewEntry, SealedEntry
 
 _ASKING = re.compile(
@@ -78,7 +78,7 @@ def propose_voices(turns: Sequence[RecordedTurn], guide: Guide) -> dict[str, Voi
 
 
 def _guess_voice(speaker: str) -> Voice | None:
-    speaker = bare(speaker)
+    speaker = strip_label(speaker)
     if _ASKING.fullmatch(speaker):
         return Voice.INTERVIEWER
     if _WATCHING.fullmatch(speaker):
@@ -180,7 +180,7 @@ def import_bytes(
             f"{name} already has a transcript from another file: use --replace to import this one instead; "
             "corrections and confirmations of the old one are then lost"
         )
-    read = transcript_in(data, file, format, named, encoding, apart=apart)
+    read = read_transcript(data, file, format, named, encoding, apart=apart)
     guide = interviews.guide_of(interview)
     voices = propose_voices(read.turns, guide)
     content = {"format": read.format, "encoding": read.encoding, "sha256": sha256, "turns": len(read.turns)}
