@@ -142,7 +142,7 @@ _OTHER_FENCE = "---"
 """The front matter of other programs: such a file counts as a guide, whose error message then tells what is wrong."""
 _TALK = ("clock", "note", "tick", "mark")
 """Entries of a conversation."""
-_Value = TypeVar("_Made")
+_Value = TypeVar("_Value")
 
 
 class Interviews:

@@ -447,14 +447,14 @@ def test_ratings_go_out_to_a_file_and_come_back_the_same(study: Study, tmp_path:
     [
         ([stretch(4, 4, "shapes")], "from 4 to 4"),
         ([stretch(-1, 4, "shapes")], "from -1 to 4"),
-        ([stretch(0, 4, "shape")], "codes with 'shape', allowed: shapes"),
+        ([stretch(0, 4, "shape")], "uses the code 'shape', allowed: shapes"),
         ([stretch(0, 4, "shapes", fields={"what": "x"})], "shapes has no field 'what'"),
         ([stretch(0, 4, "indicator", fields={"how": "x"})], "indicator has no field 'how'"),
         ([stretch(0, 4, "shapes", memo="x" * 5_000)], "5,000 characters"),
-        ([{**stretch(0, 4), "colour": "red"}], "says 'colour'"),
+        ([{**stretch(0, 4), "colour": "red"}], "has the key 'colour'"),
         ("shapes", "is not a list of passages"),
-        ([[0, 4]], "a stretch says start"),
-        ([stretch(number, number + 1) for number in range(500)], "500 stretches"),
+        ([[0, 4]], "a passage needs start"),
+        ([stretch(number, number + 1) for number in range(500)], "500 passages"),
     ],
 )
 def test_stretches_that_make_no_sense_are_refused_in_a_sentence(study: Study, given: object, why: str) -> None:

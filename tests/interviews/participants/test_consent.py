@@ -106,7 +106,7 @@ def test_links_and_new_versions_are_the_leads_alone(room: Interviews) -> None:
 def test_words_that_mean_nothing_are_refused(room: Interviews) -> None:
     with pytest.raises(InputError, match="use accepted or declined"):
         record_consent(room, "P1", "maybe", ON_PAPER)
-    with pytest.raises(InputError, match="say on paper or spoken"):
+    with pytest.raises(InputError, match="use on paper or spoken"):
         record_consent(room, "P1", ACCEPTED, BY_LINK)
 
 

@@ -433,7 +433,7 @@ def test_what_was_not_counted_is_said(themes: InterviewThemes) -> None:
     for words in (
         "2 turns with undecided disagreements",
         "1 passage without",
-        "3 stretches in vivo",
+        "3 passages in vivo",
         "2 participants withdrew",
         "simulated",
     ):

@@ -248,8 +248,8 @@ class _Reader:
         turn = transcript.turns[parse_item_id(self.item)[1]]
         return CodedPassage(
             self.round.plan.round, self.item, transcript.interview, transcript.participant, turn.number, turn.question,
-            stretch.start, stretch.end, read_passage_text(turn, stretch), stretch.code, stretch.memo, dict(stretch.fields), stretch.link, raters, decision.how,
-            decision.simulated,
+            stretch.start, stretch.end, read_passage_text(turn, stretch), stretch.code, stretch.memo,
+            dict(stretch.fields), stretch.link, raters, decision.how, decision.simulated,
         )  # fmt: skip
 
     def list_raters(self, stretch: Passage) -> tuple[str, ...]:

@@ -232,8 +232,8 @@ def _build_proposal(interview: str, turn: SpokenTurn, match: NameMatch, state: s
     cut = high < len(raw)
     after = (raw[match.end : high].rsplit(" ", 1)[0] if cut else raw[match.end :]) + (" …" if cut else "")
     return Proposal(
-        interview, turn.number, match.start, match.end, match.name, match.shown, match.sure, match.why, state, turn.voice,
-        raw[match.start : match.end], before, after,
+        interview, turn.number, match.start, match.end, match.name, match.shown, match.sure, match.why, state,
+        turn.voice, raw[match.start : match.end], before, after,
     )  # fmt: skip
 
 
