@@ -121,7 +121,7 @@ def read_decided_passages(interviews: Interviews, rounds: Sequence[str]) -> Deci
 def _collect_passages(state: State, names: Sequence[str], transcripts: Mapping[str, Transcript]) -> DecidedPassages:
     decided, unsettled = find_last_decisions(state, names)
     adopted = read_adoptions(state)
-    coded_stretches: list[CodedPassage] = []
+    coded_passages: list[CodedPassage] = []
     own_words: list[CodedPassage] = []
     uncoded = turns = 0
     there = set()
@@ -137,9 +137,9 @@ def _collect_passages(state: State, names: Sequence[str], transcripts: Mapping[s
         turns += 1
         there.add(interview)
         reader = _Reader(state, state.round(name), item, adopted)
-        stretches, lost = reader.read_latest(decision.answer)
-        coded_stretches += (
-            reader.build_passage(decision, transcript, passage, reader.list_raters(passage)) for passage in stretches
+        passages, lost = reader.read_latest(decision.answer)
+        coded_passages += (
+            reader.build_passage(decision, transcript, passage, reader.list_raters(passage)) for passage in passages
         )
         own_words += (
             reader.build_passage(decision, transcript, each, reader.list_markers(each))
@@ -150,7 +150,7 @@ def _collect_passages(state: State, names: Sequence[str], transcripts: Mapping[s
     interviews_held = tuple(name for name in order if name in there)
     waiting = frozenset(_find_undecided_codes(state, names, decided, transcripts))
     return DecidedPassages(
-        tuple(names), tuple(coded_stretches), interviews_held, turns, left, uncoded, waiting, tuple(own_words)
+        tuple(names), tuple(coded_passages), interviews_held, turns, left, uncoded, waiting, tuple(own_words)
     )
 
 
@@ -175,8 +175,8 @@ def _find_undecided_codes(
     for round_state in map(state.round, names):
         for item in round_state.plan.items:
             if item not in decided and parse_item_id(item)[0] in transcripts:
-                for _, stretches in _Reader(state, round_state, item).rater_passages:
-                    yield from (stretch.code for stretch in stretches if stretch.code)
+                for _, passages in _Reader(state, round_state, item).rater_passages:
+                    yield from (passage.code for passage in passages if passage.code)
 
 
 def read_adoptions(state: State) -> dict[Place, str]:
@@ -237,37 +237,37 @@ class _Reader:
         """Returns the in vivo passages of an answer at their marked positions, with the adopted code, if any."""
         return [replace(passage, code=self._code(passage, answer) or "") for passage in list_in_vivo(answer)]
 
-    def _code(self, stretch: Passage, answer: Any) -> str | None:
-        code = stretch.code or self.adopted.get((self.round.plan.round, self.item, stretch.start, stretch.end), "")
+    def _code(self, passage: Passage, answer: Any) -> str | None:
+        code = passage.code or self.adopted.get((self.round.plan.round, self.item, passage.start, passage.end), "")
         return find_current_code(self.state, self.item, code, {self._facet: answer}) if code else ""
 
     def build_passage(
-        self, decision: Decision, transcript: Transcript, stretch: Passage, raters: tuple[str, ...]
+        self, decision: Decision, transcript: Transcript, passage: Passage, raters: tuple[str, ...]
     ) -> CodedPassage:
         """Builds a passage of a decision with all its details."""
         turn = transcript.turns[parse_item_id(self.item)[1]]
         return CodedPassage(
             self.round.plan.round, self.item, transcript.interview, transcript.participant, turn.number, turn.question,
-            stretch.start, stretch.end, read_passage_text(turn, stretch), stretch.code, stretch.memo,
-            dict(stretch.fields), stretch.link, raters, decision.how, decision.simulated,
+            passage.start, passage.end, read_passage_text(turn, passage), passage.code, passage.memo,
+            dict(passage.fields), passage.link, raters, decision.how, decision.simulated,
         )  # fmt: skip
 
-    def list_raters(self, stretch: Passage) -> tuple[str, ...]:
+    def list_raters(self, target: Passage) -> tuple[str, ...]:
         """Returns the raters who gave the passage's code to any of its words; in vivo, those who marked them."""
-        if stretch.in_vivo:
-            return self.list_markers(stretch)
+        if target.in_vivo:
+            return self.list_markers(target)
         return tuple(
             rater
-            for rater, stretches in self.rater_passages
+            for rater, passages in self.rater_passages
             if any(
-                passage.code == stretch.code and passage.start < stretch.end and passage.end > stretch.start
-                for passage in stretches
+                passage.code == target.code and passage.start < target.end and passage.end > target.start
+                for passage in passages
             )
         )
 
-    def list_markers(self, stretch: Passage) -> tuple[str, ...]:
+    def list_markers(self, target: Passage) -> tuple[str, ...]:
         """Returns the raters who marked exactly these words in vivo."""
-        place = stretch.start, stretch.end
+        place = target.start, target.end
         return tuple(
             rater
             for rater, answer in self._answers
@@ -275,7 +275,7 @@ class _Reader:
         )
 
 
-def group_linked_passages(stretches: Iterable[CodedPassage]) -> list[list[CodedPassage]]:
+def group_linked_passages(passages: Iterable[CodedPassage]) -> list[list[CodedPassage]]:
     """Groups passages of one code in one interview that are linked; every other passage is a group of its own.
 
     Raters link turns independently: where their passages were merged, the merged one has both links.
@@ -287,7 +287,7 @@ def group_linked_passages(stretches: Iterable[CodedPassage]) -> list[list[CodedP
             link = above[link]
         return link
 
-    linked = [(_list_links(passage), passage) for passage in stretches]
+    linked = [(_list_links(passage), passage) for passage in passages]
     for (first, *others), _ in linked:
         for other in others:
             if top(other) != top(first):
@@ -298,14 +298,12 @@ def group_linked_passages(stretches: Iterable[CodedPassage]) -> list[list[CodedP
     return list(joined.values())
 
 
-def _list_links(coded_stretch: CodedPassage) -> list[tuple[str, ...]]:
-    links: list[tuple[str, ...]] = [
-        (coded_stretch.interview, coded_stretch.code, link) for link in split_links(coded_stretch.link)
-    ]
-    return links or [(coded_stretch.item, coded_stretch.code, str(coded_stretch.start), str(coded_stretch.end))]
+def _list_links(passage: CodedPassage) -> list[tuple[str, ...]]:
+    links: list[tuple[str, ...]] = [(passage.interview, passage.code, link) for link in split_links(passage.link)]
+    return links or [(passage.item, passage.code, str(passage.start), str(passage.end))]
 
 
-def read_passage_text(turn: SpokenTurn, stretch: Passage) -> str:
+def read_passage_text(turn: SpokenTurn, passage: Passage) -> str:
     """Returns the shown text of a passage."""
-    start, end = turn.to_shown(stretch.start, stretch.end)
+    start, end = turn.to_shown(passage.start, passage.end)
     return turn.text[start:end]

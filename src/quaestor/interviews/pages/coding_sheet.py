@@ -279,11 +279,11 @@ def _turn(place: RaterPosition, facet: Facet, item: str, turn: SpokenTurn) -> Co
 
 
 def build_highlights(
-    turn: SpokenTurn, facet: Facet, book: Codebook, stretches: Iterable[Passage]
+    turn: SpokenTurn, facet: Facet, book: Codebook, passages: Iterable[Passage]
 ) -> tuple[Highlight, ...]:
     """Returns passages at their positions in the shown text; passages without any text left are omitted."""
     text = turn.text
-    placed = [(passage, turn.to_shown(passage.start, passage.end)) for passage in stretches]
+    placed = [(passage, turn.to_shown(passage.start, passage.end)) for passage in passages]
     kept = [(passage, place) for passage, place in placed if place[0] < place[1]]
     lanes = assign_lanes([place for _, place in kept])
     return tuple(
