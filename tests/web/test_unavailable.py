@@ -52,7 +52,7 @@ def test_on_a_full_disk_people_read_on_and_are_told_that_nothing_is_saved(tmp_pa
     }  # fmt: skip
     for act, (_, page) in answers["saves"].items():
         public = act in ("sign in", "join")
-        assert ("cannot read or save this at the moment" if public else "disk") in page, act
+        assert ("cannot read or save this right now" if public else "disk") in page, act
         assert (".db" in page) != public, act
     assert {act: status for act, (status, _) in answers["saves afterwards"].items()} == {
         "sign in": 303, "join": 303, "invite": 200, "rate": 303, "add a code": 303,
@@ -82,7 +82,7 @@ def test_a_damaged_list_of_people_is_said_on_every_page(tmp_path: Path, caplog: 
         for page in pages:
             assert page.status_code == 503, page.request.url
             assert page.headers["content-security-policy"]
-            assert "The desk cannot read or save this at the moment" in page.text
+            assert "The desk cannot read or save this right now" in page.text
             assert str(study) not in page.text
         assert f"{study / PEOPLE_FILE} is damaged" in caplog.text
         for visitor in (lead, stranger):

@@ -169,7 +169,7 @@ def settle(first: Person, second: Person) -> None:
     for _ in DISPUTED:
         second.page.keyboard.press("1")
         second.enter()
-    expect(second.page.get_by_role("heading", name="All is settled")).to_be_visible()
+    expect(second.page.get_by_role("heading", name="All settled")).to_be_visible()
 
 
 def assert_on_record(study: Study) -> None:

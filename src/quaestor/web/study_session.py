@@ -14,7 +14,7 @@ from quaestor.coding.pages.rating_sheet import Desk
 from quaestor.coding.session import CodingSession
 from quaestor.evidence.item_texts import Prepare
 from quaestor.evidence.items import warm_up_engine
-from quaestor.interviews.repository import Interviews, interviews_path, opened_files
+from quaestor.interviews.repository import Interviews, interviews_path, open_files
 from quaestor.interviews.text_mask import text_mask
 from quaestor.render.figures.export import load_drawing
 from quaestor.study.contributions import TextMask
@@ -119,7 +119,7 @@ class StudySession:
         coding = self.coding
         with self._lock:
             if self._interviews is None:
-                self._interviews = Interviews(coding, *opened_files(coding.study))
+                self._interviews = Interviews(coding, *open_files(coding.study))
             return self._interviews
 
     @property

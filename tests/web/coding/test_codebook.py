@@ -218,7 +218,7 @@ def test_a_study_without_codes_says_how_to_begin(tmp_path: Path) -> None:
     study = small_study(tmp_path / "study")
     with closing_app(make_app(study.root, passwords=Passwords(QUICK))) as app:
         lead, rater = signed_in(app, study.root, Role.LEAD), signed_in(app, study.root, Role.RATER)
-        assert "The lead begins the codebook" in rater.get("/codebook").text
+        assert "The lead creates the codebook" in rater.get("/codebook").text
         assert not (study.root / "study.db").exists(), "looking makes no journal"
         begun = post(lead, "/codebook/acts", {"act": "import"}, page="/codebook")
         assert (begun.status_code, begun.headers["location"]) == (303, "/codebook")

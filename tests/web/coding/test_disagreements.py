@@ -153,7 +153,7 @@ def test_after_the_last_case_the_page_says_what_comes_next(app: Starlette, study
     )  # fmt: skip
     assert settled(study)[ITEMS[2]][0] == {"answer": "exclude", "reason": "installation"}
     page = lead.get(answer.headers["location"]).text
-    assert "All is settled" in page
+    assert "All settled" in page
     assert "&#39;kept by raters&#39; of the funnel goes by this round" in page
     done = send(lead, "/rounds/main/agreed", LIST)
     assert "9 agreed answers were recorded as decisions" in lead.get(done.headers["location"]).text
@@ -253,7 +253,7 @@ def test_no_name_reaches_the_tie_breaker_before_all_is_settled(app: Starlette, s
     assert settled(study) == {}
     for item in ITEMS[:3]:
         settle_item(study, "main", "rater-1", item, None, "keep", "discussion", "")
-    assert "see who said what" in breaker.get(TIES).text
+    assert "see who gave which answer" in breaker.get(TIES).text
     assert "rater A" in breaker.get(LIST).text
 
 

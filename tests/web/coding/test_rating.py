@@ -231,13 +231,13 @@ def test_practice_comes_first_counts_for_nothing_and_is_answered_at_once(tmp_pat
         opened = visitor(app)
         join(opened, invited(study.root, Role.RATER, "rater-1"))
         page = opened.get("/rounds/pilot/rate").text
-        assert "it counts for nothing" in page
+        assert "this does not count" in page
         fields = {"csrf": csrf_in(page), "item": "forum/question/1", "practice": "yes", "answer.relevance": "keep"}
         answer = opened.post("/rounds/pilot/ratings", data=fields, headers={"origin": HERE})
         assert "<h1>Right</h1>" in answer.text
         assert "It asks how." in answer.text
         assert said(study) == {}
-        assert "it counts for nothing" not in opened.get("/rounds/pilot/rate").text
+        assert "this does not count" not in opened.get("/rounds/pilot/rate").text
         assert try_practice(study, "pilot", "rater-2", "forum/question/1", {"relevance": "exclude: crash"}) == {
             "item": "forum/question/1", "right": {"relevance": False}, "answers": {"relevance": "keep"},
             "feedback": "It asks how.", "left": 0,

@@ -110,7 +110,7 @@ def test_once_the_lead_has_looked_the_round_reopens_only_as_not_blind_and_its_re
 ) -> None:
     lead = seated(app, study, Role.LEAD)
     asked = lead.get("/rounds/main/ratings.csv")
-    assert "goes on record" in asked.text
+    assert "It is recorded" in asked.text
     shown = post(lead, "/rounds/main/ratings.csv", {})
     assert MEMO in shown.text
     assert unblinded(study) == ["lead"]

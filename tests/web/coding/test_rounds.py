@@ -99,7 +99,7 @@ def test_the_lead_sees_every_round_how_far_it_is_and_nothing_of_what_was_said(le
 def test_a_round_is_looked_at_added_changed_and_taken_away(lead: TestClient, study: Study) -> None:
     text = study.file.read_text("utf-8")
     seen = post(lead, "/rounds/new", {**NEW, "do": "preview"})
-    assert "If second opened now" in seen.text
+    assert "Preview of second" in seen.text
     assert "20 s per item, as in pilot" in seen.text
     assert 'value="second"' in seen.text
     assert study.file.read_text("utf-8") == text
@@ -175,7 +175,7 @@ def test_what_was_typed_for_an_act_that_is_refused_stays_on_the_page_it_came_fro
 def test_a_look_at_an_open_blind_round_is_asked_for_and_put_on_record_once(lead: TestClient, study: Study) -> None:
     before = head(study)
     asked = lead.get("/rounds/pilot/ratings.csv")
-    assert "goes on record" in asked.text
+    assert "It is recorded" in asked.text
     assert TELLING not in asked.text
     assert head(study) == before
     given = lead.post("/rounds/pilot/ratings.csv", data={"csrf": csrf_in(asked.text)}, headers={"origin": HERE})
@@ -224,7 +224,7 @@ def test_a_lead_who_rates_gets_their_own_until_the_round_is_closed(tmp_path: Pat
         close_by_name(study, "pilot", None)
         before = head(study)
         asked = lead.get("/rounds/pilot/ratings.csv").text
-        assert "goes on record" in asked
+        assert "It is recorded" in asked
         assert TELLING not in asked
         assert head(study) == before
 

@@ -180,7 +180,7 @@ def test_the_whole_guide_by_keyboard_alone_to_the_protocol(page: Page, study: St
     assert (now.clock.status, now.clock.by) == ("ended", "interviewer")
     assert kept(page) == []
     page.go_back()
-    expect(page.locator("#turn .words")).to_have_text("Go on talking")
+    expect(page.locator("#turn .words")).to_have_text("Resume")
     expect(page.locator("#turn kbd")).to_be_hidden()
     press(page, "c")
     expect(page.locator("#state")).to_have_text("Ended")
@@ -213,7 +213,7 @@ def test_two_people_see_each_others_notes_and_nobody_overwrites(
     expect(page.locator("#guide a[data-stop='2'] .mark")).to_have_text("asked")
     assert told(study, name).clock.section == "practice", "the clock follows who asks, not who takes notes"
     press(other, "n")
-    other.get_by_role("button", name="Let it follow me").click()
+    other.get_by_role("button", name="Make the clock follow me").click()
     expect(page.locator("#clock-section .name")).to_have_text("Legitimacy", timeout=SOON)
     other.close()
     assert {one.by for one in told(study, name).notes} == {"interviewer", "second"}
@@ -231,7 +231,7 @@ def test_a_cut_line_loses_nothing_and_stops_nobody(page: Page, study: Study, nam
     page.keyboard.type(", amended")
     press(page, "Enter", "Escape", "n", "s")
     expect(page.get_by_role("heading", name="Thanks", exact=True)).to_be_visible()
-    expect(page.locator("#saved")).to_contain_text("notes wait")
+    expect(page.locator("#saved")).to_contain_text("notes not saved yet")
     assert [one.text for one in told(study, name).notes] == ["with a line"]
     page.context.set_offline(False)
     all_saved(page)
@@ -261,7 +261,7 @@ def test_amending_loses_nothing_that_was_typed(page: Page, study: Study, name: s
     all_saved(page)
     page.reload()
     expect(page.locator("#note")).to_have_value("data first, then models")
-    expect(page.locator("#write")).to_contain_text("Amend your note")
+    expect(page.locator("#write")).to_contain_text("Edit your note")
     page.locator("#note").press("Enter")
     press(page, "Escape", "n", "o")
     page.keyboard.type("who pays")
@@ -282,12 +282,12 @@ def test_the_words_of_every_refused_note_are_kept(page: Page, study: Study, serv
     press(page, "n")
     page.context.set_offline(True)
     write(page, "one")
-    expect(page.locator("#saved")).to_contain_text("1 note waits: no connection")
+    expect(page.locator("#saved")).to_contain_text("1 note not saved yet: no connection")
     for text in ("two", "three", "four"):
         write(page, text)
         if text == "two":
             press(page, "n")
-    assert "4 notes wait" in page.locator("#saved").inner_text()
+    assert "4 notes not saved yet" in page.locator("#saved").inner_text()
     with open_interviews(study) as interviews:
         record_consent(interviews, name, DECLINED, SPOKEN)
     page.context.set_offline(False)
@@ -339,7 +339,7 @@ def test_a_killed_server_and_a_closed_tab_lose_nothing(
     write(page, "while it was dead")
     press(page, "w")
     page.keyboard.type("half a wor")
-    expect(page.locator("#saved")).to_contain_text("1 note waits")
+    expect(page.locator("#saved")).to_contain_text("1 note not saved yet")
     page.close()
     server.start()
     again = at_desk(people["interviewer"], server, name, 1)
@@ -356,7 +356,7 @@ def test_nothing_stays_in_a_browser_of_who_has_withdrawn(page: Page, study: Stud
     write(page, "what they take back")
     press(page, "w")
     page.keyboard.type("and what they were about to say")
-    expect(page.locator("#saved")).to_contain_text("1 note waits")
+    expect(page.locator("#saved")).to_contain_text("1 note not saved yet")
     with open_interviews(study) as interviews:
         withdraw(interviews, name)
     page.context.set_offline(False)

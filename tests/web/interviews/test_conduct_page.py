@@ -132,7 +132,7 @@ def test_a_note_is_amended_by_form_and_refused_words_are_not_lost(desk: TestClie
     step(desk, 1, "save", note="data frist")
     key = told(study).notes[0].key
     page = desk.get(f"{DESK}?stop=1&amend={key}").text
-    assert "Amend your note" in page
+    assert "Edit your note" in page
     assert "data frist</textarea>" in page
     step(desk, 1, "save", note="data first", amends=key)
     assert [one.text for one in told(study).notes] == ["data first"]

@@ -101,7 +101,7 @@ def test_who_declines_after_the_interview_is_told_what_is_kept_and_how_it_is_era
     assert said(opened, path, "declined") == 303
     page = opened.get(path).text
     assert "There will be no interview" not in page
-    assert "left out of results" in page
+    assert "left out of future results" in page
     assert f'href="{path}/withdraw">' in page.partition("<footer")[0]
 
 

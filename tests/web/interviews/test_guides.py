@@ -52,7 +52,7 @@ def test_a_guide_is_shown_with_its_times_before_anybody_takes_part(interviewer: 
     assert re.findall(r'class="small time">([^<]+)<', page) == ["0 to 1 min", "1 to 6 min", "6 to 9 min", "9 to 10 min"]
     for words in ("Start the recording.", "Which one takes longest?", "Size of the data", "practice: 2 questions"):
         assert words in page
-    assert "To think about" not in page
+    assert "Suggestions" not in page
     assert not (folder / "interviews.db").exists(), "to look makes no files"
 
 

@@ -137,7 +137,7 @@ def test_names_in_notes_are_replaced_by_one_button_and_by_a_command(lead: TestCl
         ]
     done = in_this_process("interview", "names", "replace-written", "--study", folder)
     assert done.exit_code == 0
-    assert "No known name is written anywhere" in done.output
+    assert "No known names in these texts" in done.output
 
 
 def test_a_transcript_without_names_is_looked_through(lead: TestClient) -> None:
@@ -153,7 +153,7 @@ def test_a_transcript_is_done_when_it_was_read_and_not_before(lead: TestClient) 
     """To answer what was found says nothing about names that nobody knows."""
     assert act(lead, act="confirm-all", doubtful="yes") == 303
     page = lead.get(PAGE).text
-    assert "All matches are answered. Next: read each transcript through" in page
+    assert "All matches are answered. Next: read each transcript" in page
     assert page.count("not read yet") == 3
     assert 'href="/interviews/P1/transcript">Read the transcript<' in page
     assert "all answered: read the transcript once more" in lead.get("/interviews/P1").text
@@ -169,7 +169,7 @@ def test_names_are_on_the_pages_of_the_lead_alone(app: Starlette, folder: Path, 
     interviewer = signed_in(app, folder, Role.INTERVIEWER)
     refused = interviewer.get(PAGE)
     assert (refused.status_code, interviewer.post(ACTS).status_code) == (403, 403)
-    assert "not for an interviewer" in refused.text
+    assert "has no access to this page" in refused.text
     assert "the lead does this" in interviewer.get("/interviews/P1").text
     assert "(the lead does this)" in interviewer.get("/").text
     for path in ("/", "/interviews", "/interviews/P3", "/participants/P1"):

@@ -61,7 +61,7 @@ def test_a_study_with_a_guide_and_nobody_says_what_to_do(tmp_path: Path) -> None
         assert "Add the first participant" in opened.get("/").text
         drafted = opened.get("/interviews/agreement")
         assert (drafted.status_code, "not in force yet" in drafted.text) == (200, True)
-        assert "Put it in force" not in drafted.text
+        assert "Put it into force" not in drafted.text
         assert not (tmp_path / "interviews.db").exists(), "to look makes no files"
         (tmp_path / "instruments" / "guide.md").unlink()
         assert "No interview guides yet" in opened.get("/interviews").text
@@ -218,7 +218,7 @@ def test_every_page_is_for_everyone(browser: Browser, tmp_path: Path) -> None:
         page.goto(f"{address}participants/P3")
         for one in page.locator("summary").all():
             one.click()
-        page.get_by_role("button", name="Make a link").click()
+        page.get_by_role("button", name="Create link").click()
         assert_for_everyone(page)
         assert complaints == []
 

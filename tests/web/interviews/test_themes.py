@@ -149,7 +149,7 @@ def test_words_go_in_their_own_direction_and_raters_settle_what_they_say_of_a_co
         assert "On 1 item the raters gave the same codes" in plain(listed)
         assert "No disagreements" not in listed
         case = lead.get(unescape(re.findall(rf'href="({address}\?item=[^"]+)"', listed)[0])).text
-        assert "choose whose words hold" in case
+        assert "choose the description that counts" in case
         values = {"item": item, "facet": "themes", "how": "discussion", "key": "once"}
         values["answer"] = unescape(re.findall(r'name="answer" value="([^"]+)"', case)[0])
         values["seen"] = re.findall(r'name="seen" value="(\d+)"', case)[0]
@@ -173,7 +173,7 @@ def test_who_withdrew_is_no_longer_read(study: Study, tmp_path: Path) -> None:
 def test_before_anything_is_decided_the_page_says_what_to_do(tmp_path: Path) -> None:
     a_study(tmp_path / "empty")
     with closing_app(make_app(tmp_path / "empty", passwords=Passwords(QUICK))) as app:
-        assert "Nobody takes part" in signed_in(app, tmp_path / "empty", Role.VIEWER).get("/interviews/themes").text
+        assert "There are no participants yet" in signed_in(app, tmp_path / "empty", Role.VIEWER).get("/interviews/themes").text
     study = themed_study(tmp_path / "open", [("{data:One}.", "two", "three")], settled=False)
     with closing_app(make_app(study.root, passwords=Passwords(QUICK))) as app:
         page = signed_in(app, study.root).get("/interviews/themes").text

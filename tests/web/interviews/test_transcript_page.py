@@ -105,7 +105,7 @@ def test_what_was_left_out_stands_on_the_page_and_wrong_letters_are_told_and_men
     page = lead.get(str(send(lead, noted).headers["location"])).text
     assert "Left out of the file: 1 note or header" in page
     assert '<li dir="auto">NOTE &lt;b&gt;by&lt;/b&gt; P1</li>' in page
-    assert "letters look wrong" not in page
+    assert "characters look wrong" not in page
     odd = "Interviewer: Как дела?\n\nGuest: Хорошо, спасибо.".encode("cp1251")
     page = lead.get(str(send(lead, odd, "talk.txt", replace="yes").headers["location"])).text
     assert "The characters look wrong" in page
@@ -113,7 +113,7 @@ def test_what_was_left_out_stands_on_the_page_and_wrong_letters_are_told_and_men
     send(lead, odd, "talk.txt", replace="yes", encoding="Windows-1251")
     page = lead.get(PAGE).text
     assert "Хорошо, спасибо." in page
-    assert "letters look wrong" not in page
+    assert "characters look wrong" not in page
     assert send(lead, odd, "talk.txt", replace="yes", speakers="Nobody\r\nGuest").status_code == 422
     assert send(lead, odd, "talk.txt", replace="yes", encoding="klingon").status_code == 422
     assert len(turns(study)) == 2
@@ -226,9 +226,9 @@ def test_a_transcript_is_taken_in_and_corrected_by_keyboard_in_both_themes_and_o
         page.goto(f"{address}{PAGE[1:]}")
         assert Axe().run(page).violations_count == 0
         page.get_by_label("Transcript file").set_input_files(path)
-        page.get_by_role("button", name="Take it in").focus()
+        page.get_by_role("button", name="Import").focus()
         page.keyboard.press("Enter")
-        expect(page.get_by_role("status")).to_contain_text("The transcript is here")
+        expect(page.get_by_role("status")).to_contain_text("Transcript imported")
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
         assert Axe().run(page).violations_count == 0
         page.get_by_role("link", name="Correct turn 4").focus()

@@ -149,7 +149,7 @@ def test_a_role_changes_from_the_next_page_on(lead: TestClient, app: Starlette, 
     assert "<option>tie-breaker</option></select></p><button>Change" in page
     assert "You rate items" in both.get("/me").text
     assert act(lead, act="role", name="both", role="tie-breaker").status_code == 303
-    assert "without knowing who said what" in both.get("/me").text
+    assert "without knowing who gave which answer" in both.get("/me").text
     for role, words in (
         ("viewer", "has another role in this study"),
         ("lead", "set in study.toml"),

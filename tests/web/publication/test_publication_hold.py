@@ -63,14 +63,14 @@ def test_what_was_published_before_a_name_was_known_is_read_by_the_lead_alone(ap
     assert not holds(study)
     assert answers(reader) == answers(reviewer) == [409] * 4
     refused = reader.get("/report/").text
-    assert "made it anew" in refused
+    assert "rebuilt it" in refused
     assert "Grelvan" not in refused + reader.get("/results").text
     assert "Withheld for now" in reader.get("/results").text
     assert "Open the report" not in reader.get("/results").text
     assert "handbook was" not in reader.get("/results").text, "there is none"
     lead = signed_in(app, study.root, Role.LEAD)
     assert answers(lead) == [200] * 4
-    assert "nobody but you can read" in lead.get("/results").text
+    assert "Only you can read" in lead.get("/results").text
     assert "known name remains" in app.state.remaking.wait().failed
     with open_interviews(study) as room:
         answer_all_places(room, True)

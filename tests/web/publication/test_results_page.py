@@ -62,7 +62,7 @@ def test_what_was_just_made_holds_and_its_findings_are_shown(app: Starlette, stu
     assert "Open the handbook" in page
     assert "moved on" not in page
     assert "Rebuild all" not in page, "a reader reads"
-    assert page.count("where it comes from") == 10
+    assert page.count("source") == 10
     assert reader.post("/results/make").status_code == 403
 
 
@@ -87,12 +87,12 @@ def test_a_study_that_moved_on_is_seen_and_made_anew_when_its_lead_looks(app: St
     assert holding(study) == [False, False]
     assert "moved on since report and handbook were made" in reader.get("/results").text
     assert before == {file: file.stat().st_mtime_ns for file in study.published.rglob("index.html")}, "it only looked"
-    assert "Being made anew" in lead.get("/results").text
+    assert "Rebuilding" in lead.get("/results").text
     assert app.state.remaking.wait() == RebuildProgress()
     assert holding(study) == [True, True]
     page = reader.get("/results").text
     assert "moved on" not in page
-    assert "could not be made" not in page
+    assert "rebuild failed" not in page
 
 
 def test_a_build_that_fails_says_why_and_leaves_what_was_there(app: Starlette, study: Study) -> None:
@@ -102,10 +102,10 @@ def test_a_build_that_fails_says_why_and_leaves_what_was_there(app: Starlette, s
     text = printed.read_text("utf-8")
     printed.write_text("[[", "utf-8")
     try:
-        assert "Being made anew" in lead.get("/results").text
+        assert "Rebuilding" in lead.get("/results").text
         assert "is not valid TOML" in app.state.remaking.wait().failed
         page = lead.get("/results").text
-        assert "It could not be made" in page
+        assert "The rebuild failed" in page
         assert "printed.toml is not valid TOML" in page
         assert not app.state.remaking.told.running, "it is not tried again and again"
     finally:

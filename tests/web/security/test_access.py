@@ -38,7 +38,7 @@ from quaestor.web.security.forms import local_path
 from quaestor.web.security.headers import PathPrefix, require_prefix
 from quaestor.web.server import ServerAddress, serve_study
 
-ENDED = "This link has been used, has expired or was taken back"
+ENDED = "This link has been used, has expired or was revoked"
 
 
 @pytest.fixture(scope="module")

@@ -180,7 +180,7 @@ def test_a_report_is_proposed_only_where_it_would_be_made(tmp_path: Path) -> Non
     run_funnel(study)
     found = build_study_overview(study, None, LEAD).command
     assert "quaestor report" not in found
-    assert "a report needs a round that is settled" in found
+    assert "a report needs a settled round" in found
     with pytest.raises(QuaestorError):
         build_report(study, lambda words: None)
     published = labelled_study(tmp_path / "labelled")

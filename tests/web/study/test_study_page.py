@@ -112,7 +112,7 @@ def test_nobody_reads_what_was_said_and_raters_see_nothing_but_what_waits_for_th
         assert TELLING not in page
         assert len(page.encode()) < 150_000
     for role in (Role.RATER, Role.TIE_BREAKER):
-        for words in ("rater-2", "κ", "Lately", "20 of 24"):
+        for words in ("rater-2", "κ", "Recent activity", "20 of 24"):
             assert words not in pages[role], (role, words)
 
 
@@ -140,5 +140,5 @@ def test_a_study_without_acts_and_one_without_anything_say_what_to_do(tmp_path: 
             page = signed_in(app, folder, Role.LEAD).get("/").text
         assert 'class="do"' in page
         assert words in page
-        assert "Nobody has done anything yet" in page
+        assert "No activity yet" in page
         assert str(tmp_path) not in page

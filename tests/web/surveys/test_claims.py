@@ -228,11 +228,11 @@ def test_the_payer_releases_exports_and_pays_and_the_lead_reads_no_address(
     assert "quaestor survey" not in pressed.text
     assert post(payer, f"/pay/{NAME}/cards.csv", {"again": "yes"}, page="/me").text == file.text
     desk = f"/surveys/{NAME}"
-    assert "The budget pays for 0 more" not in lead.get(desk).text
+    assert "The budget is used up" not in lead.get(desk).text
     file_of_it = surveys.study.root / "instruments" / f"{NAME}.toml"
     written = file_of_it.read_text("utf-8")
     file_of_it.write_text(written.replace("budget = 500", "budget = 60"), "utf-8")
-    assert "The budget pays for 0 more" in lead.get(desk).text
+    assert "The budget is used up" in lead.get(desk).text
     file_of_it.write_text(written, "utf-8")
     shown = lead.get("/pay").text
     assert "60 USD of 500 USD" in shown

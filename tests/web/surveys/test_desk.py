@@ -97,7 +97,7 @@ def test_looking_at_a_draft_writes_nothing(lead: TestClient, study: Study) -> No
 
 def test_a_survey_is_opened_closed_and_opened_again(lead: TestClient, study: Study) -> None:
     page = lead.get(f"/surveys/{NAME}").text
-    assert "Whoever has the link can answer from now on" in page
+    assert "Anyone with the link can answer from now on" in page
     assert act(lead, "open") == 303
     assert f"{HERE}/s/{NAME}" in lead.get(f"/surveys/{NAME}").text
     assert lead.get(f"/s/{NAME}").status_code == 200
@@ -118,7 +118,7 @@ def test_a_survey_by_invitation_leads_to_its_invitations_and_not_to_a_link_for_a
     assert act(lead, "open") == 303
     page = lead.get(f"/surveys/{NAME}").text
     assert "Invite people" in page
-    assert "make invitations" in page
+    assert "create invitations" in page
     assert f"{HERE}/s/{NAME}" not in page
 
 
@@ -141,14 +141,14 @@ def test_a_changed_file_shows_what_it_changes_and_becomes_a_version(
     following: TestClient, asked: tuple[Study, dict[str, str]]
 ) -> None:
     study, responses = asked
-    assert "What the file changes" not in following.get(f"/surveys/{NAME}").text
+    assert "Changes in the file" not in following.get(f"/surveys/{NAME}").text
     small_survey(study.root, NEWER)
     page = following.get(f"/surveys/{NAME}").text
     assert "Changes in the file since version 1" in page
     assert "option “TensorRT” added" in page
     assert "Open version 2" in page
     assert act(following, "open") == 303
-    assert "What the file changes" not in following.get(f"/surveys/{NAME}").text
+    assert "Changes in the file" not in following.get(f"/surveys/{NAME}").text
     with open_surveys(study) as surveys:
         assert surveys.fielding(NAME).version == 2
         kept = surveys.answers.response(responses["finished"])
@@ -268,7 +268,7 @@ def test_a_flag_waits_for_a_decision_which_is_on_record_with_its_reason(
     page = following.get(f"/surveys/{NAME}/flags").text
     assert fast in page
     assert "less than 20" in page
-    assert "1 flagged response waits" in following.get(f"/surveys/{NAME}").text
+    assert "1 flagged response is waiting" in following.get(f"/surveys/{NAME}").text
     for fields, words in (({"decision": "leave out", "why": " "}, "say why"), ({"why": "because"}, "choose whether")):
         refused = post(following, f"{path}/decision", fields, path)
         assert refused.status_code == 422
@@ -288,7 +288,7 @@ def test_a_response_is_erased_by_a_lead_who_says_why_and_is_sure(
 ) -> None:
     study, responses = asked
     path = f"/surveys/{NAME}/responses/{responses['finished']}"
-    for fields, words in (({"why": "asked"}, "say that you are sure"), ({"why": " ", "sure": "yes"}, "say why")):
+    for fields, words in (({"why": "asked"}, "confirm that you are sure"), ({"why": " ", "sure": "yes"}, "say why")):
         refused = post(following, f"{path}/erasure", fields, path)
         assert (refused.status_code, words in refused.text) == (422, True)
     done = post(following, f"{path}/erasure", {"why": "asked to by letter", "sure": "yes"}, path)
@@ -309,7 +309,7 @@ def test_links_of_a_batch_are_told_once_and_counted(lead: TestClient, study: Stu
     assert all(row["link"].startswith(f"{HERE}/i/") for row in rows)
     assert post(lead, path, {"batch": "second", "stratum": "normal", "count": "38"}).status_code == 200
     page = lead.get(path).text
-    assert "0 of 40 invited came" in page
+    assert "0 of 40 invited people responded" in page
     token = rows[0]["link"].rpartition("/")[2]
     assert token not in page
     for fields in ({"batch": "third", "stratum": "pro", "count": "many"}, {"batch": "third", "stratum": "pro"}):

@@ -146,7 +146,7 @@ def test_a_survey_without_answers_says_what_to_do(tmp_path: Path) -> None:
     with closing_app(make_app(tmp_path / "study", passwords=Passwords(QUICK))) as app:
         page = signed_in(app, tmp_path / "study", Role.VIEWER).get(RESULTS)
     assert page.status_code == 200
-    assert "Share its link" in page.text
+    assert "Share the link" in page.text
 
 
 @pytest.mark.browser

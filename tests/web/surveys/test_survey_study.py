@@ -84,7 +84,7 @@ def test_the_study_s_next_step_is_that_of_its_survey(tmp_path: Path) -> None:
         assert lead.get(next_of(page)[0]).status_code == 200
         assert "<code>quaestor survey status</code>" in page
         assert f'<li class="waiting"><span class="unseen">waiting: </span><b>survey {NAME}</b>' in page
-        for words in ("quaestor report", "Everything that is planned", 'id="funnel-heading"', 'id="rounds-heading"'):
+        for words in ("quaestor report", "Everything planned", 'id="funnel-heading"', 'id="rounds-heading"'):
             assert words not in page, words
         assert f"You decided about 2 responses to {NAME}" in page
         assert f"You opened the survey {NAME}" in page

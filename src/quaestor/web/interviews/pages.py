@@ -12,7 +12,7 @@ from starlette.routing import BaseRoute, Route
 
 from quaestor.base.errors import InputError, QuaestorError, StateError
 from quaestor.base.names import parse_whole_number
-from quaestor.interviews.guide_versions import guide_lines, guide_sheet
+from quaestor.interviews.guide_versions import list_guides, build_guide_sheet
 from quaestor.interviews.model.records import describe_participant
 from quaestor.interviews.overview import build_interview_line, build_overview, build_person_line
 from quaestor.interviews.participants.consent import (
@@ -36,7 +36,7 @@ from quaestor.interviews.participants.people import (
     require_participant,
     set_contact,
 )
-from quaestor.interviews.repository import Interviews, guide_files
+from quaestor.interviews.repository import Interviews, list_guide_files
 from quaestor.interviews.withdrawal import withdraw
 from quaestor.people.roles import Permission
 from quaestor.web.error_pages import refusal_status
@@ -158,7 +158,7 @@ class InterviewPages(Pages):
         line = await self.work(
             lambda: build_person_line(require_participant(self._open_interviews(), name), name, leads)
         )
-        context = {"one": line, "guides": tuple(guide_files(self.session.latest)), "how": HOW, "leads": leads}
+        context = {"one": line, "guides": tuple(list_guide_files(self.session.latest)), "how": HOW, "leads": leads}
         context["kept_contact"] = request.query_params.get("kept") == "contact"
         return self.page(
             request, "participant.html", {**context, "typed": {}, "link": "", **_shared(request), **more}, status
@@ -256,12 +256,12 @@ class GuidePages(Pages):
         ]
 
     async def guides(self, request: Request) -> Response:
-        guides = await self.work(lambda: guide_lines(self.session.latest, self.session.interviews_if_any))
+        guides = await self.work(lambda: list_guides(self.session.latest, self.session.interviews_if_any))
         return self.page(request, "guides.html", {"guides": guides, **_shared(request)})
 
     async def guide(self, request: Request) -> Response:
         name, version = request.path_params["name"], _guide_version(request.query_params.get("version", ""))
-        sheet = await self.work(lambda: guide_sheet(self.session.latest, self.session.interviews_if_any, name, version))
+        sheet = await self.work(lambda: build_guide_sheet(self.session.latest, self.session.interviews_if_any, name, version))
         return self.page(request, "guide.html", {"sheet": sheet, **_shared(request)})
 
 

@@ -15,9 +15,9 @@ from quaestor.base.errors import StateError
 from quaestor.interviews.pages.themes import themes_page_seen
 from quaestor.interviews.repository import Interviews
 from quaestor.interviews.themes.cells import find_quotations_behind
-from quaestor.interviews.themes.figures import drawn
-from quaestor.interviews.themes.files import quotations_of
-from quaestor.interviews.themes.quotations import themes_seen
+from quaestor.interviews.themes.figures import render_figure
+from quaestor.interviews.themes.files import find_quotations
+from quaestor.interviews.themes.quotations import read_visible_themes
 from quaestor.interviews.themes.records import InterviewThemes, Quotation
 from quaestor.interviews.transcript_sheet import find_page as page_with
 from quaestor.render.table_model import Row, Table
@@ -54,7 +54,7 @@ class ThemePages(Pages):
         return interviews
 
     def _themes(self, request: Request) -> InterviewThemes:
-        return themes_seen(self._interviews, viewer(request))
+        return read_visible_themes(self._interviews, viewer(request))
 
     async def themes(self, request: Request) -> Response:
         page = await self.work(lambda: themes_page_seen(self._interviews, viewer(request)))
@@ -71,7 +71,7 @@ class ThemePages(Pages):
     async def drawing(self, request: Request) -> Response:
         """Returns a figure as SVG."""
         name = request.path_params["figure"]
-        svg = await self.work(lambda: drawn(self._themes(request), name))
+        svg = await self.work(lambda: render_figure(self._themes(request), name))
         if svg is None:
             raise HTTPException(404)
         return Response(svg, media_type="image/svg+xml")
@@ -90,7 +90,7 @@ class ThemePages(Pages):
         """Lists the quotations of a code or theme."""
         code = request.query_params.get("code", "")
         themes = await self.work(lambda: self._themes(request))
-        name, quotations = await self.work(lambda: quotations_of(themes, code))
+        name, quotations = await self.work(lambda: find_quotations(themes, code))
         return self._list(request, themes, quotations, {"title": name, "words": ""}, {"code": code})
 
     def _list(
