@@ -228,7 +228,7 @@ def _listing(
 ) -> Table:
     """Builds a table with one row per quotation, grouped by code if there are several."""
     alone = len(codes) == 1
-    beside = (
+    related = (
         {}
         if alone
         else {quotation.id: also_coded for quotation in quotations if (also_coded := _beside(themes, quotation))}
@@ -239,7 +239,7 @@ def _listing(
         for number, quotation in enumerate(
             (quotation for quotation in quotations if quotation.code == code.id), start=1
         ):
-            more = (_also(themes, beside.get(quotation.id, [])),) if beside else ()
+            more = (_also(themes, related.get(quotation.id, [])),) if related else ()
             rows.append(
                 Row(f"{quotation.code}-{number}", quotation.participant, (*_said_cells(fields, quotation), *more))
             )
@@ -247,7 +247,7 @@ def _listing(
     columns = (
         *(Column(f"field {field}", field, numeric=False) for field in fields),
         Column("words", "quotation", numeric=False),
-        *([Column("also", "in the same answer", numeric=False)] if beside else []),
+        *([Column("also", "in the same answer", numeric=False)] if related else []),
     )
     name = codes[0].id if alone else theme
     title = f"{codes[0].name if alone else codes[0].theme_name}: {_and(fields)}, in the participants' words"
@@ -280,9 +280,9 @@ def _beside(themes: InterviewThemes, quotation: Quotation) -> list[Quotation]:
     return [two for two in themes.quotations if two.theme != quotation.theme and {*quotation.answers} & {*two.answers}]
 
 
-def _also(themes: InterviewThemes, beside: Sequence[Quotation]) -> Cell:
-    names = [code.name for code in themes.codes if code.id in {two.code for two in beside}]
-    opens = select_by(QUOTATION, *(two.id for two in beside)) if beside else None
+def _also(themes: InterviewThemes, related: Sequence[Quotation]) -> Cell:
+    names = [code.name for code in themes.codes if code.id in {two.code for two in related}]
+    opens = select_by(QUOTATION, *(two.id for two in related)) if related else None
     return Cell((", ".join(names) or NOTHING,), (), opens)
 
 

@@ -107,14 +107,14 @@ def read_transcript(
     lines = split_lines(text)
     chosen = format or _detect_format(lines)
     if chosen == "text":
-        utterances, beside = read_utterances(find_openings(lines, speakers), speakers), list[str]()
+        utterances, left_out = read_utterances(find_openings(lines, speakers), speakers), list[str]()
     else:
-        utterances, beside = (read_webvtt if chosen == "webvtt" else read_subrip)(lines, speakers)
+        utterances, left_out = (read_webvtt if chosen == "webvtt" else read_subrip)(lines, speakers)
     _require_speakers(speakers, utterances, name)
     joint = "\n" if chosen == "text" else " "
     doubtful = not encoding and encoding_found == FALLBACK and is_misread(text)
     return ReadTranscript(
-        chosen, encoding_found, build_turns(utterances, joint, name, apart=apart), tuple(beside), doubtful
+        chosen, encoding_found, build_turns(utterances, joint, name, apart=apart), tuple(left_out), doubtful
     )
 
 
@@ -125,10 +125,10 @@ def _read_document(
         raise InputError(f"{name} is a Word document: leave --format out, or save it as {format}")
     if encoding:
         raise InputError(f"{name} is a Word document, which needs no encoding: leave it out")
-    lines, beside = read_document_lines(data, name, named)
+    lines, left_out = read_document_lines(data, name, named)
     utterances = read_utterances(lines, named)
     _require_speakers(named, utterances, name)
-    return ReadTranscript("docx", "UTF-8", build_turns(utterances, "\n", name, apart=apart), tuple(beside))
+    return ReadTranscript("docx", "UTF-8", build_turns(utterances, "\n", name, apart=apart), tuple(left_out))
 
 
 def _require_speakers(named: Collection[str], utterances: Sequence[Utterance], where: str) -> None:

@@ -30,7 +30,7 @@ _ABOUT = re.compile(r"(?P<who>.{1,80}) (?:started|stopped) transcription")
 def read_document_lines(data: bytes, where: str, named: tuple[str, ...] = ()) -> tuple[list[TextLine], list[str]]:
     """Returns the lines of a document with their possible openings, and text outside the conversation."""
     lines: list[TextLine] = []
-    beside: list[str] = []
+    left_out: list[str] = []
     waiting: list[str] = []
     header: list[str] | None = None
     blocks, notes = unpack_document(data, where)
@@ -48,7 +48,7 @@ def read_document_lines(data: bytes, where: str, named: tuple[str, ...] = ()) ->
         header = None if isinstance(before, str) else header
         if isinstance(before, str) and len(filled) > 1 and all(cell.lower() in _HEADER for cell in filled):
             header = [cell.lower() for cell in cells]
-            beside.append(" | ".join(cells))
+            left_out.append(" | ".join(cells))
         elif len(filled) < 2 and not (filled and header and len(header) == len(cells)):
             waiting += [line for cell in filled for line in split_lines(cell)]
         else:
@@ -58,8 +58,8 @@ def read_document_lines(data: bytes, where: str, named: tuple[str, ...] = ()) ->
             lines.append(_add_start(row, begins))
     lines += find_openings(waiting, named)
     about = _find_program_lines(lines, named)
-    beside += [line.text for place, line in enumerate(lines) if place in about]
-    return [line for place, line in enumerate(lines) if place not in about], [*beside, *notes]
+    left_out += [line.text for place, line in enumerate(lines) if place in about]
+    return [line for place, line in enumerate(lines) if place not in about], [*left_out, *notes]
 
 
 def _list_filled(cells: Sequence[str]) -> list[str]:

@@ -241,8 +241,8 @@ def _read_notes(archive: zipfile.ZipFile, folder: str, allowed: Allowance) -> li
         for block in _read_blocks(archive, part, allowed):
             words = " | ".join(" ".join(cell.split()) for cell in ([block] if isinstance(block, str) else block))
             notes[named["kind"]] += [f"{_BESIDE[named['kind']]}: {words}"] if words.strip(" |") else []
-    beside = [note for kind in ("footnotes", "endnotes", "comments") for note in notes[kind]]
-    return [*beside, *dict.fromkeys([*notes["header"], *notes["footer"]])]
+    left_out = [note for kind in ("footnotes", "endnotes", "comments") for note in notes[kind]]
+    return [*left_out, *dict.fromkeys([*notes["header"], *notes["footer"]])]
 
 
 def _read_blocks(archive: zipfile.ZipFile, part: str, allowed: Allowance) -> list[str | list[str]]:

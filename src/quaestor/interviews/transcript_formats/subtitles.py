@@ -37,35 +37,35 @@ def read_webvtt(lines: Sequence[str], named: tuple[str, ...] = ()) -> tuple[list
 
     Teams marks voices with `<v Name>`; other programs, such as Zoom, write `Name: …` into the text.
     """
-    cues, beside = _read_webvtt_cues(lines)
+    cues, left_out = _read_webvtt_cues(lines)
     texts = [_remove_styles("\n".join(cue.lines)) for cue in cues]
     if _has_voices(texts):
-        return list(_split_voices(cues, texts)), beside
+        return list(_split_voices(cues, texts)), left_out
     for cue, text in zip(cues, texts, strict=True):
         cue.lines = _resolve_entities(text).split("\n")
-    return _split_labels(cues, named), beside
+    return _split_labels(cues, named), left_out
 
 
 def read_subrip(lines: Sequence[str], named: tuple[str, ...] = ()) -> tuple[list[Utterance], list[str]]:
     """Returns the utterances of a SubRip file, and the text above its first cue."""
     cues: list[_Cue] = []
-    beside: list[str] = []
+    left_out: list[str] = []
     number: int | None = None
     for line in lines:
         times = parse_timing(line)
         if times is not None:
-            if not cues and beside and _NUMBER.fullmatch(beside[-1]):
-                number = int(beside.pop())
+            if not cues and left_out and _NUMBER.fullmatch(left_out[-1]):
+                number = int(left_out.pop())
             elif cues and number is not None:
                 number = _drop_number(cues[-1].lines, number + 1)
             cues.append(_Cue(*times))
         elif cues:
             cues[-1].lines.append(line)
         elif line.strip():
-            beside.append(line.strip())
+            left_out.append(line.strip())
     for cue in cues:
         cue.lines = _remove_styles(_PLACED.sub("", "\n".join(cue.lines))).split("\n")
-    return _split_labels(cues, named), beside
+    return _split_labels(cues, named), left_out
 
 
 def _drop_number(lines: list[str], awaited: int) -> int:
@@ -81,18 +81,18 @@ def _drop_number(lines: list[str], awaited: int) -> int:
 
 def _read_webvtt_cues(lines: Sequence[str]) -> tuple[list[_Cue], list[str]]:
     cues: list[_Cue] = []
-    beside: list[str] = []
+    left_out: list[str] = []
     names = find_cue_names(lines)
     for number, block in enumerate(_blocks("" if place in names else line for place, line in enumerate(lines))):
         place = next((place for place, line in enumerate(block) if parse_timing(line) is not None), len(block))
         above, below = block[:place], block[place:]
         if number == 0 or not cues or (above and _is_note_block(above[0], cues)):
-            beside.append("\n".join(above))
+            left_out.append("\n".join(above))
         else:  # an empty line within a cue; a strict reader would lose what follows
             cues[-1].lines += above
         cues += _read_cues(below)
-    worded = [name for name in names.values() if len(name.split()) > 1]
-    return cues, [line for line in (*beside, *worded) if line.strip() not in ("", "WEBVTT")]
+    long_names = [name for name in names.values() if len(name.split()) > 1]
+    return cues, [line for line in (*left_out, *long_names) if line.strip() not in ("", "WEBVTT")]
 
 
 def _is_note_block(line: str, cues: Sequence[_Cue]) -> bool:
