@@ -235,7 +235,7 @@ def test_what_the_questionnaire_would_not_have_taken_is_kept_and_told(surveys: S
     assert only(surveys).answers["why-none"] == {"text": "No need"}
     assert [(one.question, one.why) for one in done.odd] == [
         ("used", "has 'None of these' with others, which goes alone"),
-        ("why-none", "is answered although it should not have been shown"),
+        ("why-none", "is answered, but should not be shown"),
     ]
 
 
@@ -293,7 +293,7 @@ def test_an_option_that_reads_no_is_chosen_where_its_column_says_no(surveys: Sur
 def test_the_import_is_on_record_and_opens_nothing(surveys: Surveys, tmp_path: Path) -> None:
     file = delimited(tmp_path / "answers.csv", [COLUMNS, TEXTS, *cells(FULL, {**FULL, "Q1": ""})])
     done = imported(surveys, file)
-    (act,) = surveys.coding.state.others
+    (act,) = surveys.coding.state.unhandled_acts
     assert act.kind == "survey.import"
     assert act.payload["sha256"] == done.sha256
     assert (act.payload["file"], act.payload["responses"], act.payload["no_consent"]) == ("answers.csv", 1, 1)
@@ -307,7 +307,7 @@ def test_a_trial_takes_in_nothing(surveys: Surveys, tmp_path: Path) -> None:
     file = delimited(tmp_path / "answers.csv", [COLUMNS, TEXTS, *cells(FULL)])
     assert imported(surveys, file, keep=False).responses == 1
     assert surveys.answers.version(NAME) is None
-    assert not surveys.coding.state.others
+    assert not surveys.coding.state.unhandled_acts
     assert imported(surveys, file).responses == 1
     assert (imported(surveys, file, keep=False).responses, imported(surveys, file, keep=False).known) == (
         0,
@@ -328,7 +328,7 @@ def test_the_mapping_is_found_by_the_name_of_the_survey(surveys: Surveys, tmp_pa
     assert found == surveys.study.root / "instruments" / f"{NAME}.mapping.toml"
     assert surveys.names() == [NAME]  # a mapping is no questionnaire
     found.unlink()
-    with pytest.raises(InputError, match="say with --mapping which column"):
+    with pytest.raises(InputError, match="needs a mapping of columns to questions"):
         mapping_file(surveys, NAME, file)
 
 
@@ -339,15 +339,15 @@ HEAD = f"{','.join(COLUMNS)}\n{','.join(COLUMNS)}\n".replace("Duration (in secon
     ("name", "content", "words"),
     [
         ("answers.csv", b"", "is empty"),
-        ("answers.csv", f"{HEAD}a,b\n".encode(), "has 2 cells in row 3 and 21 names of columns"),
-        ("answers.csv", f"{HEAD}\xe9\n".encode("cp1252"), ", row 3: not utf-8: found bytes e9"),
+        ("answers.csv", f"{HEAD}a,b\n".encode(), "has 2 cells in row 3, but 21 column names"),
+        ("answers.csv", f"{HEAD}\xe9\n".encode("cp1252"), ", row 3 cannot be read: not utf-8: found bytes e9"),
         ("answers.csv", HEAD.replace("Q2,", "Q22,").encode(), "has no column 'Q2' as given.mapping.toml says"),
         ("answers.csv", HEAD.replace("StartDate", "Q2").encode(), "has the column 'Q2' twice"),
         ("answers.csv", f'{HEAD}"open'.encode(), "a quote is opened and never closed"),
         ("answers.tsv", "\ufeff".join(["", HEAD.replace(",", "\t")]).encode("utf-16-le")[2:], "is binary"),
         ("answers.csv", b"PK\x03\x04 and so on", "is a zip archive or a workbook"),
         ("answers.xlsx", HEAD.encode(), "is not a valid XLSX workbook"),
-        ("answers.sav", HEAD.encode(), "is none of .csv, .tsv, .txt and .xlsx"),
+        ("answers.sav", HEAD.encode(), "is not a .csv, .tsv, .txt or .xlsx file"),
     ],
 )
 def test_a_file_that_is_not_sound_is_refused_whole(

@@ -168,7 +168,7 @@ def test_a_number_that_can_be_read_in_two_ways_is_refused(typed: str) -> None:
 def test_of_whole_numbers_a_comma_before_three_digits_says_thousands_and_a_point_is_refused() -> None:
     years = Question("y", "number", "?", whole=True)
     assert read_form(years, {"q.y": ["12,000"]}) == {"number": "12000"}
-    with pytest.raises(InputError, match="two ways"):
+    with pytest.raises(InputError, match="is ambiguous"):
         read_form(years, {"q.y": ["1.000"]})
     with pytest.raises(InputError, match="not a whole number"):
         read_form(years, {"q.y": ["0,125"]})
@@ -176,7 +176,7 @@ def test_of_whole_numbers_a_comma_before_three_digits_says_thousands_and_a_point
 
 @pytest.mark.parametrize("typed", ["1e308", "-1e16", "1e-300", "5e-324", "1e999", "inf"])
 def test_a_number_that_would_drown_all_others_is_refused(typed: str) -> None:
-    with pytest.raises(InputError, match="too large or too small to be counted"):
+    with pytest.raises(InputError, match="too large or too small"):
         read_form(Question("y", "number", "?"), {"q.y": [typed]})
 
 
@@ -185,6 +185,6 @@ def test_a_place_that_is_none_is_refused_whole(text: str) -> None:
     question = Question("q", "ranking", "?", options=tuple(Option(code, code) for code in "abc"))
     assert not 1 <= read_place(text) <= 3
     if text:
-        with pytest.raises(InputError, match="a place is a number from 1 to 3"):
+        with pytest.raises(InputError, match="a rank is a number from 1 to 3"):
             read_form(question, {"q.q.a.rank": [text]})
     assert read_form(question, {"q.q.a.rank": ["02"], "q.q.b.rank": ["1"]}) == {"ranks": ["b", "a"]}

@@ -101,21 +101,21 @@ WHY = "years > 3 and often.crashes != never"
 PAGE = 'show_if = "onnx = yes"'
 GRAVE = [
     # What a condition looks at
-    (WHY, "yeers > 3", "question why", "looks at 'yeers', which is not a question, nearest: years"),
-    (WHY, "why answered", "question why", "looks at 'why', which has not been answered by then"),
-    (WHY, "order answered", "question why", "looks at 'order', which is asked later: move"),
-    (PAGE, 'show_if = "often answered"', "page more", "looks at 'often', which has not been answered by then"),
+    (WHY, "yeers > 3", "question why", "depends on 'yeers', which is not a question, nearest: years"),
+    (WHY, "why answered", "question why", "depends on 'why', which is asked later"),
+    (WHY, "order answered", "question why", "depends on 'order', which is asked later: move"),
+    (PAGE, 'show_if = "often answered"', "page more", "depends on 'often', which is asked later"),
     (WHY, "size = medium", "question why", "looks for 'medium', which is not an option of 'size': there are small"),
-    (WHY, "often.crash = never", "question why", "looks at the row 'crash', which 'often' has not: there are crashes"),
+    (WHY, "often.crash = never", "question why", "depends on the row 'crash', which 'often' has not: there are crashes"),
     (WHY, "often.crashes = nevr", "question why", "looks for 'nevr', which is no step of 'often': there are never"),
     (WHY, "often = never", "question why", "without a row: write which, as in `often.crashes = …`"),
-    (WHY, "size.x = small", "question why", "looks at the row 'x' of 'size', which has no rows"),
+    (WHY, "size.x = small", "question why", "depends on the row 'x' of 'size', which has no rows"),
     (WHY, "years = many", "question why", "compares the number 'years' with 'many': write a number"),
     (WHY, "years includes 3", "question why", "asks what the number 'years' includes"),
     (WHY, "size > 3", "question why", "compares 'size' with the number 3, but it has options"),
     (WHY, "often.crashes > 3", "question why", "compares 'often' with the number 3, but it has steps"),
     ('["Speed", "Size"]', '["Speed", "Size"]\nshow_if = "why = x"', "question order", "is `why answered`"),
-    ('of = "onnx = yes"', 'of = "onyx = yes"', "quota onyx = yes", "looks at 'onyx', which is no question"),
+    ('of = "onnx = yes"', 'of = "onyx = yes"', "quota onyx = yes", "depends on 'onyx', which is not a question"),
     # Questions that nobody gets to
     (WHY, "size = small and size = large", "question why", "nobody is shown this question, because its condition"),
     (WHY, "years > 60", "question why", "`years > 60` can never hold: change it"),
@@ -130,7 +130,7 @@ GRAVE = [
     (
         'options = ["Small", "Large", "None"]',
         'required = true\noptions = [{label = "Small", ends = true}, {label = "Large", ends = true}]',
-        "page more", "because every way ends before it",
+        "page more", "because every path ends before it",
     ),
     # Names
     ('page = "more"', 'page = "tools"', "page tools", "two pages with this id"),
@@ -144,11 +144,11 @@ GRAVE = [
     ('rows = ["Crashes", "Speed"]', "", "question often", "it has no rows"),
     ('options = ["Speed", "Size"]', 'options = ["Speed"]', "question order", "one of its options only"),
     ('kind = "yes-no"', 'kind = "yes-no"\noptions = ["Yes", "No", "Both"]', "question onnx", "it has 3 options"),
-    ('centre = "sometimes"', 'centre = "middle"', "question often", "centre is 'middle', which is none of its options"),
+    ('centre = "sometimes"', 'centre = "middle"', "question often", "centre is 'middle', which is not one of its options"),
     ('text = "How large?"', 'text = "How large?"\nattention = "x"', "question size", "attention is 'x'"),
-    ("high = 60", "high = -1", "question years", "low is 0 and high is -1, so no number will do"),
+    ("high = 60", "high = -1", "question years", "low is 0 and high is -1, so no number is valid"),
     # Words
-    ('text = "Why?"', 'text = " "', "question why", "it asks nothing"),
+    ('text = "Why?"', 'text = " "', "question why", "it has no text"),
     ('title = "Tools"', 'title = ""', "survey", "it has no title"),
     ('["Small", "Large", "None"]', '["Small", {code = "l", label = ""}]', "question size", "'l' has no label"),
     ('["Crashes", "Speed"]', '["Crashes", {code = "s", label = ""}]', "question often", "the row 's' has no label"),
@@ -156,19 +156,19 @@ GRAVE = [
     ("{onnx}", "{order}", "question often", "asks for {order}, which is not answered on an earlier page"),
     ('page = "tools"', 'page = "tools"\ntext = "{onnx}"', "page tools", "asks for {onnx}, which is not answered"),
     # Consent
-    (CONSENT, "", "survey", "nobody is asked for consent"),
+    (CONSENT, "", "survey", "there is no consent question"),
     (
         CONSENT, '[[pages.questions]]\nid = "early"\nkind = "text"\ntext = "Who?"\n' + CONSENT,
-        "question early", "asked before consent is given: move it after 'consent'",
+        "question early", "asked before consent: move it after 'consent'",
     ),
     ('page = "start"', 'page = "start"\nshow_if = "onnx = yes"', "question consent", "not everybody is asked"),
     ('text = "May we?"', 'text = "May we?"\noptions = ["agree", "maybe"]', "question consent", "nobody can decline"),
     ('text = "May we?"', 'text = "May we?"\noptions = ["yes", "decline"]', "question consent", "nobody can agree"),
     # The rest
-    ('answers = ["rq1"]', 'answers = ["rq2"]', "question onnx", "answers 'rq2', which is no research question: there"),
-    ('title = "Tools"', 'title = "Tools"\ncloses = "2027-02-30"', "survey", "'2027-02-30', which is no day"),
-    ('title = "Tools"', 'title = "Tools"\nlanguages = ["en", "en"]', "survey", "'en' is named twice"),
-    ('title = "Tools"', 'title = "Tools"\nstrata = ["a", "a"]', "survey", "the stratum 'a' is named twice"),
+    ('answers = ["rq1"]', 'answers = ["rq2"]', "question onnx", "answers 'rq2', which is not a research question: there"),
+    ('title = "Tools"', 'title = "Tools"\ncloses = "2027-02-30"', "survey", "'2027-02-30', which is not a date"),
+    ('title = "Tools"', 'title = "Tools"\nlanguages = ["en", "en"]', "survey", "'en' is listed twice"),
+    ('title = "Tools"', 'title = "Tools"\nstrata = ["a", "a"]', "survey", "the stratum 'a' is listed twice"),
 ]  # fmt: skip
 LOOK = [
     ('answers = ["rq1"]', "", "research rq1", 'add answers = ["rq1"] to a question'),
@@ -180,7 +180,7 @@ LOOK = [
     ('text = "Why?"', 'text = "Why?"\noptions = ["a", "b"]', "question why", "options means nothing"),
     ('text = "Why?"', 'text = "Why?"\nlow = 3', "question why", "low, high, whole or unit means nothing"),
     ('text = "How large?"', 'text = "How large?"\nrows = ["a"]', "question size", "rows means nothing"),
-    ('page = "tools"', 'page = "empty"\n[[pages]]\npage = "tools"', "page empty", "there is nothing on this page"),
+    ('page = "tools"', 'page = "empty"\n[[pages]]\npage = "tools"', "page empty", "this page is empty"),
     (
         'title = "Tools"', 'title = "Tools"\nminutes = 1\nleast_seconds = 90',
         "survey", "survey.least_seconds is 90, more than the 1 minutes",
@@ -222,7 +222,7 @@ def test_a_cause_is_said_once_and_what_follows_from_it_names_it() -> None:
     text = SOUND.replace(WHY, "size = small and size = large").replace('["Speed", "Size"]', order)
     problems = find_problems(parse_questionnaire(text, "tools"))
     assert [one.where for one in problems] == ["question why", "question order"]
-    assert "looks at 'why', which is never shown: fix that question first" in problems[1].words
+    assert "depends on 'why', which is never shown: fix that question first" in problems[1].words
 
 
 def test_a_page_nobody_gets_to_is_said_once_and_not_for_each_of_its_questions() -> None:

@@ -44,13 +44,13 @@ def test_empty_cells_beyond_the_header_do_not_matter() -> None:
 
 @pytest.mark.parametrize("ragged", [["a", "b"], ["a", "b", "c", "d"]])
 def test_a_ragged_row_is_refused_with_its_number(ragged: list[str]) -> None:
-    with pytest.raises(InputError, match=rf"file.csv has {len(ragged)} cells in row 3 and 3 names of columns"):
+    with pytest.raises(InputError, match=rf"file.csv has {len(ragged)} cells in row 3, but 3 column names"):
         list(split_header(rows(NAMES, WORDS, ragged), "file.csv").rows)
 
 
 def test_a_file_without_names_is_refused() -> None:
     for empty in ([], rows(["", " "], ["a", "b"])):
-        with pytest.raises(InputError, match="no names of columns"):
+        with pytest.raises(InputError, match="no column names"):
             split_header(empty, "file.csv")
 
 

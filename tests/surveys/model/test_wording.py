@@ -88,14 +88,14 @@ def with_words(more: str, languages: str = '["en", "de"]') -> str:
     ("more", "words", "grave"),
     [
         ('[words.en]\nbegn = "Go"', "words.en.begn is not a page text, nearest: begin", True),
-        ('[words.de]\nbegin = "Los, {name}"', "asks for {name}, which is not filled in there: allowed are none", True),
+        ('[words.de]\nbegin = "Los, {name}"', "asks for {name}, which is not available there: allowed: none", True),
         (
             '[words.de]\nopen-until = "Bis {dag}"',
-            "asks for {dag}, which is not filled in there: allowed are {day}",
+            "asks for {dag}, which is not available there: allowed: {day}",
             True,
         ),
-        ('[words.de]\nopen-until = "Offen"', "words.de.open-until does not say {day}", False),
-        ('[words.fi]\nbegin = "Aloita"', "[words.fi] is for a language that survey.languages does not name", False),
+        ('[words.de]\nopen-until = "Offen"', "words.de.open-until does not contain {day}", False),
+        ('[words.fi]\nbegin = "Aloita"', "[words.fi] is for a language that is not in survey.languages", False),
     ],
 )
 def test_words_that_cannot_be_said_are_told_before_it_opens(more: str, words: str, grave: bool) -> None:
