@@ -103,5 +103,5 @@ def test_a_used_folder_or_port_is_refused_before_anything_is_built(tmp_path: Pat
         listener.bind(("127.0.0.1", 0))
         listener.listen()
         port = str(listener.getsockname()[1])
-        assert "name another with --port" in refusal(tmp_path / "new", "--port", port)
+        assert "choose another with --port" in refusal(tmp_path / "new", "--port", port)
     assert not (tmp_path / "new").exists()

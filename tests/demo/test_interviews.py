@@ -16,7 +16,7 @@ from quaestor.interviews.names.matches import REFUSED, list_proposals
 from quaestor.interviews.participants.consent import list_consents
 from quaestor.interviews.repository import open_interviews
 from quaestor.interviews.themes.cells import build_interview_tables
-from quaestor.interviews.themes.quotations import themes_of
+from quaestor.interviews.themes.quotations import read_themes
 from quaestor.study.folder import Study, open_study
 from quaestor.synth.interview_truth import InterviewTruth, read_truth
 from quaestor.synth.simulated_interviews import find_planted_passages, import_interviews, simulate_round
@@ -56,7 +56,7 @@ def test_the_planted_themes_are_recovered(coded: tuple[Study, InterviewsCoded], 
     )
     assert MESSAGES[-1] == "The interview report: 10 tables, 3 figures; every number links to quotations"
     with open_interviews(study) as interviews:
-        themes = themes_of(interviews)
+        themes = read_themes(interviews)
     assert (themes.simulated, themes.synthetic, themes.unsettled) == (True, True, 0)
     assert sorted(themes.unused) == ["Expectations › faster compilation", "Measures against defects › local patch"], (
         "no participant mentions these"
@@ -90,7 +90,7 @@ def test_nearly_every_passage_is_coded_where_it_was_planted(study: Study, truth:
 
 def test_defects_and_ambiguous_models_keep_their_fields(study: Study, truth: InterviewTruth) -> None:
     with open_interviews(study) as interviews:
-        themes = themes_of(interviews)
+        themes = read_themes(interviews)
     for code in ("crash", "wrong-result", "compatibility", "ambiguous-model"):
         found = sorted(str(sorted(one.fields.items())) for one in themes.of(code))
         assert found == sorted(str(sorted(one.items())) for one in truth.list_fields(code)), code
@@ -98,7 +98,7 @@ def test_defects_and_ambiguous_models_keep_their_fields(study: Study, truth: Int
 
 def test_the_table_of_defects_has_participant_importance_case_and_measure(study: Study, truth: InterviewTruth) -> None:
     with open_interviews(study) as interviews:
-        themes = themes_of(interviews)
+        themes = read_themes(interviews)
     tables = {one.id: one for one in build_interview_tables(themes)}
     defects = tables["defects"]
     assert [one.title for one in defects.columns] == ["importance", "case", "measure", "quotation"]

@@ -18,7 +18,7 @@ from quaestor.evidence.ingest import ingest_source
 from quaestor.interviews.items import make_items
 from quaestor.interviews.model.guide_checks import check_guide
 from quaestor.interviews.model.records import Asks, Guide
-from quaestor.interviews.repository import guide_files, open_interviews
+from quaestor.interviews.repository import list_guide_files, open_interviews
 from quaestor.study.folder import open_study
 from quaestor.study.status import study_status
 from quaestor.study.templates import new_study, template_names
@@ -122,7 +122,7 @@ def _runs(text: str, length: int = 5) -> set[tuple[str, ...]]:
 def test_a_study_made_from_it_goes_from_the_first_participant_to_open_rounds(tmp_path: Path) -> None:
     assert "dl-framework-interviews" in template_names()
     study = open_study(new_study(tmp_path / "mine", "dl-framework-interviews"))
-    assert list(guide_files(study)) == ["guide"]
+    assert list(list_guide_files(study)) == ["guide"]
     assert study_status(study).next == "quaestor interview participant add"
     with open_interviews(study) as room:
         with_transcript(room, with_interview(room).id)

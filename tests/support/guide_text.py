@@ -7,14 +7,14 @@ from collections.abc import Iterator
 import tomlkit
 
 from quaestor.base.errors import InputError
-from quaestor.interviews.model.guide_file import FENCE, OPTIONAL, guide_from
+from quaestor.interviews.model.guide_file import FENCE, OPTIONAL, parse_guide
 from quaestor.interviews.model.records import Guide, GuideQuestion, GuideSection
 
 
 def guide_text(guide: Guide) -> str:
     """The text from which the same guide is read; raises InputError where no text says all of it."""
     text = "\n".join([*_front(guide), *(line for section in guide.sections for line in _section(section))]) + "\n"
-    if guide_from(text, guide.id) != guide:
+    if parse_guide(text, guide.id) != guide:
         raise InputError(f"the guide {guide.id!r} cannot be written: a text in it reads as a heading, a note or a list")
     return text
 

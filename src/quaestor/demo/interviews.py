@@ -18,8 +18,8 @@ from quaestor.evidence.ingest import ingest_source
 from quaestor.interviews.items import SOURCE, make_items
 from quaestor.interviews.names.confirmations import answer_all_places, mark_as_read
 from quaestor.interviews.repository import Interviews, open_interviews
-from quaestor.interviews.themes.co_occurrence import saturation_of
-from quaestor.interviews.themes.quotations import themes_of
+from quaestor.interviews.themes.co_occurrence import compute_saturation
+from quaestor.interviews.themes.quotations import read_themes
 from quaestor.publication.report.make import build_report
 from quaestor.study.folder import Study, open_study
 from quaestor.study.templates import new_study
@@ -102,8 +102,8 @@ def _run_round(study: Study, name: str, truth: InterviewTruth, seed: int) -> tup
 
 
 def _compare_codes(interviews: Interviews, truth: InterviewTruth) -> InterviewsCoded:
-    themes = themes_of(interviews)
-    saturation = saturation_of(themes)
+    themes = read_themes(interviews)
+    saturation = compute_saturation(themes)
     used = {code.id for code in themes.codes}
     indicators = tuple(
         Indicator(quotation.fields.get("what", ""), quotation.fields.get("threshold", ""), quotation.participant)

@@ -22,7 +22,7 @@ from quaestor.interviews.model.records import Guide, parse_item_id
 from quaestor.interviews.names.known_names import add_name, list_all_names
 from quaestor.interviews.participants.consent import ACCEPTED, SPOKEN, record_consent
 from quaestor.interviews.participants.people import Contact, add_participant, set_contact
-from quaestor.interviews.repository import Interviews, open_interviews, opened_files
+from quaestor.interviews.repository import Interviews, open_interviews, open_files
 from quaestor.interviews.transcripts.import_file import TranscriptImport, import_transcript, find_latest_import
 from quaestor.study.folder import Study, open_journal
 from quaestor.synth.interview_truth import InterviewTruth, WrittenInterview, read_truth
@@ -154,7 +154,7 @@ def import_interviews(
 def _interviews_at(study: Study, clock: _ManualClock) -> Iterator[Interviews]:
     with open_journal(study, clock) as journal:
         coding = coding_session(study, journal)
-        interviews = Interviews(coding, *opened_files(study))
+        interviews = Interviews(coding, *open_files(study))
         try:
             yield interviews
         finally:

@@ -36,15 +36,15 @@ def check(name: FileArgument = "", study: StudyOption = None, json: JsonOption =
     Example: quaestor interview check guide
     """
     from quaestor.base.errors import InputError
-    from quaestor.interviews.guide_versions import guide_path
+    from quaestor.interviews.guide_versions import find_guide_path
     from quaestor.interviews.model.guide_checks import check_guide
-    from quaestor.interviews.repository import guide_files
+    from quaestor.interviews.repository import list_guide_files
 
     if name:
-        files = [guide_path(None if name.endswith(".md") else chosen_study(study), name)]
+        files = [find_guide_path(None if name.endswith(".md") else chosen_study(study), name)]
     else:
         opened = chosen_study(study)
-        files = list(guide_files(opened).values())
+        files = list(list_guide_files(opened).values())
         if not files:
             folder = opened.root / "instruments"
             raise InputError(f"there is no interview guide in {folder}: write {folder / 'NAME.md'}")
@@ -84,11 +84,11 @@ def guide(
       quaestor interview guide guide
       quaestor interview guide guide --version 1
     """
-    from quaestor.interviews.guide_versions import guide_sheet
+    from quaestor.interviews.guide_versions import build_guide_sheet
 
     opened = chosen_study(study)
     with _open_existing_interviews(opened) as interviews:
-        sheet = guide_sheet(opened, interviews, name, version)
+        sheet = build_guide_sheet(opened, interviews, name, version)
     if json:
         sections = [{**asdict(planned.section), "begins": planned.begins} for planned in sheet.sections]
         print_json({
@@ -108,11 +108,11 @@ def guides(study: StudyOption = None, json: JsonOption = False) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    from quaestor.interviews.guide_versions import guide_lines
+    from quaestor.interviews.guide_versions import list_guides
 
     opened = chosen_study(study)
     with _open_existing_interviews(opened) as interviews:
-        lines = guide_lines(opened, interviews)
+        lines = list_guides(opened, interviews)
     if json:
         print_json(
             [

@@ -44,12 +44,12 @@ def plan(
 
     Example: quaestor interview plan P1 --guide guide
     """
-    from quaestor.interviews.guide_versions import the_guide
+    from quaestor.interviews.guide_versions import require_only_guide
     from quaestor.interviews.repository import open_interviews
 
     opened = chosen_study(study)
     with open_interviews(opened) as interviews:
-        planned = interviews.plan(participant, guide or the_guide(opened), actor or interviews.coding.lead)
+        planned = interviews.plan(participant, guide or require_only_guide(opened), actor or interviews.coding.lead)
     if json:
         print_json(asdict(planned))
         return
@@ -116,11 +116,11 @@ def status(study: StudyOption = None, json: JsonOption = False) -> None:
 
     Example: quaestor interview status
     """
-    from quaestor.interviews.guide_versions import guide_lines
+    from quaestor.interviews.guide_versions import list_guides
     from quaestor.interviews.overview import read_overview
 
     opened = chosen_study(study)
-    overview, lines = read_overview(opened), guide_lines(opened, None)
+    overview, lines = read_overview(opened), list_guides(opened, None)
     consent_form = overview.agreement.kept if overview.agreement else None
     if json:
         summary: dict[str, Any] = {"tally": dict(overview.tally), "withdrawn": overview.withdrawn}

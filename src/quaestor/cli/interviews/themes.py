@@ -39,11 +39,11 @@ def themes(
 
     from quaestor.interviews.repository import open_interviews
     from quaestor.interviews.themes.files import themes_json, write_themes
-    from quaestor.interviews.themes.quotations import themes_of
+    from quaestor.interviews.themes.quotations import read_themes
     from quaestor.interviews.themes.tables import themes_table
 
     with open_interviews(chosen_study(study)) as interviews:
-        results = themes_of(interviews, rounds or (), actor)
+        results = read_themes(interviews, rounds or (), actor)
         written = write_themes(interviews, results, out) if out is not None else []
     if out is not None:
         say(f"{number(len(written))} files written to {out}")
@@ -76,12 +76,12 @@ def quotations(
     Example: quaestor interview quotations indicator
     """
     from quaestor.interviews.repository import open_interviews
-    from quaestor.interviews.themes.files import quotation_json, quotations_of
-    from quaestor.interviews.themes.quotations import themes_of
+    from quaestor.interviews.themes.files import quotation_json, find_quotations
+    from quaestor.interviews.themes.quotations import read_themes
     from quaestor.interviews.themes.tables import with_surroundings
 
     with open_interviews(chosen_study(study)) as interviews:
-        name, matches = quotations_of(themes_of(interviews, rounds or (), actor), code)
+        name, matches = find_quotations(read_themes(interviews, rounds or (), actor), code)
     if json:
         print_json({"code": code, "name": name, "quotations": [quotation_json(quotation) for quotation in matches]})
         return
@@ -113,16 +113,16 @@ def saturation(
     from rich.table import Table
 
     from quaestor.interviews.repository import open_interviews
-    from quaestor.interviews.themes.co_occurrence import saturation_of, saturation_table, stop_in_words
+    from quaestor.interviews.themes.co_occurrence import compute_saturation, build_saturation_table, describe_stop
     from quaestor.interviews.themes.files import saturation_json
-    from quaestor.interviews.themes.quotations import themes_of
+    from quaestor.interviews.themes.quotations import read_themes
 
     with open_interviews(chosen_study(study)) as interviews:
-        results = themes_of(interviews, rounds or (), actor)
+        results = read_themes(interviews, rounds or (), actor)
     if json:
         print_json(saturation_json(results))
         return
-    table = saturation_table(results)
+    table = build_saturation_table(results)
     screen_table = Table(box=None, pad_edge=False)
     screen_table.add_column("interview")
     for column in table.columns[:-1]:
@@ -130,5 +130,5 @@ def saturation(
     for row in table.rows():
         screen_table.add_row(row.title, *(" ".join(cell.parts) for cell in row.cells[:-1]))
     console().print(screen_table)
-    for stop in saturation_of(results).stops:
-        console().print(stop_in_words(stop), markup=False, soft_wrap=True)
+    for stop in compute_saturation(results).stops:
+        console().print(describe_stop(stop), markup=False, soft_wrap=True)
