@@ -46,7 +46,9 @@ def _study(folder: Path) -> Study:
 def _read_anew(folder: Path) -> None:
     """What `quaestor serve` does before it says that it serves, so that the first page does not."""
     items = tuple(f"stackoverflow/question/{number}" for number in range(MANY // len(RATERS)))
-    plan = RoundPlan("main", "main", items, (Facet("relevance", "keep", reasons=("crash",)),), RATERS, measured="relevance")
+    plan = RoundPlan(
+        "main", "main", items, (Facet("relevance", "keep", reasons=("crash",)),), RATERS, measured="relevance"
+    )
     answers = {"relevance": {"answer": "exclude", "reason": "crash"}}
     more = {"round": "main", "answers": answers, "unsure": [], "memo": "", "seconds": 12.5}
     with Journal.open(folder / "study.db") as journal:

@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 from benchmarks.desk_client import FORM, Answer, Client
 from benchmarks.desk_raters import Going, expect
 from quaestor.surveys.model.records import Questionnaire
-from quaestor.synth.simulated_respondents import Respondent, draw_respondents, build_form
+from quaestor.synth.simulated_respondents import Respondent, build_form, draw_respondents
 
 _HIDDEN = re.compile(r'<input type="hidden" name="([^"]+)" value="([^"]*)"')
 _DRAWN = 1_000

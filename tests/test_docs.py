@@ -16,13 +16,13 @@ from quaestor.coding.model.codebook.file import CodebookFile, CodeEntry, FacetEn
 from quaestor.evidence.sources.stackexchange.source import StackExchangeSettings
 from quaestor.evidence.sources.tables.settings import TableColumnSettings, TableSettings
 from quaestor.publication.audit.printed_settings import (
-    UnavailableTables,
     PrintedCheck,
     PrintedNote,
     PrintedSettings,
     PrintedSurvey,
     PrintedTable,
     SurveyFigures,
+    UnavailableTables,
 )
 from quaestor.study.settings.coding import FacetSettings, PracticeSettings, RoundItems, RoundSettings
 from quaestor.study.settings.evidence import FunnelSettings, KindSettings, SampleSettings, StepSettings

@@ -25,7 +25,7 @@ from tests.support.small_study import ITEMS, small_study
 
 from quaestor.coding.codebook import import_codebook
 from quaestor.coding.disagreements import list_disagreement_rows, settle_item
-from quaestor.coding.rating_files import record_view, rate
+from quaestor.coding.rating_files import rate, record_view
 from quaestor.coding.round_acts import close_by_name, open_by_name, reopen_by_name
 from quaestor.coding.session import open_coding
 from quaestor.evidence.funnel import run_funnel

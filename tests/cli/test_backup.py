@@ -16,7 +16,7 @@ from quaestor.store.records import NewAct
 from quaestor.study.folder import open_journal, open_study
 from quaestor.study.templates import new_study
 from quaestor.surveys.invitations import invite
-from quaestor.surveys.payment import submit_claim, claim_token
+from quaestor.surveys.payment import claim_token, submit_claim
 
 
 def refusal(*arguments: str | Path, cwd: Path, **environment: str) -> str:

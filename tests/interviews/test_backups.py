@@ -20,7 +20,7 @@ from tests.support.small_interviews import TALK, a_study, with_interview, with_p
 from quaestor.base.errors import InputError, StateError, TemporarilyUnavailable
 from quaestor.evidence.ingest import ingest_source
 from quaestor.interviews.items import SOURCE, make_items
-from quaestor.interviews.participants.people import Contact, read_contact, set_contact, list_withdrawn
+from quaestor.interviews.participants.people import Contact, list_withdrawn, read_contact, set_contact
 from quaestor.interviews.repository import open_interviews
 from quaestor.interviews.withdrawal import withdraw
 from quaestor.store.backup_file import open_backup, write_backup

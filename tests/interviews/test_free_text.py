@@ -17,7 +17,7 @@ from quaestor.coding.disagreements import settle_agreed, settle_item
 from quaestor.coding.model.records import Facet, Practice
 from quaestor.coding.model.rounds import build_open_act
 from quaestor.coding.model.state import State, write_plan
-from quaestor.coding.rating_files import NewRating, export_ratings, import_decisions, import_ratings, rate, queue_rating
+from quaestor.coding.rating_files import NewRating, export_ratings, import_decisions, import_ratings, queue_rating, rate
 from quaestor.coding.round_acts import close_by_name, open_by_name
 from quaestor.coding.round_setup import add_round
 from quaestor.coding.session import CodingSession, open_coding

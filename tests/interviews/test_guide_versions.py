@@ -9,7 +9,7 @@ import pytest
 from tests.support.small_interviews import SMALL, a_study, with_interview, with_participant, with_transcript
 
 from quaestor.base.errors import InputError
-from quaestor.interviews.guide_versions import list_guides, find_guide_path, build_guide_sheet, require_only_guide
+from quaestor.interviews.guide_versions import build_guide_sheet, find_guide_path, list_guides, require_only_guide
 from quaestor.interviews.items import make_items
 from quaestor.interviews.repository import Interviews, interviews_path, open_interviews
 from quaestor.study.folder import Study, open_study

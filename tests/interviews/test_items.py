@@ -45,7 +45,10 @@ def test_items_are_the_turns_of_participants_with_the_words_that_are_shown(tmp_p
 
 
 def test_there_is_nothing_to_make_before_anybody_has_spoken(tmp_path: Path) -> None:
-    with open_interviews(a_study(tmp_path)) as interviews, pytest.raises(StateError, match="no transcript has anything said by a participant"):
+    with (
+        open_interviews(a_study(tmp_path)) as interviews,
+        pytest.raises(StateError, match="no transcript has anything said by a participant"),
+    ):
         make_items(interviews)
 
 

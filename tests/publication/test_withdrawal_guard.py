@@ -61,7 +61,9 @@ def test_what_was_begun_before_a_withdrawal_does_not_take_its_place(
                 withdraw(opened, one)
 
         (labelled.published / make.__name__).mkdir(parents=True, exist_ok=True)
-        with pytest.raises(StateError, match=f"{name} withdrew while the {make.__name__} was generated, .*: rebuild it"):
+        with pytest.raises(
+            StateError, match=f"{name} withdrew while the {make.__name__} was generated, .*: rebuild it"
+        ):
             make(labelled, tell)
         assert list(labelled.published.iterdir()) == [], "neither the old one nor what it was made in"
 

@@ -442,7 +442,10 @@ def test_a_restore_that_was_killed_is_whole_or_has_not_happened(study: Study, ba
 
 @pytest.mark.parametrize(
     ("at", "there"),
-    [("quaestor.study.backup.replace_content", False), ("quaestor.store.private_file.PrivateFile.finish_erasure", True)],
+    [
+        ("quaestor.study.backup.replace_content", False),
+        ("quaestor.store.private_file.PrivateFile.finish_erasure", True),
+    ],
     ids=["before the answers are in", "after the answers are in"],
 )
 def test_acts_come_last_so_that_no_survey_is_open_without_its_answers(

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from quaestor.base.errors import QuaestorError
-from quaestor.coding.model.decisions import build_comment_act, build_decision_act, build_agreed_act, build_tie_act
+from quaestor.coding.model.decisions import build_agreed_act, build_comment_act, build_decision_act, build_tie_act
 from quaestor.coding.model.phrases import SAME_MEANING, build_reread_act, build_unify_act
 from quaestor.coding.model.ratings import build_rating_act
 from quaestor.coding.model.records import Facet, RoundPlan

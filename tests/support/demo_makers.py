@@ -8,18 +8,18 @@ from pathlib import Path
 
 from quaestor.base.errors import InputError
 from quaestor.demo.progress import (
-    StepStarted,
-    FunnelCompared,
     Comparison,
-    Event,
     DemoFinished,
+    Event,
+    FunnelCompared,
     Indicator,
     InterviewsCoded,
-    StepAdvanced,
     RoundOpened,
-    SurveyOpened,
     SendEvent,
+    StepAdvanced,
     StepMessage,
+    StepStarted,
+    SurveyOpened,
 )
 
 ALL: list[Event] = [

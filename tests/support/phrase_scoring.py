@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from quaestor.coding.model.phrase_proposals.lexicon import read_title, singular, read_words
+from quaestor.coding.model.phrase_proposals.lexicon import read_title, read_words, singular
 from quaestor.coding.model.phrase_proposals.proposal import PhraseProposal, find_cue_end
 
 Judge = Callable[[str, str], bool]

@@ -24,7 +24,7 @@ from quaestor.coding.session import CodingSession, open_coding
 from quaestor.evidence.funnel import run_funnel
 from quaestor.evidence.ingest import ingest_source
 from quaestor.study.folder import Study, open_journal, open_study
-from quaestor.surveys.lifecycle import review_response, open_survey, open_surveys
+from quaestor.surveys.lifecycle import open_survey, open_surveys, review_response
 from quaestor.surveys.open_answers import make_items
 from tests.support.small_survey import FORMS, NAME, answered, small_survey
 

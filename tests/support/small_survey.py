@@ -12,7 +12,7 @@ from quaestor.surveys.exchange.export import export_answers
 from quaestor.surveys.exchange.import_answers import import_answers
 from quaestor.surveys.lifecycle import Surveys, open_survey, open_surveys
 from quaestor.surveys.model.records import Response, ResponseStatus
-from quaestor.surveys.respond import SurveyPage, begin_response, submit_page, show_page
+from quaestor.surveys.respond import SurveyPage, begin_response, show_page, submit_page
 from quaestor.surveys.store.page_submission import PageSubmission
 
 Form = Mapping[str, Sequence[str]]

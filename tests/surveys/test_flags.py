@@ -59,7 +59,11 @@ def test_a_filled_trap_a_missed_check_and_a_straight_line_are_flagged(surveys: S
     straight = somebody(surveys, "three", "tools", **{f"q__met__{row}": ["often"] for row in rows})
     skipped = {**FORMS, "tools": {name: said for name, said in FORMS["tools"].items() if name != "q.careful"}}
     answered(surveys, forms=skipped)
-    assert signs(surveys) == {trapped.id: [FlagKind.TRAP], missed.id: [FlagKind.ATTENTION], straight.id: [FlagKind.STRAIGHT]}
+    assert signs(surveys) == {
+        trapped.id: [FlagKind.TRAP],
+        missed.id: [FlagKind.ATTENTION],
+        straight.id: [FlagKind.STRAIGHT],
+    }
 
 
 def test_responses_that_say_the_same_to_the_letter_name_each_other(surveys: Surveys) -> None:

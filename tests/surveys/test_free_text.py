@@ -267,7 +267,9 @@ def test_a_study_from_before_opens_as_it_was_and_what_is_written_now_is_stored_a
     with open_coding(coded.study) as coding:
         coding.journal.append([older_plan(coding, "older")])
         with coding.locked_state() as state:
-            then = build_rating_act(state, "older", "rater-1", coded.item, answers, now=coding.now(), memo="written then")
+            then = build_rating_act(
+                state, "older", "rater-1", coded.item, answers, now=coding.now(), memo="written then"
+            )
         coding.journal.append([then])
         assert coding.state.round("older").plan.origin == ""
         rate(coding, "older", "rater-1", coded.item, answers, memo="borborygmus")

@@ -131,9 +131,7 @@ def test_a_survey_that_was_opened_meanwhile_hands_over_no_single_card(surveys: S
 def test_the_budget_is_not_exceeded_and_can_be_raised_in_the_file(tmp_path: Path) -> None:
     with fielded(tmp_path, POOR) as surveys:
         claimants(surveys, 8, "account {}")
-        with pytest.raises(
-            StateError, match=r"8 cards of 10 USD would exceed the budget of 70 USD, which covers 7"
-        ):
+        with pytest.raises(StateError, match=r"8 cards of 10 USD would exceed the budget of 70 USD, which covers 7"):
             release_claims(surveys, NAME)
         assert release_claims(surveys, NAME, most=7) == 7
         assert payment(surveys, NAME).affordable == read_status(surveys, NAME).affordable == 0
@@ -241,7 +239,9 @@ def test_a_promise_of_pay_is_kept_in_a_version_without_it(surveys: Surveys) -> N
     assert found is not None
     assert (found.pay.amount, found.questionnaire.language) == (10, "de")
     submit_claim(surveys, NAME, token, "somebody@example.org")
-    assert [(one.survey, one.pay.amount, one.counts[PaymentStage.WAITING]) for one in payments(surveys)] == [(NAME, 10, 1)]
+    assert [(one.survey, one.pay.amount, one.counts[PaymentStage.WAITING]) for one in payments(surveys)] == [
+        (NAME, 10, 1)
+    ]
 
 
 @pytest.mark.parametrize(

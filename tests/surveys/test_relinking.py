@@ -248,7 +248,9 @@ def test_within_a_stage_nothing_tells_who_came_first(taken: Taken) -> None:
                 export_cards(surveys, NAME)
                 mark_paid(surveys, NAME, 10)
         with ClaimFile(surveys.study.root / "claims.db") as claims:
-            groups = [[one.id for one in claims.claims(NAME, stage)] for stage in (PaymentStage.PAID, PaymentStage.WAITING)]
+            groups = [
+                [one.id for one in claims.claims(NAME, stage)] for stage in (PaymentStage.PAID, PaymentStage.WAITING)
+            ]
         orders = orders_in(surveys.study.root / "claims.db", "claims", "id", ("sealed",))
     for group in groups:
         assert len(group) == 30

@@ -22,8 +22,8 @@ from quaestor.interviews.model.records import Guide, parse_item_id
 from quaestor.interviews.names.known_names import add_name, list_all_names
 from quaestor.interviews.participants.consent import ACCEPTED, SPOKEN, record_consent
 from quaestor.interviews.participants.people import Contact, add_participant, set_contact
-from quaestor.interviews.repository import Interviews, open_interviews, open_files
-from quaestor.interviews.transcripts.import_file import TranscriptImport, import_transcript, find_latest_import
+from quaestor.interviews.repository import Interviews, open_files, open_interviews
+from quaestor.interviews.transcripts.import_file import TranscriptImport, find_latest_import, import_transcript
 from quaestor.study.folder import Study, open_journal
 from quaestor.synth.interview_truth import InterviewTruth, WrittenInterview, read_truth
 from quaestor.synth.interviews import PlantedPassage

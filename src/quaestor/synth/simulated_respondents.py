@@ -17,7 +17,7 @@ from quaestor.study.templates import template_folder
 from quaestor.surveys.lifecycle import Surveys
 from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.records import Answer, Option, Question, Questionnaire
-from quaestor.surveys.respond import SurveyPage, begin_response, submit_page, show_page
+from quaestor.surveys.respond import SurveyPage, begin_response, show_page, submit_page
 from quaestor.surveys.store.page_submission import PageSubmission
 from quaestor.synth.phrases import apportion
 from quaestor.synth.survey_plan import PlantedAnswers, SurveyPlan, fit_plan

@@ -22,7 +22,10 @@ def test_transcripts_are_coded_compared_and_in_vivo_codes_adopted(tmp_path: Path
     again = json.loads(quaestor("interview", "items", "--json", cwd=tmp_path).stdout)
     assert (again["source"], again["items"], again["participants"], again["added"]) == ("turns", 2, 1, False)
     while_open = quaestor("interview", "code-agreement", ROUND, "--as", "rater-1", cwd=tmp_path)
-    assert (while_open.returncode, "the ratings of others are shown once it is closed" in while_open.stderr) == (2, True)
+    assert (while_open.returncode, "the ratings of others are shown once it is closed" in while_open.stderr) == (
+        2,
+        True,
+    )
     coding_by_turn = {ILLEGAL: [stretch(0, 24, "shapes"), stretch(77, 86)]}
     code_all(study, {"rater-1": coding_by_turn, "rater-2": {ILLEGAL: [stretch(5, 24, "shapes")]}})
     close_by_name(study, ROUND, None)

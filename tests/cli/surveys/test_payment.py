@@ -14,7 +14,7 @@ from tests.support.small_survey import NAME, QUESTIONNAIRE, answered, fielded
 from quaestor.study.folder import open_study
 from quaestor.surveys.invitations import accept_invitation
 from quaestor.surveys.lifecycle import open_surveys
-from quaestor.surveys.payment import submit_claim, claim_token
+from quaestor.surveys.payment import claim_token, submit_claim
 
 
 @pytest.fixture

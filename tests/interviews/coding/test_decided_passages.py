@@ -150,7 +150,9 @@ def test_an_interview_is_coded_when_every_turn_is_decided_and_no_round_is_left(s
     code_all(study, {"rater-2": SECOND})
     assert step()[1:] == ("every turn is rated: close themes", "round", ROUND)
     close_by_name(study, ROUND, None)
-    assert step()[1:] == ("settle the disagreements in themes", "disagreements", ROUND), "the lead has not looked at its ratings"
+    assert step()[1:] == ("settle the disagreements in themes", "disagreements", ROUND), (
+        "the lead has not looked at its ratings"
+    )
     record_disagreements_view(study, ROUND, Viewer("lead", Role.LEAD))
     assert step()[1:] == ("2 undecided turns in themes", "disagreements", ROUND)
     settle_agreed(study, ROUND, None)
@@ -176,7 +178,9 @@ def test_a_lead_who_rated_is_not_told_how_many_turns_differ_before_they_look(tmp
     code_all(study, {"rater-1": FIRST, "lead": SECOND})
     close_by_name(study, ROUND, None)
     with interviews_of(study) as interviews:
-        assert build_interview_line(interviews, "P1", leads=True).steps[-1].words == "settle the disagreements in themes"
+        assert (
+            build_interview_line(interviews, "P1", leads=True).steps[-1].words == "settle the disagreements in themes"
+        )
 
 
 def test_words_in_vivo_count_for_nobody_until_the_lead_adopts_them(settled: Study) -> None:
@@ -228,7 +232,10 @@ def test_overlapping_words_in_vivo_of_two_raters_adopted_as_one_code_are_one_men
         adopt(interviews.coding, ROUND, DATA, 8, 24, "practice/data")
         (both,) = read_themes(interviews).quotations
         assert (both.words, both.raters) == ("First I look at the data", 2)
-        assert [(one.passage.start, one.passage.end) for one in list_in_vivo_passages(interviews, ROUND)] == [(0, 18), (8, 24)]
+        assert [(one.passage.start, one.passage.end) for one in list_in_vivo_passages(interviews, ROUND)] == [
+            (0, 18),
+            (8, 24),
+        ]
 
 
 def test_a_code_whose_addition_was_undone_counts_for_no_words_that_were_adopted_as_it(study: Study) -> None:
@@ -290,7 +297,10 @@ def test_a_rule_that_no_turn_can_fit_is_refused(study: Study, rule: dict[str, st
 def test_codes_are_read_under_the_latest_codebook(settled: Study) -> None:
     change_codebook(settled, "codebook.merge", {"codes": ["shapes"], "into": "indicator"})
     with interviews_of(settled) as interviews:
-        assert {one.code for one in read_coded_passages(interviews).passages if one.item == ILLEGAL} == {"indicator", ""}
+        assert {one.code for one in read_coded_passages(interviews).passages if one.item == ILLEGAL} == {
+            "indicator",
+            "",
+        }
 
 
 def test_stretches_whose_codes_became_one_are_counted_once(study: Study) -> None:

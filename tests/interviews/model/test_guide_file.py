@@ -16,7 +16,7 @@ from tests.support.small_interviews import SMALL
 from quaestor.base.errors import InputError
 from quaestor.interviews.model.guide_checks import find_problems
 from quaestor.interviews.model.guide_file import KEYS, LONGEST, OPTIONAL, PARTS, parse_guide, read_guide_text
-from quaestor.interviews.model.records import Asks, Guide, GuideQuestion, ReferenceItem, GuideSection
+from quaestor.interviews.model.records import Asks, Guide, GuideQuestion, GuideSection, ReferenceItem
 
 FRONT = "+++\nminutes = 5\n+++\n"
 ONE = f"{FRONT}# First {{#first minutes=5}}\n"

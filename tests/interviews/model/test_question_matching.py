@@ -60,7 +60,8 @@ TALK: list[tuple[str, str]] = [
 
 def test_questions_in_other_words_are_found_and_small_talk_is_not() -> None:
     found = {
-        one.turn: one.question for one in match_questions([(place, words) for place, (_, words) in enumerate(TALK)], GUIDE)
+        one.turn: one.question
+        for one in match_questions([(place, words) for place, (_, words) in enumerate(TALK)], GUIDE)
     }
     planted = {place: question for place, (question, _) in enumerate(TALK) if question}
     right = sum(planted.get(turn) == question for turn, question in found.items())

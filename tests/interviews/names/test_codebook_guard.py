@@ -18,7 +18,7 @@ from quaestor.coding.round_acts import close_by_name
 from quaestor.coding.session import open_coding
 from quaestor.interviews.coding.in_vivo import NewCode, adopt, list_in_vivo_passages
 from quaestor.interviews.names.known_names import add_name
-from quaestor.interviews.names.remaining import refuse_names_in, find_remaining_names
+from quaestor.interviews.names.remaining import find_remaining_names, refuse_names_in
 from quaestor.interviews.repository import open_interviews
 from quaestor.interviews.themes.cells import build_interview_tables
 from quaestor.interviews.themes.files import write_themes

@@ -20,11 +20,18 @@ from quaestor.base.errors import InputError, StateError
 from quaestor.evidence.funnel import run_funnel
 from quaestor.evidence.ingest import ingest_source
 from quaestor.interviews.items import SOURCE, make_items
-from quaestor.interviews.names.confirmations import answer_places, answer_all_places, mark_as_read, change_replacement
-from quaestor.interviews.names.known_names import add_name, list_all_names, change_name, get_finder, list_names, remove_name
+from quaestor.interviews.names.confirmations import answer_all_places, answer_places, change_replacement, mark_as_read
+from quaestor.interviews.names.known_names import (
+    add_name,
+    change_name,
+    get_finder,
+    list_all_names,
+    list_names,
+    remove_name,
+)
 from quaestor.interviews.names.masking import read_transcript_as
 from quaestor.interviews.names.matches import CONFIRMED, OPEN, REFUSED, count_progress, list_proposals
-from quaestor.interviews.names.remaining import refuse_names, find_remaining_names
+from quaestor.interviews.names.remaining import find_remaining_names, refuse_names
 from quaestor.interviews.overview import DONE, build_interview_line
 from quaestor.interviews.participants.people import Contact, set_contact
 from quaestor.interviews.repository import Interviews, open_interviews
@@ -130,7 +137,9 @@ def test_a_place_that_is_refused_for_one_name_is_proposed_for_another(room: Inte
 def test_a_place_that_fits_two_people_waits_until_somebody_says_which(room: Interviews) -> None:
     add_name(room, "person", ["Wexla Grelvan"], participant="P2")
     add_name(room, "person", ["Wexla P Grelvan"], participant="P2")
-    assert [one.words for one in list_proposals(room, "P1")].count("Wexla Brimm") == 1, "which only one of them is called"
+    assert [one.words for one in list_proposals(room, "P1")].count("Wexla Brimm") == 1, (
+        "which only one of them is called"
+    )
     either = [one for one in list_proposals(room, "P1") if one.words == "Wexla"]
     assert [(one.shown, one.sure, one.why) for one in either] == [
         ("[person 1]", True, "also the name of P2"),
@@ -292,7 +301,9 @@ def test_a_colleague_who_speaks_is_known_and_keeps_their_words_once_answered(tmp
         answer_places(room, [place.place], True)
         assert add_name(room, "person", ["Anybody New"]).shown == "[person 2]"
         withdraw(room, talk.participant)
-        assert [one.shown for one in list_all_names(room)] == ["[person 2]"], "who was named by one alone goes with them"
+        assert [one.shown for one in list_all_names(room)] == ["[person 2]"], (
+            "who was named by one alone goes with them"
+        )
 
 
 def test_a_name_that_was_replaced_while_voices_were_the_wrong_way_round_is_open_again(tmp_path: Path) -> None:

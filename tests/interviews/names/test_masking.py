@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tests.support.coded_interviews import ROUND, code_all, coded_study, copy_of, interviews_of, stretch
 
 from quaestor.base.errors import StateError
-from quaestor.coding.pages.disputed_answers import DisputedAnswer, DisputeQuestion, AnswerSource, mask_question
+from quaestor.coding.pages.disputed_answers import AnswerSource, DisputedAnswer, DisputeQuestion, mask_question
 from quaestor.coding.round_acts import close_by_name
 from quaestor.evidence.item_texts import ItemText, mask_item_text, read_item_texts
 from quaestor.interviews.coding.acts import (
@@ -24,10 +24,10 @@ from quaestor.interviews.coding.acts import (
     WordSelection,
     build_coding_act,
     find_selection,
-    list_passages_shown,
     find_turn_shown,
+    list_passages_shown,
 )
-from quaestor.interviews.names.confirmations import answer_places, answer_all_places, change_replacement
+from quaestor.interviews.names.confirmations import answer_all_places, answer_places, change_replacement
 from quaestor.interviews.names.known_names import add_name, list_all_names, remove_name
 from quaestor.interviews.names.masking import HIDE, read_transcript_as, show_transcript, show_transcript_at
 from quaestor.interviews.names.matches import REFUSED, list_proposals
@@ -88,7 +88,9 @@ def test_a_name_is_hidden_from_raters_as_soon_as_it_is_known(study: Study) -> No
 def test_what_pages_hide_is_on_record_once_and_tells_no_name(study: Study) -> None:
     with interviews_of(study) as room:
         assert (page(room)[1], page(room)[1]) == (room.file.read_head("P1"),) * 2
-        assert not [one for one in room.file.read_entries(about="P1") if one.kind == HIDE], "nothing to hide, nothing kept"
+        assert not [one for one in room.file.read_entries(about="P1") if one.kind == HIDE], (
+            "nothing to hide, nothing kept"
+        )
         add_name(room, "person", ["Wexla"], "[d]")
         first = page(room)[1]
         assert [page(room, rater)[1] for rater in ("rater-1", "rater-2")] == [first, first]

@@ -14,7 +14,7 @@ from quaestor.coding.round_acts import open_by_name
 from quaestor.coding.round_setup import add_round
 from quaestor.interviews.items import FOLDER, SOURCE, STEP, make_items
 from quaestor.interviews.names.known_names import add_name
-from quaestor.interviews.names.remaining import refuse_names, find_remaining_names
+from quaestor.interviews.names.remaining import find_remaining_names, refuse_names
 from quaestor.interviews.names.rewording import replace_names_in_texts
 from quaestor.interviews.repository import Interviews, open_interviews
 from quaestor.study.folder import Study, open_study

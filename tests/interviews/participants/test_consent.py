@@ -14,14 +14,14 @@ from quaestor.interviews.participants.consent import (
     BY_LINK,
     DECLINED,
     ON_PAPER,
-    read_consent_form,
-    list_consent_form_versions,
     answer_by_link,
-    find_consent_request,
     find_consent,
+    find_consent_request,
+    list_consent_form_versions,
     list_consents,
     make_link,
     put_consent_form_in_force,
+    read_consent_form,
     record_consent,
     require_consent,
 )
@@ -98,7 +98,10 @@ def test_nobody_accepts_a_text_that_they_were_not_shown(room: Interviews, tmp_pa
 
 
 def test_links_and_new_versions_are_the_leads_alone(room: Interviews) -> None:
-    for refused in (lambda: make_link(room, "P1", "interviewer"), lambda: put_consent_form_in_force(room, "interviewer")):
+    for refused in (
+        lambda: make_link(room, "P1", "interviewer"),
+        lambda: put_consent_form_in_force(room, "interviewer"),
+    ):
         with pytest.raises(StateError, match="is not the lead"):
             refused()
 

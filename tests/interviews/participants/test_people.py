@@ -14,10 +14,10 @@ from quaestor.interviews.participants.people import (
     Contact,
     add_participant,
     change_participant,
-    read_contact,
     list_reachable,
-    set_contact,
     parse_years,
+    read_contact,
+    set_contact,
 )
 from quaestor.interviews.repository import Interviews, open_interviews
 

@@ -83,7 +83,9 @@ def test_two_passages_of_one_rater_that_overlap_are_two_quotations() -> None:
 
 
 def test_a_passage_that_two_raters_coded_over_two_turns_is_one() -> None:
-    found = group_linked_passages(decided([(0, "data", {1: (9, 42), 2: (0, 36)}), (1, "data", {1: (12, 42), 2: (0, 30)})]))
+    found = group_linked_passages(
+        decided([(0, "data", {1: (9, 42), 2: (0, 36)}), (1, "data", {1: (12, 42), 2: (0, 30)})])
+    )
     assert [[(one.turn, one.start, one.end) for one in several] for several in found] == [[(1, 9, 42), (2, 0, 36)]]
 
 
@@ -91,5 +93,7 @@ def test_a_link_of_another_interview_or_another_code_joins_nothing() -> None:
     def one(interview: str, turn: int, code: str) -> CodedPassage:
         return CodedPassage("r", f"{interview}/{turn:05d}", interview, "P1", turn, "", 0, 4, "", code, link="a b")
 
-    found = group_linked_passages([one("P1", 1, "data"), one("P1-2", 1, "data"), one("P1", 3, "time"), one("P1", 3, "data")])
+    found = group_linked_passages(
+        [one("P1", 1, "data"), one("P1-2", 1, "data"), one("P1", 3, "time"), one("P1", 3, "data")]
+    )
     assert [len(several) for several in found] == [2, 1, 1]

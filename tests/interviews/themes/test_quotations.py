@@ -179,7 +179,9 @@ def test_a_pair_that_never_meets_in_one_way_has_no_numbers_there(themes: Intervi
 
 
 def test_the_list_behind_a_whole_theme_names_it(themes: InterviewThemes) -> None:
-    assert find_quotations_behind(themes, "themes:factors:participants").place == "Factors weighed, any code, participants"
+    assert (
+        find_quotations_behind(themes, "themes:factors:participants").place == "Factors weighed, any code, participants"
+    )
     assert find_quotations_behind(themes, "themes:data:mentions").place == "data, mentions"
 
 
@@ -356,7 +358,9 @@ def test_readers_see_no_known_name_in_what_codes_are_called(study: Study, tmp_pa
         seen = read_visible_themes(interviews, Viewer("reader", Role.VIEWER))
         of_lead = read_visible_themes(interviews, Viewer(interviews.coding.lead, Role.LEAD))
     page = themes_page(seen)
-    told = repr((page, [render_figure(seen, name) for name in FIGURES], find_quotations_behind(seen, "matrix:code-2:all")))
+    told = repr(
+        (page, [render_figure(seen, name) for name in FIGURES], find_quotations_behind(seen, "matrix:code-2:all"))
+    )
     assert not re.findall("pinning|defects|slowness|'pin'|'slow'", told, re.IGNORECASE)
     assert {"[no 7] a version", "crash", "[no 8]"} <= {one.name for one in seen.codes}
     assert ("crash", "[no 7] › crash") in {(one.id, one.path) for one in seen.codes}

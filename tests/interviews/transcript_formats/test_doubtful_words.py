@@ -91,7 +91,9 @@ def test_settings_of_a_cue_are_no_words() -> None:
 def test_a_paragraph_amid_a_cue_that_begins_like_a_note_is_said() -> None:
     found = read_transcript(webvtt("<v Guest A>I would\n\nNOTE that down\n\nSTYLE matters").encode(), "talk")
     assert [turn.text for turn in found.turns] == ["I would NOTE that down STYLE matters"]
-    kept = read_transcript(webvtt("<v Guest A>I would.</v>\n\nNOTE checked twice", "<v Guest A>So.</v>").encode(), "talk")
+    kept = read_transcript(
+        webvtt("<v Guest A>I would.</v>\n\nNOTE checked twice", "<v Guest A>So.</v>").encode(), "talk"
+    )
     assert [turn.text for turn in kept.turns] == ["I would. So."]
     assert kept.left_out[-1] == "NOTE checked twice"
 

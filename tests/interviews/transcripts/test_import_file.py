@@ -15,16 +15,22 @@ from quaestor.interviews.model.records import Voice
 from quaestor.interviews.names.known_names import get_finder
 from quaestor.interviews.participants.consent import DECLINED, SPOKEN, record_consent
 from quaestor.interviews.repository import Interviews, open_interviews
-from quaestor.interviews.transcript_sheet import MOST, WINDOW, read_omitted_text, list_turn_lines, build_transcript_sheet
+from quaestor.interviews.transcript_sheet import (
+    MOST,
+    WINDOW,
+    build_transcript_sheet,
+    list_turn_lines,
+    read_omitted_text,
+)
 from quaestor.interviews.transcripts.corrections import (
-    match_again,
     list_speaker_names,
+    list_speakers,
+    match_again,
     set_question,
     set_speaker,
     set_voice,
-    list_speakers,
 )
-from quaestor.interviews.transcripts.import_file import import_transcript, import_bytes
+from quaestor.interviews.transcripts.import_file import import_bytes, import_transcript
 
 TALK = [
     ("Zanthor Quell", "Thanks for coming. So tell me, which stages does your work have?"),

@@ -140,7 +140,9 @@ def test_half_the_responses_cannot_give_the_page_and_the_audit_says_why(tmp_path
     assert (years.verdict, years.base) == (DIFFERS, 45)
     assert years.explanation == "the publication's base is 89, here it is 45"
     answered = cell(audit, "problems:answered the question:n")
-    assert answered.explanation.startswith("the publication's base is 92, here it is 46; it would be 28 with 1 row without")
+    assert answered.explanation.startswith(
+        "the publication's base is 92, here it is 46; it would be 28 with 1 row without"
+    )
     assert audit.open > 0
     assert "more than the 47 available here" in " ".join(audit.notes)
 

@@ -69,7 +69,10 @@ MUTATIONS: dict[str, list[tuple[str, Mutation]]] = {
     ],
     "9": [
         ("most popular categories", _lowered("V", "viewcount")),
-        ("strongly correlated", lambda one: with_numbers(one, "score", lambda decided: -decided.get_numbers("viewcount"))),
+        (
+            "strongly correlated",
+            lambda one: with_numbers(one, "score", lambda decided: -decided.get_numbers("viewcount")),
+        ),
         ("strongly correlated", lambda one: with_numbers(one, "score", _alternating)),
     ],
     "10": [

@@ -246,7 +246,9 @@ def test_an_undecided_item_is_left_out_and_counted(study: Study) -> None:
     assert results(study).decided.items == (ONE,)
     with open_coding(study) as coding:
         coding.act(
-            lambda state: build_decision_act(state, "codes", "rater-1", TWO, "issue", "training", "discussion", "as discussed")
+            lambda state: build_decision_act(
+                state, "codes", "rater-1", TWO, "issue", "training", "discussion", "as discussed"
+            )
         )
     assert results(study).decided.items == (ONE, TWO)
 

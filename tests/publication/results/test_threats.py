@@ -29,7 +29,9 @@ def rated(study: Study, name: str, other: str) -> None:
         for rater, first in (("rater-1", "keep"), ("rater-2", other)):
             for item in items:
                 answer = {"relevance": first if item == items[0] else "keep"}
-                coding.act(lambda state, r=rater, i=item, a=answer: build_rating_act(state, name, r, i, a, now=coding.now()))
+                coding.act(
+                    lambda state, r=rater, i=item, a=answer: build_rating_act(state, name, r, i, a, now=coding.now())
+                )
         coding.act(lambda state: build_close_act(state, name, coding.lead))
 
 

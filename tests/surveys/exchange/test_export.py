@@ -369,7 +369,9 @@ def test_a_study_that_has_another_version_tells_what_it_cannot_place(tmp_path: P
     asked = VERSIONS[2]
     why = {one.id: missing_reason(asked, found, one) for one in asked.questions()}
     assert (why["role"], why["months"], why["hardest"]) == ("not reached", "not reached", "not reached")
-    assert ("months", "was not shown in the file, but counts as not reached here") in [(one.question, one.why) for one in done.odd]
+    assert ("months", "was not shown in the file, but counts as not reached here") in [
+        (one.question, one.why) for one in done.odd
+    ]
 
 
 @pytest.mark.parametrize("wide", [True, False])

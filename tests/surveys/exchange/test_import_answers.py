@@ -387,7 +387,9 @@ def test_formulas_are_what_they_show_and_failed_ones_are_told(surveys: Surveys, 
     done = imported(surveys, path)
     assert only(surveys).answers["years"] == {"number": "4"}
     assert only(surveys).answers["hardest"] == {"text": "=HYPERLINK(1)"}
-    assert [(one.column, one.said, one.why) for one in done.unread] == [("Q3", "#N/A", "contains a formula that failed")]
+    assert [(one.column, one.said, one.why) for one in done.unread] == [
+        ("Q3", "#N/A", "contains a formula that failed")
+    ]
 
 
 def test_nobody_is_taken_in_where_nobody_can_tell_who_consented(surveys: Surveys, tmp_path: Path) -> None:

@@ -258,7 +258,9 @@ def _shuffled(question: Question) -> tuple[Option, ...] | tuple[MatrixRow, ...]:
 
 def test_the_steps_of_a_matrix_keep_their_order() -> None:
     scale = (Option("never", "Never"), Option("often", "Often"))
-    question = Question("q", "matrix", "?", options=scale, rows=(MatrixRow("a", "A"), MatrixRow("b", "B")), shuffle=True)
+    question = Question(
+        "q", "matrix", "?", options=scale, rows=(MatrixRow("a", "A"), MatrixRow("b", "B")), shuffle=True
+    )
     assert all(in_order(question, seed).options == scale for seed in range(9))
 
 

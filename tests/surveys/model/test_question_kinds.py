@@ -29,7 +29,8 @@ def questions(draw: st.DrawFn) -> Question:
         for code in codes
     )
     rows = tuple(
-        MatrixRow(code, draw(WORDS), text=draw(st.booleans())) for code in draw(st.lists(CODES, max_size=4, unique=True))
+        MatrixRow(code, draw(WORDS), text=draw(st.booleans()))
+        for code in draw(st.lists(CODES, max_size=4, unique=True))
     )
     bare = kind in ("number", "text", "long-text")
     return Question(draw(CODES), kind, "?", options=() if bare else options, rows=rows if kind == "matrix" else ())

@@ -69,7 +69,13 @@ def test_a_study_says_it_otherwise_and_what_nobody_wrote_stands_in_english() -> 
     assert finnish.lacking == set(ENGLISH) - {"begin", "page-of"}
     assert (german.say("begin"), german.say("next"), german.lacking) == ("Los", "Weiter", frozenset())
     assert (load_wording("pt-br").say("back"), load_wording("pt-br").lacking) == ("Voltar", frozenset())
-    assert [load_wording(one).direction for one in ("ar", "he", "ar-eg", "de", "fi")] == ["rtl", "rtl", "rtl", "ltr", "ltr"]
+    assert [load_wording(one).direction for one in ("ar", "he", "ar-eg", "de", "fi")] == [
+        "rtl",
+        "rtl",
+        "rtl",
+        "ltr",
+        "ltr",
+    ]
 
 
 @pytest.mark.parametrize(

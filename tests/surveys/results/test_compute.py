@@ -256,7 +256,9 @@ def test_a_chi_square_is_written_as_one_and_says_that_it_was_permuted(surveys: S
     assert any(re.search(r"Wrong results: χ² = \d+\.\d\d \(permuted\), p ", note) for note in notes), notes
     by_stratum = survey_results(surveys, NAME, by="stratum").question("role")
     assert by_stratum is not None
-    assert any(re.match(r"χ² = \d+\.\d\d, df = 2, p ", note) for note in write_notes(by_stratum)), write_notes(by_stratum)
+    assert any(re.match(r"χ² = \d+\.\d\d, df = 2, p ", note) for note in write_notes(by_stratum)), write_notes(
+        by_stratum
+    )
     assert not any("chi-square" in note.lower() for note in notes)
 
 
@@ -408,9 +410,7 @@ def test_one_answer_that_nobody_can_count_with_leaves_the_results_of_all_others(
         assert years is not None
         assert years.numbers is not None
         assert (years.base, years.numbers.summary.n, years.numbers.mean.value) == (3, 2, 6)
-        assert "1 answer is not counted here: the number is implausibly large or small." in write_notes(
-            years
-        )
+        assert "1 answer is not counted here: the number is implausibly large or small." in write_notes(years)
         assert len(build_tables(results)) == len(results.questions) - 1, "all but consent"
         json.dumps(results_json(results), allow_nan=False)
 

@@ -173,7 +173,10 @@ def test_who_withdrew_is_no_longer_read(study: Study, tmp_path: Path) -> None:
 def test_before_anything_is_decided_the_page_says_what_to_do(tmp_path: Path) -> None:
     a_study(tmp_path / "empty")
     with closing_app(make_app(tmp_path / "empty", passwords=Passwords(QUICK))) as app:
-        assert "There are no participants yet" in signed_in(app, tmp_path / "empty", Role.VIEWER).get("/interviews/themes").text
+        assert (
+            "There are no participants yet"
+            in signed_in(app, tmp_path / "empty", Role.VIEWER).get("/interviews/themes").text
+        )
     study = themed_study(tmp_path / "open", [("{data:One}.", "two", "three")], settled=False)
     with closing_app(make_app(study.root, passwords=Passwords(QUICK))) as app:
         page = signed_in(app, study.root).get("/interviews/themes").text

@@ -98,7 +98,11 @@ def agreement(
       quaestor interview agreement
       quaestor interview agreement --use
     """
-    from quaestor.interviews.participants.consent import read_consent_form, list_consent_form_versions, put_consent_form_in_force
+    from quaestor.interviews.participants.consent import (
+        list_consent_form_versions,
+        put_consent_form_in_force,
+        read_consent_form,
+    )
     from quaestor.interviews.repository import open_interviews
 
     with open_interviews(chosen_study(study)) as interviews:

@@ -285,7 +285,7 @@ def _answer(
     actor: str | None, study: Any, json: bool,
 ) -> None:  # fmt: skip
     from quaestor.base.errors import InputError
-    from quaestor.interviews.names.confirmations import answer_places, answer_all_places
+    from quaestor.interviews.names.confirmations import answer_all_places, answer_places
     from quaestor.interviews.repository import open_interviews
 
     if bool(places) == every:

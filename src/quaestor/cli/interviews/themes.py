@@ -76,7 +76,7 @@ def quotations(
     Example: quaestor interview quotations indicator
     """
     from quaestor.interviews.repository import open_interviews
-    from quaestor.interviews.themes.files import quotation_json, find_quotations
+    from quaestor.interviews.themes.files import find_quotations, quotation_json
     from quaestor.interviews.themes.quotations import read_themes
     from quaestor.interviews.themes.tables import with_surroundings
 
@@ -88,7 +88,9 @@ def quotations(
     screen = console()
     for quotation in matches:
         screen.print(
-            f"{quotation.participant}  {quotation.question_text or 'before the first question'}", style="bold", markup=False
+            f"{quotation.participant}  {quotation.question_text or 'before the first question'}",
+            style="bold",
+            markup=False,
         )
         screen.print(f"  {with_surroundings(quotation)}", markup=False, soft_wrap=True)
         for field, words in quotation.fields.items():
@@ -113,7 +115,7 @@ def saturation(
     from rich.table import Table
 
     from quaestor.interviews.repository import open_interviews
-    from quaestor.interviews.themes.co_occurrence import compute_saturation, build_saturation_table, describe_stop
+    from quaestor.interviews.themes.co_occurrence import build_saturation_table, compute_saturation, describe_stop
     from quaestor.interviews.themes.files import saturation_json
     from quaestor.interviews.themes.quotations import read_themes
 

@@ -158,7 +158,7 @@ def speakers(
     """
     from quaestor.coding.session import require_lead
     from quaestor.interviews.repository import open_interviews
-    from quaestor.interviews.transcripts.corrections import set_speaker, set_voice, list_speakers
+    from quaestor.interviews.transcripts.corrections import list_speakers, set_speaker, set_voice
 
     assignments = named_values(set or [], '"SPEAKER=VOICE" or turn:NUMBER=VOICE')
     with open_interviews(chosen_study(study)) as interviews:

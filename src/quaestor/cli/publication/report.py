@@ -99,7 +99,7 @@ def audit(
         quaestor audit --json > audit.json
     """
     from quaestor.publication.audit.run import audit_json
-    from quaestor.publication.publication import audit_study, open_computed, compute_publication
+    from quaestor.publication.publication import audit_study, compute_publication, open_computed
 
     opened = chosen_study(study)
     with open_computed(opened, needs_results=False) as computed:
@@ -142,7 +142,7 @@ def replicate(
         _replicate_survey(name, data, out, every, json)
         return
     from quaestor.publication.audit.run import audit_json
-    from quaestor.publication.publication import audit_study, open_computed, compute_publication
+    from quaestor.publication.publication import audit_study, compute_publication, open_computed
     from quaestor.publication.replicate.posts import load_labels
     from quaestor.publication.report.make import build_report
 
@@ -348,7 +348,7 @@ def handbook(
 
 def replicate_answers(name: str, data: Path, folder: Path, keep: bool) -> tuple[SurveyReplication, Audit]:
     """Computes the tables from the public answers and audits them."""
-    from quaestor.publication.publication import audit_study, open_computed, compute_publication
+    from quaestor.publication.publication import audit_study, compute_publication, open_computed
     from quaestor.publication.replicate.survey import replicate_survey, write_survey_report
 
     replication = replicate_survey(name, data, folder, say)

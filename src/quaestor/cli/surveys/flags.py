@@ -73,8 +73,8 @@ def decide(
 
     Example: quaestor survey decide protocol 3f9c2a1b7d604e58 --drop --why "identical to another response"
     """
-    from quaestor.surveys.lifecycle import review_response as decide_about
     from quaestor.surveys.lifecycle import open_surveys
+    from quaestor.surveys.lifecycle import review_response as decide_about
 
     with open_surveys(chosen_study(study)) as surveys:
         decide_about(surveys, name, response, keep, why, actor)

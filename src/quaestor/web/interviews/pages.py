@@ -12,7 +12,7 @@ from starlette.routing import BaseRoute, Route
 
 from quaestor.base.errors import InputError, QuaestorError, StateError
 from quaestor.base.names import parse_whole_number
-from quaestor.interviews.guide_versions import list_guides, build_guide_sheet
+from quaestor.interviews.guide_versions import build_guide_sheet, list_guides
 from quaestor.interviews.model.records import describe_participant
 from quaestor.interviews.overview import build_interview_line, build_overview, build_person_line
 from quaestor.interviews.participants.consent import (
@@ -261,7 +261,9 @@ class GuidePages(Pages):
 
     async def guide(self, request: Request) -> Response:
         name, version = request.path_params["name"], _guide_version(request.query_params.get("version", ""))
-        sheet = await self.work(lambda: build_guide_sheet(self.session.latest, self.session.interviews_if_any, name, version))
+        sheet = await self.work(
+            lambda: build_guide_sheet(self.session.latest, self.session.interviews_if_any, name, version)
+        )
         return self.page(request, "guide.html", {"sheet": sheet, **_shared(request)})
 
 
