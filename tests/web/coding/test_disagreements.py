@@ -154,7 +154,7 @@ def test_after_the_last_case_the_page_says_what_comes_next(app: Starlette, study
     assert settled(study)[ITEMS[2]][0] == {"answer": "exclude", "reason": "installation"}
     page = lead.get(answer.headers["location"]).text
     assert "All settled" in page
-    assert "&#39;kept by raters&#39; of the funnel goes by this round" in page
+    assert "&#39;kept by raters&#39; of the funnel uses this round" in page
     done = send(lead, "/rounds/main/agreed", LIST)
     assert "9 agreed answers were recorded as decisions" in lead.get(done.headers["location"]).text
     assert len(settled(study)) == 12
