@@ -91,7 +91,7 @@ def test_a_document_comes_in_byte_by_byte_and_the_same_again_is_nothing_new(lead
     assert send(lead, data, "talk.docx").headers["location"] == f"{PAGE}?taken=known"
     refused = send(lead, teams_webvtt(TALK))
     assert refused.status_code == 409
-    assert "choose it once more under “Another file”" in refused.text
+    assert "choose the file again under “Another file”" in refused.text
     assert "--replace" not in refused.text
     assert len(turns(study)) == len(TALK)
     assert send(lead, teams_webvtt(TALK[:2]), replace="yes").status_code == 303
