@@ -115,7 +115,7 @@ def test_after_a_withdrawal_codes_and_places_are_left_without_a_word(study: Stud
 def test_what_is_written_about_them_afterwards_is_refused(study: Study) -> None:
     with open_interviews(study) as interviews:
         withdraw(interviews, "P1")
-        with pytest.raises(StateError, match="P1 (has withdrawn|withdrew)"):
+        with pytest.raises(StateError, match=r"P1 (has withdrawn|withdrew)"):
             settle_item(interviews.coding, ROUND, "lead", FIRST[1], "themes", [], "discussion", "again")
         settle_item(interviews.coding, ROUND, "lead", FIRST[1], "themes", [], "discussion", "")
 

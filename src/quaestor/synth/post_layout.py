@@ -31,7 +31,7 @@ Indices = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True)
-class PostLayout:
+class SyntheticPosts:
     """The posts by number (questions, then answers, then tag wikis) and by rank in the file."""
 
     questions: Questions
@@ -68,7 +68,7 @@ def compute_ids(ranks: npt.NDArray[Any]) -> Numbers:
     return wide + wide // 29 + 1
 
 
-def make_layout(posts: int, plan: SynthPlan | None, rng: np.random.Generator) -> PostLayout:
+def make_layout(posts: int, plan: SynthPlan | None, rng: np.random.Generator) -> SyntheticPosts:
     """Decides everything that links posts to each other, so that rows can be written one by one."""
     spare = posts - (minimum_posts(plan) if plan else 0)
     pairs = min(_WIKI_PAIRS, spare // 4_000)
@@ -90,7 +90,7 @@ def make_layout(posts: int, plan: SynthPlan | None, rng: np.random.Generator) ->
     order = np.argsort(created, kind="stable").astype(np.int32)
     rank = np.empty(posts, np.int32)
     rank[order] = np.arange(posts, dtype=np.int32)
-    return PostLayout(
+    return SyntheticPosts(
         questions=questions,
         accepted=(questions.acceptance == MUST) | lucky,
         first_answer=first_answer,

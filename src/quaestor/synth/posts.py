@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from quaestor.synth.plan import END
-from quaestor.synth.post_layout import BLOCK, PostLayout, compute_ids
+from quaestor.synth.post_layout import BLOCK, SyntheticPosts, compute_ids
 from quaestor.synth.post_texts import PostTexts
 from quaestor.synth.questions import Flags, Numbers, Times
 from quaestor.synth.tagging import Tagging
@@ -44,7 +44,7 @@ Ranks = npt.NDArray[np.int64]
 class PostWriter:
     """Writes the posts of a layout with the prepared texts; the same seed gives the same bytes."""
 
-    layout: PostLayout
+    layout: SyntheticPosts
     tagging: Tagging
     texts: PostTexts
     seed: int
@@ -158,7 +158,7 @@ class PostWriter:
         return edited, [editor + date for editor, date in zip(editors, dates, strict=True)], changed
 
 
-def choose_owners(ranks: npt.NDArray[Any], layout: PostLayout, rng: np.random.Generator) -> Numbers:
+def choose_owners(ranks: npt.NDArray[Any], layout: SyntheticPosts, rng: np.random.Generator) -> Numbers:
     """Chooses a user for each post: early users write more, and nobody writes before joining."""
     joined = ranks / layout.posts * layout.users
     return (joined * rng.random(len(ranks)) ** 2).astype(np.int64) + 1

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from quaestor.synth.phrases import GENERAL_WORDS, SENTENCES
-from quaestor.synth.post_layout import BLOCK, PostLayout, compute_ids
+from quaestor.synth.post_layout import BLOCK, SyntheticPosts, compute_ids
 from quaestor.synth.posts import choose_owners
 from quaestor.synth.questions import Times
 from quaestor.synth.tagging import Tagging
@@ -54,7 +54,7 @@ _DAY = 86_400_000
 class Dump:
     """The input of every table of a dump."""
 
-    layout: PostLayout
+    layout: SyntheticPosts
     tagging: Tagging
     seed: int
 
@@ -263,7 +263,7 @@ TABLE_BUILDERS: dict[str, TableBuilder] = {
 }
 
 
-def _created(layout: PostLayout, ranks: npt.NDArray[Any]) -> Times:
+def _created(layout: SyntheticPosts, ranks: npt.NDArray[Any]) -> Times:
     times: Times = layout.created[layout.order[ranks]]
     return times
 

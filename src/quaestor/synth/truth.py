@@ -14,7 +14,7 @@ import numpy.typing as npt
 from quaestor.base.table_files import Cell, format_csv
 from quaestor.synth.phrases import TOPICS, list_phrases
 from quaestor.synth.planting import PlantedFigures, compute_correlation
-from quaestor.synth.post_layout import PostLayout
+from quaestor.synth.post_layout import SyntheticPosts
 from quaestor.synth.questions import Flags, Numbers
 from quaestor.synth.taxonomy import Medians
 
@@ -59,7 +59,7 @@ class TaxonomyTruth:
         }
 
 
-def find_taxonomy(layout: PostLayout, frameworks: tuple[str, ...]) -> TaxonomyTruth | None:
+def find_taxonomy(layout: SyntheticPosts, frameworks: tuple[str, ...]) -> TaxonomyTruth | None:
     """Counts the planted posts of each phase, object and issue; None if no taxonomy was planted."""
     planted = layout.planted
     if planted is None:
@@ -87,14 +87,14 @@ def find_taxonomy(layout: PostLayout, frameworks: tuple[str, ...]) -> TaxonomyTr
     )
 
 
-def compute_response_days(layout: PostLayout, planted: PlantedFigures) -> npt.NDArray[np.float64]:
+def compute_response_days(layout: SyntheticPosts, planted: PlantedFigures) -> npt.NDArray[np.float64]:
     """Computes the days from each refined question to its accepted answer, to two decimals."""
     refined = np.arange(len(planted))
     accepted = layout.created[len(layout.questions) + layout.first_answer[refined]]
     return np.round((accepted - layout.created[refined]) / _DAY, 2)
 
 
-def format_planted_cells(layout: PostLayout, numbers: Numbers) -> list[tuple[Cell, ...]]:
+def format_planted_cells(layout: SyntheticPosts, numbers: Numbers) -> list[tuple[Cell, ...]]:
     """Returns the planted columns of questions given by number, empty if nothing was planted."""
     planted = layout.planted
     if planted is None:
@@ -183,7 +183,7 @@ class Truth:
 
 
 def find_truth(
-    layout: PostLayout, frameworks: tuple[str, ...], rows: Mapping[str, int], seed: int, tag_syntax: str
+    layout: SyntheticPosts, frameworks: tuple[str, ...], rows: Mapping[str, int], seed: int, tag_syntax: str
 ) -> Truth:
     """Counts the layout step by step instead of repeating the plan."""
     questions = layout.questions
@@ -216,7 +216,7 @@ def find_truth(
     )
 
 
-def write_truth(folder: Path, truth: Truth, layout: PostLayout, frameworks: tuple[str, ...]) -> None:
+def write_truth(folder: Path, truth: Truth, layout: SyntheticPosts, frameworks: tuple[str, ...]) -> None:
     """Writes truth.json and, for each tagged how-to question, a row of truth-items.csv."""
     text = json.dumps(truth.as_json(), indent=2, ensure_ascii=False)
     (folder / TRUTH_FILE).write_text(text + "\n", encoding="utf-8")
@@ -225,7 +225,7 @@ def write_truth(folder: Path, truth: Truth, layout: PostLayout, frameworks: tupl
     (folder / ITEMS_FILE).write_text(items, encoding="utf-8", newline="")
 
 
-def _items(layout: PostLayout, frameworks: tuple[str, ...]) -> list[tuple[Cell, ...]]:
+def _items(layout: SyntheticPosts, frameworks: tuple[str, ...]) -> list[tuple[Cell, ...]]:
     questions = layout.questions
     numbers = np.flatnonzero((questions.framework >= 0) & questions.how_to)
     numbers = numbers[np.argsort(layout.rank[numbers])]
@@ -250,7 +250,7 @@ def _place_of(phrase: int) -> tuple[str, str, str]:
     return entry.phase, entry.verb, entry.object
 
 
-def _count_years(layout: PostLayout, frameworks: tuple[str, ...], chosen: Flags) -> dict[str, dict[int, int]]:
+def _count_years(layout: SyntheticPosts, frameworks: tuple[str, ...], chosen: Flags) -> dict[str, dict[int, int]]:
     counts = {}
     for number, name in enumerate(frameworks):
         years = _years(layout, np.flatnonzero(chosen & (layout.questions.framework == number)))
@@ -259,6 +259,6 @@ def _count_years(layout: PostLayout, frameworks: tuple[str, ...], chosen: Flags)
     return counts
 
 
-def _years(layout: PostLayout, numbers: Numbers) -> Numbers:
+def _years(layout: SyntheticPosts, numbers: Numbers) -> Numbers:
     asked_at = layout.questions.asked_at[numbers].astype("datetime64[ms]")
     return asked_at.astype("datetime64[Y]").astype(np.int64) + 1970

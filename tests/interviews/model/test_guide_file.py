@@ -151,7 +151,7 @@ REFUSED = {
     "+++\nminutes = 3\ntitle = 4\n+++\n# A {#a}": "title is 4: write a text in quotes",
     '+++\nminutes = 3\ntitle = "\\u001b[2J"\n+++\n# A {#a}': r"title: there is an invisible character \(U\+001B\)",
     "+++\nminutes = 3\nresearch = 'a'\n+++\n# A {#a}": r"\[research\] is not a table of texts",
-    "+++\nminutes = 3\n[research]\n'a b' = 'c'\n+++\n# A {#a}": r"\[research\]: the id 'a b' may only contain lowercase letters",
+    "+++\nminutes = 3\n[research]\n'a b' = 'c'\n+++\n# A {#a}": r"\[research\]: the id 'a b' may only contain",
     FRONT: "has no section: write one as # Title",
     f"{FRONT}hello\n": "line 4: 'hello' is before the first section",
     f"{FRONT}## Why? {{#a}}\n": "line 4: a question is before the first section",

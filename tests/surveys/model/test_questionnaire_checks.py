@@ -106,7 +106,7 @@ GRAVE = [
     (WHY, "order answered", "question why", "depends on 'order', which is asked later: move"),
     (PAGE, 'show_if = "often answered"', "page more", "depends on 'often', which is asked later"),
     (WHY, "size = medium", "question why", "looks for 'medium', which is not an option of 'size': there are small"),
-    (WHY, "often.crash = never", "question why", "depends on the row 'crash', which 'often' has not: there are crashes"),
+    (WHY, "often.crash = never", "question why", "depends on the row 'crash', which 'often' has not: there are"),
     (WHY, "often.crashes = nevr", "question why", "looks for 'nevr', which is no step of 'often': there are never"),
     (WHY, "often = never", "question why", "without a row: write which, as in `often.crashes = …`"),
     (WHY, "size.x = small", "question why", "depends on the row 'x' of 'size', which has no rows"),
@@ -144,7 +144,7 @@ GRAVE = [
     ('rows = ["Crashes", "Speed"]', "", "question often", "it has no rows"),
     ('options = ["Speed", "Size"]', 'options = ["Speed"]', "question order", "one of its options only"),
     ('kind = "yes-no"', 'kind = "yes-no"\noptions = ["Yes", "No", "Both"]', "question onnx", "it has 3 options"),
-    ('centre = "sometimes"', 'centre = "middle"', "question often", "centre is 'middle', which is not one of its options"),
+    ('centre = "sometimes"', 'centre = "middle"', "question often", "centre is 'middle', which is not one of its"),
     ('text = "How large?"', 'text = "How large?"\nattention = "x"', "question size", "attention is 'x'"),
     ("high = 60", "high = -1", "question years", "low is 0 and high is -1, so no number is valid"),
     # Words
@@ -165,7 +165,7 @@ GRAVE = [
     ('text = "May we?"', 'text = "May we?"\noptions = ["agree", "maybe"]', "question consent", "nobody can decline"),
     ('text = "May we?"', 'text = "May we?"\noptions = ["yes", "decline"]', "question consent", "nobody can agree"),
     # The rest
-    ('answers = ["rq1"]', 'answers = ["rq2"]', "question onnx", "answers 'rq2', which is not a research question: there"),
+    ('answers = ["rq1"]', 'answers = ["rq2"]', "question onnx", "answers 'rq2', which is not a research question"),
     ('title = "Tools"', 'title = "Tools"\ncloses = "2027-02-30"', "survey", "'2027-02-30', which is not a date"),
     ('title = "Tools"', 'title = "Tools"\nlanguages = ["en", "en"]', "survey", "'en' is listed twice"),
     ('title = "Tools"', 'title = "Tools"\nstrata = ["a", "a"]', "survey", "the stratum 'a' is listed twice"),

@@ -83,6 +83,8 @@ def test_who_was_asked_and_who_came_is_counted_by_batch_and_stratum(tmp_path: Pa
             with invitations.using(token):
                 pass
         assert invitations.sent("tools") == [
-            InvitationCount("first", "normal", 2, 0), InvitationCount("first", "pro", 4, 3), InvitationCount("second", "pro", 1, 0),
-        ]  # fmt: skip
+            InvitationCount("first", "normal", 2, 0),
+            InvitationCount("first", "pro", 4, 3),
+            InvitationCount("second", "pro", 1, 0),
+        ]
         assert invitations.in_stratum("tools", "pro") == 5

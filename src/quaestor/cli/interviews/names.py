@@ -265,7 +265,7 @@ def remaining(study: StudyOption = None, json: JsonOption = False) -> None:
 
     Example: quaestor interview names remaining
     """
-    from quaestor.interviews.names.remaining import find_remaining_names as find_remaining_names
+    from quaestor.interviews.names.remaining import find_remaining_names
     from quaestor.interviews.repository import open_interviews
 
     with open_interviews(chosen_study(study)) as interviews:

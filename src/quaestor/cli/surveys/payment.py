@@ -70,7 +70,7 @@ def release(
     Example: quaestor survey claims release protocol
     """
     from quaestor.surveys.lifecycle import open_surveys
-    from quaestor.surveys.payment import release_claims as release_claims
+    from quaestor.surveys.payment import release_claims
 
     with open_surveys(chosen_study(study)) as surveys:
         released = release_claims(surveys, name, most)
