@@ -152,9 +152,9 @@ GRAVE = [
     ('title = "Tools"', 'title = ""', "survey", "it has no title"),
     ('["Small", "Large", "None"]', '["Small", {code = "l", label = ""}]', "question size", "'l' has no label"),
     ('["Crashes", "Speed"]', '["Crashes", {code = "s", label = ""}]', "question often", "the row 's' has no label"),
-    ("{onnx}", "{onyx}", "question often", "asks for {onyx}, which is not a question, nearest: onnx"),
-    ("{onnx}", "{order}", "question often", "asks for {order}, which is not answered on an earlier page"),
-    ('page = "tools"', 'page = "tools"\ntext = "{onnx}"', "page tools", "asks for {onnx}, which is not answered"),
+    ("{onnx}", "{onyx}", "question often", "contains {onyx}, which is not a question, nearest: onnx"),
+    ("{onnx}", "{order}", "question often", "contains {order}, which is not answered on an earlier page"),
+    ('page = "tools"', 'page = "tools"\ntext = "{onnx}"', "page tools", "contains {onnx}, which is not answered"),
     # Consent
     (CONSENT, "", "survey", "there is no consent question"),
     (
@@ -172,14 +172,14 @@ GRAVE = [
 ]  # fmt: skip
 LOOK = [
     ('answers = ["rq1"]', "", "research rq1", 'add answers = ["rq1"] to a question'),
-    ('rq1 = "Which tools?"', 'rq1 = ""', "research rq1", "has no words"),
-    ('"None"]', '{label = "None", alone = true}]', "question size", "'none' is `alone`, which means nothing"),
+    ('rq1 = "Which tools?"', 'rq1 = ""', "research rq1", "has no text"),
+    ('"None"]', '{label = "None", alone = true}]', "question size", "'none' is `alone`, which has no effect"),
     ('["Small", "Large", "None"]', '["Small"]', "question size", "there is one option only"),
     ('["Small", "Large"', '["Small", {code = "l", label = "Small"}', "question size", "read 'Small'"),
     ('"Often"]', '{label = "Often", ends = true}]', "question often", "`ends` of 'often' has no effect in a matrix"),
-    ('text = "Why?"', 'text = "Why?"\noptions = ["a", "b"]', "question why", "options means nothing"),
-    ('text = "Why?"', 'text = "Why?"\nlow = 3', "question why", "low, high, whole or unit means nothing"),
-    ('text = "How large?"', 'text = "How large?"\nrows = ["a"]', "question size", "rows means nothing"),
+    ('text = "Why?"', 'text = "Why?"\noptions = ["a", "b"]', "question why", "options has no effect"),
+    ('text = "Why?"', 'text = "Why?"\nlow = 3', "question why", "low, high, whole or unit has no effect"),
+    ('text = "How large?"', 'text = "How large?"\nrows = ["a"]', "question size", "rows has no effect"),
     ('page = "tools"', 'page = "empty"\n[[pages]]\npage = "tools"', "page empty", "this page is empty"),
     (
         'title = "Tools"', 'title = "Tools"\nminutes = 1\nleast_seconds = 90',
@@ -188,11 +188,11 @@ LOOK = [
     ("[research]", "[pay]\namount = 10\nbudget = 5\n[research]", "survey", "nobody can be paid"),
     (
         "[research]", "most = 8\n[pay]\namount = 10\nbudget = 70\n[research]",
-        "survey", "pay.budget pays for 7 responses, but survey.most is 8 ",
+        "survey", "pay.budget pays for 7 responses, but survey.most is 8",
     ),
     (
         '[research]', 'anonymous = false\n[pay]\namount = 10\n[research]',
-        "survey", "can tell whose answers an address goes with",
+        "survey", "connect payment addresses to answers",
     ),
 ]  # fmt: skip
 

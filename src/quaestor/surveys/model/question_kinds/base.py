@@ -114,7 +114,7 @@ class QuestionKind:
     def check_test(self, question: Question, test: Condition) -> str:
         """Returns why a condition that looks at an answer can never hold as it is meant; empty where it can."""
         if test.row:
-            return f"looks at the row {test.row!r} of {question.id!r}, which has no rows: write `{question.id}` alone"
+            return f"depends on the row {test.row!r} of {question.id!r}, which has no rows: write `{question.id}` alone"
         return "" if test.compare == "answered" else self.check_comparison(question, test)
 
     def check_comparison(self, question: Question, test: Condition) -> str:

@@ -102,7 +102,7 @@ class Matrix(QuestionKind):
             )
         if test.row not in rows:
             names = join_with_or(sort_by_similarity(test.row, rows)[:_MOST_NAMED]) or "none"
-            return f"looks at the row {test.row!r}, which {question.id!r} has not: there are {names}"
+            return f"depends on the row {test.row!r}, which {question.id!r} has not: there are {names}"
         return "" if test.compare == "answered" else check_option_test(question, test, self.option_word)
 
     def examples(self, question: Question, tests: Sequence[Condition]) -> Iterator[Answer]:
