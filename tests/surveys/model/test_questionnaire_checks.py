@@ -105,7 +105,7 @@ GRAVE = [
     (WHY, "why answered", "question why", "depends on 'why', which is asked later"),
     (WHY, "order answered", "question why", "depends on 'order', which is asked later: move"),
     (PAGE, 'show_if = "often answered"', "page more", "depends on 'often', which is asked later"),
-    (WHY, "size = medium", "question why", "looks for 'medium', which is not an option of 'size': there are small"),
+    (WHY, "size = medium", "question why", "looks for 'medium', which is no option of 'size': there are small"),
     (WHY, "often.crash = never", "question why", "depends on the row 'crash', which 'often' has not: there are"),
     (WHY, "often.crashes = nevr", "question why", "looks for 'nevr', which is no step of 'often': there are never"),
     (WHY, "often = never", "question why", "without a row: write which, as in `often.crashes = …`"),
@@ -214,7 +214,7 @@ def test_a_question_beside_the_consent_is_seen_by_those_who_decline() -> None:
     beside = CONSENT + '[[pages.questions]]\nid = "beside"\nkind = "text"\ntext = "Who?"\n'
     (one,) = found(CONSENT, beside)
     assert (one.where, one.grave) == ("question beside", False)
-    assert "those who decline see it too" in one.words
+    assert "respondents who decline see it too" in one.words
 
 
 def test_a_cause_is_said_once_and_what_follows_from_it_names_it() -> None:
