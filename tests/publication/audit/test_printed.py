@@ -93,7 +93,7 @@ BROKEN = [
     ('colour = "red"', ["colour is not a known key", "findings"]),
     (COUNTS.replace("total_in", "total_inn"), ["tables[0].total_inn is not a known key", "total_in"]),
     (COUNTS.replace('file = "counts.csv"', ""), ["tables[0].file is missing: add it"]),
-    (COUNTS.replace("counts.csv", "nowhere.csv"), ["", "nowhere.csv", "give a CSV"]),
+    (COUNTS.replace("counts.csv", "nowhere.csv"), ["there is no file", "nowhere.csv", "give a CSV"]),
     (COUNTS.replace('"code"', '"cod"'), ["counts.csv has no column 'cod'", "code"]),
     (COUNTS.replace('"phase"', '"phases"'), ["counts.csv has no column 'phases'", "phase"]),
     (COUNTS + 'group_key = "cods"', ["counts.csv has no column 'cods'", "code"]),
