@@ -77,7 +77,7 @@ def test_an_export_is_imported_again_without_a_mapping(study: Path) -> None:
 
 def test_wrong_calls_are_refused_with_one_sentence(study: Path) -> None:
     for words, expected in (
-        (("import", NAME, study / "none.csv"), "there is no file"),
+        (("import", NAME, study / "none.csv"), "does not exist"),
         (("import", NAME, study / "answers.csv", "--as", "rater-1"), "is not the lead of the study"),
         (("import", "tool", study / "answers.csv"), "there is no questionnaire 'tool'"),
         (("export", NAME, "--out", study / "out.doc"), "is none of .csv, .xlsx, .parquet"),

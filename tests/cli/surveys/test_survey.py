@@ -86,7 +86,7 @@ def test_a_check_lists_problems_and_whether_the_survey_can_be_opened(folder: Pat
     assert [sorted(problem) for problem in document["problems"]] == [["grave", "where", "words"]] * 2
     refused = quaestor("survey", "open", "tools", cwd=folder)
     assert refused.returncode == 2
-    assert "looks at 'onyx', which is no question" in refused.stderr
+    assert "depends on 'onyx', which is not a question" in refused.stderr
     assert "quaestor survey check tools" in refused.stderr
 
 
@@ -94,7 +94,7 @@ def test_a_check_lists_problems_and_whether_the_survey_can_be_opened(folder: Pat
     ("name", "text", "complaint"),
     [
         ("tols", SOUND, "there is no questionnaire 'tols'"),
-        ("none.toml", SOUND, "there is no file none.toml"),
+        ("none.toml", SOUND, "none.toml does not exist"),
         ("tools", SOUND.replace("[survey]", "[survey"), "is not valid TOML"),
         ("tools", SOUND.replace('kind = "text"', 'kind = "txt"'), "question why, kind"),
         ("tools", SOUND.replace("onnx = yes", "onnx is yes"), "cannot be read at 'onnx'"),

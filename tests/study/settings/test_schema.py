@@ -78,7 +78,7 @@ def test_a_good_file_is_read(tmp_path: Path) -> None:
         ("[study]", "[study", "is not valid TOML"),
         ("[sources.so]", '[sources."../so"]', "sources.../so"),
         ("[funnel]", "[families]\nempty = []\n[funnel]", "families.empty is []"),
-        ("[funnel]", "[kinds.look]\ntitle = ['(?=x)']\n[funnel]", "looks around or back"),
+        ("[funnel]", "[kinds.look]\ntitle = ['(?=x)']\n[funnel]", "uses lookaround or backreferences"),
         ("[funnel]", "[kinds.none]\nunless_title = ['x']\n[funnel]", "at least one pattern"),
     ],
 )
@@ -129,6 +129,6 @@ def test_a_new_study_never_touches_what_is_there(tmp_path: Path) -> None:
     with pytest.raises(Exception, match="already exists and is not empty"):
         new_study(tmp_path / "mine", "blank")
     assert (tmp_path / "mine" / "thesis.txt").read_text() == "years of work"
-    with pytest.raises(Exception, match="no bundled study 'blnk', allowed: blank"):
+    with pytest.raises(Exception, match="unknown bundled study 'blnk', allowed: blank"):
         new_study(tmp_path / "other", "blnk")
     assert not (tmp_path / "other").exists()

@@ -58,7 +58,7 @@ def test_a_paid_survey_leads_to_its_payment_part(folder: Path, app: Starlette, r
 @pytest.mark.parametrize(
     ("form", "standing", "words"),
     [
-        ({"consent": {"q.consent": ["decline"]}}, ResponseStatus.DECLINED, "nothing more is asked of you"),
+        ({"consent": {"q.consent": ["decline"]}}, ResponseStatus.DECLINED, "there are no questions for you"),
         (
             {"you": {"q.converted": ["no"], "q.role": ["research"]}},
             ResponseStatus.SCREENED_OUT,
@@ -102,7 +102,7 @@ def test_unknown_surveys_and_codes_say_what_to_do(respondent: TestClient) -> Non
     for path in ("/s/nothing", f"{link}x", f"{link}x/end", f"{link}x/withdraw", f"/s/other/{code}"):
         answer = respondent.get(path)
         assert answer.status_code == 404, path
-        assert "link is not whole" in answer.text or "link is whole" in answer.text
+        assert "the link is incomplete" in answer.text or "the link is complete" in answer.text
 
 
 def test_a_survey_that_is_not_open_says_so(folder: Path) -> None:
@@ -135,7 +135,7 @@ def with_settings(more: str) -> str:
 
 def test_a_survey_by_invitation_is_begun_by_no_stranger(folder: Path) -> None:
     with asking(folder, with_settings("by_invitation = true")) as app, closing(browser(app)) as opened:
-        assert "people who were invited" in opened.get(START).text
+        assert "This survey is for invited people" in opened.get(START).text
         assert sent_again(opened, START, {}, {}).status_code == 409
         with open_surveys(open_study(folder)) as surveys:
             assert sum(surveys.answers.counts(NAME).values()) == 0
@@ -148,7 +148,7 @@ def test_when_enough_have_finished_nobody_begins_and_who_has_begun_finishes(fold
         link = begun(opened)
         with open_surveys(open_study(folder)) as surveys:
             answered(surveys)
-        assert "As many people have answered as are needed" in opened.get(START).text
+        assert "We have received enough answers" in opened.get(START).text
         assert [send(opened, link, form).status_code for form in FORMS.values()] == [303] * 4
         assert kept(folder, link)[0] is ResponseStatus.FINISHED
 
@@ -207,7 +207,7 @@ def test_whoever_sends_a_page_without_end_is_told_kindly_and_can_go_on(responden
     for number in range(MOST_SAVES):
         assert sent_again(respondent, link, {**own, "key": f"key-{number}"}, FORMS["consent"]).status_code == 303
     refused = sent_again(respondent, link, {**own, "key": "one-more"}, FORMS["consent"])
-    assert (refused.status_code, "What you sent last still stands" in refused.text) == (409, True)
+    assert (refused.status_code, "What you sent last is kept" in refused.text) == (409, True)
     assert link in refused.text
     assert len(kept(folder, link)[2]) == MOST_SAVES
     assert send(respondent, link, FORMS["you"]).status_code == 303

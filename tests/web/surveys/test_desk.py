@@ -160,7 +160,7 @@ def test_a_file_that_is_gone_leaves_what_was_opened(following: TestClient, asked
     (asked[0].root / "instruments" / f"{NAME}.toml").unlink()
     for path in ("/surveys", f"/surveys/{NAME}", f"/surveys/{NAME}/responses"):
         assert following.get(path).status_code == 200, path
-    assert "is not there any more" in following.get(f"/surveys/{NAME}").text
+    assert "no longer exists" in following.get(f"/surveys/{NAME}").text
 
 
 def test_the_questionnaire_is_read_at_a_glance_with_its_conditions_in_words(lead: TestClient) -> None:
@@ -191,7 +191,7 @@ def test_a_walk_through_the_preview_meets_every_page_and_keeps_nothing(lead: Tes
     assert "Page 1 of 4" in page
     page = walked(lead, page, {"q.consent": "agree"})
     page = walked(lead, page, {"q.converted": "yes", "q.years": "many"})
-    assert "Please look again at 2 questions" in page
+    assert "Please check 2 questions" in page
     assert 'value="many"' in page
     page = walked(
         lead, page, {"q.converted": "yes", "q.role": "other", "q.role.other.text": "Teaching", "q.years": "4"}
@@ -245,7 +245,7 @@ def test_responses_are_listed_by_how_they_stand(following: TestClient, asked: tu
         assert {name for name, response in responses.items() if response in page} == wanted, query
     assert following.get(f"/surveys/{NAME}/responses?page=2").status_code == 404
     assert following.get(f"/surveys/{NAME}/responses?standing=odd").status_code == 409
-    assert "2 finished, 1 declined" in re.sub(r"1 (under way|screened out), ", "", following.get("/surveys").text)
+    assert "2 finished, 1 declined" in re.sub(r"1 (in progress|screened out), ", "", following.get("/surveys").text)
 
 
 def test_a_response_is_read_with_its_answers_and_why_others_are_missing(
@@ -269,7 +269,10 @@ def test_a_flag_waits_for_a_decision_which_is_on_record_with_its_reason(
     assert fast in page
     assert "less than 20" in page
     assert "1 flagged response is waiting" in following.get(f"/surveys/{NAME}").text
-    for fields, words in (({"decision": "leave out", "why": " "}, "say why"), ({"why": "because"}, "choose whether")):
+    for fields, words in (
+        ({"decision": "leave out", "why": " "}, "give a reason for keeping or excluding"),
+        ({"why": "because"}, "choose whether"),
+    ):
         refused = post(following, f"{path}/decision", fields, path)
         assert refused.status_code == 422
         assert words in refused.text
@@ -288,7 +291,10 @@ def test_a_response_is_erased_by_a_lead_who_says_why_and_is_sure(
 ) -> None:
     study, responses = asked
     path = f"/surveys/{NAME}/responses/{responses['finished']}"
-    for fields, words in (({"why": "asked"}, "confirm that you are sure"), ({"why": " ", "sure": "yes"}, "say why")):
+    for fields, words in (
+        ({"why": "asked"}, "confirm that you are sure"),
+        ({"why": " ", "sure": "yes"}, "give a reason for erasing"),
+    ):
         refused = post(following, f"{path}/erasure", fields, path)
         assert (refused.status_code, words in refused.text) == (422, True)
     done = post(following, f"{path}/erasure", {"why": "asked to by letter", "sure": "yes"}, path)

@@ -75,7 +75,7 @@ def test_what_is_wrong_is_said_and_nothing_typed_is_lost(respondent: TestClient,
     own = fields_on(respondent.get(link).text)
     wrong = sent_again(respondent, link, own, {"q.years": ["a <few>"], "q.role.other.text": ['Teach"ing']})
     assert wrong.status_code == 422
-    assert "Please look again at 2 questions" in wrong.text
+    assert "Please check 2 questions" in wrong.text
     assert '<a href="#q-converted">' in wrong.text
     assert 'value="a &lt;few&gt;"' in wrong.text
     assert 'value="Teach&#34;ing"' in wrong.text
@@ -344,7 +344,7 @@ def test_a_page_that_is_not_to_be_answered_now_leads_back_to_the_one_that_is(
     for page in ("words", "nothing"):
         answer = sent_again(respondent, link, {**own, "page": page}, FORMS["words"])
         assert answer.status_code == 409
-        assert "not the one to be answered now" in answer.text
+        assert "This page cannot be answered now" in answer.text
         assert f'href="{link}"' in answer.text
     assert kept(folder, link)[2] == []
 

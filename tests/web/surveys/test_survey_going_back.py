@@ -82,7 +82,7 @@ def test_what_cannot_be_kept_is_shown_again_and_not_lost(respondent: TestClient,
     link = come_to(respondent, "consent")
     wrong = send(respondent, link, {"q.years": ["a few"], **BACK})
     assert wrong.status_code == 422
-    assert "Please look again at one question" in wrong.text
+    assert "Please check one question" in wrong.text
     assert 'value="a few"' in wrong.text
     assert kept(folder, link)[2] == ["consent"]
 
@@ -153,7 +153,7 @@ def test_no_answer_with_words_beside_another_is_asked_about(tmp_path: Path) -> N
         both = {**FORMS["you"], "q.role": [""]}
         answer = send(opened, link, both)
         assert answer.status_code == 422
-        assert "clear the words beside &#39;Other&#39;" in answer.text
+        assert "clear the text next to &#39;Other&#39;" in answer.text
         assert send(opened, link, {**both, "q.role.other.text": [""]}).status_code == 303
         assert kept(tmp_path, link)[1]["role"] == {}
 

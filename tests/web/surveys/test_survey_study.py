@@ -47,7 +47,7 @@ def test_what_was_imported_is_shown_though_the_survey_was_never_opened(taken_in:
         for shown in (every, page):
             assert '<span class="status imported">imported</span>' in shown
             assert "Read the results" in shown
-            assert "Walk through the preview" not in shown
+            assert "Check the preview, then open it" not in shown
         assert "2 finished" in every
         for path in (f"/surveys/{NAME}", f"/surveys/{NAME}/preview", f"/surveys/{NAME}/invitations"):
             for tab in TABS:
@@ -63,7 +63,7 @@ def test_a_draft_without_answers_stays_a_draft(tmp_path: Path) -> None:
     study = small_survey(tmp_path / "study")
     with locked_state(study) as lead:
         page = lead.get(f"/surveys/{NAME}").text
-        assert "Walk through the preview" in page
+        assert "Check the preview, then open it" in page
         assert not any(tab in page for tab in TABS)
         assert next_of(lead.get("/").text) == (f"/surveys/{NAME}", f"Check {NAME}, then open it")
 
@@ -80,15 +80,15 @@ def test_the_study_s_next_step_is_that_of_its_survey(tmp_path: Path) -> None:
         review_response(surveys, NAME, response.id, False, "twice the same")
     with locked_state(study) as lead:
         page = lead.get("/").text
-        assert next_of(page) == (f"/surveys/{NAME}", f"{NAME} is open: 3 finished, 2 under way")
+        assert next_of(page) == (f"/surveys/{NAME}", f"{NAME} is open: 3 finished, 2 in progress")
         assert lead.get(next_of(page)[0]).status_code == 200
         assert "<code>quaestor survey status</code>" in page
         assert f'<li class="waiting"><span class="unseen">waiting: </span><b>survey {NAME}</b>' in page
         for words in ("quaestor report", "Everything planned", 'id="funnel-heading"', 'id="rounds-heading"'):
             assert words not in page, words
-        assert f"You decided about 2 responses to {NAME}" in page
+        assert f"You reviewed 2 responses to {NAME}" in page
         assert f"You opened the survey {NAME}" in page
-        assert f"You made invitations to {NAME}" in page
+        assert f"You created invitations to {NAME}" in page
     with locked_state(study, Role.REVIEWER) as reviewer:
         page = reviewer.get("/").text
         assert f"The lead opened the survey {NAME}" in page
@@ -105,7 +105,7 @@ def test_an_import_is_told_and_leads_to_the_results(taken_in: Study) -> None:
     with locked_state(taken_in) as lead:
         page = lead.get("/").text
         assert next_of(page) == (f"/surveys/{NAME}/results", f"Read the results of {NAME}")
-        assert f"You brought in a file of answers to {NAME}" in page
+        assert f"You imported a file of answers to {NAME}" in page
         assert lead.get(next_of(page)[0]).status_code == 200
 
 
