@@ -62,6 +62,8 @@ def topic_html(topic: Topic, link: Callable[[str], str]) -> Markup:
     for token, following in zip(tokens, [*tokens[1:], None], strict=True):
         if token.type == "heading_open" and following is not None:
             token.attrSet("id", _anchor(following.content))
+        if token.type == "table_open":
+            token.attrSet("tabindex", "0")  # a wide table scrolls, by keyboard too
         if token.type == "inline":
             token.children = list(_with_links(token.children or [], topic, link))
     return Markup(_READER.renderer.render(tokens, _READER.options, {}))  # noqa: S704 - it escapes all text
