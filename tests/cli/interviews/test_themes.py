@@ -46,7 +46,7 @@ def test_quotations_of_a_code_are_listed_with_context_and_fields(study: Study) -
 
 
 def test_saturation_is_shown_with_its_stopping_rules(study: Study) -> None:
-    assert "(10 + 3): cannot be determined yet, it needs 13 interviews, and there are 6." in run(
+    assert "(10 + 3): cannot be determined yet, it needs 13 interviews, but there are 6." in run(
         study, "interview", "saturation"
     )
     document = json.loads(run(study, "interview", "saturation", "--json"))

@@ -123,7 +123,7 @@ def test_left_out_notes_and_a_wrong_encoding_are_reported(folder: Path) -> None:
         (["import", "P1", "talk.vtt", "--encoding", "utf-9"], "allowed: UTF-8"),
         (["import", "P1", "talk.vtt", "--speaker", "Nobody"], "there is no speaker 'Nobody' in talk.vtt"),
         (["import", "P9", "talk.vtt"], "no interview 'P9'"),
-        (["import", "P1", "none.vtt"], "is no file"),
+        (["import", "P1", "none.vtt"], "is not a file"),
         (["import", "P1", "talk.vtt", "--format", "pdf"], "allowed: webvtt, srt, docx or text"),
         (["transcript", "P1"], "has no transcript yet"),
         (["speakers", "P1", "--set", "wrong"], "SPEAKER=VOICE"),

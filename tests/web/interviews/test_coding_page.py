@@ -140,7 +140,7 @@ def test_what_a_script_sends_is_recorded_once_by_its_key(rater: TestClient, stud
     first, second = by_script(rater, said), by_script(rater, said)
     assert (first.status_code, first.json()) == (second.status_code, second.json())
     other = by_script(rater, {**said, "stretches": []})
-    assert (other.status_code, "was sent before" in other.json()["refused"]) == (422, True)
+    assert (other.status_code, "was used before for another act" in other.json()["refused"]) == (422, True)
     assert on_record(study, "rater-1", DATA) == [stretch(0, 5, "practice")]
 
 
@@ -270,7 +270,7 @@ def test_the_lead_adopts_words_in_vivo_on_their_page(app: Starlette, closed: Stu
     assert 'name="back"' in lead.get(page).text
     assert (post(lead, page, back).status_code, "Counts as" in lead.get(page).text) == (303, False)
     refused = post(lead, page, {**adopt, "start": "70", "new": ""})
-    assert (refused.status_code, "no words in vivo from 70" in refused.text) == (422, True)
+    assert (refused.status_code, "has no in vivo passage from 70" in refused.text) == (422, True)
 
 
 def test_a_round_over_transcripts_asks_for_nothing_else(tmp_path: Path) -> None:
@@ -282,5 +282,5 @@ def test_a_round_over_transcripts_asks_for_nothing_else(tmp_path: Path) -> None:
     from quaestor.coding.round_setup import add_round
     from quaestor.study.folder import open_study
 
-    with pytest.raises(SettingsError, match="takes a round of its own"):
+    with pytest.raises(SettingsError, match="needs a separate round"):
         add_round(open_study(tmp_path), {**OPENED, "round": "other", "facets": ["themes", "mood"]})

@@ -88,7 +88,7 @@ def test_a_version_stays_when_the_file_changes(interviewer: TestClient, folder: 
         assert interviewer.get(f"{PATH}?version={unknown}").status_code == 409
     (folder / "instruments" / "guide.md").unlink()
     assert "Which stages does your work have?" in interviewer.get(PATH).text
-    assert "Its file is gone, its versions stay." in interviewer.get("/interviews/guides").text
+    assert "Its file is missing; its versions are kept." in interviewer.get("/interviews/guides").text
 
 
 def test_words_of_a_guide_are_words_and_nothing_else(interviewer: TestClient, folder: Path) -> None:

@@ -80,7 +80,7 @@ def test_places_are_shown_in_their_words_and_answered_by_form(lead: TestClient, 
     assert act(lead, **{"act": "refuse-all", "doubtful": "yes", "of-interview": "P1"}) == 303
     assert left(folder) == ["P2 Obviax"]
     refused = post(lead, ACTS, {"act": "confirm", "place": "P1/00001:0-1"}, page=PAGE)
-    assert (refused.status_code, "Nothing is found at" in refused.text) == (422, True)
+    assert (refused.status_code, "There is no name at P1/00001:0-1" in refused.text) == (422, True)
 
 
 def test_a_name_that_two_have_is_asked_for_each_and_not_replaced_with_all(lead: TestClient, folder: Path) -> None:

@@ -146,7 +146,7 @@ def test_words_go_in_their_own_direction_and_raters_settle_what_they_say_of_a_co
         assert not re.search(r'<td dir="auto">\d|<td class="number" dir', page)
         address = f"/rounds/{ROUND}/disagreements"
         listed = lead.get(address).text
-        assert "On 1 item the raters gave the same codes" in plain(listed)
+        assert "On 1 item the raters chose the same codes but described them differently" in plain(listed)
         assert "No disagreements" not in listed
         case = lead.get(unescape(re.findall(rf'href="({address}\?item=[^"]+)"', listed)[0])).text
         assert "choose the description that counts" in case
