@@ -23,8 +23,8 @@ from quaestor.web.app import make_app
 pytestmark = pytest.mark.usefixtures("little_patience")
 
 WORDS = "zebra-words-of-mine"
-NOTHING_LEFT, REMAINS = "Nothing of what you sent is left here", "a copy of them remains"
-STILL_FOUND = "What was erased can still be found in the bytes of"
+NOTHING_LEFT, REMAINS = "Nothing you sent is left here", "a copy remains in that file"
+STILL_FOUND = "Erased content may still be in the bytes of"
 
 
 @pytest.fixture

@@ -114,7 +114,7 @@ def test_from_the_first_invitation_to_the_last_decision(browser: Browser, addres
     lead.go("rounds/main/disagreements")
     lead.press("button", "View and record it")
     lead.press("button", "Record decisions")
-    expect(lead.page.get_by_role("status")).to_contain_text("10 decisions by agreement")
+    expect(lead.page.get_by_role("status")).to_contain_text("10 agreed answers were recorded as decisions")
     break_ties(breaker)
     settle(first, second)
     assert_on_record(study)

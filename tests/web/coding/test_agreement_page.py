@@ -152,7 +152,7 @@ def test_the_lead_is_asked_before_an_open_blind_round_and_only_then_it_is_on_rec
     before = head(study)
     asked = lead.get("/rounds/later/agreement")
     assert asked.status_code == 200
-    assert "can take no seat" in asked.text
+    assert "you can no longer rate in it" in asked.text
     assert "κ" not in asked.text
     for path in PATHS[1:]:
         assert lead.get(f"/rounds/later/{path}").status_code == 409

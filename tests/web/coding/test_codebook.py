@@ -139,7 +139,7 @@ def test_what_is_refused_keeps_what_was_typed(lead: TestClient, study: Study) ->
     fields = {"act": "add", "name": "Loss", "parent": "training", "definition": "as typed", "examples": "one\ntwo"}
     answer = post(lead, "/codebook/preview", fields, page="/codebook/change?act=add")
     assert answer.status_code == 422
-    assert "called &#39;loss&#39; already" in answer.text
+    assert "already has the name &#39;loss&#39;" in answer.text
     assert "as typed</textarea>" in answer.text
     assert "one\ntwo</textarea>" in answer.text
     assert '<option value="training" selected>' in answer.text

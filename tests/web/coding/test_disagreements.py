@@ -99,7 +99,7 @@ def test_a_rater_is_asked_before_a_look_goes_on_record(app: Starlette, study: St
         assert unescape(action[1]) == path
     for act, fields in (("comments", {"text": "hello"}), ("decisions", {"answer": "keep", "how": "discussion"})):
         early = send(rater, f"/rounds/main/{act}", LIST, item=ITEMS[0], key="k", **fields)
-        assert (early.status_code, "open their page and look" in early.text) == (409, True)
+        assert (early.status_code, "confirm that on their page first" in early.text) == (409, True)
     assert lead.get(LIST).status_code == 200
     assert (unblinded(study), settled(study)) == (["rater-1", "lead"], {}), "rater-1 has commented, and the lead looked"
 
@@ -166,14 +166,14 @@ def test_what_is_refused_is_said_and_what_was_typed_is_not_lost(app: Starlette, 
     fields = {"item": ITEMS[0], "how": "together", "reason": "a long thought", "seen": "0", "key": "k"}
     early = send(rater, "/rounds/main/decisions", case(ITEMS[0]), **fields, answer="keep")
     assert early.status_code == 409
-    assert "that comes first, blind" in early.text
+    assert "wait for the independent comment" in early.text
     assert "a long thought" in early.text
     assert re.search(r'value="keep"[^>]* checked', early.text)
     both = send(rater, "/rounds/main/decisions", case(ITEMS[0]), **fields, answer="keep", other="exclude: crash")
     assert both.status_code == 422
     assert 'role="alert">Two answers were chosen' in both.text
     silent = send(rater, "/rounds/main/comments", case(ITEMS[0]), item=ITEMS[0], text="  ", key="k")
-    assert (silent.status_code, "a comment needs words" in silent.text) == (422, True)
+    assert (silent.status_code, "the comment is empty" in silent.text) == (422, True)
     assert settled(study) == {}
     settle_item(study, "main", "rater-2", ITEMS[0], None, "keep", "discussion", "")
     late = send(rater, "/rounds/main/decisions", case(ITEMS[0]), **(fields | {"how": "discussion"}), answer="keep")
@@ -269,7 +269,7 @@ def test_the_tie_breaker_answers_by_form_once_and_comes_to_the_next(app: Starlet
     assert "You are done here" in done
     assert "You said: exclude: crash" in breaker.get(f"{TIES}?item={quote(ITEMS[0])}").text
     twice = send(breaker, TIES, "/me", item=ITEMS[0], answer="keep", text="my new thought", key="x")
-    assert (twice.status_code, "stays as it is" in twice.text) == (409, True)
+    assert (twice.status_code, "cannot be changed" in twice.text) == (409, True)
     assert as_one(app, study, Role.LEAD).get(TIES).status_code == 409
 
 

@@ -222,7 +222,7 @@ def test_a_round_that_asks_for_no_phrases_says_so(app: Starlette, study: Study) 
     open_by_name(study, "pilot", None)
     answer = joined(app, study).get("/rounds/pilot/phrases")
     assert answer.status_code == 409
-    assert "asks for no phrases" in answer.text
+    assert "has no phrase facet" in answer.text
 
 
 def test_the_lead_adopts_objects_when_phrases_and_phases_are_closed(app: Starlette, both: Study) -> None:

@@ -76,7 +76,7 @@ def test_a_rater_rates_by_form_and_comes_to_the_next_item(rater: TestClient, stu
     assert said(study) == {first: {"answer": "exclude", "reason": "crash"}}
     assert second in rater.get(answer.headers["location"]).text
     again = rater.get(f"/rounds/pilot/rate?item={first}").text
-    assert "rated before" in again
+    assert "already rated" in again
     assert 'value="exclude: crash" checked' in again
     assert "hm" in again
 
@@ -152,7 +152,7 @@ def test_when_all_is_rated_the_desk_says_so(rater: TestClient, study: Study) -> 
     with open_coding(study) as coding:
         for item in left(study):
             rate(coding, "pilot", "rater-1", item, {"relevance": "keep"})
-    assert "Every item that is yours in pilot is rated" in rater.get("/rounds/pilot/rate").text
+    assert "You have rated all your items in pilot" in rater.get("/rounds/pilot/rate").text
 
 
 @pytest.fixture(scope="module")

@@ -168,7 +168,7 @@ def test_what_was_typed_for_an_act_that_is_refused_stays_on_the_page_it_came_fro
     answer = post(lead, "/rounds/pilot/acts", fields, "/rounds")
     assert answer.status_code == 409
     assert "<h1>Rounds</h1>" in answer.text
-    assert "has a part in" in answer.text
+    assert "already rates or breaks ties in" in answer.text
     assert 'value="because"' in answer.text
 
 

@@ -77,7 +77,7 @@ def test_the_lead_sees_each_round_with_its_raters_and_the_agreement_of_the_close
 def test_what_is_next_is_a_link_to_where_it_is_done(pages: dict[Role, str], app: Starlette, made: Path) -> None:
     found = re.search(r'class="do"><a href="([^"]+)">([^<]+)</a>', pages[Role.LEAD])
     assert found is not None
-    assert found[2] == "Put on record what the raters of phases agree on"
+    assert found[2] == "Record the decisions that the raters of phases agree on"
     assert signed_in(app, made, Role.LEAD).get(found[1]).status_code == 200
 
 
