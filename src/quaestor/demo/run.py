@@ -147,8 +147,9 @@ def _publish(study: Study, truth: Truth, coded: CodingOutcome, reporter: Progres
     if published.audit is not None:
         counts = published.audit.summary()
         reporter.say(
-            f"The audit against the printed figures: of {counts['cells']:,} cells {counts['match']:,} match, "
-            f"{counts['rounding']:,} up to rounding, {counts['differs']:,} differ"
+            f"The audit against the printed figures: of {counts['cells']:,} cells, {counts['match']:,} match exactly, "
+            f"{counts['rounding']:,} match after rounding, {counts['differs']:,} differ, "
+            "the rest cannot be compared"
         )
     reporter.begin("handbook")
     book, built = make_handbook(study, reporter.count)

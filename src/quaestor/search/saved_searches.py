@@ -45,7 +45,7 @@ def save_filter(directory: Directory, account: str, name: str, query: str, now: 
             "SELECT count(*) FROM filters WHERE account = ? AND name <> ?", (account, name)
         ).fetchone()
         if count >= MAX_FILTERS:
-            raise StateError(f"you have {MAX_FILTERS} filters: delete one first")
+            raise StateError(f"you can save at most {MAX_FILTERS} filters: delete one first")
         if writing.execute("SELECT 1 FROM accounts WHERE name = ?", (account,)).fetchone() is None:
             raise StateError(f"{account!r} has no account: only accounts can save filters")
         writing.execute(

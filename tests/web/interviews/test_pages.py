@@ -188,7 +188,7 @@ def test_a_changed_agreement_is_put_in_force_by_the_lead(
 ) -> None:
     (folder / "instruments" / "agreement.md").write_text(f"{AGREEMENT}\n<b>The talk is recorded.</b>\n", "utf-8")
     assert "has changed since version 1" in interviewer.get("/interviews").text
-    assert "Put version 2 in force" not in interviewer.get("/interviews/agreement").text
+    assert "Put version 2 into force" not in interviewer.get("/interviews/agreement").text
     assert post(interviewer, "/interviews/agreement/versions", {}, page="/interviews").status_code == 403
     done = post(lead, "/interviews/agreement/versions", {}, page="/interviews/agreement")
     assert done.status_code == 303

@@ -135,7 +135,7 @@ def _share(percent: str) -> float:
     try:
         return float(percent.replace(",", ".")) / 100
     except ValueError:
-        raise InputError(f"the overlap is {percent!r}: give a number of percent from 0 to 100") from None
+        raise InputError(f"the overlap is {percent!r}: give a percentage from 0 to 100") from None
 
 
 _KEPT = ("seed", "practice")
