@@ -45,7 +45,7 @@ def find_round_settings(study: Study, name: str) -> RoundSettings:
     for round_settings in study.settings.rounds:
         if round_settings.round == name:
             return round_settings
-    options = suggest(name, [settings.round for settings in study.settings.rounds]) or "none, since no rounds are defined"
+    options = suggest(name, [settings.round for settings in study.settings.rounds]) or "none: no rounds are defined"
     raise SettingsError(f"{study.file}: there is no round {name!r}, allowed: {options}")
 
 
