@@ -80,7 +80,7 @@ def test_wrong_calls_are_refused_with_one_sentence(study: Path) -> None:
         (("import", NAME, study / "none.csv"), "does not exist"),
         (("import", NAME, study / "answers.csv", "--as", "rater-1"), "is not the lead of the study"),
         (("import", "tool", study / "answers.csv"), "there is no questionnaire 'tool'"),
-        (("export", NAME, "--out", study / "out.doc"), "is none of .csv, .xlsx, .parquet"),
+        (("export", NAME, "--out", study / "out.doc"), "use .csv, .xlsx, .parquet"),
     ):
         result = survey(study, *words)
         assert expected in str(result.exception), words
