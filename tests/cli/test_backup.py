@@ -131,7 +131,7 @@ def test_interviews_are_part_of_the_backup_and_their_keys_are_not(interview_stud
     report = json.loads(quaestor("backup", "two.backup", "--json", cwd=interview_study).stdout)
     assert (report["keys"], set(report["parts"])) == ([str(key) for key in keys], {"interviews", "identities"})
     there = a_study(tmp_path / "there").root
-    assert "interviews.key is not there, and without it nobody can read the interviews of" in refusal(
+    assert "interviews.key is missing, and the interviews of" in refusal(
         "restore", interview_study / "one.backup", cwd=there
     )
     output = quaestor("restore", interview_study / "one.backup", cwd=there, QUAESTOR_KEYS=str(interview_study)).stdout

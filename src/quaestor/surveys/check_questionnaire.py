@@ -57,7 +57,7 @@ def check_survey(path: Path) -> QuestionnaireCheck:
 def _languages(text: str, name: str, first: Questionnaire) -> list[Problem]:
     """Returns problems of translations."""
     problems = [
-        Problem(WHOLE, f"the text of {place} is missing: add it, or respondents see it in {first.language}", False)
+        Problem(WHOLE, f"{place} is missing: add it, or respondents see it in {first.language}", False)
         for place in untranslated(text, name)
     ]
     for language in first.languages:

@@ -164,8 +164,8 @@ def test_missing_translations_are_found(folder: Path) -> None:
     (folder / "instruments" / "tools.toml").write_text(text, "utf-8")
     done = quaestor("survey", "check", "tools", cwd=folder)
     assert done.returncode == 0
-    assert "the words of why text in de are missing" in done.stdout
-    assert "its text is the same in en and de: write it in both" in done.stdout
+    assert "the text of why text in de is missing" in done.stdout
+    assert "its text is the same in en and de: translate it" in done.stdout
 
 
 def test_english_options_are_reported_for_a_language_without_built_in_texts(folder: Path) -> None:

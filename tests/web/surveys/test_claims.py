@@ -129,7 +129,7 @@ def test_an_invitation_by_name_leads_back_to_the_answers_from_any_browser(tmp_pa
             begun = post(one, f"/i/{made.token}?language=de", {}).headers["location"]
             send(surveys, begun.rsplit("/", 1)[1], "consent", {"q.consent": ["agree"]})
             with browser(app) as other:
-                assert ">Go on<" in other.get(f"/i/{made.token}").text
+                assert ">Continue<" in other.get(f"/i/{made.token}").text
                 assert post(other, f"/i/{made.token}", {}).headers["location"] == begun
                 assert "You and your models" in other.get(begun).text
         [response] = surveys.answers.responses(NAME)
@@ -158,8 +158,8 @@ def test_links_that_were_never_made_are_answered_kindly(surveys: Surveys, strang
 def test_who_finished_gives_an_address_once_and_reads_so_after(surveys: Surveys, stranger: TestClient) -> None:
     path = claim_path(surveys)
     for fields, why in (
-        ({"address": "a@example.org", "again": "b@example.org"}, "not the same"),
-        ({"address": "nowhere", "again": "nowhere"}, "no e-mail address"),
+        ({"address": "a@example.org", "again": "b@example.org"}, "The two entries differ"),
+        ({"address": "nowhere", "again": "nowhere"}, "is not an e-mail address"),
         ({"address": " ", "again": ""}, "where the card"),
         ({"address": f"{'x' * 300}@example.org", "again": f"{'x' * 300}@example.org"}, "shorten it"),
     ):
@@ -169,7 +169,7 @@ def test_who_finished_gives_an_address_once_and_reads_so_after(surveys: Surveys,
     assert payment(surveys, NAME).counts["waiting"] == 0
     claimed(stranger, path, "somebody@example.org")
     taken = stranger.get(path).text
-    assert "nothing more for you to do" in taken
+    assert "you do not need to do anything" in taken
     assert "somebody@example.org" not in taken
     assert "<form" not in taken
     assert payment(surveys, NAME).counts["waiting"] == 1
@@ -270,8 +270,8 @@ def test_the_payment_part_says_who_could_tell_whose_answers_are_whose(tmp_path: 
             path = claim_path(surveys)
             with closing_app(make_app(tmp_path / folder, passwords=Passwords(QUICK))) as app, browser(app) as one:
                 page = one.get(path).text
-        assert ("Nothing in either part leads to the other" in page) is nobody
-        assert ("could tell which answers are yours" in page) is not nobody
+        assert ("Nothing connects the two, even for somebody who has both" in page) is nobody
+        assert ("could find out which answers are yours" in page) is not nobody
 
 
 def test_the_last_page_says_who_could_tell_whose_pay_it_is(tmp_path: Path) -> None:
@@ -281,7 +281,7 @@ def test_the_last_page_says_who_could_tell_whose_pay_it_is(tmp_path: Path) -> No
             with closing_app(make_app(tmp_path / folder, passwords=Passwords(QUICK))) as app, browser(app) as one:
                 page = one.get(f"/s/{NAME}/{code}/end").text
         assert ("nobody can tell from it what you answered, or that it was you" in page) is nobody
-        assert ("could tell which answers are yours" in page) is not nobody
+        assert ("could find out which answers are yours" in page) is not nobody
 
 
 def test_the_payer_sees_pay_and_nothing_else_of_the_study(surveys: Surveys, app: Starlette) -> None:
@@ -322,10 +322,10 @@ def test_no_request_says_from_which_private_page_it_comes(browser: Browser, tmp_
         page.get_by_role("button", name="Next").click()
         page.get_by_role("heading", name="You and your models").wait_for()
         page.goto(f"{address}s/{NAME}/{code}/end")
-        page.get_by_role("link", name="On to the payment part").click()
+        page.get_by_role("link", name="Continue to payment").click()
         page.get_by_label("E-mail address").fill("somebody@example.org")
-        page.get_by_label("Repeat password").fill("somebody@example.org")
-        page.get_by_label("Repeat password").press("Enter")
+        page.get_by_label("Repeat it").fill("somebody@example.org")
+        page.get_by_label("Repeat it").press("Enter")
         page.get_by_role("heading", name="Thank you").wait_for()
         page.context.close()
     assert next(referrer for url, referrer in asked if url == answers) == "", "from the invitation to the answers"
@@ -351,8 +351,8 @@ def test_the_pages_are_usable_by_everyone(browser: Browser, tmp_path: Path) -> N
         page.wait_for_url(f"**/s/{NAME}/*")
         page.goto(f"{address}{first[1:]}")
         page.get_by_label("E-mail address").fill("somebody@example.org")
-        page.get_by_label("Repeat password").fill("somebody@example.org")
-        page.get_by_label("Repeat password").press("Enter")
+        page.get_by_label("Repeat it").fill("somebody@example.org")
+        page.get_by_label("Repeat it").press("Enter")
         page.get_by_role("heading", name="Thank you").wait_for()
         page.context.close()
         payer = browser.new_context(storage_state=states[Role.PAYER]).new_page()

@@ -71,12 +71,12 @@ def test_every_number_opens_as_many_answers(reader: TestClient, query: str) -> N
 def test_bases_reasons_and_what_is_not_counted_are_said(reader: TestClient) -> None:
     page = re.sub(r"<[^>]+>", "", reader.get(RESULTS).text)
     assert "6 responses are counted. Not counted: 1 not finished." in page
-    assert "1 answered · 5 not asked" in page
+    assert "1 answered · 5 not shown" in page
     assert "multiple answers possible, so shares can add up to more than 100%" in page
     assert "7 responses are counted." in reader.get(f"{RESULTS}?unfinished=1").text
     compared = reader.get(f"{RESULTS}?by=role").text
     assert "Cramér&#39;s V" in compared
-    assert "Not to be leaned on" in compared
+    assert "Interpret with caution" in compared
 
 
 def test_what_people_wrote_is_text_and_nothing_else(reader: TestClient) -> None:

@@ -98,7 +98,7 @@ def test_a_whole_survey_by_keyboard_without_scripts_at_320_pixels(browser: Brows
 def answer_about_oneself(page: Page) -> None:
     go_on(page)  # nothing is answered: the summary says so and has the focus
     summary = page.get_by_role("alert")
-    assert "Please look again at 2 questions" in summary.inner_text()
+    assert "Please check 2 questions" in summary.inner_text()
     assert has_focus(summary)
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")  # its first link leads to the question
