@@ -67,7 +67,7 @@ def test_the_complete_data_has_no_unexplained_differences(quaestor: Call, data: 
 def test_half_of_the_data_differs_and_exits_with_1(quaestor: Call, half: Path) -> None:
     done = quaestor("replicate", STUDY, "--data", half)
     assert done.returncode == 1
-    assert "The page has 92 responses, more than the 46 there are here" in done.stdout
+    assert "The publication has 92 responses, more than the 46 available here" in done.stdout
     assert "differences have no note." in done.stdout
     assert "noted: " not in done.stdout  # what is known explains 91 responses against 92, and not 46
 
