@@ -164,7 +164,7 @@ def test_missing_translations_are_found(folder: Path) -> None:
     (folder / "instruments" / "tools.toml").write_text(text, "utf-8")
     done = quaestor("survey", "check", "tools", cwd=folder)
     assert done.returncode == 0
-    assert "the text of why text in de is missing" in done.stdout
+    assert "why text in de is missing: add it, or respondents see it in en" in done.stdout
     assert "its text is the same in en and de: translate it" in done.stdout
 
 
