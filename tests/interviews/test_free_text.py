@@ -133,7 +133,7 @@ def test_the_same_key_again_says_the_same_and_other_words_are_refused(tmp_path: 
     with open_coding(study) as coding:
         number = given(coding, MEMO)
         assert given(coding, MEMO) == number
-        with pytest.raises(StateError, match="with something else"):
+        with pytest.raises(StateError, match="was used before for another act"):
             given(coding, ASIDE)
         rating = coding.state.round(ROUND).current("rater-1", FIRST[0])
         assert rating is not None
