@@ -204,7 +204,7 @@ def test_a_study_made_from_it_can_be_opened_and_served(tmp_path: Path) -> None:
     with open_surveys(study) as surveys:
         assert open_survey(surveys, "protocol").number == 1
     after = study_status(study)
-    assert after.next == "quaestor serve, so that protocol can be answered"
+    assert after.next == "quaestor serve, so that respondents can answer protocol"
     assert "open, version 1: no responses yet" in after.stages[1].detail
     with closing_app(make_app(study.root)) as app, signed_in(app, study.root) as lead:
         for path in ("/", "/funnel", "/codebook", "/rounds"):

@@ -33,8 +33,8 @@ def test_a_page_says_its_numbers_in_words(book: Handbook) -> None:
     assert ["tensorflow", "", "279"] in rows
     assert "The share is falling." in page
     assert ["2017", "60", "17.5%"] in rows
-    assert "It is this when There is no model." in page
-    assert "It is not when A model is trained." in page
+    assert "Use when There is no model." in page
+    assert "Do not use when A model is trained." in page
     assert "Not known" not in page
 
 
@@ -70,7 +70,7 @@ def test_what_is_not_known_is_left_out_with_a_sentence(book: Handbook, printed: 
     assert "No post has this code." in page
     assert "None" not in page
     page = words_of(rendered(printed)["codes/data-tensor.html"])
-    assert "The printed study does not give for this object: views, score," in page
+    assert "Not in the printed study for this object: views, score," in page
     assert "Posts are not part of the printed study." in page
 
 

@@ -194,7 +194,7 @@ def test_what_cannot_be_taken_is_refused_in_one_sentence(tmp_path: Path) -> None
     with pytest.raises(InputError, match=r"data does not exist"):
         replicate_survey(STUDY, data, tmp_path / "study", silent)
     data.mkdir()
-    with pytest.raises(InputError, match="holds no table"):
+    with pytest.raises(InputError, match="contains no table"):
         replicate_survey(STUDY, data, tmp_path / "study", silent)
     (data / "a.csv").write_text("Q52,Q71,Q1,Q2\n\n")
     with pytest.raises(InputError, match=r"no table in .* a\.csv comes closest but lacks the columns Q5, Q67"):
@@ -203,7 +203,7 @@ def test_what_cannot_be_taken_is_refused_in_one_sentence(tmp_path: Path) -> None
         replicate_survey(STUDY, data / "a.csv", tmp_path / "study", silent)
     for name in ("b.csv", "c.tsv"):
         write_answers(data / name, planted_rows()[:3])
-    with pytest.raises(InputError, match=r"holds 2 files of answers .*b\.csv"):
+    with pytest.raises(InputError, match=r"contains 2 files of answers .*b\.csv"):
         replicate_survey(STUDY, data, tmp_path / "study", silent)
     assert not (tmp_path / "study").exists()
 

@@ -83,7 +83,7 @@ def test_from_the_first_moment_every_address_leads_to_the_page(client: TestClien
         assert (answer.status_code, answer.headers["location"]) == (303, "/demo")
     shown = client.get("/demo")
     assert shown.status_code == 200
-    assert "Beginning." in shown.text
+    assert "Starting." in shown.text
     for name in ("tokens.css", "desk.css", "under_way.css", "under_way.js", "mark.svg"):
         assert f"/static/{name}" in shown.text
         assert client.get(f"/static/{name}").status_code == 200
@@ -163,7 +163,7 @@ def test_the_interviews_have_a_desk_of_their_own_below_the_same_address(tmp_path
         after(page, [one for one in ALL if isinstance(one, InterviewsCoded)], own)
         door = create_lead_token(talks)
         shown = opened.get("/demo").text
-        assert "3 of 3 planted codes were found; after interview 2 nothing new was said." in " ".join(shown.split())
+        assert "3 of 3 planted codes were found; nothing new came up after interview 2." in " ".join(shown.split())
         assert "the loss: <strong>above 10</strong>" in shown
         assert "/talks/" not in shown
         page.hand_over_interviews(make_app(talks.root, passwords=Passwords(QUICK)), door)
@@ -300,7 +300,7 @@ def test_the_page_goes_on_by_itself_and_keeps_the_focus(
     context = browser.new_context(java_script_enabled=scripts)
     opened = context.new_page()
     opened.goto(shown.address)
-    expect(opened.get_by_text("Beginning.")).to_be_visible(timeout=30_000)
+    expect(opened.get_by_text("Starting.")).to_be_visible(timeout=30_000)
     after(shown.page, OPENED, study)
     door = opened.get_by_role("link", name="Rate as a visitor")
     expect(door).to_be_visible(timeout=30_000)

@@ -90,7 +90,7 @@ def test_what_is_not_built_yet_says_which_command_builds_it(fresh: Path, name: s
         for path in (f"/{name}/", f"/{name}", f"/{name}/index.html", f"/{name}/anything/else.css"):
             answer = client.get(path)
             assert answer.status_code == 409, path
-            assert f"There is no {name} yet: run <code>quaestor {name}</code> to make it." in answer.text
+            assert f"There is no {name} yet: run <code>quaestor {name}</code> to build it." in answer.text
             assert "aria-current" not in answer.text
         (fresh / "published" / name).mkdir(parents=True)
         (fresh / "published" / name / "index.html").write_text("made while the desk was open")

@@ -100,8 +100,8 @@ def test_whether_a_name_remains_is_worked_out_once_for_a_state(
 ) -> None:
     reader = signed_in(app, study.root, Role.VIEWER)
     asked = []
-    still_open = remaining.list_open_places
-    monkeypatch.setattr(remaining, "still_open", lambda room: asked.append(room) or still_open(room))
+    list_open_places = remaining.list_open_places
+    monkeypatch.setattr(remaining, "list_open_places", lambda room: asked.append(room) or list_open_places(room))
     assert answers(reader) + answers(reader) == [200] * 8
     assert len(asked) == 1
 
@@ -115,5 +115,5 @@ def test_without_the_file_of_names_everything_is_withheld_and_the_lead_is_told_w
         page = reader.get("/results").text
         assert "Withheld for now" in page
         assert "identities.db" not in page + reader.get("/report/").text
-        assert "identities.db is not there" in lead.get("/results").text
+        assert "identities.db is missing" in lead.get("/results").text
         assert answers(lead) == [200] * 4

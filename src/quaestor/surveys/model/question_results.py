@@ -184,7 +184,7 @@ def association_json(crossed: GroupDifference | None) -> dict[str, Any] | None:
         "statistic": association.statistic,
         "df": association.df,
         "p": association.p,
-        "adjust_p_values": crossed.adjusted,
+        "adjusted": crossed.adjusted,
         "cramers_v": strength.value,
         "low": strength.low,
         "high": strength.high,
