@@ -105,7 +105,7 @@ def test_another_key_is_refused_or_kept_and_replaced(surveys: Surveys, backup: P
     with open_surveys(other) as there:
         claimed(there, "elsewhere@example.org")
         before = (other.root / "claims.key").read_bytes()
-        with pytest.raises(StateError, match=r"claims.key is another key .* restore with --replace"):
+        with pytest.raises(StateError, match=r"claims.key differs from the key in .* use --replace"):
             restore_claims(other, backup)
         assert (other.root / "claims.key").read_bytes() == before
         assert payment(there, NAME).counts[PaymentStage.WAITING] == 1
@@ -120,7 +120,7 @@ def test_another_key_is_refused_or_kept_and_replaced(surveys: Surveys, backup: P
 
 def test_without_claims_there_is_nothing_to_back_up(tmp_path: Path) -> None:
     study = small_survey(tmp_path / "study")
-    with pytest.raises(StateError, match="there is nothing to back up"):
+    with pytest.raises(StateError, match=r"there are no payment claims in .*: nothing to back up"):
         back_up_claims(study, tmp_path / "claims.backup")
     (study.root / "claims.db").touch()
     with pytest.raises(StateError, match=r"cannot be opened without claims.key"):

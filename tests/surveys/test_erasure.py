@@ -34,10 +34,10 @@ def test_only_the_lead_erases_and_only_with_a_reason_what_is_there(tmp_path: Pat
         _, kept = answered(surveys)
         with pytest.raises(StateError, match="is not the lead"):
             erase_response(surveys, NAME, kept.id, "asked", "rater-1")
-        with pytest.raises(InputError, match="say why"):
+        with pytest.raises(InputError, match="give a reason for erasing"):
             erase_response(surveys, NAME, kept.id, " ")
         for name, response in ((NAME, "0" * 16), ("other", kept.id)):
-            with pytest.raises(InputError, match="there is no response"):
+            with pytest.raises(InputError, match="has no response"):
                 erase_response(surveys, name, response, "asked")
         assert surveys.answers.response(kept.id) == kept
         assert surveys.answers.erased(NAME) == 0

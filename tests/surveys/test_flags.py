@@ -94,7 +94,7 @@ def test_few_answers_are_alike_by_chance_and_not_flagged(surveys: Surveys) -> No
 
 def test_a_decision_stands_beside_the_flag_and_needs_a_reason(surveys: Surveys) -> None:
     fast = somebody(surveys, "one", seconds=1)
-    with pytest.raises(InputError, match="say why"):
+    with pytest.raises(InputError, match="give a reason for keeping or excluding"):
         review_response(surveys, NAME, fast.id, False, " ")
     with pytest.raises(StateError, match="not the lead"):
         review_response(surveys, NAME, fast.id, False, "too fast", "rater-1")

@@ -86,7 +86,7 @@ def test_after_a_withdrawal_no_byte_of_it_is_left_and_agreement_is_the_same_to_t
         rating = one.current("rater-1", quoted.item)
         assert rating is not None
         assert (rating.memo, rating.answers["theme"], rating.answers["fit"]["answer"]) == ("", "layers", "exclude")
-        kept = one.current("rater-2", quoted.unhandled_acts[0])
+        kept = one.current("rater-2", quoted.others[0])
         assert kept is not None
         assert (kept.memo, kept.answers["note"]) == ("kept: theirs 0", "theirs 0")
         assert kept.answers["phrase"] == {"verb": "explain", "object": "model"}
@@ -111,7 +111,7 @@ def test_the_lead_erases_a_response_with_what_was_written_about_it(tmp_path: Pat
 def test_after_a_withdrawal_a_rater_judges_without_a_text_and_writes_none(coded: Quoted) -> None:
     said = {"theme": "layers", "fit": "exclude", "right": "no", "phrase": "cannot judge"}
     with open_surveys(coded.study) as surveys:
-        rate(surveys.coding, MAIN, "rater-1", coded.unhandled_acts[0], {**said, "phrase": "explain, layer"})
+        rate(surveys.coding, MAIN, "rater-1", coded.others[0], {**said, "phrase": "explain, layer"})
         withdraw(surveys, coded.code)
         for more in ({"note": "as they say"}, {"phrase": "quote, words"}, {"right": "no: other words"}):
             with pytest.raises(StateError, match=f"{coded.response} has withdrawn.*leave texts empty"):
@@ -128,7 +128,7 @@ def test_a_word_of_a_phrase_stays_as_long_as_another_answer_has_it(coded: Quoted
     with open_surveys(coded.study) as surveys:
         for rater, phrase in (("rater-1", "explain, layer"), ("rater-2", "explain, hobbledehoy")):
             rate(surveys.coding, MAIN, rater, coded.item, {**said, "phrase": phrase})
-        rate(surveys.coding, MAIN, "rater-1", coded.unhandled_acts[0], {**said, "phrase": "explain, layer"})
+        rate(surveys.coding, MAIN, "rater-1", coded.others[0], {**said, "phrase": "explain, layer"})
         withdraw(surveys, coded.code)
         one = surveys.coding.state.round(MAIN)
         first, second = (one.ratings[rater][coded.item][-1].answers["phrase"] for rater in RATERS)
@@ -167,7 +167,7 @@ def test_the_same_key_again_with_other_words_is_refused(coded: Quoted) -> None:
     with open_coding(coded.study) as coding:
         rate(coding, MAIN, "rater-1", coded.item, answers, memo="first", key="once")
         assert rate(coding, MAIN, "rater-1", coded.item, answers, memo="first", key="once")
-        with pytest.raises(StateError, match="was sent before with something else"):
+        with pytest.raises(StateError, match="was used before for another act"):
             rate(coding, MAIN, "rater-1", coded.item, answers, memo="second", key="once")
         assert memo_of(coding, "rater-1", coded.item) == "first"
 
@@ -183,14 +183,14 @@ def test_a_backup_from_before_the_withdrawal_brings_none_of_it_back(tmp_path: Pa
     assert words_on_disk(quoted.study.root) == {}
     with open_coding(quoted.study) as coding:
         assert words_read(coding) == set()
-        assert memo_of(coding, "rater-2", quoted.unhandled_acts[0]) == "kept: theirs 0"
+        assert memo_of(coding, "rater-2", quoted.others[0]) == "kept: theirs 0"
     # Elsewhere, where nothing but the list of withdrawals says who withdrew.
     other = copy_without_data(quoted.study.root, tmp_path / "other")
     restore_study(open_study(other), file)
     assert words_on_disk(other) == {}
     with open_coding(open_study(other)) as coding:
         assert words_read(coding) == set()
-        assert memo_of(coding, "rater-2", quoted.unhandled_acts[0]) == "kept: theirs 0"
+        assert memo_of(coding, "rater-2", quoted.others[0]) == "kept: theirs 0"
 
 
 def copy_without_data(folder: Path, target: Path) -> Path:
@@ -204,10 +204,10 @@ def test_without_the_file_of_answers_the_rest_can_be_read_and_no_text_is_lost(tm
     answers.rename(aside)
     with open_coding(quoted.study) as coding:
         assert words_read(coding) == set()
-        with pytest.raises(StateError, match=r"cannot be read without .*answers\.db: bring it back"):
+        with pytest.raises(StateError, match=r"cannot be read without .*answers\.db: restore it first"):
             export_ratings(coding, MAIN, "lead")
-        with pytest.raises(StateError, match="bring it back"):
-            rate(coding, "again", "rater-2", quoted.unhandled_acts[0], {"right": "yes"})
+        with pytest.raises(StateError, match="restore it first"):
+            rate(coding, "again", "rater-2", quoted.others[0], {"right": "yes"})
         aside.rename(answers)
         assert memo_of(coding, "rater-1", quoted.item) == PLANTED["memo"]
         assert PLANTED["memo"] in str(export_ratings(coding, MAIN, "lead"))
@@ -312,7 +312,7 @@ def test_the_lead_learns_where_a_withdrawn_answer_is_quoted_in_texts_that_stay(c
         payload = {"facets": [{"id": "topic"}], "codes": [{"id": "hard", "facet": "topic", "name": "hard"}]}
         change_codebook(coding, "codebook.import", payload)
         change_codebook(coding, "codebook.redefine", {"code": "hard", "definition": quote})
-        rate(coding, MAIN, "rater-1", coded.unhandled_acts[0], answers, memo=f"as the other one, {quote}")
+        rate(coding, MAIN, "rater-1", coded.others[0], answers, memo=f"as the other one, {quote}")
         rate(coding, MAIN, "rater-1", coded.item, answers, memo=quote)
     back_up_study(coded.study, before)
     with open_surveys(coded.study) as surveys:
@@ -321,7 +321,7 @@ def test_the_lead_learns_where_a_withdrawn_answer_is_quoted_in_texts_that_stay(c
         places = erase_response(surveys, NAME, coded.response, "asked to by letter")
         assert places == (
             "change 2 of the codebook, redefine hard",
-            f"what rater-1 wrote about {coded.unhandled_acts[0]} in the round 'main'",
+            f"what rater-1 wrote about {coded.others[0]} in the round 'main'",
         )
         assert set(read_status(surveys, NAME).quoted) == set(places)
         assert memo_of(surveys.coding, "rater-1", coded.item) == ""

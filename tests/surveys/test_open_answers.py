@@ -385,13 +385,13 @@ def test_the_study_file_keeps_what_a_person_wrote(tmp_path: Path) -> None:
 
 def test_what_cannot_become_items_is_refused_in_one_sentence(tmp_path: Path) -> None:
     with fielded(tmp_path) as surveys:
-        with pytest.raises(InputError, match=r"'years' asks for no words of one's own in 'tools', .* hardest"):
+        with pytest.raises(InputError, match=r"'years' has no text field in 'tools', .* hardest"):
             make_items(surveys, NAME, "years")
-        with pytest.raises(InputError, match=r"'hardness' is not asked in 'tools', .* hardest"):
+        with pytest.raises(InputError, match=r"'hardness' is not a question in 'tools', .* hardest"):
             make_items(surveys, NAME, "hardness")
-        with pytest.raises(StateError, match=" 'hardest' of 'tools' in words yet"):
+        with pytest.raises(StateError, match="'hardest' of 'tools' has no open answers yet"):
             make_items(surveys, NAME, "hardest")
         with pytest.raises(StateError, match="rater-1"):
             make_items(surveys, NAME, "hardest", "rater-1")
-    with pytest.raises(InputError, match="is no open answer of a survey"):
+    with pytest.raises(InputError, match="is not an open answer"):
         parse_response("forum/question")

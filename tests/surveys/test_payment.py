@@ -54,10 +54,10 @@ def claimants(surveys: Surveys, count: int, address: str = "somebody-{}@example.
 def test_only_who_finished_gets_a_token_and_nothing_is_written_for_it(surveys: Surveys) -> None:
     code, _ = begin_response(surveys, NAME)
     for asking in (code, "no such code"):
-        with pytest.raises(StateError, match="only who has finished"):
+        with pytest.raises(StateError, match="only finished responses can be paid"):
             claim_token(surveys, asking)
     declined, _ = answered(surveys, forms={"consent": {"q.consent": ["decline"]}})
-    with pytest.raises(StateError, match="only who has finished"):
+    with pytest.raises(StateError, match="only finished responses can be paid"):
         claim_token(surveys, declined)
     done, _ = answered(surveys)
     assert claim_token(surveys, done) == claim_token(surveys, done)
@@ -70,9 +70,9 @@ def test_pay_goes_from_waiting_to_paid_and_each_address_into_one_file(surveys: S
     assert release_claims(surveys, NAME, most=5) == 5
     assert len(list_cards(surveys, NAME)) == 5
     first = export_cards(surveys, NAME)
-    with pytest.raises(StateError, match="released has been exported: export them again"):
+    with pytest.raises(StateError, match="all released cards of 'tools' have been exported: export them again"):
         export_cards(surveys, NAME)
-    with pytest.raises(StateError, match="released has been exported: export them again"):
+    with pytest.raises(StateError, match="all released cards of 'tools' have been exported: export them again"):
         write_cards(surveys, NAME, tmp_path / "cards.csv")
     write_cards(surveys, NAME, tmp_path / "cards.csv", again=True)
     assert (tmp_path / "cards.csv").read_bytes().decode() == first
@@ -82,7 +82,7 @@ def test_pay_goes_from_waiting_to_paid_and_each_address_into_one_file(surveys: S
     with pytest.raises(StateError, match="5 cards of 'tools' are exported and unpaid, not 4"):
         mark_paid(surveys, NAME, 4)
     assert mark_paid(surveys, NAME, 5) == 5
-    with pytest.raises(StateError, match="was exported and not paid"):
+    with pytest.raises(StateError, match="has no exported cards that are unpaid"):
         mark_paid(surveys, NAME, 5)
     assert payment(surveys, NAME).counts == {
         PaymentStage.WAITING: 1, PaymentStage.RELEASED: 0, PaymentStage.EXPORTED: 0, PaymentStage.PAID: 5,
@@ -96,7 +96,7 @@ def test_few_claims_wait_for_others_until_the_survey_is_closed(surveys: Surveys)
         release_claims(surveys, NAME)
     close_survey(surveys, NAME)
     assert release_claims(surveys, NAME) == 4
-    with pytest.raises(StateError, match="nobody waits"):
+    with pytest.raises(StateError, match="no claims are waiting"):
         release_claims(surveys, NAME)
 
 
@@ -105,7 +105,7 @@ def test_after_fewer_cards_than_a_batch_a_survey_is_closed_for_good(surveys: Sur
     close_survey(surveys, NAME)
     assert payment(surveys, NAME).closes_for_good
     assert release_claims(surveys, NAME, actor="payer") == 1
-    with pytest.raises(StateError, match=r"is closed for good.*a survey of another name"):
+    with pytest.raises(StateError, match=r"is closed permanently.*a survey with another name"):
         open_survey(surveys, NAME)
     assert (payment(surveys, NAME).final, payment(surveys, NAME).closes_for_good) == (True, False)
     with surveys.coding.locked_state() as state:
@@ -144,10 +144,10 @@ def test_the_budget_is_not_exceeded_and_can_be_raised_in_the_file(tmp_path: Path
 def test_a_token_claims_once_and_leads_nowhere_else(surveys: Surveys) -> None:
     token = claim_token(surveys, answered(surveys)[0])
     assert find_payment_page(surveys, NAME, "invented") is None
-    with pytest.raises(InputError, match="not whole"):
+    with pytest.raises(InputError, match="link is incomplete"):
         submit_claim(surveys, NAME, "invented", "x@example.org")
     submit_claim(surveys, NAME, token, "first@example.org")
-    with pytest.raises(StateError, match="first one stands"):
+    with pytest.raises(StateError, match="first one is kept"):
         submit_claim(surveys, NAME, token, "second@example.org")
     close_survey(surveys, NAME)
     release_claims(surveys, NAME)
@@ -222,7 +222,7 @@ def test_a_version_that_is_no_longer_or_newly_anonymous_is_refused_once_people_a
     open_survey(surveys, NAME)
     invite(surveys, NAME, "first", "pro", count=1)
     small_survey(surveys.study.root, QUESTIONNAIRE)
-    with pytest.raises(StateError, match=r"survey.anonymous.*people have been invited"):
+    with pytest.raises(StateError, match=r"survey.anonymous.*people were invited before"):
         open_survey(surveys, NAME)
     assert surveys.fielding(NAME).version == 2
     assert not surveys.questionnaire(NAME).anonymous
@@ -247,7 +247,7 @@ def test_a_promise_of_pay_is_kept_in_a_version_without_it(surveys: Surveys) -> N
 @pytest.mark.parametrize(
     ("text", "why", "pages"),
     [
-        (UNPAID, r"has no \[pay\]", 4),
+        (UNPAID, r"no longer has \[pay\]", 4),
         (QUESTIONNAIRE.replace("amount = 10", "amount = 5"), "pays 5 USD", 4),
         (QUESTIONNAIRE.replace("amount = 10", "amount = 5"), "pays 5 USD", 1),
         (QUESTIONNAIRE.replace('"USD"', '"EUR"'), "pays 10 EUR", 4),
@@ -289,10 +289,13 @@ def test_nobody_was_invited_and_nobody_came(surveys: Surveys) -> None:
 @pytest.mark.parametrize(
     ("asked", "why"),
     [
-        ({"batch": "x", "stratum": "pro"}, "one of the two"),
-        ({"batch": "x", "stratum": "pro", "count": 2, "labels": ["a"]}, "one of the two"),
-        ({"batch": "x", "stratum": "pro", "count": 0}, "ask for 1"),
-        ({"batch": " ", "stratum": "pro", "count": 1}, "give the batch a name"),
+        ({"batch": "x", "stratum": "pro"}, "either the number of invitations or one label"),
+        (
+            {"batch": "x", "stratum": "pro", "count": 2, "labels": ["a"]},
+            "either the number of invitations or one label",
+        ),
+        ({"batch": "x", "stratum": "pro", "count": 0}, "cannot create 0 invitations: the number must be from 1"),
+        ({"batch": " ", "stratum": "pro", "count": 1}, "name the batch"),
         ({"batch": "x", "stratum": "por", "count": 1}, "no stratum 'por', allowed: pro"),
     ],
 )

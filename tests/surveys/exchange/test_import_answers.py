@@ -184,7 +184,7 @@ def test_what_cannot_be_read_is_told_and_the_rest_is_kept(surveys: Surveys, tmp_
     told = {one.column: f"{one.said} {one.why}" for one in done.unread}
     assert all(one.row == 3 for one in done.unread)
     assert told["Q3"] == "Pilot is no option"
-    assert told["Q4"].startswith("many cannot be taken: 'many' is no number")
+    assert told["Q4"].startswith("many cannot be taken: 'many' is not a number")
     assert told["Q5"] == "Caffe, old is no option"
     assert told["Q7_2"] == "Always is no step of the scale"
     assert told["Q8_2"] == "2 is no place of its own in the ranking"
@@ -299,7 +299,7 @@ def test_the_import_is_on_record_and_opens_nothing(surveys: Surveys, tmp_path: P
     assert (act.payload["file"], act.payload["responses"], act.payload["no_consent"]) == ("answers.csv", 1, 1)
     assert (surveys.fielding(NAME).status, surveys.is_open(NAME)) == ("draft", False)
     assert (only(surveys).version, surveys.answers.version(NAME).number) == (1, 1)  # type: ignore[union-attr]
-    with pytest.raises(StateError, match="who alone can import answers"):
+    with pytest.raises(StateError, match="only 'lead' can import answers"):
         import_answers(surveys, NAME, file, None, "rater-1")
 
 
@@ -341,7 +341,7 @@ HEAD = f"{','.join(COLUMNS)}\n{','.join(COLUMNS)}\n".replace("Duration (in secon
         ("answers.csv", b"", "is empty"),
         ("answers.csv", f"{HEAD}a,b\n".encode(), "has 2 cells in row 3, but 21 column names"),
         ("answers.csv", f"{HEAD}\xe9\n".encode("cp1252"), ", row 3 cannot be read: not utf-8: found bytes e9"),
-        ("answers.csv", HEAD.replace("Q2,", "Q22,").encode(), "has no column 'Q2' as given.mapping.toml says"),
+        ("answers.csv", HEAD.replace("Q2,", "Q22,").encode(), "has no column 'Q2', which given.mapping.toml maps"),
         ("answers.csv", HEAD.replace("StartDate", "Q2").encode(), "has the column 'Q2' twice"),
         ("answers.csv", f'{HEAD}"open'.encode(), "a quote is opened and never closed"),
         ("answers.tsv", "\ufeff".join(["", HEAD.replace(",", "\t")]).encode("utf-16-le")[2:], "is binary"),

@@ -111,14 +111,14 @@ def test_words_that_cannot_be_said_are_told_before_it_opens(more: str, words: st
 
 def test_a_language_without_texts_is_told_and_one_with_all_of_them_is_not() -> None:
     text = with_words('[words.no]\nno = "Nei"\nyes = "Ja"', '["en", "no"]')
-    told_of = [one for one in find_problems(parse_questionnaire(text, "tools")) if "texts of the pages" in one.words]
+    told_of = [one for one in find_problems(parse_questionnaire(text, "tools")) if "page texts" in one.words]
     assert [one.grave for one in told_of] == [False]
     assert "missing in 'no' and shown in English: skip, survey, contact" in told_of[0].words
     assert f"{len(ENGLISH) - 2 - 6} more" in told_of[0].words  # two are given, six are named
     assert not [place for place in untranslated(text, "tools") if "words" in place]
     for language in list_languages():
         asked = parse_questionnaire(with_words("", f'["{language}"]'), "tools")
-        assert not [one for one in find_problems(asked) if "texts of the pages" in one.words]
+        assert not [one for one in find_problems(asked) if "page texts" in one.words]
 
 
 def test_the_usual_options_are_in_the_language_of_the_questionnaire() -> None:

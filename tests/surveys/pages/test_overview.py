@@ -37,7 +37,7 @@ def test_a_survey_goes_from_draft_to_closed_and_each_time_says_what_comes_next(t
     study = small_survey(tmp_path / "study")
     (draft,) = survey_lines(study, None)
     assert (draft.status, draft.version, draft.can_open) == ("draft", None, True)
-    assert draft.next.startswith("Walk through the preview")
+    assert draft.next.startswith("Check the preview")
     with fielded(tmp_path / "study") as surveys:
         (line,) = survey_lines(study, surveys)
         assert (line.status, line.next, line.can_open) == ("open", "Send people the link", False)
@@ -46,7 +46,7 @@ def test_a_survey_goes_from_draft_to_closed_and_each_time_says_what_comes_next(t
         answered(surveys, forms={"consent": FORMS["consent"]})
         withdraw(surveys, code)
         one = survey_overview(study, surveys, NAME)
-        assert one.line.tally[:2] == [(ResponseStatus.FINISHED, "finished", 1), (ResponseStatus.OPEN, "under way", 1)]
+        assert one.line.tally[:2] == [(ResponseStatus.FINISHED, "finished", 1), (ResponseStatus.OPEN, "in progress", 1)]
         assert (one.line.responses, one.line.stands.erased, one.median_seconds) == (2, 1, 160)
         assert [period.count for period in one.periods] == [2]
         assert one.line.next.startswith("Follow the responses")

@@ -31,7 +31,7 @@ from quaestor.surveys.pages.results import results_page
 from quaestor.surveys.respond import read_questionnaire_for, withdraw
 from quaestor.surveys.results.columns import ColumnReader
 from quaestor.surveys.results.compute import SurveyResults, survey_results
-from quaestor.surveys.results.counting import CountingCache, ResponseSelection, list_answers_behind, read_texts
+from quaestor.surveys.results.counting import CountingCache, ResponseSelection, list_answers_behind, list_texts
 from quaestor.surveys.results.export import demographic_questions, results_json, write_results
 from quaestor.surveys.results.sentences import counted_in_words, which_in_words, write_notes
 from quaestor.surveys.results.tables import build_table, build_tables, demographics, rates_table
@@ -175,8 +175,8 @@ def test_the_list_holds_those_who_said_so_and_their_words(surveys: Surveys) -> N
     behind = list_answers_behind(surveys, counted, ResponseSelection("role", "other"))
     assert behind.total == len(behind.said) > 0
     assert {one.answer for one in behind.said} == {"Other: Teaching"}
-    assert set(read_texts(surveys, counted, "role", "other")) == {"Teaching"}
-    assert set(read_texts(surveys, counted, "met", "other")) == {"licences"}
+    assert set(list_texts(surveys, counted, "role", "other")) == {"Teaching"}
+    assert set(list_texts(surveys, counted, "met", "other")) == {"licences"}
     reasons = list_answers_behind(surveys, counted, ResponseSelection("why-none"))
     assert {one.answer for one in reasons.said} == {"no need"}
     with pytest.raises(InputError, match="'non' is no option, there are: none"):

@@ -239,7 +239,7 @@ def test_a_page_is_kept_so_many_times_and_a_response_so_large(answers: AnswerFil
 
     for number in range(MOST_SAVES):
         answers.save(sent(codes[0], "a", str(number), number))
-    with pytest.raises(TooLate, match="has been sent very often"):
+    with pytest.raises(TooLate, match="has been sent too often"):
         answers.save(sent(codes[0], "a", "one more", MOST_SAVES))
     answers.save(sent(codes[0], "a", "49", MOST_SAVES - 1))  # the same once more is no other one
     found = answers.save(sent(codes[0], "b", "another page", 0))
@@ -249,7 +249,7 @@ def test_a_page_is_kept_so_many_times_and_a_response_so_large(answers: AnswerFil
     for number in range(3):
         for page in ("a", "b"):
             answers.save(sent(codes[1], page, f"{number}" * (MOST_BYTES // 2), number))
-    with pytest.raises(TooLate, match="What you sent last still stands"):
+    with pytest.raises(TooLate, match="What you sent last is kept"):
         answers.save(sent(codes[1], "a", "little", 3))
     assert answers.save(sent(codes[1], "c", "a page of its own", 0)).id == large.id
 
@@ -263,7 +263,7 @@ def test_one_bad_page_in_the_line_does_not_spoil_the_others(answers: AnswerFile)
         answers.submissions.add(sending)
     answers.submissions.record()
     assert [sending.result().sent for sending in line[:2]] == [("a",), ("a",)]
-    with pytest.raises(InputError, match="there is no such response"):
+    with pytest.raises(InputError, match="unknown response: it was withdrawn"):
         line[2].result()
 
 

@@ -141,5 +141,5 @@ def test_the_key_is_its_owner_s_alone_and_the_same_for_all_who_make_it_at_once(t
 @pytest.mark.parametrize("content", ["", "abcd", "not hexadecimal"])
 def test_a_damaged_key_is_named(tmp_path: Path, content: str) -> None:
     (tmp_path / "claims.key").write_text(content)
-    with pytest.raises(InputError, match=r"claims\.key .*bring back"):
+    with pytest.raises(InputError, match=r"claims\.key .*restore the original key"):
         ClaimKey(tmp_path / "claims.key")
