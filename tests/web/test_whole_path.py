@@ -82,7 +82,7 @@ class Person:
     def rate_all(self, rater: str, name: str) -> None:
         """Start over page to the last item, each with the key that it is to get."""
         self.go("")
-        self.press("link", "Begin")
+        self.press("link", "Start")
         expect(self.page.locator("#saved")).to_have_text("All saved")
         while self.page.get_by_role("heading", name="All rated").count() == 0:
             sheet = self.page.locator("form.sheet")
@@ -143,7 +143,7 @@ def round_of(lead: Person, name: str, act: str) -> None:
 def break_ties(breaker: Person) -> None:
     """One opinion for each case; what the tie-breaker reads names nobody."""
     breaker.go("")
-    breaker.press("link", "Begin")
+    breaker.press("link", "Start")
     for _ in DISPUTED:
         text = breaker.page.content()
         assert "rater-1" not in text
@@ -157,14 +157,14 @@ def settle(first: Person, second: Person) -> None:
     """One of the pair says why, the other settles: the first opinion in each case."""
     first.go("rounds/main/disagreements")
     first.press("button", "View and record it")
-    first.press("link", "Begin with the first open case")
+    first.press("link", "Start with the first open case")
     first.page.keyboard.press("c")
     first.page.keyboard.type("It says how in its title.")
     first.enter("Control+Enter")
     expect(first.page.get_by_text("It says how in its title.")).to_be_visible()
     second.go("rounds/main/disagreements")
     second.press("button", "View and record it")
-    second.press("link", "Begin with the first open case")
+    second.press("link", "Start with the first open case")
     expect(second.page.get_by_text("It says how in its title.")).to_be_visible()
     for _ in DISPUTED:
         second.page.keyboard.press("1")

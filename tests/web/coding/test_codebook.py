@@ -240,7 +240,7 @@ def to_preview(page: Page, address: str) -> None:
     page.goto(f"{address}codebook/change?act=merge&code=training/loss")
     page.get_by_label("Merge into").select_option("training/layer")
     page.get_by_role("button", name="Preview").click()
-    page.get_by_role("button", name="Do it").wait_for()
+    page.get_by_role("button", name="Apply").wait_for()
 
 
 @pytest.mark.browser
@@ -291,15 +291,15 @@ def test_a_lead_merges_and_undoes_by_keyboard_and_a_second_tab_is_told(
     page.keyboard.type("model training › layer")
     press(page, "button", "Preview")
     expect(page.get_by_role("heading", level=1)).to_contain_text("into “model training › layer”")
-    press(page, "button", "Do it")
+    press(page, "button", "Apply")
     page.wait_for_url("**/codebook/code?**")
     assert version(study) == before + 1
-    other.get_by_role("button", name="Do it").click()
+    other.get_by_role("button", name="Apply").click()
     expect(other.get_by_role("alert")).to_contain_text("merged into 'training/layer' and cannot be changed")
     assert version(study) == before + 1
     page.goto(f"{address}codebook/history")
     press(page, "button", f"Undo change {before + 1}")
-    press(page, "button", "Do it")
+    press(page, "button", "Apply")
     page.wait_for_url("**/codebook/history")
     expect(page.locator(f"#change-{before + 1}")).to_contain_text("undone")
     assert read_codebook_version(study, None).codes["training/loss"].active
