@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import sqlite3
 from collections import Counter
@@ -17,7 +16,14 @@ from quaestor.study.folder import open_study
 from quaestor.web.app import make_app
 from tests.support.command_line import in_this_process
 from tests.support.desk import CHOSEN, QUICK, browser, closing_app, post
-from tests.support.older_study import NAMES, act_kinds_in_source, expected, unpack_older_study
+from tests.support.older_study import (
+    NAMES,
+    act_kinds_in_source,
+    expected,
+    hash_in_older_wording,
+    restore_wording,
+    unpack_older_study,
+)
 
 
 @pytest.fixture(params=NAMES)
@@ -26,12 +32,12 @@ def older(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, Path]:
 
 
 def run(root: Path, command: list[str]) -> tuple[int, Any]:
-    """The exit code of a command and what it printed: as JSON where it was asked for."""
+    """Returns the exit code of a command and its output in the older wording, parsed if it is JSON."""
     result = in_this_process(*(word.format(study=root) for word in command), "--study", root)
     text = result.stdout.replace(str(root), "{study}")
     if result.exit_code or "--json" not in command:
-        return result.exit_code, text
-    printed = json.loads(text)
+        return result.exit_code, restore_wording(text)
+    printed = restore_wording(json.loads(text))
     if command[0] == "people":
         del printed["invitations"]  # they expire
     return 0, printed
@@ -56,7 +62,7 @@ def test_every_command_prints_what_it_printed(older: tuple[str, Path]) -> None:
         if "written" in entry:
             file = Path(command[command.index("--out") + 1].format(study=root))
             assert file.read_text("utf-8") == entry["written"], command
-    files = {path: hashlib.sha256((root / path).read_bytes()).hexdigest() for path in known["files"]}
+    files = {path: hash_in_older_wording(root / path) for path in known["files"]}
     assert files == known["files"]
 
 

@@ -5,9 +5,12 @@ Together with the source they say which kinds of acts a journal can hold.
 
 from __future__ import annotations
 
+import hashlib
+import io
 import json
 import re
 import tarfile
+import zipfile
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,6 +21,43 @@ FOLDER = TESTS / "data" / "older-study"
 NAMES = ("posts", "survey", "interviews")
 _ACT_KIND = re.compile(r'"((?:codebook|decision|interview|ratings|round|survey|tie|words)\.[a-z]+)"')
 _NO_ACT_KINDS = re.compile(r"\.(?:css|csv|db|html|js|json|key|md|number|again|without|sqlite|toml|txt)$")
+
+_REWORDED = (
+    ("they assume large samples", "they are made for large samples"),
+    (
+        "There are no disagreements, so the standard error of κ is 0 and says nothing",
+        "Nobody disagrees, so the standard error of κ is 0 and tells nothing",
+    ),
+    ("discuss the definitions of the codes before interpreting κ", "talk about what the codes mean before reading κ"),
+    ("too few for reliable conclusions", "too few to say much about it"),
+    ("The attention check 'careful' was failed.", "The attention check 'careful' was answered otherwise than it asks."),
+    ("1 in progress, 1 screened out", "1 under way, 1 screened out"),
+    ("- Consent: accepted, version 2", "- Agreement: accepted, version 2"),
+    ("cannot be determined yet", "cannot be told yet"),
+    (" interviews, but there are 2.", " interviews, and there are 2."),
+    ("1 participant withdrew and is not counted.", "1 participant withdrew and is in no count."),
+    ("Without framework, counted in the totals only: 5.", "Without framework, and so in the totals alone: 5."),
+    ("Not mentioned: Factors weighed", "Nobody speaks of: Factors weighed"),
+    (": importance and case, in the participants' words", ": importance and case, as participants say it"),
+    (": what and threshold, in the participants' words", ": what and threshold, as participants say it"),
+    (
+        "Jaccard is the share of turns, answers or characters with both codes among those with at least one.",
+        "Jaccard is the part of all turns, answers or characters with either code that has both.",
+    ),
+    (
+        "On average: the number of codes in that many interviews, over all orders of the interviews.",
+        "On average: how many codes so many of these interviews give, over all their orders.",
+    ),
+    ("ticked something, in an interview held at the desk.", "ticked something, in a conversation held at the desk."),
+    *(
+        (
+            f"A tick has no quotation: the list behind {either} shows the participants who named the item.",
+            "A tick has no words: behind either are those of who names it.",
+        )
+        for either in ("“either”", r"\textquotedblleft{}either\textquotedblright{}")
+    ),
+)
+"""Sentences of today, each with the sentence of the older version in its place; names and numbers have no entries."""
 
 
 def unpack_older_study(name: str, folder: Path) -> Path:
@@ -30,6 +70,31 @@ def unpack_older_study(name: str, folder: Path) -> Path:
 @cache
 def expected() -> Any:
     return json.loads((FOLDER / "expected.json").read_text("utf-8"))
+
+
+def restore_wording(value: Any) -> Any:
+    """Puts the sentences of the older version into what a command printed; all else must be the same anyway."""
+    if isinstance(value, str):
+        for today, older in _REWORDED:
+            value = value.replace(today, older)
+        return value
+    if isinstance(value, list):
+        return [restore_wording(part) for part in value]
+    return {key: restore_wording(part) for key, part in value.items()} if isinstance(value, dict) else value
+
+
+def hash_in_older_wording(path: Path) -> str:
+    """The SHA-256 that a file would have with the sentences of the older version."""
+    content = path.read_bytes()
+    if path.suffix in (".md", ".tex"):
+        content = restore_wording(content.decode()).encode()
+    elif path.suffix == ".xlsx":
+        packed = io.BytesIO()
+        with zipfile.ZipFile(path) as workbook, zipfile.ZipFile(packed, "w") as older:
+            for part in workbook.infolist():
+                older.writestr(part, restore_wording(workbook.read(part).decode()))
+        content = packed.getvalue()
+    return hashlib.sha256(content).hexdigest()
 
 
 def act_kinds_in_source() -> set[str]:
