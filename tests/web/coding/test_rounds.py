@@ -305,7 +305,7 @@ def test_a_round_is_set_up_and_opened_by_keyboard_without_scripts(
     items.press_sequentially("pilot")
     page.get_by_role("group", name="Raters").get_by_label("rater-1").press("Space")
     page.get_by_role("button", name="Preview").press("Enter")
-    expect(page.get_by_role("heading", name="If by keyboard opened now")).to_be_visible()
+    expect(page.get_by_role("heading", name="Preview of by keyboard")).to_be_visible()
     page.get_by_role("button", name="Add the round").press("Enter")
     expect(page.get_by_role("heading", name="by keyboard", exact=True)).to_be_visible()
     page.get_by_role("button", name="Open by keyboard").press("Enter")
