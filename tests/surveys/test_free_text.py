@@ -114,7 +114,7 @@ def test_after_a_withdrawal_a_rater_judges_without_a_text_and_writes_none(coded:
         rate(surveys.coding, MAIN, "rater-1", coded.others[0], {**said, "phrase": "explain, layer"})
         withdraw(surveys, coded.code)
         for more in ({"note": "as they say"}, {"phrase": "quote, words"}, {"right": "no: other words"}):
-            with pytest.raises(StateError, match=f"{coded.response} has withdrawn.*leave texts empty"):
+            with pytest.raises(StateError, match=f"{coded.response} has withdrawn.*leave them empty"):
                 rate(surveys.coding, MAIN, "rater-1", coded.item, {**said, **more})
         with pytest.raises(StateError, match="has withdrawn"):
             rate(surveys.coding, MAIN, "rater-1", coded.item, said, memo="as they say")

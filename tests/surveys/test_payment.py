@@ -77,7 +77,7 @@ def test_pay_goes_from_waiting_to_paid_and_each_address_into_one_file(surveys: S
     write_cards(surveys, NAME, tmp_path / "cards.csv", again=True)
     assert (tmp_path / "cards.csv").read_bytes().decode() == first
     assert (tmp_path / "cards.csv").stat().st_mode & 0o777 == 0o600
-    with pytest.raises(InputError, match="a new file"):
+    with pytest.raises(InputError, match="name a file that does not exist yet"):
         write_cards(surveys, NAME, tmp_path / "cards.csv", again=True)
     with pytest.raises(StateError, match="5 cards of 'tools' are exported and unpaid, not 4"):
         mark_paid(surveys, NAME, 4)

@@ -190,7 +190,7 @@ def test_what_cannot_be_read_is_told_and_the_rest_is_kept(surveys: Surveys, tmp_
     assert told["Q8_2"] == "2 is no place of its own in the ranking"
     assert "shorten it" in told["Q9"]
     assert len(told["Q9"]) < 300
-    assert told["Account"] == "gold is not a stratum of the questionnaire"
+    assert told["Account"] == "gold is not a stratum"
     assert told["Duration (in seconds)"] == "long is not a number of seconds"
     answers = only(surveys).answers
     assert answers["used"] == {"choices": ["torchscript"]}

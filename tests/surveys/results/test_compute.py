@@ -179,7 +179,7 @@ def test_the_list_holds_those_who_said_so_and_their_words(surveys: Surveys) -> N
     assert set(list_texts(surveys, counted, "met", "other")) == {"licences"}
     reasons = list_answers_behind(surveys, counted, ResponseSelection("why-none"))
     assert {one.answer for one in reasons.said} == {"no need"}
-    with pytest.raises(InputError, match="'non' is no option, there are: none"):
+    with pytest.raises(InputError, match="unknown option: 'non', available: none"):
         list_answers_behind(surveys, counted, ResponseSelection("used", "non"))
 
 
@@ -470,7 +470,7 @@ def test_demographics_and_response_rates_are_tables(surveys: Surveys) -> None:
     cell = table.cell("role.research", "n")
     assert cell is not None
     assert cell.values == (research.count,)
-    with pytest.raises(InputError, match="'years' is no question of choices"):
+    with pytest.raises(InputError, match="'years' is not a choice question"):
         demographics(results, ["years"])
     printed = ResponseRates(ResponseRate("fielded", 2_213, 120, 92), (ResponseRate("PRO accounts", 1_000, 50),))
     rates = rates_table(printed)

@@ -92,7 +92,7 @@ def count_reasons(reasons: Small) -> dict[Missing, int]:
 def find_index(code: str, known: Sequence[str], what: str) -> int:
     """Returns the index of a code; raises InputError with the nearest known ones."""
     if code not in known:
-        raise InputError(f"{code!r} is not a {what}, available: {suggest(code, known)}")
+        raise InputError(f"unknown {what}: {code!r}, available: {suggest(code, known)}")
     return list(known).index(code)
 
 

@@ -221,7 +221,7 @@ class Matrix(QuestionKind):
     def group(self, column: AnswerColumn, by: str, row: str, label: str) -> Groups:
         question = column.question
         name = by.partition(".")[0]
-        place = find_index(row, self.parts(question), f"row of {name!r}: write {name}.ROW, where ROW")
+        place = find_index(row, self.parts(question), f"row of {name!r} (write {name}.ROW)")
         keys, labels = (tuple(getattr(step, key) for step in question.options) for key in ("code", "label"))
         members = column.places[:, place, None] == np.arange(len(keys))
         return Groups(by, question.rows[place].label, keys, labels, members, overlapping=False)
