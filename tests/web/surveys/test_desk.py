@@ -403,7 +403,7 @@ def test_a_survey_is_previewed_and_opened_by_keyboard_without_scripts(
     page.get_by_role("button", name="Back").press("Enter")
     expect(page.get_by_label("I agree", exact=True)).to_be_checked()
     page.goto(f"{address}surveys/over")
-    page.get_by_text("Open it again", exact=True).press("Enter")
+    page.get_by_text("Reopen survey", exact=True).press("Enter")
     page.get_by_role("button", name="Open over").press("Enter")
     expect(page.get_by_text("Send people the link")).to_be_visible()
     with open_surveys(open_study(folder)) as surveys:

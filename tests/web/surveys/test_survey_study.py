@@ -56,6 +56,7 @@ def test_what_was_imported_is_shown_though_the_survey_was_never_opened(taken_in:
         assert "There are 2 imported answers already" in page
         assert 'id="public"' not in page
         assert "Open it again" not in page
+        assert "Reopen survey" not in page
         assert lead.get(f"/s/{NAME}").status_code == 409
 
 
