@@ -55,7 +55,7 @@ from quaestor.surveys.results.counting import CountingCache, list_texts
 from quaestor.surveys.results.export import results_json, write_results
 from quaestor.surveys.results.tables import build_table
 from quaestor.synth.simulated_respondents import simulate_responses
-from quaestor.web.app import make_app, templates
+from quaestor.web.app import build_templates, make_app
 
 NAME = "begun"
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
@@ -164,7 +164,7 @@ def test_a_kind_that_is_not_registered_is_refused_by_name() -> None:
 
 
 def test_every_kind_has_a_template_that_asks_it_and_one_that_is_counted_a_table() -> None:
-    environment = templates().env
+    environment = build_templates().env
     for name, kind in QUESTION_KINDS.items():
         macros = environment.get_template(f"question_kinds/{name}.html").make_module()
         assert hasattr(macros, "fields"), name
