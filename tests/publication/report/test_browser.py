@@ -202,7 +202,7 @@ def test_an_address_that_leads_nowhere_says_so(browser: Browser, report: Path, a
     reader = Reader(browser, report)
     page = reader.open(f"items.html#{address}")
     assert page.locator("h1").inner_text() == "No such number"
-    assert "Nothing in the report is called" in page.locator("#number").inner_text()
+    assert "The report has no cell" in page.locator("#number").inner_text()
     assert page.locator("#list li").count() == 0
     assert page.locator("#more").is_hidden()
     reader.close()

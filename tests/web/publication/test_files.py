@@ -239,7 +239,7 @@ def test_a_reader_goes_from_the_funnel_to_the_report_and_to_the_items_behind_a_n
     page.locator("a[href='../items.html#3:total:pytorch']").click()
     expect(page.locator("#list li")).to_have_count(int(shown))
     page.goto(f"{address}report/audit.html")
-    assert page.locator("h1").inner_text() == "Computed against printed"
+    assert page.locator("h1").inner_text() == "Computed vs. printed"
     assert complaints == []
     page.context.close()
 
