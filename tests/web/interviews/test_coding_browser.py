@@ -215,7 +215,7 @@ def test_what_is_refused_can_be_mended_and_nothing_that_came_later_is_lost(page:
         memo.blur()
         drag(page, 4, "again")
         page.keyboard.press("2")
-        expect(page.locator("#saved")).to_contain_text("turn 5, the memo of a stretch of themes has 4,001 characters")
+        expect(page.locator("#saved")).to_contain_text("turn 5, the memo of a passage of themes has 4,001 characters")
 
     refused("x" * 4001)
     page.reload()

@@ -242,5 +242,5 @@ def test_a_closed_round_says_what_did_not_come_in(page: Page, rater: BrowserCont
     again.goto(address)
     expect(again.get_by_text("This round is closed")).to_be_visible()
     expect(again.locator("#unsent")).to_contain_text(
-        "It closed before one change that you made in this browser came in"
+        "It closed before one change from this browser arrived. Unsent changes are kept here: tell the lead."
     )
