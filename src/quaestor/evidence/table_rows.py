@@ -52,7 +52,7 @@ def _skip_header(records: Iterator[Record]) -> Generator[Record, None, None]:
 
 def _read_cells(path: Path, record: Record, width: int) -> list[str]:
     if record.fault:
-        raise InputError(f"{path} cannot be read in row {record.number}: {record.fault}")
+        raise InputError(f"{path}, row {record.number} cannot be read: {record.fault}")
     failed = next((cell for cell in record.cells if isinstance(cell, ErrorCell)), None)
     if failed is not None:
         raise InputError(
