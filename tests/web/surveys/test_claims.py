@@ -205,7 +205,7 @@ def test_the_payer_releases_exports_and_pays_and_the_lead_reads_no_address(
     surveys: Surveys, app: Starlette, stranger: TestClient
 ) -> None:
     payer, lead = (signed_in(app, surveys.study.root, role) for role in (Role.PAYER, Role.LEAD))
-    assert "Nobody waits" in payer.get("/pay").text
+    assert "No claims are waiting for payment" in payer.get("/pay").text
     for number in range(4):
         claimed(stranger, claim_path(surveys), f"four-{number}@example.org")
     early = post(payer, f"/pay/{NAME}/acts", {"act": "release", "most": "4"}, page="/me")

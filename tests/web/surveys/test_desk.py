@@ -197,7 +197,7 @@ def test_a_walk_through_the_preview_meets_every_page_and_keeps_nothing(lead: Tes
         lead, page, {"q.converted": "yes", "q.role": "other", "q.role.other.text": "Teaching", "q.years": "4"}
     )
     assert "You said: Other: Teaching." in page
-    assert "not shown with these answers" in page
+    assert "hidden with these answers" in page
     page = walked(lead, page, {}, "back")
     assert "Page 2 of 4" in page
     assert 'value="Teaching"' in page
