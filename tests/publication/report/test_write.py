@@ -162,7 +162,7 @@ def test_a_finding_that_its_values_do_not_support_says_so(report: Path) -> None:
     page = html.parse(str(report / "index.html"))
     failing = page.xpath("//li[@class='fails'][@id='finding-1']")
     assert len(failing) == 1
-    assert "it had to be at least 60" in failing[0].text_content()
+    assert "expected at least 60" in failing[0].text_content()
 
 
 def test_what_the_codes_are_and_that_no_funnel_ran_is_said(report: Path) -> None:

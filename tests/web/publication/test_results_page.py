@@ -60,7 +60,7 @@ def test_what_was_just_made_holds_and_its_findings_are_shown(app: Starlette, stu
     assert "Open the report" in page
     assert "Open the audit" in page
     assert "Open the handbook" in page
-    assert "moved on" not in page
+    assert "The study has changed since" not in page
     assert "Rebuild all" not in page, "a reader reads"
     assert page.count("source") == 10
     assert reader.post("/results/make").status_code == 403
@@ -85,13 +85,13 @@ def test_a_study_that_moved_on_is_seen_and_made_anew_when_its_lead_looks(app: St
     text = study.file.read_text("utf-8")
     study.file.write_text(f"{text}\n# a word more\n", "utf-8")
     assert holding(study) == [False, False]
-    assert "moved on since report and handbook were made" in reader.get("/results").text
+    assert "The study has changed since report and handbook were built." in reader.get("/results").text
     assert before == {file: file.stat().st_mtime_ns for file in study.published.rglob("index.html")}, "it only looked"
     assert "Rebuilding" in lead.get("/results").text
     assert app.state.remaking.wait() == RebuildProgress()
     assert holding(study) == [True, True]
     page = reader.get("/results").text
-    assert "moved on" not in page
+    assert "The study has changed since" not in page
     assert "rebuild failed" not in page
 
 
@@ -107,7 +107,7 @@ def test_a_build_that_fails_says_why_and_leaves_what_was_there(app: Starlette, s
         page = lead.get("/results").text
         assert "The rebuild failed" in page
         assert "printed.toml is not valid TOML" in page
-        assert not app.state.remaking.told.running, "it is not tried again and again"
+        assert not app.state.remaking.progress.running, "it is not tried again and again"
     finally:
         printed.write_text(text, "utf-8")
     assert (study.published / "report" / "index.html").read_bytes() == index
