@@ -91,7 +91,7 @@ class SQLite:
         temporary = target.with_name(f".{target.name}.{os.getpid()}")
         try:
             open_private(temporary).close()
-            # A copy of the is_intact file, including tables that this version does not know.
+            # A copy of the whole file, including tables that this version does not know.
             with closing(sqlite3.connect(self.file)) as source, closing(sqlite3.connect(temporary)) as copy:
                 source.backup(copy)
                 copy.execute("PRAGMA journal_mode = DELETE")
