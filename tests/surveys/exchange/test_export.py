@@ -180,7 +180,7 @@ def test_what_cannot_be_written_is_one_sentence(tmp_path: Path, monkeypatch: pyt
             exported(surveys, tmp_path / "answers.csv")
         open_survey(surveys, NAME)
         answered(surveys)
-        with pytest.raises(InputError, match=r"is none of .csv, .xlsx, .parquet"):
+        with pytest.raises(InputError, match=r"has no supported ending: use .csv, .xlsx, .parquet"):
             exported(surveys, tmp_path / "answers.sav")
         with pytest.raises(InputError, match="does not exist"):
             exported(surveys, tmp_path / "nowhere" / "answers.csv")

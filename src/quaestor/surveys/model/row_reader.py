@@ -99,7 +99,9 @@ def with_gaps(
                 whole = False
                 if reason == Missing.NOT_SHOWN.value:
                     read.odd.append(
-                        CellRemark(row, "", question.id, "", "was not shown there, but is not reached here")
+                        CellRemark(
+                            row, "", question.id, "", "was not shown in the file, but counts as not reached here"
+                        )
                     )
         if whole:
             sent.append(page.id)
