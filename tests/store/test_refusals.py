@@ -54,7 +54,7 @@ def test_a_database_without_utf8_is_refused(postgresql: str) -> None:
     with psycopg.connect(postgresql, autocommit=True) as connection:
         connection.execute("CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0")
     name = postgresql.partition("?")[0].rpartition("/")[2]
-    assert "is encoded as LATIN1: make a database with ENCODING 'UTF8'" in refusal(postgresql.replace(name, "latin"))
+    assert "is encoded as LATIN1: create a database with ENCODING 'UTF8'" in refusal(postgresql.replace(name, "latin"))
 
 
 def test_a_backup_is_not_opened_as_a_store(tmp_path: Path) -> None:
