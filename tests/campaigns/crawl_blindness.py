@@ -21,10 +21,11 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from tests.support.crawling import MOST_PAGES, crawl
 from tests.support.desk import QUICK, browser, closing_app, invited, join
+from tests.support.settling import settle_with_assents
 from tests.support.small_study import ITEMS, small_study
 
 from quaestor.coding.codebook import import_codebook
-from quaestor.coding.disagreements import list_disagreement_rows, settle_item
+from quaestor.coding.disagreements import list_disagreement_rows
 from quaestor.coding.rating_files import rate, record_view
 from quaestor.coding.round_acts import close_by_name, open_by_name, reopen_by_name
 from quaestor.coding.session import open_coding
@@ -91,7 +92,7 @@ def _rate_the_rest(study: Study, answers: dict[str, str]) -> None:
 
 def _settle(study: Study, answers: dict[str, str]) -> None:
     for case in list_disagreement_rows(study, "main", None, open_only=True, item=None, answer=None):
-        settle_item(study, "main", FIRST, case["item"], "relevance", "keep", "discussion", "")
+        settle_with_assents(study, "main", FIRST, case["item"], "relevance", "keep", "discussion", "")
 
 
 EVERYBODY = tuple(VISITORS)

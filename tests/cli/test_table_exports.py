@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 from tests.support.command_line import quaestor
+from tests.support.settling import settle_with_assents
 from tests.support.small_study import small_study
 
-from quaestor.coding.disagreements import settle_item
-from quaestor.coding.model.decisions import DISCUSSION
+from quaestor.coding.model.settlement import DISCUSSION
 from quaestor.coding.rating_files import import_ratings, rate
 from quaestor.coding.round_acts import close_by_name, list_rater_items, open_by_name
 from quaestor.coding.session import open_coding
@@ -73,7 +73,9 @@ def test_decisions_export_writes_no_formula_and_import_reads_the_answers_again(t
     folder = rated.root
     close_by_name(rated, "pilot", None)
     item = list_rater_items(rated, "pilot", "rater-1", left_only=False)[0]["item"]
-    settle_item(rated, "pilot", None, item, None, "exclude: crash", DISCUSSION, '=WEBSERVICE("http://x.example")')
+    settle_with_assents(
+        rated, "pilot", None, item, None, "exclude: crash", DISCUSSION, '=WEBSERVICE("http://x.example")'
+    )
     assert quaestor("decisions", "export", "pilot", "--out", name, cwd=folder).returncode == 0
     printed = quaestor("decisions", "export", "pilot", cwd=folder).stdout
     assert [row["reason"][:2] for row in csv.DictReader(io.StringIO(printed, newline=""))] == ["'="]

@@ -135,9 +135,8 @@ def test_a_disagreement_is_shown_decided_and_exported(study: Study) -> None:
     assert [opinion.label for opinion in question.opinions] == ["3", "2: a typo"]
     assert [choice.value for choice in question.others] == ["1", "2"]
     settle_case(
-        study, "stars", LEAD, ITEMS[0], "quality", SubmittedAnswer(others=("2",)), "discussion", "", seen=0, key=""
+        study, "stars", LEAD, ITEMS[0], "quality", SubmittedAnswer(others=("2",)), "one-person", "x", seen=0, key=""
     )
-    assert settle_agreed(study, "stars", None) == 11
     assert list_disagreement_rows(study, "stars", None, open_only=False, item=None, answer=None)[0]["decision"] == "2"
     with open_coding(study) as coding:
         assert find_decisions(coding.state, "stars", "quality")[ITEMS[0]].answer == {"stars": 2, "remark": ""}

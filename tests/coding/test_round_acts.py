@@ -49,7 +49,8 @@ def coding(tmp_path: Path) -> Iterator[CodingSession]:
     with open_coding(study) as opened:
         for rater in ("rater-1", "rater-2"):
             for item in ITEMS:
-                rate(opened, "main", rater, item, {"relevance": "keep"}, seconds=30)
+                answer = "exclude: crash" if (rater, item) == ("rater-1", ITEMS[0]) else "keep"
+                rate(opened, "main", rater, item, {"relevance": answer}, seconds=30)
         close_by_name(opened, "main", None)
         yield opened
 

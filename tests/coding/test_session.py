@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.acting import rebuilt
+from tests.support.settling import settle_with_assents
 from tests.support.small_study import ITEMS, small_study
 
 from quaestor.base.clock import parse_utc
@@ -16,9 +17,9 @@ from quaestor.base.errors import InputError, StateError
 from quaestor.base.table_files import ExportTable, write_table
 from quaestor.coding.agreement_access import compute_rounds_agreement
 from quaestor.coding.codebook import change_codebook, import_codebook, read_codebook_version
-from quaestor.coding.disagreements import break_tie, list_disagreement_rows, settle_agreed, settle_item
+from quaestor.coding.disagreements import break_tie, list_disagreement_rows, settle_agreed
+from quaestor.coding.model.closing import build_close_acts
 from quaestor.coding.model.decisions import build_agreed_act
-from quaestor.coding.model.rounds import build_close_act
 from quaestor.coding.model.state import State
 from quaestor.coding.phrases import (
     adopt_objects,
@@ -78,7 +79,7 @@ def through_main(study: Study) -> None:
     close_by_name(study, "main", None)
     settle_agreed(study, "main", None)
     break_tie(study, "main", "tie-breaker", ITEMS[0], None, "keep", "it works")
-    settle_item(study, "main", "rater-1", ITEMS[0], None, "keep", "together", "")
+    settle_with_assents(study, "main", "rater-1", ITEMS[0], None, "keep", "together", "")
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -361,7 +362,7 @@ def test_two_desks_on_one_journal_see_each_others_acts(study: Study) -> None:
         rate(other, "pilot", "rater-2", items[0], {"relevance": "keep"})
         assert one.state == other.state
         with pytest.raises(StateError):
-            one.act(lambda state: build_close_act(state, "pilot", "lead"))
+            one.act(lambda state: build_close_acts(state, "pilot", "lead"))
 
 
 def test_many_raters_at_once_lose_nothing(study: Study) -> None:

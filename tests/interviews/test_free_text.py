@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 from tests.support.coded_interviews import ROUND, coded_study, copy_of, stretch
+from tests.support.settling import settle_with_assents
 from tests.support.small_interviews import TALK
 
 from quaestor.base.errors import StateError
 from quaestor.base.table_files import ExportTable, write_table
 from quaestor.coding.agreement import compute_round_agreement, to_json
-from quaestor.coding.disagreements import settle_agreed, settle_item
+from quaestor.coding.disagreements import settle_agreed
 from quaestor.coding.model.records import Facet, Practice
 from quaestor.coding.model.rounds import build_open_act
 from quaestor.coding.model.state import State, write_plan
@@ -54,7 +55,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Study:
         _code(coding)
     close_by_name(study, ROUND, None)
     settle_agreed(study, ROUND, None)
-    settle_item(study, ROUND, "lead", FIRST[1], "themes", [stretch(0, 9, "shapes")], "discussion", REASON)
+    settle_with_assents(study, ROUND, "lead", FIRST[1], "themes", [stretch(0, 9, "shapes")], "discussion", REASON)
     return study
 
 
@@ -116,8 +117,8 @@ def test_what_is_written_about_them_afterwards_is_refused(study: Study) -> None:
     with open_interviews(study) as interviews:
         withdraw(interviews, "P1")
         with pytest.raises(StateError, match=r"P1 (has withdrawn|withdrew)"):
-            settle_item(interviews.coding, ROUND, "lead", FIRST[1], "themes", [], "discussion", "again")
-        settle_item(interviews.coding, ROUND, "lead", FIRST[1], "themes", [], "discussion", "")
+            settle_with_assents(interviews.coding, ROUND, "lead", FIRST[1], "themes", [], "discussion", "again")
+        settle_with_assents(interviews.coding, ROUND, "lead", FIRST[1], "themes", [], "discussion", "")
 
 
 def test_the_same_key_again_says_the_same_and_other_words_are_refused(tmp_path: Path) -> None:
@@ -193,7 +194,7 @@ def test_without_the_key_the_rest_can_be_read_and_nothing_is_recorded_in_place_o
         assert told(coding.state) == set()
         assert coding.state.round(ROUND).current("rater-1", FIRST[0]) is not None
         with pytest.raises(StateError, match=r"cannot be read without .*interviews\.key"):
-            settle_item(coding, ROUND, "lead", FIRST[1], "themes", [stretch(0, 9, "shapes")], "discussion", "")
+            settle_with_assents(coding, ROUND, "lead", FIRST[1], "themes", [stretch(0, 9, "shapes")], "discussion", "")
         with pytest.raises(StateError, match="restore them first"):
             export_ratings(coding, ROUND, "lead")
         assert not key.exists()

@@ -7,11 +7,19 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from quaestor.base.errors import QuaestorError
-from quaestor.coding.model.decisions import build_agreed_act, build_comment_act, build_decision_act, build_tie_act
+from quaestor.coding.model.closing import build_close_acts
+from quaestor.coding.model.decisions import build_agreed_act
 from quaestor.coding.model.phrases import SAME_MEANING, build_reread_act, build_unify_act
 from quaestor.coding.model.ratings import build_rating_act
 from quaestor.coding.model.records import Facet, RoundPlan
-from quaestor.coding.model.rounds import build_close_act, build_open_act, build_replace_act
+from quaestor.coding.model.rounds import build_open_act, build_replace_act
+from quaestor.coding.model.settlement import (
+    build_assent_acts,
+    build_comment_act,
+    build_settling_acts,
+    build_tie_act,
+    list_needed_assents,
+)
 from quaestor.coding.model.state import State
 from quaestor.coding.session import new_state
 from quaestor.store.journal import Journal
@@ -65,7 +73,17 @@ class Table:
         self.record(build_rating_act(self.state, name, rater, item, answers, now=NOW))
 
     def close(self, name: str = "main", incomplete: str = "") -> None:
-        self.record(build_close_act(self.state, name, "lead", incomplete))
+        self.record(build_close_acts(self.state, name, "lead", incomplete))
+
+    def settle(
+        self, actor: str, item: str, facet: str, answer: Any, how: str = "discussion", reason: str = "", lead: str = ""
+    ) -> None:
+        """Settles a case of the round main; everybody whose assent is needed assents."""
+        self.record(build_settling_acts(self.state, "main", actor, item, facet, answer, how, reason, lead=lead))
+        for person in list_needed_assents(self.state.round("main"), item, how):
+            proposal = self.state.round("main").proposals.get((item, facet))
+            if proposal is not None and person not in proposal.assents:
+                self.record(build_assent_acts(self.state, "main", person, item, facet))
 
 
 def rated(*labels: tuple[str, str], **more: Any) -> Table:
@@ -101,7 +119,7 @@ def try_something(table: Table, dice: random.Random, actors: list[str]) -> None:
         lambda: build_rating_act(state, "main", actor, item, anything(dice), now=NOW, unsure=("phase",)),
         lambda: build_comment_act(state, "main", actor, item, "relevance", "it is a crash"),
         lambda: build_tie_act(state, "main", actor, item, "relevance", "keep"),
-        lambda: build_decision_act(state, "main", actor, item, "relevance", "keep", "discussion"),
+        lambda: build_settling_acts(state, "main", actor, item, "relevance", "keep", "discussion"),
         lambda: build_agreed_act(state, "main", actor),
         lambda: build_unify_act(state, "main", actor, "verb", ["read"], "load", SAME_MEANING, "same"),
         lambda: build_reread_act(state, "main", actor, item),

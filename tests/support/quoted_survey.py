@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 from quaestor.base.table_files import ExportTable, write_table
 from quaestor.coding.agreement import compute_round_agreement, to_json
-from quaestor.coding.disagreements import break_tie, comment_on_item, settle_agreed, settle_item
+from quaestor.coding.disagreements import break_tie, comment_on_item, settle_agreed
 from quaestor.coding.model.ratings import build_practice_act
 from quaestor.coding.model.records import Practice
 from quaestor.coding.model.rounds import build_open_act
@@ -26,6 +26,7 @@ from quaestor.evidence.ingest import ingest_source
 from quaestor.study.folder import Study, open_journal, open_study
 from quaestor.surveys.lifecycle import open_survey, open_surveys, review_response
 from quaestor.surveys.open_answers import make_items
+from tests.support.settling import settle_with_assents
 from tests.support.small_survey import FORMS, NAME, answered, small_survey
 
 MAIN, AGAIN, PRACTISED = "main", "again", "practised"
@@ -131,9 +132,9 @@ def quoted_everywhere(folder: Path, store: str = "") -> Quoted:
         tie = f"{PLANTED['tie verb']}, {PLANTED['tie object']}"
         break_tie(coding, MAIN, "third", made.item, "phrase", tie, PLANTED["tie comment"])
         phrase = f"{PLANTED['decided verb']}, {PLANTED['decided object']}"
-        settle_item(coding, MAIN, "lead", made.item, "phrase", phrase, "discussion", "")
+        settle_with_assents(coding, MAIN, "lead", made.item, "phrase", phrase, "discussion", "")
         reason = PLANTED["reason of a decision"]
-        settle_item(coding, MAIN, "lead", made.item, "theme", "layers", "discussion", reason)
+        settle_with_assents(coding, MAIN, "lead", made.item, "theme", "layers", "discussion", reason)
     _confirm(made)
     _practise(made)
     _bring_in(made)

@@ -8,12 +8,13 @@ import io
 from pathlib import Path
 
 from quaestor.coding.codebook import import_codebook
-from quaestor.coding.disagreements import break_tie, comment_on_item, settle_agreed, settle_item
+from quaestor.coding.disagreements import break_tie, comment_on_item, settle_agreed
 from quaestor.coding.rating_files import rate
 from quaestor.coding.round_acts import close_by_name, open_by_name
 from quaestor.coding.session import open_coding
 from quaestor.study.folder import Study
 from tests.support.made_once import study_of
+from tests.support.settling import settle_with_assents
 from tests.support.small_study import CODEBOOK
 
 STUDY = """
@@ -115,6 +116,6 @@ def with_settled_round(study: Study, second: str = "rater-2") -> Study:
     with_closed_round(study, second)
     comment_on_item(study, "main", "rater-1", ITEMS[2], "relevance", f"{second} read {TELLING} too fast")
     break_tie(study, "main", "third-person", ITEMS[2], "relevance", "keep", "it asks how")
-    settle_item(study, "main", "rater-1", ITEMS[2], "relevance", "keep", "together", "as third-person says")
-    settle_item(study, "main", "rater-1", ITEMS[3], "phase", "training", "discussion", "")
+    settle_with_assents(study, "main", "rater-1", ITEMS[2], "relevance", "keep", "together", "as third-person says")
+    settle_with_assents(study, "main", "rater-1", ITEMS[3], "phase", "training", "discussion", "")
     return study

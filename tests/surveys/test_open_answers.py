@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from tests.support.settling import settle_with_assents
 from tests.support.small_survey import FORMS, NAME, QUESTIONNAIRE, Form, answered, fielded
 
 from quaestor.base.errors import InputError, StateError, TemporarilyUnavailable
 from quaestor.base.files import lock_folder
 from quaestor.coding.codebook import import_codebook
-from quaestor.coding.disagreements import settle_agreed, settle_item
+from quaestor.coding.disagreements import settle_agreed
 from quaestor.coding.rating_files import rate
 from quaestor.coding.round_acts import close_by_name, open_by_name
 from quaestor.coding.round_setup import add_round
@@ -124,7 +125,7 @@ def test_open_answers_become_items_that_two_raters_take_to_counts_by_participant
         counted(study)
     for words, answer in (("layers", "layers"), ("no idea", "nothing")):
         item = next(item for item, text in said.items() if text == words)
-        settle_item(study, "considerations", "lead", item, "theme", answer, "discussion", "read again")
+        settle_with_assents(study, "considerations", "lead", item, "theme", answer, "discussion", "read again")
     found = counted(study)
     assert [(one.name, one.participants, one.items) for one in found.themes] == [
         ("custom layers", 2, 2),

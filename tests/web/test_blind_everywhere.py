@@ -13,10 +13,11 @@ from tests.support.command_line import quaestor
 from tests.support.crawling import crawl
 from tests.support.desk import HERE, QUICK, closing_app, csrf_in, invited, join
 from tests.support.desk import browser as visitor
+from tests.support.settling import settle_with_assents
 from tests.support.small_study import ITEMS, small_study
 
 from quaestor.coding.codebook import import_codebook
-from quaestor.coding.disagreements import break_tie, comment_on_item, settle_agreed, settle_item
+from quaestor.coding.disagreements import break_tie, comment_on_item, settle_agreed
 from quaestor.coding.rating_files import rate
 from quaestor.coding.round_acts import close_by_name, open_by_name, reopen_by_name, waive_by_name
 from quaestor.coding.session import open_coding
@@ -184,7 +185,7 @@ def test_nothing_that_a_rater_is_answered_counts_the_acts_of_others(tmp_path: Pa
 
 def test_a_case_does_not_tell_how_many_acts_a_study_has(app: Starlette, study: Study) -> None:
     close_by_name(study, "main", None, "rater-1 stopped")
-    settle_item(study, "main", "rater-1", ITEMS[0], "relevance", "keep", "discussion", "so be it")
+    settle_with_assents(study, "main", "rater-1", ITEMS[0], "relevance", "keep", "discussion", "so be it")
     rater = seated(app, study, Role.RATER, "rater-1")
     page = rater.get(f"/rounds/main/disagreements?item={ITEMS[0]}&facet=relevance").text
     assert re.findall(r'name="seen" value="(\d+)"', page) == ["1"], "decisions of the case, not acts of the study"
@@ -209,7 +210,7 @@ def test_a_reviewer_never_finds_a_name(app: Starlette, study: Study) -> None:
     for item in ITEMS[::2]:
         comment_on_item(study, "main", "rater-1", item, "relevance", "as rater-2 wrote, and the-breaker too")
         break_tie(study, "main", "the-breaker", item, "relevance", "keep", "")
-        settle_item(study, "main", None, item, "relevance", "keep", "together", "head-of-study said so")
+        settle_with_assents(study, "main", None, item, "relevance", "keep", "together", "head-of-study said so")
     opened = seated(app, study, Role.REVIEWER)
     read = ""
     for address, said in crawl(app, opened):

@@ -9,20 +9,21 @@ from typing import Any
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import join_with_or
 from quaestor.coding.model.answers import check_answer, write_cell
-from quaestor.coding.model.decisions import (
-    TIE_BREAKER,
-    build_agreed_act,
-    build_comment_act,
-    build_decision_act,
-    build_tie_act,
-    is_simulated,
-    list_disagreements,
-)
+from quaestor.coding.model.decisions import build_agreed_act, is_simulated, list_disagreements
 from quaestor.coding.model.records import Decision, RoundPlan, TieCase
+from quaestor.coding.model.settlement import (
+    DISCUSSION,
+    TIE_BREAKER,
+    TOGETHER,
+    build_assent_acts,
+    build_comment_act,
+    build_settling_acts,
+    build_tie_act,
+)
 from quaestor.coding.model.state import State
-from quaestor.coding.model.views import list_tie_cases, list_visible_disagreements
+from quaestor.coding.model.views import list_tie_cases, list_visible_cases
 from quaestor.coding.rating_files import record_view
-from quaestor.coding.session import CodingSession, Where, open_coding
+from quaestor.coding.session import CodingSession, Where, open_coding, require_lead
 from quaestor.store.records import Act, NewAct
 
 
@@ -37,7 +38,7 @@ def list_disagreement_rows(
         if who == plan.tie_breaker:
             rows = _list_tie_rows(coding, name, who)
         else:
-            cases = list_visible_disagreements(state, name, who, coding.lead)
+            cases = list_visible_cases(state, name, who, coding.lead)
             record_view(coding, name, who)
             rows = [
                 {
@@ -56,6 +57,8 @@ def list_disagreement_rows(
                     if case.tie_comment
                     else "",
                     "tie_text": case.tie_comment.text if case.tie_comment else "",
+                    "proposal": write_cell(plan.facet(case.facet), case.proposal.answer) if case.proposal else "",
+                    "assents": list(case.proposal.assents) if case.proposal else [],
                     **_build_outcome(plan, case.decision),
                 }
                 for case in cases
@@ -93,6 +96,8 @@ def _list_tie_rows(coding: CodingSession, name: str, who: str) -> list[dict[str,
             "comments": [],
             "tie_comment": write_cell(plan.facet(case.facet), case.comment.answer) if case.comment else "",
             "tie_text": case.comment.text if case.comment else "",
+            "proposal": "",
+            "assents": [],
             **_build_outcome(plan, decisions[case.item, case.facet] if case.comment else None),
         }
         for case in list_recorded_tie_cases(coding, name, who)
@@ -106,9 +111,13 @@ def _build_outcome(plan: RoundPlan, decision: Decision | None) -> dict[str, str]
     return {"decision": answer, "how": decision.how + (", simulated" if decision.simulated else "")}
 
 
-def settle_agreed(study: Where, name: str, actor: str | None) -> int:
+def settle_agreed(study: Where, name: str, actor: str | None, incomplete: str = "") -> int:
+    """Decides what raters agree on and returns how many; `incomplete` is the reason to decide single ratings too."""
     with open_coding(study) as coding:
-        acts = coding.act(lambda state: build_agreed_act(state, name, actor or coding.lead))
+        who = actor or coding.lead
+        if incomplete:
+            require_lead(coding, actor, "decide answers that fewer raters gave than planned")
+        acts = coding.act(lambda state: build_agreed_act(state, name, who, incomplete=incomplete))
         return sum(len(act.payload["decisions"]) for act in acts)
 
 
@@ -153,7 +162,7 @@ def break_tie(
                 return [payload]
             return [
                 payload,
-                build_decision_act(state, name, actor, item, facet_id, answer, TIE_BREAKER, text, lead=coding.lead),
+                *build_settling_acts(state, name, actor, item, facet_id, answer, TIE_BREAKER, text, lead=coding.lead),
             ]
 
         def same(state: State, known: Act) -> bool:
@@ -184,11 +193,14 @@ def settle_item(
     seen: int | None = None,
     key: str = "",
 ) -> int:
-    """Settles a disagreement; raises StateError if the case has more decisions than the `seen` ones."""
+    """Settles a disagreement, or proposes how if others must assent; returns the number of the first act.
+
+    Raises StateError if the case has more decisions than the `seen` ones.
+    """
     with open_coding(study) as coding:
         who = actor or coding.lead
 
-        def act(state: State) -> NewAct:
+        def act(state: State) -> list[NewAct]:
             facet_id = _find_facet(state, name, facet)
             decision = state.round(name).decisions.get((item, facet_id))
             if seen is not None and decision and len(decision) > seen:
@@ -196,9 +208,8 @@ def settle_item(
                     "Somebody settled this case in the meantime: read the decision, and settle the case again if you "
                     "disagree."
                 )
-            return _set_key(
-                build_decision_act(state, name, who, item, facet_id, answer, how, reason, lead=coding.lead), key
-            )
+            acts = build_settling_acts(state, name, who, item, facet_id, answer, how, reason, lead=coding.lead)
+            return [_set_key(acts[0], key), *acts[1:]]
 
         def same(state: State, known: Act) -> bool:
             facet_id = _find_facet(state, name, facet)
@@ -208,12 +219,40 @@ def settle_item(
                 "answer": _check_answer(state, name, facet_id, answer),
                 "how": how,
             }
-            payload = {"round": name, "decisions": [entry], **({"reason": reason} if reason else {})}
-            return _is_repeat(known, "decision", who, payload)
+            more = {"reason": reason} if reason else {}
+            if how in (DISCUSSION, TOGETHER):
+                return _is_repeat(known, "decision.propose", who, {"round": name, **entry, **more})
+            return _is_repeat(known, "decision", who, {"round": name, "decisions": [entry], **more})
 
         acts = coding.act(act, key, same)
         record_view(coding, name, who)
         return acts[0].number
+
+
+def assent_to_proposal(
+    study: Where, name: str, actor: str, item: str, facet: str | None, *, proposal: int | None = None, key: str = ""
+) -> bool:
+    """Records an assent to a proposed decision; returns whether it was the last one, which settles the case."""
+    with open_coding(study) as coding:
+
+        def act(state: State) -> list[NewAct]:
+            acts = build_assent_acts(state, name, actor, item, _find_facet(state, name, facet), proposal)
+            return [_set_key(acts[0], key), *acts[1:]]
+
+        def same(state: State, known: Act) -> bool:
+            facet_id = _find_facet(state, name, facet)
+            sent = {"round": name, "item": item, "facet": facet_id, "proposal": known.payload.get("proposal")}
+            return _is_repeat(known, "decision.assent", actor, sent)
+
+        coding.act(act, key, same)
+        record_view(coding, name, actor)
+        return (item, _find_facet(coding.state, name, facet)) not in coding.state.round(name).proposals
+
+
+def is_proposed(study: Where, name: str, item: str, facet: str | None) -> bool:
+    """Returns whether a case has a proposal that waits for assents."""
+    with open_coding(study) as coding:
+        return (item, _find_facet(coding.state, name, facet)) in coding.state.round(name).proposals
 
 
 def _set_key(act: NewAct, key: str) -> NewAct:

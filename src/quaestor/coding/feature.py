@@ -27,6 +27,8 @@ FEATURE = Feature(
         "round.unblind": ActKind("viewed the ratings of {round}"),
         "comment": ActKind("commented on a disagreement of {round}"),
         "tie.comment": ActKind("gave an independent answer in {round}"),
+        "decision.propose": ActKind("proposed a decision in {round}"),
+        "decision.assent": ActKind("assented to a decision in {round}"),
         "decision": ActKind("settled {count} of {round}", counted="item"),
         "decision.import": ActKind("imported published decisions, {round}"),
         "words.unify": ActKind("unified words of {round}"),

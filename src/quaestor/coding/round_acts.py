@@ -13,17 +13,16 @@ from quaestor.base.names import suggest
 from quaestor.coding.agreement import find_estimate
 from quaestor.coding.agreement_cache import find_agreement
 from quaestor.coding.model.answers import write_cell
+from quaestor.coding.model.closing import build_close_acts, build_reopen_act
 from quaestor.coding.model.decisions import find_decisions, list_kept
 from quaestor.coding.model.facet_kinds import find_kind
 from quaestor.coding.model.phrases import list_agreed_phrases
 from quaestor.coding.model.ratings import count_hours
 from quaestor.coding.model.records import Facet, Practice, RoundPlan
 from quaestor.coding.model.rounds import (
-    build_close_act,
     build_deadline_act,
     build_next_set_act,
     build_open_act,
-    build_reopen_act,
     build_replace_act,
     build_waive_act,
     count_left_by_rater,
@@ -297,7 +296,7 @@ def close_by_name(
 ) -> dict[str, Any]:
     def prepare(coding: CodingSession) -> BuildAct[State]:
         lead = require_lead(coding, actor, "change rounds")
-        return lambda state: build_close_act(state, name, lead, incomplete, final=final)
+        return lambda state: build_close_acts(state, name, lead, incomplete, final=final)
 
     return _record(study, name, prepare)
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from quaestor.coding.agreement import Agreement, find_estimate
 from quaestor.coding.agreement_cache import find_agreement
 from quaestor.coding.codebook import CODEBOOK_FILE
-from quaestor.coding.model.decisions import list_disagreements
+from quaestor.coding.model.decisions import find_undecided
 from quaestor.coding.model.rounds import count_left_by_rater, is_complete
 from quaestor.coding.model.state import CLOSED, OPEN, RoundState, State
 from quaestor.study.contributions import Next, StatusLine, StatusPart, StatusRequest
@@ -110,7 +110,6 @@ def _describe_open(round_state: RoundState, count: str) -> tuple[StatusLine, Nex
 
 def _describe_settling(state: State, round_state: RoundState, count: str) -> tuple[StatusLine, Next | None]:
     name = round_state.plan.round
-    waiting = sum(disagreement.decision is None for disagreement in list_disagreements(state, name))
     decided = _count_decided(round_state)
     if not round_state.final and not is_complete(round_state):
         missing = sum(count_left_by_rater(round_state).values())
@@ -119,14 +118,18 @@ def _describe_settling(state: State, round_state: RoundState, count: str) -> tup
         )
         text = f"Reopen the round {name} for its missing ratings, or close it as final"
         return stage, Next(f"quaestor round close {name} --final", text, "rounds", name)
-    if decided and not waiting:
+    undecided = find_undecided(state, name)
+    if not undecided:
         return StatusLine(f"round {name}", "done", f"settled, {count}, {decided:,} decided"), None
-    more = f", {waiting:,} disagreements open" if decided else ""
-    stage = StatusLine(f"round {name}", "waiting", f"closed, {count}, {decided:,} decided{more}")
-    if not decided:
+    detail = f"closed, {count}, {decided:,} decided, {len(undecided.items):,} undecided ({undecided.describe()})"
+    stage = StatusLine(f"round {name}", "waiting", detail)
+    if undecided.agreed:
         text = f"Record the decisions that the raters of {name} agree on"
         return stage, Next(f"quaestor decisions agree {name}", text, "disagreements", name)
-    text = f"Settle {waiting:,} {'disagreement' if waiting == 1 else 'disagreements'} of the round {name}"
+    waiting = len(undecided.disagreements | undecided.incomplete)
+    if not waiting:  # only unrated items of a final round are left, and nothing can be done about them
+        return StatusLine(f"round {name}", "done", detail.replace("closed", "settled", 1)), None
+    text = f"Settle {waiting:,} {'case' if waiting == 1 else 'cases'} of the round {name}"
     return stage, Next(f"quaestor decisions list {name} --open", text, "disagreements", name)
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from quaestor.base.errors import StateError
+from quaestor.coding.model.closing import can_reopen_blind
 from quaestor.coding.model.decisions import is_settled_round
 from quaestor.coding.model.state import CLOSED, RoundState, State
 from quaestor.coding.model.views import build_unblind_act, needs_consent, require_lead_view
@@ -48,6 +49,8 @@ class Visibility:
             return ""
         if self.state.round(name).status != CLOSED:
             return f"the round {name} is open: its decisions are shown once it is closed"
+        if self.state.round(name).plan.blind and can_reopen_blind(self.state, name):
+            return f"the decisions of {name} are shown once its disagreements have been opened; that view is recorded"
         return self._why_not(name)
 
     def why_no_ratings(self, name: str) -> str:

@@ -11,11 +11,12 @@ import tomlkit
 
 from quaestor.base.errors import StateError
 from quaestor.coding.agreement import find_estimate
+from quaestor.coding.model.closing import build_close_acts
 from quaestor.coding.model.codebook.file import read_codebook
-from quaestor.coding.model.decisions import build_agreed_act, list_disagreements, list_kept
+from quaestor.coding.model.decisions import list_disagreements, list_kept
 from quaestor.coding.model.phrases import build_curves, list_agreed_phrases, propose_objects
 from quaestor.coding.model.records import Codebook
-from quaestor.coding.model.rounds import build_close_act, build_waive_act
+from quaestor.coding.model.rounds import build_waive_act
 from quaestor.coding.model.state import RoundState
 from quaestor.coding.round_acts import check_gate, open_round
 from quaestor.coding.session import CodingSession
@@ -115,7 +116,7 @@ def _run_phrases(coding: CodingSession, seed: int, reporter: ProgressReporter) -
         seed=seed,
         tell=lambda *counts: reporter.count("sets", *counts),
     )
-    coding.act(lambda state: build_close_act(state, "phrases", coding.lead))
+    coding.act(lambda state: build_close_acts(state, "phrases", coding.lead))
     _settle(coding, "phrases", seed)
     points = build_curves(coding.state.round("phrases"))
     differing, incompatible = (_format_trend(points, name) for name in ("discrepancy", "incompatibility"))
@@ -141,12 +142,11 @@ def _report_objects(coding: CodingSession, reporter: ProgressReporter) -> None:
 def _rate_round(coding: CodingSession, name: str, seed: int) -> RoundState:
     open_round(coding, name, coding.lead)
     simulate_ratings(coding, name, accuracy=_ACCURACY[name], confusion=0.5, seed=seed)
-    coding.act(lambda state: build_close_act(state, name, coding.lead))
+    coding.act(lambda state: build_close_acts(state, name, coding.lead))
     return coding.state.round(name)
 
 
 def _settle(coding: CodingSession, name: str, seed: int) -> dict[str, int]:
-    coding.act(lambda state: build_agreed_act(state, name, coding.lead))
     return simulate_settling(coding, name, seed=seed)
 
 

@@ -9,7 +9,7 @@ from typing import Protocol
 from quaestor.base.errors import StateError
 from quaestor.coding.agreement import find_estimate
 from quaestor.coding.codebook import import_codebook
-from quaestor.coding.model.decisions import build_agreed_act, list_disagreements
+from quaestor.coding.model.decisions import list_disagreements
 from quaestor.coding.model.rounds import build_waive_act
 from quaestor.coding.round_acts import check_gate, close_by_name, open_by_name
 from quaestor.demo.progress import Indicator, InterviewsCoded
@@ -96,7 +96,6 @@ def _run_round(study: Study, name: str, truth: InterviewTruth, seed: int) -> tup
             reason = "the demo continues whatever its pilot gives"
             coding.act(lambda state: build_waive_act(state, name, coding.lead, reason))
         differing = len(list_disagreements(coding.state, name))
-        coding.act(lambda state: build_agreed_act(state, name, coding.lead))
         settle_round(interviews, name, truth, seed=seed)
     return (None if agreement is None else find_estimate(agreement, "alpha").value), differing
 

@@ -12,13 +12,21 @@ from pathlib import Path
 from typing import Any
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.coding.model.decisions import TIE_BREAKER, TOGETHER, build_decision_act, build_tie_act, list_disagreements
+from quaestor.coding.model.decisions import list_disagreements
 from quaestor.coding.model.facet_kinds.base import allowed_choices
 from quaestor.coding.model.facet_kinds.passages import KIND as STRETCHES
 from quaestor.coding.model.phrases import SAME_MEANING, build_unify_act, count_words, find_words_before, list_phrases
 from quaestor.coding.model.ratings import build_rating_act
 from quaestor.coding.model.records import EXCLUDE, KEEP, Facet
 from quaestor.coding.model.rounds import build_next_set_act, list_missing
+from quaestor.coding.model.settlement import (
+    TIE_BREAKER,
+    TOGETHER,
+    build_assent_acts,
+    build_settling_acts,
+    build_tie_act,
+    list_needed_assents,
+)
 from quaestor.coding.model.state import OPEN, RoundState, State
 from quaestor.coding.session import CodingSession
 from quaestor.store.records import NewAct
@@ -307,7 +315,11 @@ def simulate_settling(
             answer = right if planted else tie_breaker.answer(item, facet, _plain(facet, right), offered)
             coding.act(_tie(name, plan.tie_breaker, item, facet.id, answer))
         actor = plan.tie_breaker if how == TIE_BREAKER else plan.raters[0]
-        coding.act(_decision(name, actor, item, facet.id, right, how))
+        coding.act(_settle(name, actor, item, facet.id, right, how))
+        if how != TIE_BREAKER:
+            for person in list_needed_assents(round_state, item, how):
+                if person != actor:
+                    coding.act(_assent(name, person, item, facet.id))
         counts[how] = counts.get(how, 0) + 1
     return counts
 
@@ -320,5 +332,10 @@ def _tie(name: str, actor: str, item: str, facet: str, answer: Any) -> Callable[
     return lambda state: build_tie_act(state, name, actor, item, facet, answer, "simulated comment", simulated=True)
 
 
-def _decision(name: str, actor: str, item: str, facet: str, answer: Any, how: str) -> Callable[[State], NewAct]:
-    return lambda state: build_decision_act(state, name, actor, item, facet, answer, how, simulated=True)
+def _settle(name: str, actor: str, item: str, facet: str, answer: Any, how: str) -> Callable[[State], list[NewAct]]:
+    reason = "simulated discussion"  # needed if it overrules the majority or the tie-breaker
+    return lambda state: build_settling_acts(state, name, actor, item, facet, answer, how, reason, simulated=True)
+
+
+def _assent(name: str, actor: str, item: str, facet: str) -> Callable[[State], list[NewAct]]:
+    return lambda state: build_assent_acts(state, name, actor, item, facet, simulated=True)

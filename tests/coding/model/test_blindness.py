@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from tests.support.acting import FACETS, ITEMS, Table, anything, rated, try_something
 
 from quaestor.base.errors import StateError
-from quaestor.coding.model.decisions import build_decision_act
 from quaestor.coding.model.records import Practice
-from quaestor.coding.model.views import build_rater_view, list_tie_cases, list_visible_disagreements, require_lead_view
+from quaestor.coding.model.views import build_rater_view, list_tie_cases, list_visible_cases, require_lead_view
 
 
 @settings(max_examples=300, deadline=None)
@@ -55,7 +54,7 @@ def test_while_a_round_is_open_only_a_lead_without_a_part_in_it_sees_it_whole() 
     require_lead_view(table.state, "main", "lead", "lead")
     with pytest.raises(StateError, match="once all disagreements are settled"):
         require_lead_view(table.state, "main", "breaker", "lead")
-    table.record(build_decision_act(table.state, "main", "first", "i1", "relevance", "keep", "discussion"))
+    table.settle("first", "i1", "relevance", "keep", "discussion")
     require_lead_view(table.state, "main", "breaker", "lead")
 
 
@@ -76,7 +75,7 @@ def test_disagreements_are_nobodys_business_while_the_round_is_open() -> None:
     table.open(items=["i1"], tie_breaker="breaker")
     for actor in ("supervisor", "first"):
         with pytest.raises(StateError):
-            list_visible_disagreements(table.state, "main", actor, "supervisor")
+            list_visible_cases(table.state, "main", actor, "supervisor")
     with pytest.raises(StateError, match="is open"):
         list_tie_cases(table.state, "main", "breaker")
 

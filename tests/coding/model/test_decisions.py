@@ -7,16 +7,15 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.support.acting import PHRASE, Table, rated
+from tests.support.acting import KEEP, PHRASE, TEXT, Table, rated
 
 from quaestor.base.errors import InputError, StateError
+from quaestor.coding.model.closing import build_reopen_act
 from quaestor.coding.model.decisions import (
     build_agreed_act,
-    build_comment_act,
-    build_decision_act,
     build_published_act,
-    build_tie_act,
     count_undecided_agreements,
+    find_undecided,
     is_settled_round,
     list_disagreements,
     list_kept,
@@ -24,6 +23,9 @@ from quaestor.coding.model.decisions import (
 from quaestor.coding.model.decisions import find_decisions as decided_answers
 from quaestor.coding.model.phrases import build_unify_act
 from quaestor.coding.model.ratings import list_labels
+from quaestor.coding.model.records import Facet
+from quaestor.coding.model.settlement import build_assent_acts, build_comment_act, build_settling_acts, build_tie_act
+from quaestor.coding.session import new_state
 from quaestor.measures.agreement import agreement, build_rating_table, to_json
 from quaestor.store.records import NewAct
 
@@ -41,27 +43,19 @@ def figures(table: Table) -> dict[str, Any]:
 def test_agreement_is_bit_identical_before_and_after_settling(pairs: list[tuple[str, str]]) -> None:
     table = rated(*pairs, tie_breaker="breaker", settle="two-step")
     before = figures(table)
-    table.record(build_agreed_act(table.state, "main", "lead"))
     for number, found in enumerate(list_disagreements(table.state, "main")):
         if number % 2:
             table.record(build_tie_act(table.state, "main", "breaker", found.item, "relevance", "keep"))
-            table.record(
-                build_decision_act(
-                    table.state, "main", "lead", found.item, "relevance", "keep", "together", lead="lead"
-                )
-            )
+            table.settle("lead", found.item, "relevance", "keep", "together", lead="lead")
         else:
             table.record(build_comment_act(table.state, "main", "first", found.item, "relevance", "I see"))
-            table.record(
-                build_decision_act(table.state, "main", "first", found.item, "relevance", "keep", "discussion")
-            )
+            table.settle("first", found.item, "relevance", "keep", "discussion")
     assert is_settled_round(table.state, "main")
     assert figures(table) == before
 
 
 def test_what_all_say_is_decided_by_agreement_and_the_rest_waits() -> None:
     table = rated(("keep", "keep"), ("keep", "exclude: crash"), ("exclude: crash", "exclude: installation"))
-    table.record(build_agreed_act(table.state, "main", "lead"))
     made = table.state.round("main").last_decisions("relevance")
     assert {item: (one.answer["answer"], one.how) for item, one in made.items()} == {
         "i1": ("keep", "agreement"),
@@ -70,9 +64,7 @@ def test_what_all_say_is_decided_by_agreement_and_the_rest_waits() -> None:
     assert made["i3"].answer["reason"] == "crash; installation"
     assert build_agreed_act(table.state, "main", "lead") is None
     assert list_kept(table.state, "main") is None, "as long as one item is open nothing is fed on"
-    table.record(
-        build_decision_act(table.state, "main", "second", "i2", "relevance", "keep", "discussion", "the code works")
-    )
+    table.settle("second", "i2", "relevance", "keep", "discussion", "the code works")
     assert list_kept(table.state, "main") == {"i1", "i2"}
 
 
@@ -84,19 +76,19 @@ def test_cannot_judge_is_an_answer_that_somebody_has_to_settle() -> None:
 def test_the_papers_two_steps_come_in_their_order() -> None:
     table = rated(("keep", "exclude: crash"), tie_breaker="breaker", settle="two-step")
     with pytest.raises(StateError, match="has not commented on 'i1' yet"):
-        build_decision_act(table.state, "main", "first", "i1", "relevance", "keep", "together")
-    with pytest.raises(InputError, match="allowed: discussion or together"):
-        build_decision_act(table.state, "main", "breaker", "i1", "relevance", "keep", "tie-breaker")
+        build_settling_acts(table.state, "main", "first", "i1", "relevance", "keep", "together")
+    with pytest.raises(InputError, match="allowed: discussion, one-person or together"):
+        build_settling_acts(table.state, "main", "breaker", "i1", "relevance", "keep", "tie-breaker")
     with pytest.raises(StateError, match="'first' is not the tie-breaker"):
         build_tie_act(table.state, "main", "first", "i1", "relevance", "keep")
     with pytest.raises(StateError, match="takes no part in the discussion"):
-        build_decision_act(table.state, "main", "breaker", "i1", "relevance", "keep", "discussion")
+        build_settling_acts(table.state, "main", "breaker", "i1", "relevance", "keep", "discussion")
     with pytest.raises(StateError, match="record the independent comment"):
         build_comment_act(table.state, "main", "breaker", "i1", "relevance", "I think")
     table.record(build_tie_act(table.state, "main", "breaker", "i1", "relevance", "exclude: crash", "it crashes"))
     with pytest.raises(StateError, match="cannot be changed"):
         build_tie_act(table.state, "main", "breaker", "i1", "relevance", "keep")
-    table.record(build_decision_act(table.state, "main", "first", "i1", "relevance", "exclude: crash", "together"))
+    table.settle("first", "i1", "relevance", "exclude: crash", "together")
     found = list_disagreements(table.state, "main")[0]
     assert found.decision is not None
     assert found.tie_comment is not None
@@ -106,20 +98,20 @@ def test_the_papers_two_steps_come_in_their_order() -> None:
 def test_where_the_tie_breaker_decides_alone_nobody_else_does() -> None:
     table = rated(("keep", "exclude: crash"), tie_breaker="breaker", settle="tie-breaker")
     with pytest.raises(StateError, match="only breaker may decide alone"):
-        build_decision_act(table.state, "main", "first", "i1", "relevance", "keep", "tie-breaker")
-    table.record(build_decision_act(table.state, "main", "breaker", "i1", "relevance", "keep", "tie-breaker"))
+        build_settling_acts(table.state, "main", "first", "i1", "relevance", "keep", "tie-breaker")
+    table.settle("breaker", "i1", "relevance", "keep", "tie-breaker")
     assert is_settled_round(table.state, "main")
 
 
 def test_a_stranger_settles_nothing_and_cannot_judge_is_no_decision() -> None:
     table = rated(("keep", "exclude: crash"), tie_breaker="breaker", settle="two-step")
     with pytest.raises(StateError, match="'stranger' does not rate in 'main'"):
-        build_decision_act(table.state, "main", "stranger", "i1", "relevance", "keep", "discussion")
+        build_settling_acts(table.state, "main", "stranger", "i1", "relevance", "keep", "discussion")
     with pytest.raises(StateError, match="'stranger' does not rate in 'main'"):
         build_comment_act(table.state, "main", "stranger", "i1", "relevance", "keep it")
     with pytest.raises(InputError, match="cannot be settled with 'cannot judge'"):
-        build_decision_act(table.state, "main", "first", "i1", "relevance", "cannot judge", "discussion")
-    table.record(build_decision_act(table.state, "main", "lead", "i1", "relevance", "keep", "discussion", lead="lead"))
+        build_settling_acts(table.state, "main", "first", "i1", "relevance", "cannot judge", "discussion")
+    table.settle("lead", "i1", "relevance", "keep", "discussion", lead="lead")
     with pytest.raises(StateError, match="would no longer be independent"):
         build_tie_act(table.state, "main", "breaker", "i1", "relevance", "keep")
 
@@ -140,11 +132,11 @@ def test_phrases_are_in_dispute_only_where_their_unified_words_differ() -> None:
 def test_nothing_is_settled_that_is_not_in_dispute_or_not_closed() -> None:
     table = rated(("keep", "keep"))
     with pytest.raises(StateError, match="the raters agree on 'i1'"):
-        build_decision_act(table.state, "main", "first", "i1", "relevance", "keep", "discussion")
+        build_settling_acts(table.state, "main", "first", "i1", "relevance", "keep", "discussion")
     with pytest.raises(InputError, match="has no facet 'phase'"):
-        build_decision_act(table.state, "main", "first", "i1", "phase", "x", "discussion")
+        build_settling_acts(table.state, "main", "first", "i1", "phase", "x", "discussion")
     with pytest.raises(InputError, match="no ratings"):
-        build_decision_act(table.state, "main", "first", "i7", "relevance", "keep", "discussion")
+        build_settling_acts(table.state, "main", "first", "i7", "relevance", "keep", "discussion")
     open_table = Table()
     open_table.open(items=["i1"])
     with pytest.raises(StateError, match="close it before"):
@@ -154,7 +146,7 @@ def test_nothing_is_settled_that_is_not_in_dispute_or_not_closed() -> None:
 def test_a_decision_can_be_made_anew_and_both_are_kept() -> None:
     table = rated(("keep", "exclude: crash"))
     for word in ("keep", "exclude: crash"):
-        table.record(build_decision_act(table.state, "main", "first", "i1", "relevance", word, "discussion"))
+        table.settle("first", "i1", "relevance", word, "discussion")
     made = table.state.round("main").decisions["i1", "relevance"]
     assert [one.answer["answer"] for one in made] == ["keep", "exclude"]
 
@@ -199,13 +191,13 @@ def test_nothing_is_left_to_settle_about_who_withdrew_whenever_they_do(when: str
     assert list_kept(table.state, "main") is None
     assert ("P1/00003" in [case.item for case in list_disagreements(table.state, "main")]) == (when != "open")
     withdrawn_if("closed")
-    left = count_undecided_agreements(table.state, "main")
-    table.record(build_agreed_act(table.state, "main", "lead"))
-    assert (left, len(one.decisions)) == ((3, 3) if when == "agreed" else (1, 1))
+    # P1/00005 has one rating of two, which is no agreement.
+    decided = {item for item, _ in one.decisions}
+    assert decided == ({"P2/00001"} if when == "open" else {"P1/00001", "P2/00001"})
     withdrawn_if("agreed")
     assert (count_undecided_agreements(table.state, "main"), is_settled_round(table.state, "main")) == (0, False)
     assert [case.item for case in list_disagreements(table.state, "main")] == ["P2/00003"]
-    table.record(build_decision_act(table.state, "main", "first", "P2/00003", "relevance", "keep", "discussion"))
+    table.settle("first", "P2/00003", "relevance", "keep", "discussion")
     assert is_settled_round(table.state, "main")
     assert {"P2/00001", "P2/00003"} <= (list_kept(table.state, "main") or set())
 
@@ -217,7 +209,107 @@ def test_a_round_is_settled_when_who_is_left_in_dispute_withdraws() -> None:
         table.rate(rater, "P1/00001", relevance=word)
         table.rate(rater, "P2/00001", relevance="keep")
     table.close()
-    table.record(build_agreed_act(table.state, "main", "lead"))
     assert (is_settled_round(table.state, "main"), list_kept(table.state, "main")) == (False, None)
     table.record(NewAct("interview.withdraw", "P1", {"participant": "P1", "how": "by link"}))
     assert (is_settled_round(table.state, "main"), list_kept(table.state, "main")) == (True, {"P2/00001"})
+
+
+def methods(table: Table, facet: str = "relevance") -> dict[str, str]:
+    return {item: decision.how for item, decision in table.state.round("main").last_decisions(facet).items()}
+
+
+def test_closing_a_round_decides_what_all_assigned_raters_agree_on() -> None:
+    table = Table()
+    table.open(items=["i1", "i2", "i3", "i4"], facets=(KEEP, TEXT))
+    for item, (first, second) in {"i1": ("keep", "keep"), "i2": ("keep", "exclude: crash")}.items():
+        table.rate("first", item, relevance=first, why="a note")
+        table.rate("second", item, relevance=second)
+    table.rate("first", "i3", relevance="keep")
+    table.close(incomplete="second stopped")
+    assert methods(table) == {"i1": "agreement"}
+    undecided = find_undecided(table.state, "main")
+    assert (undecided.disagreements, undecided.incomplete, undecided.unrated) == (
+        {("i2", "relevance")},
+        {("i3", "relevance")},
+        {("i4", "relevance")},
+    ), "a text facet needs no decision"
+    assert undecided.describe() == ("1 with an open disagreement, 1 answered by fewer raters than planned, 1 not rated")
+
+
+def test_reopening_a_round_undoes_its_decisions_by_agreement() -> None:
+    table = rated(("keep", "keep"), ("keep", "exclude: crash"))
+    assert methods(table) == {"i1": "agreement"}
+    table.record(build_reopen_act(table.state, "main", "lead", "an item was changed"))
+    assert methods(table) == {}
+    table.rate("second", "i1", relevance="exclude: crash")
+    table.close()
+    assert methods(table) == {}, "the raters no longer agree"
+    again = new_state()
+    again.fold(table.acts)
+    assert again == table.state
+
+
+def test_an_item_that_the_plan_gives_to_one_rater_is_decided_as_single() -> None:
+    table = Table()
+    table.open(items=["i1", "i2", "i3", "i4"], overlap=0.5)
+    for slot in table.state.round("main").slots:
+        for item in slot.items[0]:
+            table.rate(slot.rater, item, relevance="keep")
+    table.close()
+    assert sorted(methods(table).values()) == ["agreement", "agreement", "single", "single"]
+    assert not find_undecided(table.state, "main")
+
+
+def test_an_optional_answer_of_one_rater_of_two_is_not_agreement() -> None:
+    table = Table()
+    optional = Facet("topics", "multiple", options=("a", "b"), required=False)
+    table.open(items=["i1", "i2", "i3"], facets=(KEEP, optional))
+    for item in ("i1", "i2", "i3"):
+        table.rate("first", item, relevance="exclude: crash" if item == "i3" else "keep", topics=["a"])
+        table.rate("second", item, relevance="exclude: crash" if item == "i3" else "keep",
+                   **({"topics": ["a"]} if item == "i1" else {}))  # fmt: skip
+    table.close()
+    assert methods(table, "topics") == {"i1": "agreement"}
+    assert find_undecided(table.state, "main").incomplete == {("i2", "topics")}, "i3 is excluded and needs no topic"
+    table.settle("first", "i2", "topics", ["a"])
+    assert methods(table, "topics") == {"i1": "agreement", "i2": "discussion"}
+    assert not find_undecided(table.state, "main")
+
+
+def test_a_decision_by_discussion_needs_the_assent_of_each_rater_of_the_item() -> None:
+    table = rated(("keep", "exclude: crash"))
+    table.record(build_settling_acts(table.state, "main", "lead", "i1", "relevance", "keep", "discussion", lead="lead"))
+    table.record(build_assent_acts(table.state, "main", "first", "i1", "relevance"))
+    assert methods(table) == {}, "second has not assented"
+    table.record(build_assent_acts(table.state, "main", "second", "i1", "relevance"))
+    decision = table.state.round("main").last_decisions("relevance")["i1"]
+    assert (decision.how, decision.assents) == ("discussion", ("first", "second"))
+    with pytest.raises(StateError, match="nobody has proposed"):
+        build_assent_acts(table.state, "main", "second", "i1", "relevance")
+
+
+def test_one_person_can_decide_with_a_reason_which_is_recorded_as_such() -> None:
+    table = rated(("keep", "exclude: crash"))
+    with pytest.raises(InputError, match="one person decides 'i1' alone: say why"):
+        build_settling_acts(table.state, "main", "first", "i1", "relevance", "keep", "one-person", " ")
+    table.settle("first", "i1", "relevance", "keep", "one-person", "second is away")
+    assert methods(table) == {"i1": "one-person"}
+
+
+def test_overruling_a_majority_or_the_tie_breaker_needs_a_reason() -> None:
+    table = Table()
+    table.open(items=["i1", "i2"], raters=("first", "second", "third"), tie_breaker="breaker", settle="two-step")
+    for rater, first, second in (("first", "keep", "keep"), ("second", "keep", "exclude: crash"),
+                                 ("third", "exclude: crash", "cannot judge")):  # fmt: skip
+        table.rate(rater, "i1", relevance=first)
+        table.rate(rater, "i2", relevance=second)
+    table.close()
+    with pytest.raises(InputError, match="overrules 2 of 3 raters"):
+        build_settling_acts(table.state, "main", "first", "i1", "relevance", "exclude: crash", "discussion")
+    table.settle("first", "i1", "relevance", "exclude: crash", "discussion", "the title misled two of us")
+    table.record(build_tie_act(table.state, "main", "breaker", "i2", "relevance", "keep"))
+    with pytest.raises(InputError, match="overrules the tie-breaker"):
+        build_settling_acts(table.state, "main", "first", "i2", "relevance", "exclude: crash", "together")
+    table.settle("first", "i2", "relevance", "exclude: crash", "together", "the tie-breaker read an older version")
+    decision = table.state.round("main").last_decisions("relevance")["i2"]
+    assert (decision.how, decision.assents) == ("together", ("first", "second", "third", "breaker"))

@@ -12,8 +12,6 @@ from tests.support.acting import Table
 from quaestor.base.errors import StateError
 from quaestor.coding.model.decisions import (
     build_agreed_act,
-    build_comment_act,
-    build_decision_act,
     count_undecided_agreements,
     is_settled,
     is_settled_round,
@@ -22,6 +20,7 @@ from quaestor.coding.model.decisions import (
 )
 from quaestor.coding.model.facet_kinds.passages import SEPARATOR, differing_fields, merge_passages
 from quaestor.coding.model.records import Facet
+from quaestor.coding.model.settlement import build_comment_act, build_settling_acts
 from quaestor.store.records import NewAct
 
 LOSS = "training/loss"
@@ -86,23 +85,23 @@ def test_the_pair_settles_words_again_in_every_round(settle: str) -> None:
     left = count_undecided_agreements(table.state, "main")
     table.record(build_comment_act(table.state, "main", "first", "i1", "themes", "it stops everybody"))
     wanted = [said(importance="High")]
-    table.record(build_decision_act(table.state, "main", "second", "i1", "themes", wanted, "discussion", "we talked"))
+    table.settle("second", "i1", "themes", wanted, "discussion", "we talked")
     made = table.state.round("main").decisions["i1", "themes"]
     assert [one.how for one in made] == ["agreement", "discussion"]
     assert made[-1].answer == wanted
     assert [is_settled(one) for one in list_word_differences(table.state, "main")] == [True]
     assert (count_undecided_agreements(table.state, "main"), is_settled_round(table.state, "main")) == (left, True)
-    table.record(build_decision_act(table.state, "main", "lead", "i1", "themes", wanted, "discussion", lead="lead"))
+    table.settle("lead", "i1", "themes", wanted, "discussion", lead="lead")
 
 
 def test_settling_words_leaves_the_codes_on_which_the_raters_agree() -> None:
     table = coded(([said(importance="High")], [said(importance="low")]), ([said()], [said(importance="low")]))
     with pytest.raises(StateError, match="agree on the codes of 'i1': settle the fields"):
-        build_decision_act(table.state, "main", "first", "i1", "themes", [], "discussion")
+        build_settling_acts(table.state, "main", "first", "i1", "themes", [], "discussion")
     with pytest.raises(StateError, match="the raters agree on 'i2'"):
-        build_decision_act(table.state, "main", "first", "i2", "themes", [said(importance="high")], "discussion")
+        build_settling_acts(table.state, "main", "first", "i2", "themes", [said(importance="high")], "discussion")
     with pytest.raises(StateError, match="'stranger' does not rate"):
-        build_decision_act(table.state, "main", "stranger", "i1", "themes", [said(importance="high")], "discussion")
+        build_settling_acts(table.state, "main", "stranger", "i1", "themes", [said(importance="high")], "discussion")
 
 
 def test_two_stretches_of_one_rater_stay_two_and_are_no_difference_between_raters() -> None:
@@ -122,7 +121,7 @@ def test_the_sign_between_raters_is_a_plain_bar_in_the_words_of_one() -> None:
     (found,) = list_word_differences(table.state, "main")
     assert (found.item, made["i2"].answer) == ("i2", [said(importance=f"a | b{SEPARATOR}c")])
     mine = found.answers[0][1]
-    table.record(build_decision_act(table.state, "main", "first", "i2", "themes", mine, "discussion"))
+    table.settle("first", "i2", "themes", mine, "discussion")
     assert [is_settled(one) for one in list_word_differences(table.state, "main")] == [True]
 
 
@@ -132,5 +131,5 @@ def test_a_decision_that_holds_the_words_of_several_can_be_settled_where_raters_
     entry = {"item": "i1", "facet": "themes", "answer": [said(29, 86, importance=f"10{SEPARATOR}1")]}
     table.record(NewAct("decision", "lead", {"round": "main", "decisions": [{**entry, "how": "agreement"}]}))
     assert [is_settled(one) for one in list_word_differences(table.state, "main")] == [False]
-    table.record(build_decision_act(table.state, "main", "first", "i1", "themes", both, "discussion"))
+    table.settle("first", "i1", "themes", both, "discussion")
     assert list_word_differences(table.state, "main") == []

@@ -12,7 +12,8 @@ from tests.support.acting import KEEP, NOW, PHASE, PHRASE, TEXT, TOPICS, Table, 
 from quaestor.base.errors import InputError, QuaestorError, StateError
 from quaestor.coding.model.answers import check_answer
 from quaestor.coding.model.assignment import assign_items, order_items
-from quaestor.coding.model.decisions import is_settled_round, list_disagreements
+from quaestor.coding.model.closing import build_close_acts, build_reopen_act, can_reopen_blind
+from quaestor.coding.model.decisions import build_agreed_act, is_settled_round, list_disagreements
 from quaestor.coding.model.facet_kinds.base import write_answer
 from quaestor.coding.model.phrases import build_compare_act, build_reread_act
 from quaestor.coding.model.ratings import (
@@ -24,14 +25,11 @@ from quaestor.coding.model.ratings import (
 )
 from quaestor.coding.model.records import CANNOT_JUDGE, Codebook, Facet, Practice, RoundPlan
 from quaestor.coding.model.rounds import (
-    build_close_act,
     build_deadline_act,
     build_next_set_act,
     build_open_act,
-    build_reopen_act,
     build_replace_act,
     build_waive_act,
-    can_reopen_blind,
     count_left_by_rater,
     list_blindness_notes,
     list_missing,
@@ -140,7 +138,7 @@ def test_a_look_of_anybody_ends_blind_reopening_and_not_blind_is_stated_from_the
     assert can_reopen_blind(table.state, "main")
     table.record(build_unblind_act(table.state, "main", "a-reader"))
     assert not can_reopen_blind(table.state, "main")
-    with pytest.raises(StateError, match=r"a-reader saw the ratings .* --not-blind"):
+    with pytest.raises(StateError, match=r"a-reader saw the ratings, .* --not-blind"):
         build_reopen_act(table.state, "main", "lead", "again")
     table.record(build_reopen_act(table.state, "main", "lead", "again", not_blind=True))
     table.close()
@@ -157,12 +155,12 @@ def test_a_round_whose_raters_compared_their_words_is_not_reopened_as_blind() ->
         table.rate(rater, "i1", phrase="load, model")
     table.record(build_compare_act(table.state, "main", "first"))
     table.close()
-    with pytest.raises(StateError, match="its raters saw the ratings"):
+    with pytest.raises(StateError, match="its raters saw each other's words"):
         build_reopen_act(table.state, "main", "lead", "again")
 
 
 def test_a_round_that_nobody_has_seen_stays_blind_even_where_not_blind_was_asked_for() -> None:
-    table = rated(("keep", "keep"))
+    table = rated(("keep", "keep"), ("keep", "exclude: crash"))
     table.record(build_reopen_act(table.state, "main", "lead", "again", not_blind=True))
     assert table.state.round("main").blindness == ""
 
@@ -172,16 +170,19 @@ def test_a_round_with_missing_ratings_is_settled_only_when_it_is_final() -> None
     table.open(items=["i1", "i2"])
     for item in ("i1", "i2"):
         table.rate("first", item, relevance="keep")
-    table.record(build_close_act(table.state, "main", "lead", "second stopped"))
+    table.record(build_close_acts(table.state, "main", "lead", "second stopped"))
     assert not list_disagreements(table.state, "main")
     assert not is_settled_round(table.state, "main"), "second may still differ after a reopening"
-    table.record(build_close_act(table.state, "main", "lead", final=True))
+    table.record(build_close_acts(table.state, "main", "lead", final=True))
+    assert not is_settled_round(table.state, "main"), "one rating of two is no agreement"
+    table.record(build_agreed_act(table.state, "main", "lead", incomplete="second left the project"))
     assert is_settled_round(table.state, "main")
+    assert {decision.how for decision in table.state.round("main").last_decisions("relevance").values()} == {"single"}
     assert table.state.round("main").incomplete == "second stopped", "the reason stays"
     with pytest.raises(StateError, match="closed as final"):
         build_reopen_act(table.state, "main", "lead", "second is back", not_blind=True)
     with pytest.raises(StateError, match="is closed"):
-        build_close_act(table.state, "main", "lead", final=True)
+        build_close_acts(table.state, "main", "lead", final=True)
 
 
 def test_a_round_whose_last_set_was_never_opened_is_not_settled() -> None:
@@ -189,7 +190,7 @@ def test_a_round_whose_last_set_was_never_opened_is_not_settled() -> None:
     table.open(items=["i1", "i2"], facets=(PHRASE,), set_size=1)
     for rater in ("first", "second"):
         table.rate(rater, "i1", phrase="load, model")
-    table.record(build_close_act(table.state, "main", "lead", "enough"))
+    table.record(build_close_acts(table.state, "main", "lead", "enough"))
     assert not is_settled_round(table.state, "main")
 
 
@@ -255,7 +256,7 @@ def test_the_next_set_opens_when_all_have_rated_this_one() -> None:
     table.record(build_next_set_act(table.state, "main", "lead"))
     table.rate("first", "i2", phrase="load, model")
     with pytest.raises(StateError, match="1 ratings are missing"):
-        build_close_act(table.state, "main", "lead")
+        build_close_acts(table.state, "main", "lead")
 
 
 @settings(max_examples=100, deadline=None)

@@ -15,16 +15,11 @@ from tests.support.small_study import ITEMS
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.coding.disagreements import break_tie, comment_on_item, settle_item
-from quaestor.coding.model.decisions import (
-    build_agreed_act,
-    count_undecided_agreements,
-    is_settled_round,
-    list_disagreements,
-)
 from quaestor.coding.model.records import Facet
 from quaestor.coding.pages.activity import describe_deadline, list_pending_tasks
 from quaestor.coding.pages.disagreements import (
     DisagreementFilter,
+    assent_case,
     build_case,
     comment_case,
     is_active_tie_breaker,
@@ -67,10 +62,10 @@ def look(study: Study, *viewers: Viewer) -> None:
         record_disagreements_view(study, "main", viewer)
 
 
-def settle(study: Study, viewer: Viewer, item: str, answer: str, how: str = "discussion", **more: Any) -> int:
+def settle(study: Study, viewer: Viewer, item: str, answer: str, how: str = "one-person", **more: Any) -> int:
     look(study, viewer)
     fields = {"seen": 0, "key": "", **more}
-    return settle_case(study, "main", viewer, item, "relevance", SubmittedAnswer(answer), how, "", **fields)
+    return settle_case(study, "main", viewer, item, "relevance", SubmittedAnswer(answer), how, "it fits", **fields)
 
 
 def all_words(value: object) -> str:
@@ -266,13 +261,13 @@ def test_a_comment_sent_twice_is_said_once(study: Study) -> None:
 def test_in_two_steps_all_decide_together_only_after_the_tie_breaker_answered(study: Study) -> None:
     look(study, FIRST)
     before = build_case(study, "main", FIRST, ITEMS[0], "", ALL)
-    assert [way for way, _ in before.methods] == ["discussion"]
+    assert [way for way, _ in before.methods] == ["discussion", "one-person"]
     assert [step.state for step in before.steps] == ["now", "now", "to come"]
     comment_on_item(study, "main", "rater-1", ITEMS[0], None, "first")
     break_tie(study, "main", "tie-breaker", ITEMS[0], None, "keep", "second")
     comment_on_item(study, "main", "rater-2", ITEMS[0], None, "third")
     case = build_case(study, "main", FIRST, ITEMS[0], "", ALL)
-    assert [way for way, _ in case.methods] == ["together", "discussion"]
+    assert [way for way, _ in case.methods] == ["together", "discussion", "one-person"]
     assert [step.state for step in case.steps] == ["done", "done", "now"]
     assert [(one.text, one.answer, one.is_independent) for one in case.remarks] == [
         ("first", "", False),
@@ -291,32 +286,38 @@ def test_when_all_is_settled_the_list_says_what_waits_for_it(study: Study) -> No
     for item in ITEMS[:3]:
         settle(study, FIRST, item, "keep")
     found = list_disagreements_page(study, "main", LEAD, ALL)
-    assert found.undecided_agreements == 9
+    assert found.undecided_agreements == 0
     assert [words.split(":")[0] for words in found.next_steps] == [
-        "The lead must record 9 answers on which all raters agree.",
         "The step 'kept by raters' of the funnel uses this round",
         "The round 'phrases' waits for this one",
         "The round 'phases' waits for this one",
         "The round 'triplets' waits for this one",
     ]
-    assert settle_all_agreed(study, "main", LEAD) == 9
-    assert list_disagreements_page(study, "main", LEAD, ALL).undecided_agreements == 0
+    assert settle_all_agreed(study, "main", LEAD) == 0, "closing the round recorded them"
     assert is_active_tie_breaker(study, "main", BREAKER) is False
     assert list_disagreements_page(study, "main", BREAKER, ALL).people == ("rater A", "rater B")
 
 
-def test_how_much_agreement_is_left_is_what_putting_it_on_record_makes(study: Study) -> None:
-    with open_coding(study) as coding:
-        settle_item(coding, "main", "rater-1", ITEMS[0], None, "keep", "discussion", "")
-        wanted = build_agreed_act(coding.state, "main", "lead")
-        assert wanted is not None
-        assert count_undecided_agreements(coding.state, "main") == len(wanted.payload["decisions"]) == 9
-        assert is_settled_round(coding.state, "main") is False
-        assert [found.decision is not None for found in list_disagreements(coding.state, "main")] == [
-            True,
-            False,
-            False,
-        ]
+def test_a_proposal_waits_for_every_rater_and_then_becomes_a_decision_by_discussion(study: Study) -> None:
+    look(study, LEAD, FIRST, SECOND)
+    proposed = settle(study, FIRST, ITEMS[0], "keep", "discussion", key="one")
+    assert settle(study, FIRST, ITEMS[0], "keep", "discussion", key="one") == proposed, "sent twice, it counts once"
+    case = build_case(study, "main", FIRST, ITEMS[0], "", ALL)
+    assert case.proposal is not None
+    assert (case.outcome, case.proposal.label, case.proposal.waits_for) == (None, "keep", "rater B")
+    assert not case.proposal.can_assent
+    with pytest.raises(StateError, match="'lead' does not rate"):
+        assent_case(study, "main", LEAD, ITEMS[0], "relevance", case.proposal.number, key="")
+    with pytest.raises(StateError, match="has already assented"):
+        assent_case(study, "main", FIRST, ITEMS[0], "relevance", case.proposal.number, key="")
+    newer = settle(study, SECOND, ITEMS[0], "exclude: crash", "discussion")
+    with pytest.raises(StateError, match="changed in the meantime"):
+        assent_case(study, "main", FIRST, ITEMS[0], "relevance", proposed, key="")
+    assert assent_case(study, "main", FIRST, ITEMS[0], "relevance", newer, key="two")
+    assert assent_case(study, "main", FIRST, ITEMS[0], "relevance", newer, key="two"), "sent twice, it counts once"
+    outcome = build_case(study, "main", LEAD, ITEMS[0], "", ALL).outcome
+    assert outcome is not None
+    assert (outcome.label, outcome.how, outcome.who) == ("exclude: crash", "by discussion", "rater-1, rater-2")
 
 
 def test_codes_are_told_apart_by_what_the_codebook_says_of_them(tmp_path: Path) -> None:

@@ -45,8 +45,10 @@ def study(tmp_path: Path) -> Study:
 
 def rated(coding: CodingSession, name: str, rater: str, most: int = 99, seconds: float = 30) -> None:
     facet = coding.state.round(name).plan.facets[0].id
-    answer = {"relevance": "keep", "phrase": "save, layer"}[facet]
-    for item in coding.state.round(name).open_items()[:most]:
+    answers = {"relevance": "keep", "phrase": "save, layer"}
+    for number, item in enumerate(coding.state.round(name).open_items()[:most]):
+        differs = number == 0 and rater == "rater-1" and facet == "relevance"
+        answer = "exclude: crash" if differs else answers[facet]
         rate(coding, name, rater, item, {facet: answer}, seconds=seconds, memo=TELLING)
 
 

@@ -16,13 +16,14 @@ from tests.support.coded_interviews import (
     on_record,
     stretch,
 )
+from tests.support.settling import settle_with_assents
 from tests.support.small_interviews import TALK
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.table_files import ExportTable, write_table
 from quaestor.coding.agreement import compute_round_agreement
 from quaestor.coding.codebook import change_codebook
-from quaestor.coding.disagreements import settle_agreed, settle_item
+from quaestor.coding.disagreements import settle_agreed
 from quaestor.coding.model.decisions import list_differing
 from quaestor.coding.pages.disagreements import record_disagreements_view
 from quaestor.coding.rating_files import export_ratings, import_ratings, rate
@@ -70,7 +71,7 @@ def settled(study: Study) -> Study:
     close_by_name(study, ROUND, None)
     settle_agreed(study, ROUND, None)
     both = [*FIRST[ILLEGAL], *SECOND[ILLEGAL]]
-    settle_item(study, ROUND, "lead", ILLEGAL, "themes", both, "discussion", "read again")
+    settle_with_assents(study, ROUND, "lead", ILLEGAL, "themes", both, "discussion", "read again")
     return study
 
 
@@ -159,7 +160,7 @@ def test_an_interview_is_coded_when_every_turn_is_decided_and_no_round_is_left(s
     assert step()[1:] == ("1 undecided turn in themes", "disagreements", ROUND)
     add_round(study, {**OPENED, "round": "later"})
     assert step()[1:] == ("1 undecided turn in themes; later is not opened yet", "disagreements", ROUND)
-    settle_item(study, ROUND, "lead", ILLEGAL, "themes", SECOND[ILLEGAL], "discussion", "read again")
+    settle_with_assents(study, ROUND, "lead", ILLEGAL, "themes", SECOND[ILLEGAL], "discussion", "read again")
     assert step()[1:] == ("later is not opened yet", "rounds", "")
     study = open_study(study.root)
     open_by_name(study, "later", None)
@@ -351,7 +352,7 @@ def test_a_disagreement_of_a_later_round_counts_until_it_is_settled(settled: Stu
             assert (found.turns, found.unsettled) == (1, 1), rounds
         assert read_coded_passages(interviews, [ROUND]).unsettled == 0
         assert read_themes(interviews).unsettled == 1
-        settle_item(interviews.coding, "again", "lead", ILLEGAL, "themes", [], "discussion", "nothing of it")
+        settle_with_assents(interviews.coding, "again", "lead", ILLEGAL, "themes", [], "discussion", "nothing of it")
         found = read_coded_passages(interviews)
         assert ({one.item for one in found.passages}, found.turns, found.unsettled) == ({DATA}, 2, 0)
 
@@ -425,7 +426,7 @@ def test_who_gave_another_code_to_words_is_not_told_as_a_rater_of_the_quotation(
     )
     close_by_name(study, ROUND, None)
     both = [stretch(0, 27, "practice/data"), stretch(0, 27, "shapes")]
-    settle_item(study, ROUND, "lead", DATA, "themes", both, "discussion", "both hold")
+    settle_with_assents(study, ROUND, "lead", DATA, "themes", both, "discussion", "both hold")
     with interviews_of(study) as interviews:
         found = {one.code: one.raters for one in read_coded_passages(interviews).passages}
         assert {one.raters for one in read_themes(interviews).quotations} == {1}

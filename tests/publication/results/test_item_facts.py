@@ -12,9 +12,10 @@ import pytest
 
 from quaestor.base.errors import QuaestorError, StateError
 from quaestor.coding.codebook import change_codebook, import_codebook
-from quaestor.coding.model.decisions import build_agreed_act, build_decision_act
+from quaestor.coding.model.closing import build_close_acts
+from quaestor.coding.model.decisions import build_agreed_act
 from quaestor.coding.model.ratings import build_rating_act
-from quaestor.coding.model.rounds import build_close_act
+from quaestor.coding.model.settlement import build_settling_acts
 from quaestor.coding.round_acts import open_round
 from quaestor.coding.session import CodingSession, open_coding
 from quaestor.evidence.funnel import run_funnel
@@ -165,7 +166,7 @@ def rated(study: Study, answers: dict[str, dict[str, object]], *, close: bool = 
             for item, given in answers.items():
                 _rate(coding, rater, item, given)
         if close:
-            coding.act(lambda state: build_close_act(state, "codes", coding.lead))
+            coding.act(lambda state: build_close_acts(state, "codes", coding.lead))
             coding.act(lambda state: build_agreed_act(state, "codes", coding.lead))
 
 
@@ -241,12 +242,12 @@ def test_an_undecided_item_is_left_out_and_counted(study: Study) -> None:
     rated(study, {ONE: LOSS, TWO: OTHER}, close=False)
     with open_coding(study) as coding:
         _rate(coding, "rater-2", TWO, {**OTHER, "issue": "training"})
-        coding.act(lambda state: build_close_act(state, "codes", coding.lead))
+        coding.act(lambda state: build_close_acts(state, "codes", coding.lead))
         coding.act(lambda state: build_agreed_act(state, "codes", coding.lead))
     assert results(study).decided.items == (ONE,)
     with open_coding(study) as coding:
         coding.act(
-            lambda state: build_decision_act(
+            lambda state: build_settling_acts(
                 state, "codes", "rater-1", TWO, "issue", "training", "discussion", "as discussed"
             )
         )
@@ -267,7 +268,7 @@ def test_a_study_without_decisions_says_what_to_do(study: Study) -> None:
 def test_a_round_that_is_closed_and_not_settled_is_named(study: Study) -> None:
     rated(study, {ONE: LOSS, TWO: OTHER}, close=False)
     with open_coding(study) as coding:
-        coding.act(lambda state: build_close_act(state, "codes", coding.lead))
+        coding.act(lambda state: build_close_acts(state, "codes", coding.lead))
     with pytest.raises(StateError, match="'codes' has no decision on 'issue' yet: `quaestor decisions agree codes`"):
         results(study)
 
@@ -335,7 +336,7 @@ def test_who_breaks_ties_opens_no_items_before_they_are_settled(study: Study) ->
     rated(opened, {ONE: LOSS, TWO: OTHER}, close=False)
     with open_coding(opened) as coding:
         _rate(coding, "rater-2", TWO, {**OTHER, "issue": "training"})
-        coding.act(lambda state: build_close_act(state, "codes", coding.lead))
+        coding.act(lambda state: build_close_acts(state, "codes", coding.lead))
         coding.act(lambda state: build_agreed_act(state, "codes", coding.lead))
     with pytest.raises(StateError, match="is the tie-breaker"):
         items_behind(opened, "1:T:total")

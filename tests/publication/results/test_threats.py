@@ -7,9 +7,9 @@ from pathlib import Path
 from tests.support.small_study import small_study
 
 from quaestor.coding.codebook import import_codebook
+from quaestor.coding.model.closing import build_close_acts
 from quaestor.coding.model.decisions import build_agreed_act
 from quaestor.coding.model.ratings import build_rating_act
-from quaestor.coding.model.rounds import build_close_act
 from quaestor.coding.round_acts import open_by_name, waive_by_name
 from quaestor.coding.session import open_coding
 from quaestor.publication.publication import open_computed
@@ -32,7 +32,7 @@ def rated(study: Study, name: str, other: str) -> None:
                 coding.act(
                     lambda state, r=rater, i=item, a=answer: build_rating_act(state, name, r, i, a, now=coding.now())
                 )
-        coding.act(lambda state: build_close_act(state, name, coding.lead))
+        coding.act(lambda state: build_close_acts(state, name, coding.lead))
 
 
 def test_the_funnel_and_the_rounds_tell_what_they_left_out(tmp_path: Path) -> None:

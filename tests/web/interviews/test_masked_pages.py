@@ -11,9 +11,10 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 from tests.support.coded_interviews import ROUND, code_all, coded_study, interviews_of, on_record, stretch
 from tests.support.desk import QUICK, browser, closing_app, invited, join, post
+from tests.support.settling import settle_with_assents
 from tests.support.small_interviews import GUIDE
 
-from quaestor.coding.disagreements import comment_on_item, settle_agreed, settle_item
+from quaestor.coding.disagreements import comment_on_item, settle_agreed
 from quaestor.coding.pages.disagreements import record_disagreements_view
 from quaestor.coding.rating_files import rate, record_view
 from quaestor.coding.round_acts import close_by_name, open_by_name
@@ -122,7 +123,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
         record_disagreements_view(study, ROUND, Viewer(rater, Role.RATER))
     comment_on_item(study, ROUND, "rater-2", ITEM, None, f"I go by the {NAME}.")
     for reason in (f"It is the {NAME}.", f"It still is the {NAME}."):
-        settle_item(study, ROUND, "rater-2", ITEM, "themes", second, "discussion", reason)
+        settle_with_assents(study, ROUND, "rater-2", ITEM, "themes", second, "discussion", reason)
     build_index(study, lambda *_: None)
     return study
 

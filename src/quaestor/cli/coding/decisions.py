@@ -57,6 +57,11 @@ def list_disagreements(
         screen.print(
             f"{escape(disagreement['item'])}  {disagreement['facet']}  {escape(answers)}{escape(end)}", soft_wrap=True
         )
+        if disagreement["proposal"]:
+            assents = ", ".join(disagreement["assents"])
+            screen.print(
+                f"    proposed: {escape(disagreement['proposal'])}  (assents: {escape(assents)})", soft_wrap=True
+            )
         if disagreement["tie_comment"]:
             screen.print(
                 f"    tie-breaker: {escape(disagreement['tie_comment'])}  {escape(disagreement['tie_text'])}",
@@ -71,18 +76,32 @@ def list_disagreements(
 
 
 @group.command()
-def agree(name: RoundArgument, actor: ActorOption = None, study: StudyOption = None, json: JsonOption = False) -> None:
-    """Record the unanimous answers as decisions: the items on which all raters agree.
+def agree(
+    name: RoundArgument,
+    incomplete: Annotated[
+        str,
+        typer.Option(
+            metavar="REASON",
+            help="Also decide answers that fewer raters gave than planned, recorded as single ratings; the reason.",
+        ),
+    ] = "",
+    actor: ActorOption = None,
+    study: StudyOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Record the answers that all raters of an item agree on, if they are not decided yet.
+
+    Closing a round records them. This is for rounds closed by an older version, or words unified after closing.
 
     Example: quaestor decisions agree refinement
     """
     from quaestor.coding.disagreements import settle_agreed
 
-    count = settle_agreed(chosen_study(study), name, actor)
+    count = settle_agreed(chosen_study(study), name, actor, incomplete)
     if json:
         print_json({"decided": count})
     else:
-        say(f"{number(count)} decisions recorded by agreement")
+        say(f"{number(count)} decisions recorded")
 
 
 @group.command()
@@ -132,7 +151,11 @@ def settle(
     item: ItemArgument,
     answer: Annotated[str, typer.Argument(help="The final answer.")],
     how: Annotated[
-        str, typer.Option(help="discussion, tie-breaker (alone) or together (after the tie-breaker's comment).")
+        str,
+        typer.Option(
+            help="discussion (counts once every rater of the item assents), one-person (with a reason), tie-breaker "
+            "(alone) or together (after the tie-breaker's comment, with the assent of all)."
+        ),
     ],
     reason: Annotated[str, typer.Option(help="The reason.")] = "",
     facet: FacetOption = None,
@@ -140,14 +163,37 @@ def settle(
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Settle a disagreement.
+    """Settle a disagreement, or propose how: a decision by discussion needs the assent of each rater of the item.
+
+    A decision that overrules most raters or the tie-breaker needs a reason.
 
     Example: quaestor decisions settle refinement ITEM "exclude: program crash" --how discussion --as rater-1
     """
-    from quaestor.coding.disagreements import settle_item
+    from quaestor.coding.disagreements import is_proposed, settle_item
+    from quaestor.coding.session import open_coding
 
-    settle_item(chosen_study(study), name, actor, item, facet, answer, how, reason)
-    _confirm(json)
+    with open_coding(chosen_study(study)) as coding:
+        settle_item(coding, name, actor, item, facet, answer, how, reason)
+        proposed = is_proposed(coding, name, item, facet)
+    _confirm(json, waits=proposed)
+
+
+@group.command()
+def assent(
+    name: RoundArgument,
+    item: ItemArgument,
+    actor: Annotated[str, typer.Option("--as", metavar="NAME", help="The person who assents.")],
+    facet: FacetOption = None,
+    study: StudyOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Assent to a decision that another rater proposed; it counts once everybody involved has assented.
+
+    Example: quaestor decisions assent refinement ITEM --as rater-2
+    """
+    from quaestor.coding.disagreements import assent_to_proposal
+
+    _confirm(json, waits=not assent_to_proposal(chosen_study(study), name, actor, item, facet))
 
 
 @group.command("export")
@@ -191,9 +237,11 @@ def import_file(
         say(f"{number(count)} published decisions imported as {name}")
 
 
-def _confirm(json: bool) -> None:
+def _confirm(json: bool, *, waits: bool | None = None) -> None:
     """Confirms without the number of the act, from which a rater could count the acts of others."""
     if json:
-        print_json({"recorded": True})
+        print_json({"recorded": True} | ({} if waits is None else {"settled": not waits}))
+    elif waits:
+        say("Recorded as a proposal: it counts once the others assent with `quaestor decisions assent`")
     else:
         say("Recorded")

@@ -1,32 +1,21 @@
-"""Finds disagreements and builds the acts that settle them; a decision never changes a rating."""
+"""Compares the ratings of a round, decides what all raters agree on, and lists what is still undecided."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from typing import Any
 
-from quaestor.base.errors import InputError, StateError
-from quaestor.base.names import join_with_or
-from quaestor.coding.model.answers import check_answer
+from quaestor.base.errors import StateError
 from quaestor.coding.model.facet_kinds import find_kind
 from quaestor.coding.model.facet_kinds.keep import KeepKind
 from quaestor.coding.model.facet_kinds.passages import differing_fields, replace_separator
 from quaestor.coding.model.phrases import find_all_words
-from quaestor.coding.model.records import CANNOT_JUDGE, KEEP, Comment, Decision, Disagreement, Facet, RoundPlan
+from quaestor.coding.model.records import CANNOT_JUDGE, KEEP, Comment, Decision, Disagreement, Facet
 from quaestor.coding.model.rounds import is_complete
-from quaestor.coding.model.state import CLOSED, RoundState, State
+from quaestor.coding.model.state import AGREEMENT, CLOSED, SINGLE, RoundState, State
 from quaestor.store.records import NewAct
-
-AGREEMENT, SINGLE, DISCUSSION, TIE_BREAKER, TOGETHER = "agreement", "single", "discussion", "tie-breaker", "together"
-_WAYS = {
-    "agreement": (DISCUSSION,),
-    "discussion": (DISCUSSION, TIE_BREAKER, TOGETHER),
-    "tie-breaker": (TIE_BREAKER,),
-    "two-step": (DISCUSSION, TOGETHER),
-}
-WORD_METHODS = (DISCUSSION,)
-"""How differences in the fields of passages are settled when raters agree on the codes."""
 
 
 def list_answers(round_state: RoundState, item: str, facet: str) -> list[tuple[str, Any]]:
@@ -39,7 +28,7 @@ def list_answers(round_state: RoundState, item: str, facet: str) -> list[tuple[s
     return answers
 
 
-def _all_agree(round_state: RoundState, facet: Facet, answers: Iterable[Any]) -> bool:
+def all_agree(round_state: RoundState, facet: Facet, answers: Iterable[Any]) -> bool:
     """Returns whether all answers are equal; phrases are compared after unifying their words."""
     kind, words = find_kind(facet), find_all_words(round_state)
     compared = {
@@ -48,12 +37,23 @@ def _all_agree(round_state: RoundState, facet: Facet, answers: Iterable[Any]) ->
     return len(compared) == 1 and CANNOT_JUDGE not in compared
 
 
+Case = tuple[str, str]
+"""An item and a facet."""
+CaseAnswers = Mapping[Case, tuple[tuple[str, Any], ...]]
+"""By item and facet: the (rater, answer) pairs."""
+
+
 @dataclass(frozen=True)
 class _Comparison:
-    """Where the raters of a round differ, with their answers, and the number of agreements."""
+    """The answers of a round by whether its raters agree on them."""
 
-    differing: Mapping[tuple[str, str], tuple[tuple[str, Any], ...]]
-    agreed: int
+    agreed: CaseAnswers
+    """Equal answers of every rater that the item is assigned to."""
+    differing: CaseAnswers
+    incomplete: CaseAnswers
+    """Equal answers of fewer raters than planned, which is no agreement."""
+    unrated: Set[Case]
+    """Required answers that nobody gave."""
 
 
 def _compare_slots(round_state: RoundState) -> _Comparison:
@@ -62,24 +62,32 @@ def _compare_slots(round_state: RoundState) -> _Comparison:
     if round_state.status == CLOSED and key in round_state.cache:
         known: _Comparison = round_state.cache[key]
         return known
-    differing: dict[tuple[str, str], tuple[tuple[str, Any], ...]] = {}
-    agreed = 0
+    assigned = Counter(item for slot in round_state.slots for item in slot.items[0])
+    agreed: dict[Case, tuple[tuple[str, Any], ...]] = {}
+    differing: dict[Case, tuple[tuple[str, Any], ...]] = {}
+    incomplete: dict[Case, tuple[tuple[str, Any], ...]] = {}
+    unrated = set()
     for facet in round_state.plan.facets:
         if not find_kind(facet).is_compared:
             continue
         for item in round_state.items_left():
-            answers = list_answers(round_state, item, facet.id)
-            if answers and not _all_agree(round_state, facet, (answer for _, answer in answers)):
-                differing[item, facet.id] = tuple(answers)
+            answers = tuple(list_answers(round_state, item, facet.id))
+            if not answers:
+                if facet.required or not any(round_state.rating_in_slot(slot, item) for slot in round_state.slots):
+                    unrated.add((item, facet.id))
+            elif not all_agree(round_state, facet, (answer for _, answer in answers)):
+                differing[item, facet.id] = answers
+            elif len(answers) < assigned[item]:
+                incomplete[item, facet.id] = answers
             else:
-                agreed += bool(answers)
-    comparison = _Comparison(differing, agreed)
+                agreed[item, facet.id] = answers
+    comparison = _Comparison(agreed, differing, incomplete, unrated)
     if round_state.status == CLOSED:
         round_state.cache[key] = comparison
     return comparison
 
 
-def list_differing(state: State, name: str) -> Set[tuple[str, str]]:
+def list_differing(state: State, name: str) -> Set[Case]:
     """Returns the (item, facet) pairs on which the raters of a round differ, settled or not."""
     return _compare_slots(state.round(name)).differing.keys()
 
@@ -90,6 +98,16 @@ def list_disagreements(state: State, name: str) -> list[Disagreement]:
     return _build_disagreements(round_state, _compare_slots(round_state).differing)
 
 
+def list_incomplete_cases(state: State, name: str) -> list[Disagreement]:
+    """Returns the answers that fewer raters gave than planned, settled or not; none of excluded items."""
+    round_state = state.round(name)
+    excluded = _list_excluded(round_state)
+    cases = {
+        case: answers for case, answers in _compare_slots(round_state).incomplete.items() if case[0] not in excluded
+    }
+    return _build_disagreements(round_state, cases)
+
+
 def list_word_differences(state: State, name: str) -> list[Disagreement]:
     """Returns items whose raters gave the same codes but filled in different fields, settled or not."""
     round_state = state.round(name)
@@ -97,7 +115,7 @@ def list_word_differences(state: State, name: str) -> list[Disagreement]:
     for facet in round_state.plan.facets:
         for item in round_state.items_left() if find_kind(facet).has_fields else ():
             answers = list_answers(round_state, item, facet.id)
-            if _differ_in_words(round_state, item, facet, [answer for _, answer in answers]):
+            if differ_in_words(round_state, item, facet, [answer for _, answer in answers]):
                 cases[item, facet.id] = tuple(answers)
     return _build_disagreements(round_state, cases, words_only=True)
 
@@ -108,10 +126,10 @@ def is_settled(case: Disagreement) -> bool:
     return decision is not None and not (case.words_only and differing_fields(decision.answer))
 
 
-def _differ_in_words(round_state: RoundState, item: str, facet: Facet, values: list[Any]) -> bool:
+def differ_in_words(round_state: RoundState, item: str, facet: Facet, values: list[Any]) -> bool:
     """Returns whether the codes are equal while the fields of the ratings or of the decision differ."""
     kind = find_kind(facet)
-    if not kind.has_fields or not _all_agree(round_state, facet, values):
+    if not kind.has_fields or not all_agree(round_state, facet, values):
         return False
     decisions = round_state.decisions.get((item, facet.id), [])
     decided_last = [decision.answer for decision in decisions[-1:]]
@@ -119,7 +137,7 @@ def _differ_in_words(round_state: RoundState, item: str, facet: Facet, values: l
 
 
 def _build_disagreements(
-    round_state: RoundState, cases: Mapping[tuple[str, str], tuple[tuple[str, Any], ...]], *, words_only: bool = False
+    round_state: RoundState, cases: CaseAnswers, *, words_only: bool = False
 ) -> list[Disagreement]:
     comments_by_item: dict[str, list[Comment]] = {}
     for comment in round_state.comments:
@@ -129,23 +147,71 @@ def _build_disagreements(
         decision = round_state.decisions.get((item, facet))
         comments = tuple(comment for comment in comments_by_item.get(item, ()) if comment.facet in (facet, ""))
         tie = round_state.tie_comments.get((item, facet))
+        proposal = round_state.proposals.get((item, facet))
         disagreements.append(
-            Disagreement(item, facet, answers, comments, tie, decision[-1] if decision else None, words_only)
+            Disagreement(item, facet, answers, comments, tie, decision[-1] if decision else None, words_only, proposal)
         )
     return disagreements
 
 
+@dataclass(frozen=True)
+class Undecided:
+    """The (item, facet) pairs of a closed round that have no decision, by the reason."""
+
+    round: str
+    disagreements: frozenset[Case] = frozenset()
+    incomplete: frozenset[Case] = frozenset()
+    """Answered by fewer raters than planned."""
+    agreed: frozenset[Case] = frozenset()
+    """The raters agree, but nobody recorded it: closed by an older version, or words unified after closing."""
+    unrated: frozenset[Case] = frozenset()
+
+    def __bool__(self) -> bool:
+        return bool(self.items)
+
+    @property
+    def items(self) -> frozenset[str]:
+        return frozenset(item for item, _ in self.disagreements | self.incomplete | self.agreed | self.unrated)
+
+    def describe(self) -> str:
+        """Returns the counts by reason, as in `3 items with a disagreement, 2 not rated`."""
+        reasons = (
+            (self.disagreements, "with an open disagreement"),
+            (self.incomplete, "answered by fewer raters than planned"),
+            (self.agreed, "agreed on but not recorded"),
+            (self.unrated, "not rated"),
+        )
+        counts = [(len({item for item, _ in cases}), words) for cases, words in reasons]
+        return ", ".join(f"{count:,} {words}" for count, words in counts if count)
+
+
+def find_undecided(state: State, name: str) -> Undecided:
+    """Returns what a closed round still has to decide; other facets of an excluded item need no decision."""
+    round_state = require_closed(state, name)
+    key = (
+        "undecided",
+        round_state.decided_at,
+        round_state.closed,
+        len(round_state.unifications),
+        len(round_state.gone),
+    )
+    if key not in round_state.cache:
+        comparison, excluded = _compare_slots(round_state), _list_excluded(round_state)
+
+        def left(cases: Iterable[Case]) -> frozenset[Case]:
+            return frozenset(case for case in cases if case not in round_state.decisions and case[0] not in excluded)
+
+        round_state.cache[key] = Undecided(
+            name, *map(left, (comparison.differing, comparison.incomplete, comparison.agreed, comparison.unrated))
+        )
+    undecided: Undecided = round_state.cache[key]
+    return undecided
+
+
 def count_undecided_agreements(state: State, name: str) -> int:
     """Returns how many answers of a closed round all raters agree on without a recorded decision."""
-    round_state = _require_closed(state, name)
-    comparison = _compare_slots(round_state)
-    decided = round_state.decisions.keys() - comparison.differing.keys()
-    return comparison.agreed - sum(item not in round_state.gone for item, _ in decided)
-
-
-def list_settlement_methods(plan: RoundPlan) -> tuple[str, ...]:
-    """Returns how the disagreements of a round may be settled."""
-    return _WAYS[plan.settle]
+    round_state = require_closed(state, name)
+    return len(_compare_slots(round_state).agreed.keys() - round_state.decisions.keys())
 
 
 def is_settled_round(state: State, name: str) -> bool:
@@ -154,33 +220,39 @@ def is_settled_round(state: State, name: str) -> bool:
     A later rating could still differ, so an incomplete round that can be reopened is never settled.
     """
     round_state = state.round(name)
-    return (round_state.final or is_complete(round_state)) and _compare_slots(
-        round_state
-    ).differing.keys() <= round_state.decisions.keys()
+    if not (round_state.final or is_complete(round_state)):
+        return False
+    incomplete = {(case.item, case.facet) for case in list_incomplete_cases(state, name)}
+    return _compare_slots(round_state).differing.keys() | incomplete <= round_state.decisions.keys()
 
 
-def build_agreed_act(state: State, name: str, actor: str) -> NewAct | None:
-    """Builds the act that decides all answers on which the raters agree; None if none is left."""
-    round_state = _require_closed(state, name)
+def build_agreed_act(
+    state: State, name: str, actor: str, *, closing: bool = False, incomplete: str = ""
+) -> NewAct | None:
+    """Builds the act that decides all answers on which the raters agree; None if none is left.
+
+    `closing` builds it for a round that the same transaction closes. With a reason in `incomplete`, it also decides
+    the answers that fewer raters gave than planned; they are recorded as `single`, never as agreement.
+    """
+    round_state = state.round(name) if closing else require_closed(state, name)
+    comparison, excluded = _compare_slots(round_state), _list_excluded(round_state) if incomplete else frozenset()
+    fewer = {case: answers for case, answers in comparison.incomplete.items() if incomplete and case[0] not in excluded}
     entries = []
-    for facet in round_state.plan.facets:
-        for item in round_state.items_left():
-            answers = list_answers(round_state, item, facet.id)
-            if not answers or (item, facet.id) in round_state.decisions or not find_kind(facet).is_compared:
-                continue
-            values = [answer for _, answer in answers]
-            if _all_agree(round_state, facet, values):
-                how = AGREEMENT if len(values) > 1 else SINGLE
-                entry = {
-                    "item": item,
-                    "facet": facet.id,
-                    "answer": find_kind(facet).combine(values, find_all_words(round_state)),
-                    "how": how,
-                }
-                entries.append(entry | ({"simulated": True} if is_simulated(round_state, item) else {}))
-    return (
-        NewAct("decision", actor, {"round": name, "decisions": entries}, round_state.plan.codebook) if entries else None
-    )
+    for (item, facet), answers in {**comparison.agreed, **fewer}.items():
+        if (item, facet) in round_state.decisions:
+            continue
+        values = [answer for _, answer in answers]
+        kind = find_kind(round_state.plan.facet(facet))
+        entry = {
+            "item": item,
+            "facet": facet,
+            "answer": kind.combine(values, find_all_words(round_state)),
+            "how": AGREEMENT if len(values) > 1 and (item, facet) not in fewer else SINGLE,
+        }
+        entries.append(entry | ({"simulated": True} if is_simulated(round_state, item) else {}))
+    payload: dict[str, Any] = {"round": name, "decisions": entries}
+    payload |= {"reason": incomplete} if fewer else {}
+    return NewAct("decision", actor, payload, round_state.plan.codebook) if entries else None
 
 
 def is_simulated(round_state: RoundState, item: str) -> bool:
@@ -189,100 +261,8 @@ def is_simulated(round_state: RoundState, item: str) -> bool:
     return any(rating.simulated for rating in ratings if rating)
 
 
-def build_comment_act(
-    state: State, name: str, actor: str, item: str, facet: str, text: str, *, lead: str = ""
-) -> NewAct:
-    """Builds the act that comments on a disagreement."""
-    round_state = _require_closed(state, name)
-    _require_part(round_state, actor, lead)
-    if actor == round_state.plan.tie_breaker and not _is_decided(round_state, item, facet):
-        raise StateError(f"{actor!r} is the tie-breaker: record the independent comment with `quaestor decisions tie`")
-    if not text.strip():
-        raise InputError("the comment is empty: write something")
-    _require_dispute(state, name, item, facet)
-    payload = {"round": name, "item": item, "facet": facet, "text": text}
-    return NewAct("comment", actor, payload, round_state.plan.codebook)
-
-
-def build_tie_act(
-    state: State,
-    name: str,
-    actor: str,
-    item: str,
-    facet: str,
-    answer: Any,
-    text: str = "",
-    *,
-    simulated: bool = False,
-) -> NewAct:
-    """Builds the act of the tie-breaker's own answer, given without knowing who answered what."""
-    round_state = _require_closed(state, name)
-    if actor != round_state.plan.tie_breaker:
-        tie_breaker = repr(round_state.plan.tie_breaker) if round_state.plan.tie_breaker else "nobody"
-        raise StateError(f"{actor!r} is not the tie-breaker of {name!r}: {tie_breaker} is")
-    _require_dispute(state, name, item, facet, words_too=False)
-    if _is_decided(round_state, item, facet):
-        raise StateError(f"{item!r} is already settled: a comment would no longer be independent")
-    if (item, facet) in round_state.tie_comments:
-        raise StateError(f"the comment on {item!r} is already recorded and cannot be changed")
-    value = check_answer(round_state.plan.facet(facet), state.history.at(round_state.plan.codebook), answer)
-    payload = {"round": name, "item": item, "facet": facet, "answer": value, "text": text}
-    payload |= {"simulated": True} if simulated else {}
-    return NewAct("tie.comment", actor, payload, round_state.plan.codebook)
-
-
-def build_decision_act(
-    state: State,
-    name: str,
-    actor: str,
-    item: str,
-    facet: str,
-    answer: Any,
-    how: str,
-    reason: str = "",
-    *,
-    lead: str = "",
-    simulated: bool = False,
-) -> NewAct:
-    """Builds the act that settles a disagreement by a method that the round allows.
-
-    Only raters, the tie-breaker and the lead may decide. If raters agree on the codes and differ in the fields, the
-    fields can be settled by discussion at any time.
-    """
-    round_state = _require_closed(state, name)
-    _require_part(round_state, actor, lead)
-    words_only = _require_dispute(state, name, item, facet)
-    methods = WORD_METHODS if words_only else list_settlement_methods(round_state.plan)
-    if how not in methods:
-        settled_by = "discussion of its fields" if words_only else round_state.plan.settle
-        raise InputError(f"{name!r} is settled by {settled_by}, allowed: {join_with_or(methods)}")
-    tie_comment = round_state.tie_comments.get((item, facet))
-    if how == TIE_BREAKER:
-        if actor != round_state.plan.tie_breaker:
-            raise StateError(
-                f"only {round_state.plan.tie_breaker or 'a tie-breaker'} may decide alone in {name!r}: "
-                "settle it by discussion"
-            )
-    elif actor == round_state.plan.tie_breaker and how == DISCUSSION:
-        raise StateError(f"{actor!r} is the tie-breaker and takes no part in the discussion of {item!r}")
-    if how == TOGETHER and tie_comment is None:
-        raise StateError(f"the tie-breaker has not commented on {item!r} yet: wait for the independent comment")
-    value = check_answer(round_state.plan.facet(facet), state.history.at(round_state.plan.codebook), answer)
-    if value == CANNOT_JUDGE:
-        raise InputError(f"{item!r} cannot be settled with {CANNOT_JUDGE!r}: decide what it is, or exclude it")
-    if words_only and not _all_agree(
-        round_state, round_state.plan.facet(facet), [value, list_answers(round_state, item, facet)[0][1]]
-    ):
-        raise StateError(f"the raters agree on the codes of {item!r}: settle the fields and leave the codes unchanged")
-    entry = {"item": item, "facet": facet, "answer": value, "how": how}
-    payload: dict[str, Any] = {"round": name, "decisions": [entry]}
-    payload |= {"reason": reason} if reason else {}
-    payload |= {"simulated": True} if simulated else {}
-    return NewAct("decision", actor, payload, round_state.plan.codebook)
-
-
 def build_published_act(name: str, actor: str, source: str, entries: list[dict[str, Any]], codebook: int) -> NewAct:
-    """Builds the act that imports decisions published without their ratings."""
+    """Builds the act that imports decisions made outside Quaestor, without their ratings."""
     return NewAct("decision.import", actor, {"name": name, "source": source, "decisions": entries}, codebook)
 
 
@@ -305,7 +285,7 @@ def list_kept(state: State, name: str) -> set[str] | None:
     round_state = state.rounds.get(name)
     if round_state is None or round_state.status != CLOSED:
         return None
-    facet = next((facet for facet in round_state.plan.facets if facet.kind == KeepKind.name), None)
+    facet = _find_keep_facet(round_state)
     if facet is None:
         raise StateError(f"the round {name!r} has no facet of the kind keep: a funnel step cannot use it")
     known = round_state.cache.get("kept")
@@ -323,41 +303,39 @@ def _list_kept(round_state: RoundState, facet: Facet) -> set[str] | None:
     rated = {item for item in round_state.items_left() if list_answers(round_state, item, facet.id)}
     if not rated or rated - set(decisions):
         return None
-    return {
-        item
-        for item, decision in decisions.items()
-        if decision.answer != CANNOT_JUDGE and decision.answer["answer"] == KEEP
-    }
+    return {item for item, decision in decisions.items() if _keeps(decision)}
 
 
-def _require_dispute(state: State, name: str, item: str, facet: str, *, words_too: bool = True) -> bool:
-    """Raises unless raters disagree on an item; returns whether they differ only in the fields of passages."""
-    round_state = state.round(name)
-    names = [facet_plan.id for facet_plan in round_state.plan.facets]
-    if facet not in names:
-        raise InputError(f"the round {name!r} has no facet {facet!r}, allowed: {join_with_or(names)}")
-    answers = [answer for _, answer in list_answers(round_state, item, facet)]
-    if not answers:
-        raise InputError(f"the item {item!r} has no ratings in {name!r}")
-    facet_plan = round_state.plan.facet(facet)
-    if words_too and _differ_in_words(round_state, item, facet_plan, answers):
-        return True
-    if _all_agree(round_state, facet_plan, answers):
-        raise StateError(f"the raters agree on {item!r}: there is nothing to settle")
-    return False
+def find_excluded_items(state: State) -> frozenset[str]:
+    """Returns the items whose last decision on keeping them, in any closed round, is to exclude them."""
+    last: dict[str, Decision] = {}
+    for round_state in state.rounds.values():
+        facet = _find_keep_facet(round_state)
+        if facet is None or round_state.status != CLOSED:
+            continue
+        for item, decision in round_state.last_decisions(facet.id).items():
+            if item not in last or decision.number > last[item].number:
+                last[item] = decision
+    return frozenset(item for item, decision in last.items() if not _keeps(decision))
 
 
-def _require_part(round_state: RoundState, actor: str, lead: str) -> None:
-    if round_state.slot_of(actor) is None and actor not in (round_state.plan.tie_breaker, lead):
-        people = join_with_or(rater for slot in round_state.slots for rater in slot.raters)
-        raise StateError(f"{actor!r} does not rate in {round_state.plan.round!r}: its raters are {people}")
+def _list_excluded(round_state: RoundState) -> frozenset[str]:
+    """Returns the items that the decisions of this round exclude."""
+    facet = _find_keep_facet(round_state)
+    decisions = round_state.last_decisions(facet.id) if facet else {}
+    return frozenset(item for item, decision in decisions.items() if not _keeps(decision))
 
 
-def _is_decided(round_state: RoundState, item: str, facet: str) -> bool:
-    return (item, facet) in round_state.decisions
+def _keeps(decision: Decision) -> bool:
+    return bool(decision.answer != CANNOT_JUDGE and decision.answer["answer"] == KEEP)
 
 
-def _require_closed(state: State, name: str) -> RoundState:
+def _find_keep_facet(round_state: RoundState) -> Facet | None:
+    return next((facet for facet in round_state.plan.facets if facet.kind == KeepKind.name), None)
+
+
+def require_closed(state: State, name: str) -> RoundState:
+    """Returns a closed round; raises StateError for an open one."""
     round_state = state.round(name)
     if round_state.status != CLOSED:
         raise StateError(f"the round {name!r} is open: close it before settling disagreements")

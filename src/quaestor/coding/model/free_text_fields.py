@@ -129,12 +129,18 @@ def _is_code(state: State, answer: str) -> bool:
     return all(part.strip() in state.history.latest.codes for part in answer.split(";"))
 
 
+def _proposal(state: State, payload: Payload, change: Change) -> dict[str, Any]:
+    changed = _text("reason", payload["item"], payload, change)
+    return _decided(state, _facets(state, payload), changed, change)
+
+
 WALKS: Mapping[str, Walk] = {
     "rating": _rating,
     "practice": _rating,
     "comment": _comment,
     "tie.comment": _comment,
     "decision": _decision,
+    "decision.propose": _proposal,
     "decision.import": _decision,
     "round.open": _opening,
     "words.unify": _unification,

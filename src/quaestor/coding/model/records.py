@@ -265,12 +265,28 @@ class Decision:
     item: str
     facet: str
     answer: Any
-    how: str  # agreement, single, discussion, tie-breaker, together, published
+    how: str  # agreement, single, discussion, one-person, tie-breaker, together, published
     actor: str
     time: str
     reason: str = ""
     source: str = ""
     simulated: bool = False
+    assents: tuple[str, ...] = ()
+    """The people who assented to a decision by discussion; empty if it was recorded before assents were."""
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A decision by discussion that waits for the assent of everybody involved."""
+
+    number: int
+    answer: Any
+    how: str
+    reason: str
+    actor: str
+    time: str
+    simulated: bool = False
+    assents: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -285,6 +301,7 @@ class Disagreement:
     decision: Decision | None = None
     words_only: bool = False
     """Whether all raters gave the same codes and differ only in the fields of a passage."""
+    proposal: Proposal | None = None
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Builds the acts that open, close and reopen rounds, replace raters and go on to the next set."""
+"""Builds the acts that open rounds, replace raters and go on to the next set."""
 
 from __future__ import annotations
 
@@ -109,64 +109,6 @@ def list_blindness_notes(rounds: Iterable[RoundState]) -> list[str]:
     ]
 
 
-def build_close_act(state: State, name: str, actor: str, incomplete: str = "", *, final: bool = False) -> NewAct:
-    """Builds the act that closes a round; an incomplete round needs a reason.
-
-    A final round cannot be reopened. One that was closed as incomplete can be declared final later.
-    """
-    round_state = state.round(name)
-    if final and round_state.status == CLOSED and not round_state.final:
-        return NewAct("round.close", actor, {"round": name, "final": True}, round_state.plan.codebook)
-    round_state = _require_open(state, name)
-    left = list_missing(round_state)
-    sets = round_state.sets
-    if (left or round_state.set < len(sets)) and not incomplete:
-        unopened = sum(len(items) for items in sets[round_state.set :])
-        problem = f"{len(left)} ratings are missing" if left else f"{unopened} items are in sets not opened yet"
-        raise StateError(f"{name!r} is not complete, {problem}: rate them, or close it with --incomplete and a reason")
-    payload: dict[str, object] = {"round": name, "incomplete": incomplete}
-    payload |= {"final": True} if final else {}
-    return NewAct("round.close", actor, payload, round_state.plan.codebook)
-
-
-def build_reopen_act(state: State, name: str, actor: str, reason: str, *, not_blind: bool = False) -> NewAct:
-    """Builds the act that reopens a closed round.
-
-    Once anybody has seen ratings of others, this needs `not_blind`, and every result of the round says so.
-    """
-    round_state = state.round(name)
-    if round_state.status == OPEN:
-        raise StateError(f"{name!r} is already open")
-    if round_state.final:
-        raise StateError(f"{name!r} was closed as final: rate its items again in a new round")
-    if not reason:
-        raise StateError(f"reopening {name!r} needs a reason: give one with --reason")
-    if round_state.decisions or round_state.comments or round_state.tie_comments:
-        raise StateError(f"{name!r} has been discussed or decided: rate its items again in a new round")
-    followers = [other.plan.round for other in state.rounds.values() if other.plan.after == name]
-    if followers:
-        raise StateError(f"{followers[0]!r} was opened after {name!r}: its ratings can no longer change")
-    payload: dict[str, object] = {"round": name, "reason": reason}
-    saw = round_state.unblinded or (["its raters"] if round_state.compared else [])
-    if saw and round_state.plan.blind:
-        if not not_blind:
-            raise StateError(
-                f"{', '.join(saw)} saw the ratings of {name!r}, so it is no longer blind: rate its items "
-                "again in a new round, or reopen it with --not-blind, and all its results will say so"
-            )
-        payload["not_blind"] = True
-    return NewAct("round.reopen", actor, payload, round_state.plan.codebook)
-
-
-def can_reopen_blind(state: State, name: str) -> bool:
-    """Returns whether a closed round could be reopened with its raters still blind."""
-    try:
-        act = build_reopen_act(state, name, "", "to see whether it is possible", not_blind=True)
-    except StateError:
-        return False
-    return "not_blind" not in act.payload
-
-
 def build_waive_act(state: State, name: str, actor: str, reason: str) -> NewAct:
     """Builds the act that lets later rounds open although this round missed its threshold."""
     round_state = state.round(name)
@@ -179,7 +121,7 @@ def build_waive_act(state: State, name: str, actor: str, reason: str) -> NewAct:
 
 def build_replace_act(state: State, name: str, actor: str, rater: str, by: str, reason: str = "") -> NewAct:
     """Builds the act that assigns a rater's unrated items to somebody else; existing ratings are kept."""
-    round_state = _require_open(state, name)
+    round_state = require_open(state, name)
     slot = round_state.slot_of(rater)
     if slot is None or slot.rater != rater:
         raise StateError(
@@ -197,13 +139,13 @@ def build_replace_act(state: State, name: str, actor: str, rater: str, by: str, 
 
 
 def build_deadline_act(state: State, name: str, actor: str, deadline: str) -> NewAct:
-    round_state = _require_open(state, name)
+    round_state = require_open(state, name)
     return NewAct("round.deadline", actor, {"round": name, "deadline": deadline}, round_state.plan.codebook)
 
 
 def build_next_set_act(state: State, name: str, actor: str, *, simulated: bool = False) -> NewAct:
     """Builds the act that opens the next set; refused while ratings of this set are missing."""
-    round_state = _require_open(state, name)
+    round_state = require_open(state, name)
     sets = round_state.sets
     if round_state.set >= len(sets):
         raise StateError(f"{name!r} has no set after {round_state.set}: close the round")
@@ -217,7 +159,8 @@ def build_next_set_act(state: State, name: str, actor: str, *, simulated: bool =
     return NewAct("round.set", actor, payload, round_state.plan.codebook)
 
 
-def _require_open(state: State, name: str) -> RoundState:
+def require_open(state: State, name: str) -> RoundState:
+    """Returns an open round; raises StateError for a closed one."""
     round_state = state.round(name)
     if round_state.status != OPEN:
         raise StateError(f"the round {name!r} is closed: reopen it with `quaestor round reopen {name}`")

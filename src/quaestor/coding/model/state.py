@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from quaestor.base.errors import StateError
@@ -21,6 +21,7 @@ from quaestor.coding.model.records import (
     Decision,
     Facet,
     Practice,
+    Proposal,
     Rating,
     RoundPlan,
     Unification,
@@ -28,6 +29,8 @@ from quaestor.coding.model.records import (
 from quaestor.store.records import Act
 
 OPEN, CLOSED = "open", "closed"
+AGREEMENT, SINGLE = "agreement", "single"
+"""How the answers are decided that need no discussion, when a round closes; undone if it is reopened."""
 _LATEST_ACTS = 400
 """How many of the latest acts are kept for the activity list."""
 
@@ -84,6 +87,8 @@ class RoundState:
     comments: list[Comment] = field(default_factory=list)
     tie_comments: dict[tuple[str, str], Comment] = field(default_factory=dict)
     decisions: dict[tuple[str, str], list[Decision]] = field(default_factory=dict)
+    proposals: dict[tuple[str, str], Proposal] = field(default_factory=dict)
+    """By item and facet: the decision that waits for assents."""
     unifications: list[Unification] = field(default_factory=list)
     reread: dict[str, int] = field(default_factory=dict)
     """Items to rate again, each with the number of the act that requested it."""
@@ -312,6 +317,9 @@ def _fold_reopen(state: State, act: Act) -> None:
     round_state = state.rounds[act.payload["round"]]
     round_state.status, round_state.closed, round_state.incomplete, round_state.waived = OPEN, "", "", ""
     round_state.not_blind = round_state.not_blind or bool(act.payload.get("not_blind"))
+    if round_state.decisions:
+        round_state.decided_at = act.number
+        round_state.decisions.clear()  # only decisions by agreement: a discussed round cannot be reopened
 
 
 def _fold_waive(state: State, act: Act) -> None:
@@ -381,8 +389,9 @@ def _fold_comment(state: State, act: Act) -> None:
 
 def _fold_decision(state: State, act: Act) -> None:
     payload = act.payload
-    state.rounds[payload["round"]].decided_at = act.number
-    decisions = state.rounds[payload["round"]].decisions
+    round_state = state.rounds[payload["round"]]
+    round_state.decided_at = act.number
+    decisions = round_state.decisions
     for entry in payload["decisions"]:
         decision = Decision(
             act.number,
@@ -394,8 +403,31 @@ def _fold_decision(state: State, act: Act) -> None:
             act.time,
             payload.get("reason", ""),
             simulated=bool(payload.get("simulated") or entry.get("simulated")),
+            assents=tuple(payload.get("assents", ())),
         )
         decisions.setdefault((decision.item, decision.facet), []).append(decision)
+        round_state.proposals.pop((decision.item, decision.facet), None)
+
+
+def _fold_proposal(state: State, act: Act) -> None:
+    payload = act.payload
+    state.rounds[payload["round"]].proposals[payload["item"], payload["facet"]] = Proposal(
+        act.number,
+        payload["answer"],
+        payload["how"],
+        payload.get("reason", ""),
+        act.actor,
+        act.time,
+        bool(payload.get("simulated")),
+        (act.actor,),
+    )
+
+
+def _fold_assent(state: State, act: Act) -> None:
+    payload = act.payload
+    proposals = state.rounds[payload["round"]].proposals
+    proposal = proposals[payload["item"], payload["facet"]]
+    proposals[payload["item"], payload["facet"]] = replace(proposal, assents=(*proposal.assents, act.actor))
 
 
 def _fold_published(state: State, act: Act) -> None:
@@ -445,7 +477,8 @@ def _fold_practice(state: State, act: Act) -> None:
 
 
 _QUIET = (
-    "rating", "ratings.import", "practice", "comment", "tie.comment", "round.unblind", "round.deadline",
+    "rating", "ratings.import", "practice", "comment", "tie.comment", "decision.propose", "decision.assent",
+    "round.unblind", "round.deadline",
     "survey.invite",
 )  # fmt: skip
 _FOLDS: dict[str, Callable[[State, Act], None]] = {
@@ -462,6 +495,8 @@ _FOLDS: dict[str, Callable[[State, Act], None]] = {
     "comment": _fold_comment,
     "tie.comment": _fold_comment,
     "decision": _fold_decision,
+    "decision.propose": _fold_proposal,
+    "decision.assent": _fold_assent,
     "decision.import": _fold_published,
     "words.unify": _fold_unify,
     "words.reread": _fold_reread,

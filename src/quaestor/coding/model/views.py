@@ -8,10 +8,10 @@ from itertools import islice
 
 from quaestor.base.errors import StateError
 from quaestor.coding.model.assignment import ItemQueue, order_items, shuffle_answers
-from quaestor.coding.model.decisions import is_settled_round, list_disagreements
+from quaestor.coding.model.closing import can_reopen_blind
+from quaestor.coding.model.decisions import is_settled_round, list_disagreements, list_incomplete_cases
 from quaestor.coding.model.phrases import find_words_before
 from quaestor.coding.model.records import Codebook, Disagreement, Practice, RaterView, Rating, RoundPlan, TieCase
-from quaestor.coding.model.rounds import can_reopen_blind
 from quaestor.coding.model.state import CLOSED, RaterSlot, RoundState, State
 from quaestor.store.records import NewAct
 
@@ -139,12 +139,15 @@ def needs_consent(state: State, name: str, actor: str) -> bool:
     return round_state.status != CLOSED or round_state.slot_of(actor) is not None or can_reopen_blind(state, name)
 
 
-def list_visible_disagreements(state: State, name: str, actor: str, lead: str) -> list[Disagreement]:
-    """Returns the disagreements of a closed round with the names of the raters."""
+def list_visible_cases(state: State, name: str, actor: str, lead: str) -> list[Disagreement]:
+    """Returns what a closed round has to settle, with the names of the raters.
+
+    These are the disagreements, then the answers that fewer raters gave than planned.
+    """
     require_lead_view(state, name, actor, lead)
     if state.round(name).status != CLOSED:
         raise StateError(f"the round {name!r} is open: its disagreements are shown once it is closed")
-    return list_disagreements(state, name)
+    return [*list_disagreements(state, name), *list_incomplete_cases(state, name)]
 
 
 def list_tie_cases(state: State, name: str, actor: str) -> list[TieCase]:

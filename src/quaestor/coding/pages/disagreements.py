@@ -6,25 +6,29 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.coding.disagreements import comment_on_item, settle_agreed, settle_item
+from quaestor.coding.disagreements import assent_to_proposal, comment_on_item, settle_agreed, settle_item
 from quaestor.coding.model.answers import name_answer, write_cell
 from quaestor.coding.model.decisions import (
-    DISCUSSION,
-    TIE_BREAKER,
-    TOGETHER,
-    WORD_METHODS,
     count_undecided_agreements,
     is_settled,
     is_settled_round,
     list_answers,
-    list_settlement_methods,
     list_word_differences,
 )
 from quaestor.coding.model.facet_kinds import find_kind
 from quaestor.coding.model.facet_kinds.passages import is_passages
 from quaestor.coding.model.records import Codebook, Decision, Disagreement, Facet
+from quaestor.coding.model.settlement import (
+    DISCUSSION,
+    ONE_PERSON,
+    TIE_BREAKER,
+    TOGETHER,
+    WORD_METHODS,
+    list_needed_assents,
+    list_settlement_methods,
+)
 from quaestor.coding.model.state import CLOSED, RaterSlot, RoundState, State
-from quaestor.coding.model.views import list_visible_disagreements, needs_consent
+from quaestor.coding.model.views import list_visible_cases, needs_consent
 from quaestor.coding.pages.disputed_answers import (
     AnswerSource,
     DisputeQuestion,
@@ -39,7 +43,16 @@ from quaestor.coding.visibility import Viewer, Visibility
 from quaestor.study.contributions import TextMask
 from quaestor.study.folder import Study
 
-_METHODS = {DISCUSSION: "by discussion", TOGETHER: "together with the tie-breaker", TIE_BREAKER: "by the tie-breaker"}
+_METHODS = {
+    DISCUSSION: "by discussion, with the assent of every rater of the item",
+    TOGETHER: "together with the tie-breaker, with the assent of all",
+    ONE_PERSON: "by one person, with a reason",
+    TIE_BREAKER: "by the tie-breaker",
+}
+_OUTCOMES = {
+    DISCUSSION: "by discussion", TOGETHER: "together with the tie-breaker", ONE_PERSON: "by one person",
+    TIE_BREAKER: "by the tie-breaker", "agreement": "by agreement", "single": "by the only rater of the item",
+}  # fmt: skip
 _ALONE, _TWO_STEP = "tie-breaker", "two-step"
 
 
@@ -64,6 +77,21 @@ class CaseOutcome:
 
 
 @dataclass(frozen=True)
+class CaseProposal:
+    """A proposed decision that waits for assents."""
+
+    number: int
+    label: str
+    how: str
+    who: str
+    time: str
+    reason: str
+    waits_for: str
+    can_assent: bool
+    """Whether the viewer is one of those who still have to assent."""
+
+
+@dataclass(frozen=True)
 class DisagreementRow:
     """One disagreement of the list; the answers are in the order of the rater slots."""
 
@@ -74,6 +102,7 @@ class DisagreementRow:
     awaits_tie_breaker: bool
     tie_answer: str
     outcome: CaseOutcome | None
+    proposal: CaseProposal | None = None
 
 
 @dataclass(frozen=True)
@@ -145,6 +174,7 @@ class CaseFormatter:
             case.decision is None and case.tie_comment is None and self.round_state.plan.settle in (_ALONE, _TWO_STEP),
             self.name_answer(case.facet, case.tie_comment.answer) if case.tie_comment else "",
             self._build_outcome(case.decision) if case.decision else None,
+            self.build_proposal(case),
         )
 
     def list_outcomes(self, case: Disagreement) -> tuple[CaseOutcome, ...]:
@@ -156,11 +186,35 @@ class CaseFormatter:
     def _build_outcome(self, decision: Decision) -> CaseOutcome:
         return CaseOutcome(
             self.name_answer(decision.facet, decision.answer),
-            _METHODS.get(decision.how, decision.how),
-            self.visibility.name_actor(self._round, decision.actor),
+            _OUTCOMES.get(decision.how, decision.how),
+            self._name_people(decision.assents or (decision.actor,)),
             decision.time,
             self.visibility.mask_people(self._round, decision.reason),
             decision.simulated,
+        )
+
+    def _name_people(self, people: Sequence[str]) -> str:
+        return ", ".join(self.visibility.name_actor(self._round, person) for person in people)
+
+    def build_proposal(self, case: Disagreement) -> CaseProposal | None:
+        """Returns the proposed decision of a case with the people who still have to assent."""
+        proposal = case.proposal
+        if proposal is None:
+            return None
+        missing = [
+            person
+            for person in list_needed_assents(self.round_state, case.item, proposal.how)
+            if person not in proposal.assents
+        ]
+        return CaseProposal(
+            proposal.number,
+            self.name_answer(case.facet, proposal.answer),
+            _OUTCOMES[proposal.how],
+            self.visibility.name_actor(self._round, proposal.actor),
+            proposal.time,
+            self.visibility.mask_people(self._round, proposal.reason),
+            self._name_people(missing),
+            self.visibility.viewer.name in missing,
         )
 
     def build_question(self, case: Disagreement) -> DisputeQuestion:
@@ -266,6 +320,7 @@ class Case:
     total: int
     differs_in_words: bool = False
     """Whether the raters gave the same codes and their different fields are not settled yet."""
+    proposal: CaseProposal | None = None
 
     @property
     def outcome(self) -> CaseOutcome | None:
@@ -285,14 +340,14 @@ def is_active_tie_breaker(where: Where, name: str, viewer: Viewer) -> bool:
 def needs_view_consent(where: Where, name: str, viewer: Viewer) -> bool:
     """Returns whether the viewer must first consent to seeing others' ratings; raises if they may not see them."""
     with open_coding(where) as coding:
-        list_visible_disagreements(coding.state, name, viewer.name, coding.lead)
+        list_visible_cases(coding.state, name, viewer.name, coding.lead)
         return needs_consent(coding.state, name, viewer.name)
 
 
 def record_disagreements_view(where: Where, name: str, viewer: Viewer) -> None:
     """Records that the viewer sees the disagreements of a closed round; raises if they may not."""
     with open_coding(where) as coding:
-        list_visible_disagreements(coding.state, name, viewer.name, coding.lead)
+        list_visible_cases(coding.state, name, viewer.name, coding.lead)
         record_view(coding, name, viewer.name)
 
 
@@ -362,6 +417,7 @@ def build_case(
             sum(is_settled(other) for other in cases),
             len(cases),
             case.words_only and not is_settled(case),
+            formatter.build_proposal(case),
         )
     return _mask_case(page, book, mask) if mask else page  # masking is slow, so it happens outside the lock
 
@@ -372,7 +428,10 @@ def _mask_case(case: Case, book: Codebook, mask: TextMask) -> Case:
         replace(outcome, label=mask.mask(outcome.label), reason=mask.mask(outcome.reason)) for outcome in case.outcomes
     )
     question = mask_question(case.question, case.item, book, mask)
-    return replace(case, question=question, remarks=tuple(remarks), outcomes=tuple(outcomes))
+    proposal = case.proposal
+    if proposal is not None:
+        proposal = replace(proposal, label=mask.mask(proposal.label), reason=mask.mask(proposal.reason))
+    return replace(case, question=question, remarks=tuple(remarks), outcomes=tuple(outcomes), proposal=proposal)
 
 
 def _find_position(disagreements: Sequence[Disagreement], item: str, facet: str) -> int | None:
@@ -409,6 +468,13 @@ def settle_case(
         answers += [tie_comment.answer] if tie_comment is not None else []
         answer = read_submitted_answer(facet_plan, submitted, answers)
         return settle_item(coding, name, viewer.name, item, facet_plan.id, answer, how, reason, seen=seen, key=key)
+
+
+def assent_case(where: Where, name: str, viewer: Viewer, item: str, facet: str, proposal: int, *, key: str) -> bool:
+    """Records the viewer's assent to a proposal; returns whether that settles the case."""
+    with open_coding(where) as coding:
+        _require_recorded_view(coding, name, viewer)
+        return assent_to_proposal(coding, name, viewer.name, item, facet or None, proposal=proposal, key=key)
 
 
 def comment_case(where: Where, name: str, viewer: Viewer, item: str, facet: str, text: str, *, key: str) -> int:
@@ -461,7 +527,7 @@ def find_facet(round_state: RoundState, facet: str) -> Facet:
 
 def _open_cases(coding: CodingSession, name: str, viewer: Viewer) -> tuple[list[Disagreement], CaseFormatter]:
     state = coding.state
-    disagreements = list_visible_disagreements(state, name, viewer.name, coding.lead)
+    disagreements = list_visible_cases(state, name, viewer.name, coding.lead)
     _require_recorded_view(coding, name, viewer)
     return disagreements, CaseFormatter(state, Visibility(state, coding.lead, viewer), state.round(name))
 

@@ -10,9 +10,10 @@ from typing import Any
 from quaestor.base.clock import parse_utc
 from quaestor.base.errors import StateError
 from quaestor.base.names import fits_url
+from quaestor.coding.model.closing import build_reopen_act
 from quaestor.coding.model.facet_kinds.passages import PassagesKind
 from quaestor.coding.model.facet_kinds.phrase import PhraseKind
-from quaestor.coding.model.rounds import build_reopen_act, is_complete
+from quaestor.coding.model.rounds import is_complete
 from quaestor.coding.model.state import CLOSED, OPEN, RaterSlot, RoundState, State
 from quaestor.coding.round_acts import find_round_settings
 from quaestor.coding.round_setup import is_editable
@@ -260,5 +261,7 @@ _WORDS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "words.compare": lambda payload: f"compared the words of set {payload['set']}",
     "words.unify": lambda payload: f"unified words after set {payload['set']}",
     "words.reread": lambda payload: f"requested another rating of an item of set {payload['set']}",
+    "decision.propose": lambda payload: "proposed a decision",
+    "decision.assent": lambda payload: "assented to a decision",
     "decision": _describe_decisions,
 }

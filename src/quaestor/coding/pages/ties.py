@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from quaestor.base.errors import InputError
 from quaestor.coding.disagreements import break_tie, list_recorded_tie_cases
 from quaestor.coding.model.answers import name_answer
-from quaestor.coding.model.decisions import TIE_BREAKER, is_settled_round, list_settlement_methods
+from quaestor.coding.model.decisions import is_settled_round
 from quaestor.coding.model.facet_kinds import find_kind
 from quaestor.coding.model.records import Facet, TieCase
+from quaestor.coding.model.settlement import TIE_BREAKER, list_settlement_methods
 from quaestor.coding.model.state import CLOSED, RoundState, State
 from quaestor.coding.model.views import list_tie_cases
 from quaestor.coding.pages.disagreements import Key, find_facet

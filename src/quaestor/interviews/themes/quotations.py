@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from quaestor.base.errors import StateError
+from quaestor.coding.model.closing import can_reopen_blind
 from quaestor.coding.model.facet_kinds.passages import require_passage_facet
 from quaestor.coding.model.records import Codebook
-from quaestor.coding.model.rounds import can_reopen_blind, list_blindness_notes
+from quaestor.coding.model.rounds import list_blindness_notes
 from quaestor.coding.model.state import State
 from quaestor.coding.visibility import Viewer, Visibility
 from quaestor.interviews.coding.code_agreement import map_items_to_answers

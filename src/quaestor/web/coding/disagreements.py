@@ -15,6 +15,7 @@ from quaestor.base.errors import QuaestorError
 from quaestor.base.names import parse_whole_number
 from quaestor.coding.pages.disagreements import (
     DisagreementFilter,
+    assent_case,
     build_case,
     comment_case,
     is_active_tie_breaker,
@@ -96,6 +97,7 @@ class SettlingPages(CasePages):
             Route("/rounds/{name}/disagreements", self.disagreements, methods=["GET", "POST"], name="disagreements"),
             Route("/rounds/{name}/comments", self.comment, methods=["POST"], name="comment"),
             Route("/rounds/{name}/decisions", self.decide, methods=["POST"], name="decide"),
+            Route("/rounds/{name}/assents", self.assent, methods=["POST"], name="assent"),
             Route("/rounds/{name}/agreed", self.settle_agreed, methods=["POST"], name="settle-agreed"),
         ]
 
@@ -166,9 +168,28 @@ class SettlingPages(CasePages):
     async def decide(self, request: Request) -> Response:
         """Settles a case and shows the next open one."""
         name, who, form = request.path_params["name"], viewer(request), parse_fields(await request.body())
-        item, facet, filters = first_value(form, "item"), first_value(form, "facet"), _filter_in(form)
+        item, facet = first_value(form, "item"), first_value(form, "facet")
         try:
             await self.work(lambda: self._settle(name, who, item, facet, form))
+        except QuaestorError as error:
+            return await self._refused(request, error, form)
+        return await self._go_on(request, item, facet, form)
+
+    async def assent(self, request: Request) -> Response:
+        """Records the visitor's assent to a proposed decision and shows the next open case."""
+        name, who, form = request.path_params["name"], viewer(request), parse_fields(await request.body())
+        item, facet = first_value(form, "item"), first_value(form, "facet")
+        proposal, key = parse_whole_number(first_value(form, "proposal")) or 0, require_key(first_value(form, "key"))
+        try:
+            await self.work(lambda: assent_case(self.coding, name, who, item, facet, proposal, key=key))
+        except QuaestorError as error:
+            return await self._refused(request, error, form)
+        return await self._go_on(request, item, facet, form)
+
+    async def _go_on(self, request: Request, item: str, facet: str, form: Fields) -> Response:
+        """Leads to the next open case after one was settled or proposed."""
+        name, who, filters = request.path_params["name"], viewer(request), _filter_in(form)
+        try:
             case = await self.work(lambda: build_case(self.coding, name, who, item, facet, filters))
         except QuaestorError as error:
             return await self._refused(request, error, form)

@@ -48,6 +48,7 @@ PERMISSIONS_BY_ROUTE: Mapping[str, Permission | Public] = {
     "disagreements": Permission.RATE,
     "comment": Permission.RATE,
     "decide": Permission.RATE,
+    "assent": Permission.RATE,
     "settle-agreed": Permission.LEAD,
     "ties": Permission.BREAK_TIES,
     "rounds": Permission.LEAD,

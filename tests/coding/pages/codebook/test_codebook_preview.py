@@ -12,11 +12,12 @@ import pytest
 
 from quaestor.base.errors import StateError
 from quaestor.coding.codebook import CodebookChanged, change_codebook
+from quaestor.coding.model.closing import build_close_acts
 from quaestor.coding.model.codebook.history import UNDO
 from quaestor.coding.model.decisions import build_agreed_act, build_published_act
 from quaestor.coding.model.ratings import build_rating_act, list_labels
 from quaestor.coding.model.records import CANNOT_JUDGE, Codebook, Facet, RoundPlan
-from quaestor.coding.model.rounds import build_close_act, build_open_act
+from quaestor.coding.model.rounds import build_open_act
 from quaestor.coding.model.state import State
 from quaestor.coding.pages.codebook.browser import (
     build_trees,
@@ -100,7 +101,7 @@ def with_rounds(coding: CodingSession, dice: random.Random) -> None:
     raters = ("rater-1", "rater-2")
     begin_round(coding, "first", (OBJECT, GROUP), raters)
     rate_all(coding, "first", raters, dice)
-    coding.act(lambda state: build_close_act(state, "first", "lead"))
+    coding.act(lambda state: build_close_acts(state, "first", "lead"))
     coding.act(lambda state: build_agreed_act(state, "first", "lead"))
     entries = [{"item": item, "facet": "object", "answer": dice.choice(["training/loss", "setting"])} for item in ITEMS]
     coding.act(lambda state: build_published_act("printed", "lead", "table 2", entries, 1))
@@ -251,7 +252,7 @@ def test_a_tie_breaker_sees_no_counts_before_the_ties_are_broken(coding: CodingS
     assert "you are the tie-breaker of first" in explain_no_counts(sight(coding, breaker))
     rate_at_once(coding, "first", [("rater-1", item, {"object": "training"}) for item in ITEMS])
     rate_at_once(coding, "first", [("rater-2", item, {"object": "setting"}) for item in ITEMS])
-    coding.act(lambda state: build_close_act(state, "first", "lead"))
+    coding.act(lambda state: build_close_acts(state, "first", "lead"))
     assert "once its disagreements are settled" in explain_no_counts(sight(coding, breaker))
 
 
@@ -260,7 +261,7 @@ def test_a_lead_who_rated_is_shown_nothing_of_that_round_before_it_is_on_record(
     rate_all(coding, "first", ("lead", "rater-1"), random.Random(5), facets=1)
     during = preview_change(coding, "codebook.retire", {"code": "training/loss"}, LEAD)
     assert (during.moves, during.frozen) == ((), (("first", 1),))
-    coding.act(lambda state: build_close_act(state, "first", "lead"))
+    coding.act(lambda state: build_close_acts(state, "first", "lead"))
     coding.act(lambda state: build_agreed_act(state, "first", "rater-1"))
     after = preview_change(coding, "codebook.retire", {"code": "training/loss"}, LEAD)
     assert after.moves == ()
