@@ -25,7 +25,7 @@ def items_behind(study: Study, cell: str) -> tuple[list[ExampleItem], str]:
     """Returns the items of `TABLE:ROW:COLUMN` and a description of what they have in common."""
     own = [table.table for table in study.settings.tables]
     with open_computed(study, needs_results=not interviews_path(study).exists()) as computed:
-        results = computed.results
+        results, study = computed.results, computed.study
         # Interviews are handled directly: their cells count quotations, which no other feature has.
         if cell.partition(":")[0] not in (*own, FINDING) and (themes := themes_to_publish(computed.coding)) is not None:
             behind = find_quotations_behind(themes, cell, own)
@@ -37,6 +37,8 @@ def items_behind(study: Study, cell: str) -> tuple[list[ExampleItem], str]:
     if cell.startswith(f"{FINDING}:"):
         items, selection = items_of_finding(study, results, cell)
     else:
+        table = next((table for table in study.settings.tables if table.table == cell.partition(":")[0]), None)
+        results = computed.results_for(table) if table is not None else results
         items, selection = items_of_cell(study, results, cell)
     return [_example(results, item) for item in items], in_words(results, selection)
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from quaestor.base.errors import QuaestorError, SettingsError, StateError
 from quaestor.base.names import suggest
 from quaestor.coding.agreement import compute_round_agreement
+from quaestor.coding.model.decisions import Undecided, find_excluded_items, find_undecided
 from quaestor.coding.model.facet_kinds import find_kind
 from quaestor.coding.model.state import CLOSED, State
 from quaestor.coding.model.views import needs_consent, require_lead_view
@@ -20,6 +21,7 @@ from quaestor.publication.audit.compare import Alternatives
 from quaestor.publication.audit.printed import PRINTED_FILE, Printed, printed_folder, read_printed
 from quaestor.publication.audit.records import Audit, Key
 from quaestor.publication.audit.run import cells_by_name, require_printed, run_audit
+from quaestor.publication.results.citations import list_position_warnings, resolve_citations
 from quaestor.publication.results.decided_codes import NothingDecided
 from quaestor.publication.results.item_columns import StudyResults, compute_results
 from quaestor.publication.results.tables import make_table
@@ -61,13 +63,42 @@ def open_computed(study: Study, *, needs_results: bool = True) -> Iterator[Compu
         return
     with open_coding(study) as coding:
         _note_views(coding)
+        results = with_excluded = None
+        resolved = study
         try:
-            results: StudyResults | None = compute_results(study, coding.state)
+            results = compute_results(study, coding.state)
         except NothingDecided:
             if needs_results:
                 raise
-            results = None
-        yield Computed(study, results, coding, funnel[0] if funnel else None, tuple(_agreements(coding.state)))
+        else:
+            resolved = resolve_citations(study, coding.state.history, results.coded.book, results.keys)
+            if any(table.excluded for table in study.settings.tables):
+                with_excluded = compute_results(study, coding.state, with_excluded=True)
+        yield Computed(
+            resolved,
+            results,
+            coding,
+            funnel[0] if funnel else None,
+            tuple(_agreements(coding.state)),
+            tuple(_list_undecided(study, coding.state)),
+            with_excluded,
+            tuple(list_position_warnings(study, results.keys)) if results is not None else (),
+        )
+
+
+def _list_undecided(study: Study, state: State) -> Iterator[Undecided]:
+    """Yields what is undecided in the closed rounds that tables, themes and the funnel are made from."""
+    results = study.settings.results
+    references = [reference.split(".")[0] for reference in (results.code, results.phrase, results.confirm) if reference]
+    used = {*references, *(step.round for step in study.settings.funnel.steps if step.round)}
+    excluded = find_excluded_items(state)
+    for name, round_state in state.rounds.items():
+        has_passages = any(find_kind(facet).has_fields for facet in round_state.plan.facets)
+        if round_state.status != CLOSED or not (name in used or (has_passages and round_state.plan.kind == "main")):
+            continue
+        undecided = find_undecided(state, name).without(excluded)
+        if undecided:
+            yield undecided
 
 
 def rounds_shown_to_lead(state: State, lead: str) -> list[str]:
@@ -113,12 +144,14 @@ def compute_publication(computed: Computed, tell: Tell) -> Publication:
     tables: dict[str, Table] = {}
     missing: dict[str, str] = {}
     why = why_no_results(computed)
+    for warning in computed.warnings:
+        tell(f"warning: {warning}")
     for table in computed.study.settings.tables:
         if computed.results is None:
             missing[table.table] = why
             continue
         try:
-            tables[table.table] = make_table(computed.study, computed.results, table)
+            tables[table.table] = make_table(computed.study, computed.results_for(table), table)
             tell(f"table {table.table}: {table.title} ({tables[table.table].size})")
         except StateError as error:
             missing[table.table] = str(error)

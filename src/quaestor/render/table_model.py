@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 Number = int | float
@@ -89,6 +89,19 @@ class Table:
         """The number of rows as text."""
         rows = sum(len(group.rows) for group in self.groups)
         return f"{rows:,} {'row' if rows == 1 else 'rows'}"
+
+    def without_selections(self) -> Table:
+        """Returns the table without links to the items behind its cells."""
+        groups = tuple(
+            replace(
+                group,
+                rows=tuple(
+                    replace(row, cells=tuple(replace(cell, selection=None) for cell in row.cells)) for row in group.rows
+                ),
+            )
+            for group in self.groups
+        )
+        return replace(self, groups=groups)
 
     def cell(self, row: str, column: str) -> Cell | None:
         """Returns the cell at a row and a column, given by their keys."""

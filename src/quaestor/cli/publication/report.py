@@ -7,6 +7,7 @@ import re
 import tempfile
 from collections.abc import Callable
 from contextlib import contextmanager
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -35,20 +36,38 @@ def add_to(app: typer.Typer) -> None:
     app.command()(handbook)
 
 
+class UndecidedOption(StrEnum):
+    """What to do about items that the rounds behind a report have not decided."""
+
+    STOP = "stop"
+    LEAVE_OUT = "leave-out"
+
+
 def report(
+    undecided: Annotated[
+        UndecidedOption, typer.Option(help="If items are undecided: stop, or leave them out and say so in the report.")
+    ] = UndecidedOption.STOP,
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Rebuild every table, figure and finding in published/report; exit 1 if a finding no longer holds.
+    """Rebuild every table, figure and finding in published/report.
 
-    Example:
+    Exits with 1 if a finding no longer holds, or if a round behind the report is not fully decided.
+
+    Examples:
 
         quaestor report
+
+        quaestor report --undecided leave-out
     """
-    from quaestor.publication.report.make import build_report
+    from quaestor.publication.report.make import NotFullyDecided, build_report
 
     opened = chosen_study(study)
-    outcome = build_report(opened, say)
+    try:
+        outcome = build_report(opened, say, leave_out_undecided=undecided is UndecidedOption.LEAVE_OUT)
+    except NotFullyDecided as error:
+        errors().print(f"quaestor: {error}", markup=False, soft_wrap=True)
+        raise typer.Exit(1) from None
     if json:
         print_json(_report_json(outcome))
     else:
@@ -66,6 +85,7 @@ def _report_json(outcome: ReportOutcome) -> dict[str, object]:
         "held": outcome.held,
         "failures": list(outcome.failures),
         "missing": outcome.missing,
+        "undecided": list(outcome.undecided),
         "audit": outcome.audit.summary() if outcome.audit is not None else None,
     }
 
@@ -76,6 +96,8 @@ def _show_report(outcome: ReportOutcome) -> None:
         f"{outcome.tables} tables, {outcome.figures} figures; {outcome.held} of {outcome.findings} findings hold",
         soft_wrap=True,
     )
+    for note in outcome.undecided:
+        screen.print(note, markup=False, soft_wrap=True)
     for failure in outcome.failures:
         screen.print(f"no longer supported: {failure}", style="red", markup=False, soft_wrap=True)
     for table, reason in outcome.missing.items():

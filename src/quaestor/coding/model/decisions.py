@@ -173,6 +173,14 @@ class Undecided:
     def items(self) -> frozenset[str]:
         return frozenset(item for item, _ in self.disagreements | self.incomplete | self.agreed | self.unrated)
 
+    def without(self, items: Set[str]) -> Undecided:
+        """Returns what is undecided about other items."""
+
+        def left(cases: frozenset[Case]) -> frozenset[Case]:
+            return frozenset(case for case in cases if case[0] not in items)
+
+        return Undecided(self.round, *map(left, (self.disagreements, self.incomplete, self.agreed, self.unrated)))
+
     def describe(self) -> str:
         """Returns the counts by reason, as in `3 items with a disagreement, 2 not rated`."""
         reasons = (

@@ -68,6 +68,7 @@ def _notes(computed: Computed, why_nothing: str) -> Iterator[str]:
         yield f"There are no results ({why}), so printed figures are only checked against each other."
         return
     yield f"Computed from {len(results.decided):,} decided items."
+    yield from computed.undecided_notes()
     if results.coded.source:
         yield f"Codes are the labels published in {results.coded.source}."
     if results.coded.simulated:

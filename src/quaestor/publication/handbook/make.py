@@ -26,8 +26,9 @@ from quaestor.publication.handbook.site import build_handbook
 from quaestor.publication.publication import open_computed, why_no_results
 from quaestor.publication.publication_hold import GuardedPublication
 from quaestor.publication.publication_status import fingerprint_inputs, record_build
+from quaestor.publication.results.citations import label_codes
 from quaestor.publication.results.count_tables import TOTAL
-from quaestor.publication.results.item_columns import YEAR, StudyResults, cited_keys
+from quaestor.publication.results.item_columns import YEAR, StudyResults
 from quaestor.publication.results.values import Computed
 from quaestor.study.folder import Study
 
@@ -189,7 +190,7 @@ def _from_printed(study: Study, printed: Printed) -> Handbook:
     history = History()
     history.record("codebook.import", read_codebook(study.root / CODEBOOK_FILE))
     book, tree = history.latest, study.settings.results.tree
-    cited, figures = cited_keys(book, tree), _Figures.of(printed)
+    cited, figures = label_codes(study, [book]), _Figures.of(printed)
     by = next(iter(study.settings.attributes.values()), None)
     names = by.first_of if by is not None else ()
     total = sum(figures.by_key.get((cited[code.id], TOTAL)) or 0 for code in book.children("", tree))

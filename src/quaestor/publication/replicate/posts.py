@@ -142,6 +142,7 @@ def _point_to(folder: Path, labels: Labels, file: str) -> None:
     source.add("columns", dict(labels.source["columns"]))
     document["sources"][labels.source["name"]] = source
     results = tomlkit.table()
+    labels_of_rows = document["results"].get("labels", {})
     results.update(
         {
             "tree": "issue",
@@ -151,6 +152,7 @@ def _point_to(folder: Path, labels: Labels, file: str) -> None:
             "taxonomy": CODEBOOK_FILE,
         }
     )
+    results.add("labels", labels_of_rows)
     document["results"] = results
     path.write_text(tomlkit.dumps(document), "utf-8")
 

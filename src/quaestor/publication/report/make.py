@@ -48,16 +48,25 @@ class ReportOutcome:
     failures: tuple[str, ...]
     missing: dict[str, str]
     audit: Audit | None
+    undecided: tuple[str, ...] = ()
+    """A sentence for each round with undecided items, which are left out."""
 
 
 def report_folder(study: Study) -> Path:
     return study.published / "report"
 
 
-def build_report(study: Study, tell: Tell, *, with_audit: bool = True) -> ReportOutcome:
+class NotFullyDecided(StateError):
+    """A round behind the report is not fully decided, and nobody asked to leave its undecided items out."""
+
+
+def build_report(
+    study: Study, tell: Tell, *, with_audit: bool = True, leave_out_undecided: bool = False
+) -> ReportOutcome:
     """Rebuilds every table, figure and finding into published/report; the same study gives the same bytes.
 
-    The new report replaces the old one as a whole; an interrupted build leaves the old one unchanged.
+    The new report replaces the old one as a whole; an interrupted build leaves the old one unchanged. Raises
+    NotFullyDecided if items are undecided, unless they are to be left out, which the report then says at its top.
     """
     guarded = GuardedPublication(study, "report")
     used = [section for section in report_sections() if section.is_used(study)]
@@ -67,6 +76,11 @@ def build_report(study: Study, tell: Tell, *, with_audit: bool = True) -> Report
         ready = [section for section in used if computed.coding and section.is_ready(study, computed.coding.state)]
         if computed.results is None and not ready:
             raise StateError("; ".join(section.missing for section in used))
+        if computed.undecided and not leave_out_undecided:
+            raise NotFullyDecided(
+                f"{' '.join(computed.undecided_notes())} Settle them, or run "
+                "`quaestor report --undecided leave-out`, and the report will say so"
+            )
         publication = compute_publication(computed, tell)
         parts = [section.build(computed.coding, publication.tables, tell) for section in ready if computed.coding]
         audit = audit_study(publication) if with_audit and read_printed(study) is not None else None
@@ -91,6 +105,7 @@ def build_report(study: Study, tell: Tell, *, with_audit: bool = True) -> Report
         failed,
         dict(publication.missing),
         audit,
+        tuple(publication.computed.undecided_notes()),
     )
 
 
@@ -104,6 +119,7 @@ def _report(publication: Publication, parts: Sequence[ReportPart], tell: Tell, *
         description=about.description,
         notices=(
             *_notices(results),
+            *computed.undecided_notes(),
             *(notice for part in parts for notice in part.notices),
             *computed.blindness_notes(),
         ),
@@ -139,6 +155,9 @@ def _facts(publication: Publication) -> list[Fact]:
         return []
     results = publication.results
     facts = [Fact(f"{len(results.decided):,}", "decided items")]
+    undecided = {item for undecided in publication.computed.undecided for item in undecided.items}
+    if undecided:
+        facts.append(Fact(f"{len(undecided):,}", "undecided items, left out"))
     tree = results.coded.book.facets[publication.computed.study.settings.results.tree]
     for level in tree.levels:
         codes = results.decided.get_attribute(level).codes
@@ -157,7 +176,11 @@ def _sections(publication: Publication, tell: Tell) -> list[Section]:
         return []
     computed, results = publication.computed, publication.results
     settings_by_table = {table.table: table for table in computed.study.settings.tables}
-    tables = publication.tables
+    # The page of items lists decided items only, so cells that count excluded ones have no link.
+    tables = {
+        name: table.without_selections() if settings_by_table[name].excluded else table
+        for name, table in publication.tables.items()
+    }
 
     def chosen(*kinds: str, folded: bool = False) -> tuple[Table, ...]:
         return tuple(

@@ -10,7 +10,7 @@ from typing import Any
 from quaestor.base.errors import StateError
 from quaestor.coding.model.codebook.file import read_codebook
 from quaestor.coding.model.codebook.history import History
-from quaestor.coding.model.decisions import find_decisions, list_kept
+from quaestor.coding.model.decisions import find_decisions, find_excluded_items, find_undecided, list_kept
 from quaestor.coding.model.facet_kinds.confirm import NO
 from quaestor.coding.model.phrase_placement import PhrasePlacer, read_placement_words
 from quaestor.coding.model.records import CANNOT_JUDGE, Codebook, Decision
@@ -51,10 +51,17 @@ class CodedItems:
     """For published decisions: the file they come from."""
     rejected: int = 0
     """Number of items whose triplet the raters rejected without naming another code."""
+    excluded: int = 0
+    """Number of coded items that are left out because raters decided to exclude them."""
 
 
-def read_coded_items(study: Study, state: State, version: int | None = None) -> CodedItems:
-    """Returns the final codes of a study, under an earlier codebook if a version is given."""
+def read_coded_items(
+    study: Study, state: State, version: int | None = None, *, with_excluded: bool = False
+) -> CodedItems:
+    """Returns the final codes of a study, under an earlier codebook if a version is given.
+
+    Items that raters decided to exclude are left out unless `with_excluded` is set.
+    """
     results = study.settings.results
     if results.code is None:
         raise NothingDecided(f"{study.file} does not define final codes: add [results] with code = round.facet")
@@ -71,7 +78,11 @@ def read_coded_items(study: Study, state: State, version: int | None = None) -> 
     left_out: dict[str, int] = {}
     rejected = 0
     answers = _answers(state, name)
-    for item in _wanted(study, state, codes):
+    excluded = frozenset() if with_excluded else find_excluded_items(state)
+    items = _list_items_to_code(study, state, codes)
+    for item in items:
+        if item in excluded:
+            continue
         code, why = _code(history, item, codes.get(item), answers.get(item, {}), book.version)
         code = carry.code(code)
         if code is None:
@@ -89,7 +100,13 @@ def read_coded_items(study: Study, state: State, version: int | None = None) -> 
     every = [*codes.values(), *phrases.values(), *confirmed.values()]
     source = next((coded_item.source for coded_item in codes.values() if coded_item.source), "")
     return CodedItems(
-        carry.book, coded_by_item, left_out, any(decision.simulated for decision in every), source, rejected
+        carry.book,
+        coded_by_item,
+        left_out,
+        any(decision.simulated for decision in every),
+        source,
+        rejected,
+        len(excluded.intersection(items)),
     )
 
 
@@ -118,17 +135,25 @@ def _decisions(state: State, name: str, facet: str) -> dict[str, Decision]:
     decisions = find_decisions(state, name, facet)
     if not decisions:
         raise NothingDecided(
-            f"the round {name!r} has no decision on {facet!r} yet: `quaestor decisions agree {name}` records what "
-            "raters agree on, then settle the rest"
+            f"the round {name!r} has no decision on {facet!r} yet: settle its disagreements, and run `quaestor "
+            f"decisions agree {name}` if the raters agree on answers that are not recorded"
         )
     return decisions
 
 
-def _wanted(study: Study, state: State, codes: Mapping[str, Decision]) -> list[str]:
-    """Lists the items that need a code: what the last round of the funnel kept, if there is one."""
+def _list_items_to_code(study: Study, state: State, codes: Mapping[str, Decision]) -> list[str]:
+    """Lists the items that need a code: what the last round of the funnel kept, if there is one.
+
+    While that round is not settled, items that it has not decided to keep are left out.
+    """
     rounds = [step.round for step in study.settings.funnel.steps if step.round and step.round in state.rounds]
-    chosen = list_kept(state, rounds[-1]) if rounds else None
-    return sorted(chosen if chosen is not None else codes)
+    if not rounds:
+        return sorted(codes)
+    kept = list_kept(state, rounds[-1])
+    if kept is not None:
+        return sorted(kept)
+    undecided = find_undecided(state, rounds[-1]).items if state.round(rounds[-1]).status == CLOSED else frozenset()
+    return sorted(codes.keys() - undecided)
 
 
 def _answers(state: State, name: str) -> dict[str, dict[str, Any]]:

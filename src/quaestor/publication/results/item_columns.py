@@ -14,11 +14,11 @@ from quaestor.coding.model.state import State
 from quaestor.evidence.ingest import list_notes
 from quaestor.evidence.item_facts import ItemFacts, read_item_facts
 from quaestor.measures.item_columns import Attribute, DecidedItems, Floats, build_attribute
+from quaestor.publication.results.citations import label_codes
 from quaestor.publication.results.decided_codes import CodedItems, ItemCodes, read_coded_items
 from quaestor.study.folder import Study
 
 YEAR = "year"
-_LETTERED = 2
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class StudyResults:
     coded: CodedItems
     known: Mapping[str, ItemFacts]
     keys: Mapping[str, str]
-    """By code of the tree: its citation key."""
+    """By code of the tree: its label, which is its key in the columns."""
     unknown: int = 0
     """Number of decided items that are not in the evidence."""
     synthetic: str = ""
@@ -37,10 +37,15 @@ class StudyResults:
 
 
 def compute_results(
-    study: Study, state: State, version: int | None = None, like: StudyResults | None = None
+    study: Study,
+    state: State,
+    version: int | None = None,
+    like: StudyResults | None = None,
+    *,
+    with_excluded: bool = False,
 ) -> StudyResults:
-    """Computes decided items; under another codebook version, with the citation keys of the results `like`."""
-    coded = read_coded_items(study, state, version)
+    """Computes decided items; under another codebook version, with the labels of the results `like`."""
+    coded = read_coded_items(study, state, version, with_excluded=with_excluded)
     known = (
         like.known
         if like is not None
@@ -54,7 +59,7 @@ def compute_results(
         raise StateError(f"no decided item is in the evidence of {study.results_source()!r}: ingest the source again")
     rows = [known[item] for item in items]
     codes = [coded.items[item] for item in items]
-    cited = cited_keys(coded.book, study.settings.results.tree, _names(like) if like is not None else None)
+    cited = _label_codes(study, state, coded.book, like)
     attributes = {
         **_levels(coded.book, study.settings.results.tree, codes, cited),
         **_across(coded.book, study.settings.results.tree, codes),
@@ -67,29 +72,15 @@ def compute_results(
     return StudyResults(decided, coded, known, cited, len(coded.items) - len(items), note)
 
 
-def _names(results: StudyResults) -> dict[str, str]:
-    """Returns citation keys by the path of names of a code."""
-    return {results.coded.book.path_name(code).casefold(): cited for code, cited in results.keys.items()}
-
-
-def cited_keys(book: Codebook, tree: str, value: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Returns citation keys: D, D1, D1.1 if roots have a key, else ids."""
-    cited: dict[str, str] = {}
-
-    def walk(codes: Sequence[Code], above: str, depth: int) -> None:
-        for number, code in enumerate(codes, start=1):
-            if depth == 1:
-                key = code.key.upper() or code.id
-            else:
-                key = f"{above}{'.' if depth > _LETTERED else ''}{number}" if above else code.id
-            known = value.get(book.path_name(code.id).casefold()) if value is not None else None
-            code_key = known or (key if value is None else code.id)
-            cited[code.id] = code.id if code_key in cited.values() else code_key
-            lettered = bool(code.key) if depth == 1 else bool(above)
-            walk(book.children(code.id), key if lettered else "", depth + 1)
-
-    walk(book.children("", tree), "", 1)
-    return cited
+def _label_codes(study: Study, state: State, book: Codebook, like: StudyResults | None) -> dict[str, str]:
+    """Returns labels by id; those of an older version that differs from the taxonomy file go by the names of codes."""
+    versions = state.history.versions[1:]
+    if study.settings.results.taxonomy is None:
+        return label_codes(study, versions)
+    if like is None or all(book is not version for version in versions):
+        return label_codes(study, [book])
+    names = {like.coded.book.path_name(code).casefold(): label for code, label in like.keys.items()}
+    return {code: names.get(book.path_name(code).casefold(), code) for code in book.codes}
 
 
 def _levels(book: Codebook, tree: str, codes: Sequence[ItemCodes], cited: dict[str, str]) -> dict[str, Attribute]:

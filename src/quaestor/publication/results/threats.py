@@ -126,7 +126,7 @@ def _of_raters(computed: Computed) -> Iterator[str]:
         yield "Judgement: all raters were simulated, so the results say nothing about people."
     elif simulated:
         yield f"Judgement: the raters of {series(simulated)} were simulated, so they say nothing about people."
-    for note in computed.blindness_notes():
+    for note in (*computed.undecided_notes(), *computed.blindness_notes()):
         yield f"Judgement: {note[0].lower()}{note[1:]}"
     for name, round_state in state.rounds.items():
         if round_state.status == CLOSED:
@@ -175,6 +175,8 @@ def _left_out(results: StudyResults) -> Iterator[str]:
             f"Measurement: {results.coded.rejected:,} items keep their code although the raters rejected the triplet, "
             "because they named no other code."
         )
+    if results.coded.excluded:
+        yield f"Measurement: {results.coded.excluded:,} coded items are not counted because raters excluded them."
     if results.unknown:
         yield f"Measurement: {results.unknown:,} decided items are missing from the evidence and not counted."
     if results.coded.source:

@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 
 from quaestor.base.errors import InputError, QuaestorError, StateError
-from quaestor.coding.model.decisions import list_disagreements
+from quaestor.coding.model.decisions import Undecided, list_disagreements
 from quaestor.coding.model.decisions import list_kept as kept_items
 from quaestor.coding.model.rounds import list_blindness_notes
 from quaestor.coding.model.state import CLOSED, State
@@ -24,7 +24,7 @@ from quaestor.publication.results.item_columns import StudyResults
 from quaestor.render.number_format import decimal, percent, series
 from quaestor.render.table_model import Finding, Selection, Value
 from quaestor.study.folder import Study
-from quaestor.study.settings.publication import FindingSettings, ValueSettings
+from quaestor.study.settings.publication import FindingSettings, PublishedTableSettings, ValueSettings
 
 SIGNIFICANT = 0.05
 SHARE, DAYS, NAMES = "share", "days", "names"
@@ -40,10 +40,30 @@ class Computed:
     funnel: FunnelResult | None = None
     agreements: tuple[tuple[str, Agreement], ...] = ()
     """By closed round: the agreement on each of its facets."""
+    undecided: tuple[Undecided, ...] = ()
+    """What the rounds behind the results have not decided."""
+    with_excluded: StudyResults | None = None
+    """The results with excluded items, if a table counts them."""
+    warnings: tuple[str, ...] = ()
 
     @property
     def state(self) -> State | None:
         return self.coding.state if self.coding is not None else None
+
+    def results_for(self, table: PublishedTableSettings) -> StudyResults:
+        """Returns the items that a table counts."""
+        results = self.with_excluded if table.excluded else self.results
+        if results is None:
+            raise StateError("nothing has been decided yet")
+        return results
+
+    def undecided_notes(self) -> list[str]:
+        """Returns a sentence for each round that is not fully decided."""
+        return [
+            f"In the round {undecided.round} {len(undecided.items):,} "
+            f"{'item is' if len(undecided.items) == 1 else 'items are'} undecided and left out: {undecided.describe()}."
+            for undecided in self.undecided
+        ]
 
     def blindness_notes(self) -> list[str]:
         return list_blindness_notes(self.coding.state.rounds.values()) if self.coding is not None else []

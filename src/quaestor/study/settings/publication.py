@@ -38,6 +38,8 @@ class PublishedTableSettings(Settings):
     note: str = ""
     unplaced: bool = False
     """Whether a row counts the items that fit no row."""
+    excluded: bool = False
+    """Whether items that raters decided to exclude are counted too."""
 
     @model_validator(mode="after")
     def _has_what_it_needs(self) -> Self:
@@ -193,6 +195,10 @@ class ResultSettings(Settings):
     """The source of the items; default: the funnel's."""
     taxonomy: Name | None = None
     """A codebook file to which decided codes are mapped by name."""
+    labels: dict[Name, Name] = Field(default_factory=dict)
+    """By printed label of a row, such as D1: the id of its code."""
+    codebook: Annotated[int, Field(ge=1)] | None = None
+    """The version of the codebook for which the citations in this file were checked; default: the first."""
 
     @model_validator(mode="after")
     def _name_facets(self) -> Self:
