@@ -23,8 +23,8 @@ from tests.support.paths import STUDIES
 from quaestor.base.errors import InputError
 from quaestor.synth.dump_files import read_plan, read_taxonomy
 from quaestor.synth.phrases import read_issue_blocks
+from quaestor.synth.plan import Medians, PlannedObject, Taxonomy
 from quaestor.synth.stackexchange import DEFAULT_FAMILIES, SynthPlan, write_dump
-from quaestor.synth.taxonomy import Medians, PlannedObject, Taxonomy
 
 STUDY = STUDIES / "dl-implementation-issues"
 FRAMEWORKS = ("tensorflow", "pytorch", "theano")

@@ -10,8 +10,8 @@ from pathlib import Path
 from quaestor.base.errors import InputError
 from quaestor.evidence.sources.protocol import Progress, no_progress
 from quaestor.study.templates import template_folder
+from quaestor.synth.plan import Medians, PlannedObject, Taxonomy
 from quaestor.synth.stackexchange import ALL_TABLES, SynthPlan, Truth, minimum_posts, write_dump
-from quaestor.synth.taxonomy import Medians, PlannedObject, Taxonomy
 
 _LIKE_POSTS = 240_000
 _STEPS = ("tagged", "how_to", "accepted", "open", "refined")
