@@ -14,8 +14,7 @@ from quaestor.base.errors import InputError
 from quaestor.evidence.sources.protocol import Progress, no_progress
 from quaestor.synth.plan import SynthPlan, check_plan, minimum_posts, read_plan
 from quaestor.synth.post_layout import list_families, make_layout
-from quaestor.synth.post_texts import build_texts
-from quaestor.synth.posts import PostWriter
+from quaestor.synth.posts import PostWriter, build_texts
 from quaestor.synth.tables import TABLE_BUILDERS, Dump
 from quaestor.synth.tagging import check_syntax, choose_tags
 from quaestor.synth.truth import ITEMS_FILE, TRUTH_FILE, Truth, find_truth, write_truth
