@@ -127,8 +127,8 @@ def new(
 
     Example: quaestor new my-study --template dl-implementation-issues
     """
+    from quaestor.study.features import study_status
     from quaestor.study.folder import open_study
-    from quaestor.study.status import study_status
     from quaestor.study.templates import new_study
 
     root = new_study(folder, template)
@@ -142,7 +142,7 @@ def status(study: StudyOption = None, json: JsonOption = False) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    from quaestor.study.status import study_status
+    from quaestor.study.features import study_status
 
     summary = study_status(chosen_study(study))
     if json:
