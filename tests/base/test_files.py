@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.base.files import lock_folder, write_atomically
-from quaestor.base.hashing import BackgroundHasher, hash_file
+from quaestor.base.files import BackgroundHasher, hash_file, lock_folder, write_atomically
 from quaestor.base.names import join_with_or, sort_by_similarity
 from quaestor.base.toml import MAX_BYTES, read_toml
 

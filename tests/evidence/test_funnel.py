@@ -25,8 +25,8 @@ from quaestor.evidence.items import content_hash
 from quaestor.evidence.samples import build_sample_settings, draw_sample, write_sample
 from quaestor.evidence.step_items import list_step_items, trace_item
 from quaestor.people.credentials import Passwords
+from quaestor.study.features import study_status
 from quaestor.study.folder import Study, open_study
-from quaestor.study.status import study_status
 from quaestor.study.templates import new_study
 from quaestor.surveys.lifecycle import open_surveys
 from quaestor.web.app import make_app

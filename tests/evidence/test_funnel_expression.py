@@ -16,7 +16,14 @@ from hypothesis import strategies as st
 from tests.support.paths import TESTS
 
 from quaestor.base.errors import SettingsError
-from quaestor.evidence.funnel_expression import Funnel, count_items_per_step, describe_step, read_condition, shuffle_key
+from quaestor.evidence.funnel_expression import (
+    Funnel,
+    count_items_per_step,
+    describe_step,
+    measure_kinds,
+    read_condition,
+    shuffle_key,
+)
 from quaestor.study.settings.evidence import KindSettings, StepSettings, bundled_kinds
 
 Row = dict[str, Any]
@@ -185,8 +192,6 @@ def test_a_step_is_described_with_the_keys_of_the_study_file() -> None:
     [("question_kinds_heldout.csv", 0.80, 0.85), ("question_kinds_development.csv", 0.95, 0.95)],
 )
 def test_how_to_questions_are_found_as_well_as_the_docs_say(file: str, precision: float, recall: float) -> None:
-    from quaestor.evidence.question_kinds import measure_kinds
-
     found = measure_kinds(TESTS / "corpus" / file)["how-to"]
     assert found.precision >= precision
     assert found.recall >= recall

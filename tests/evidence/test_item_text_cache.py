@@ -14,7 +14,7 @@ from quaestor.evidence.item_text_cache import ItemTextCache, ItemTexts
 from quaestor.evidence.item_texts import read_item_texts
 from quaestor.study.folder import Study, open_study
 from quaestor.study.templates import new_study
-from quaestor.synth.dump_files import synthesise
+from quaestor.synth.stackexchange import synthesise
 
 
 @pytest.fixture(scope="module")

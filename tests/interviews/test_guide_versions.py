@@ -12,8 +12,8 @@ from quaestor.base.errors import InputError
 from quaestor.interviews.guide_versions import build_guide_sheet, find_guide_path, list_guides, require_only_guide
 from quaestor.interviews.items import make_items
 from quaestor.interviews.repository import Interviews, interviews_path, open_interviews
+from quaestor.study.features import study_status
 from quaestor.study.folder import Study, open_study
-from quaestor.study.status import study_status
 
 NEWER = SMALL.replace("Which stages does your work have?", "How do you work?")
 BROKEN = SMALL.replace("minutes = 10", "minutes = 11")

@@ -19,8 +19,8 @@ from quaestor.interviews.items import make_items
 from quaestor.interviews.model.guide_checks import check_guide
 from quaestor.interviews.model.records import Asks, Guide
 from quaestor.interviews.repository import list_guide_files, open_interviews
+from quaestor.study.features import study_status
 from quaestor.study.folder import open_study
-from quaestor.study.status import study_status
 from quaestor.study.templates import new_study, template_names
 
 STUDY = STUDIES / "dl-framework-interviews"

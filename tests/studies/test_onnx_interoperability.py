@@ -12,8 +12,8 @@ from python_calamine import CalamineWorkbook
 from tests.support.desk import closing_app, signed_in
 from tests.support.paths import SHARED, STUDIES
 
+from quaestor.study.features import study_status
 from quaestor.study.folder import open_study
-from quaestor.study.status import study_status
 from quaestor.study.templates import new_study
 from quaestor.surveys.check_questionnaire import check_survey
 from quaestor.surveys.lifecycle import open_survey, open_surveys, survey_files

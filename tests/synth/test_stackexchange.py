@@ -15,7 +15,9 @@ from xml.etree import ElementTree
 import pytest
 
 from quaestor.base.errors import InputError
-from quaestor.synth.stackexchange import ALL_TABLES, DEFAULT_FAMILIES, SynthPlan, Truth, minimum_posts, write_dump
+from quaestor.synth.plan import DEFAULT_FAMILIES, SynthPlan, minimum_posts
+from quaestor.synth.stackexchange import ALL_TABLES, write_dump
+from quaestor.synth.truth import Truth
 
 YEARLY: Mapping[tuple[str, int], int] = {
     ("tensorflow", 2015): 15, ("tensorflow", 2016): 160, ("tensorflow", 2017): 316, ("tensorflow", 2018): 324,

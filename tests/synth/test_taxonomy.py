@@ -21,10 +21,17 @@ from scipy.stats import pearsonr
 from tests.support.paths import STUDIES
 
 from quaestor.base.errors import InputError
-from quaestor.synth.dump_files import read_plan, read_taxonomy
 from quaestor.synth.phrases import read_issue_blocks
-from quaestor.synth.stackexchange import DEFAULT_FAMILIES, SynthPlan, write_dump
-from quaestor.synth.taxonomy import Medians, PlannedObject, Taxonomy
+from quaestor.synth.plan import (
+    DEFAULT_FAMILIES,
+    Medians,
+    PlannedObject,
+    SynthPlan,
+    Taxonomy,
+    read_plan,
+    read_taxonomy,
+)  # fmt: skip
+from quaestor.synth.stackexchange import write_dump
 
 STUDY = STUDIES / "dl-implementation-issues"
 FRAMEWORKS = ("tensorflow", "pytorch", "theano")

@@ -14,7 +14,7 @@ from rich.markup import escape
 from quaestor import __version__
 from quaestor.base.errors import Interrupted, QuaestorError
 from quaestor.cli import backup as store
-from quaestor.cli import demo, docs, people, study, synth
+from quaestor.cli import demo, people, study, synth
 from quaestor.cli.coding import agreement, codebook, decisions, phrases, ratings, rounds
 from quaestor.cli.evidence import funnel
 from quaestor.cli.evidence import ingest as evidence
@@ -36,7 +36,7 @@ app = typer.Typer(
 )
 for group in (
     study, evidence, funnel, codebook, rounds, ratings, agreement, decisions, phrases, surveys, interviews, results,
-    store, synth, people, docs, demo,
+    store, synth, people, demo,
 ):  # fmt: skip
     group.add_to(app)
 

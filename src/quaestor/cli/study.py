@@ -1,4 +1,4 @@
-"""`quaestor new`, `status`, `doctor`, `serve`: create a study, show its status, check the machine, open the desk."""
+"""`quaestor new`, `status`, `doctor`, `serve`, `docs`: a study, the machine it is on, the desk, the documentation."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 import shutil
 import sys
 from dataclasses import asdict, dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,7 +19,6 @@ from quaestor.store.erasure import describe_pending_erasures, finish_erasures
 
 if TYPE_CHECKING:
     from quaestor.study.folder import Study
-
 
 _LEAST_FREE = 5 * 10**9
 
@@ -116,6 +116,7 @@ def add_to(app: typer.Typer) -> None:
     app.command()(status)
     app.command()(doctor)
     app.command()(serve)
+    app.command()(docs)
 
 
 def new(
@@ -126,8 +127,8 @@ def new(
 
     Example: quaestor new my-study --template dl-implementation-issues
     """
+    from quaestor.study.features import study_status
     from quaestor.study.folder import open_study
-    from quaestor.study.status import study_status
     from quaestor.study.templates import new_study
 
     root = new_study(folder, template)
@@ -141,7 +142,7 @@ def status(study: StudyOption = None, json: JsonOption = False) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    from quaestor.study.status import study_status
+    from quaestor.study.features import study_status
 
     summary = study_status(chosen_study(study))
     if json:
@@ -215,3 +216,59 @@ def print_address(study: Study, address: str) -> None:
     if token is not None:
         link = f"Open {address}join/{token}  (the lead's link, valid once, for 7 days)"
         screen.print(link, soft_wrap=True, markup=False)
+
+
+def docs(
+    topic: Annotated[
+        str | None, typer.Argument(metavar="[TOPIC]", show_default=False, help="The page to read.")
+    ] = None,
+    search: Annotated[
+        str, typer.Option("--search", metavar="WORDS", help="List the pages that contain these words.")
+    ] = "",
+    json: JsonOption = False,
+) -> None:
+    """Read the documentation.
+
+    Without a topic, list all of them.
+
+    Examples:
+
+    quaestor docs
+
+    quaestor docs invite-raters
+
+    quaestor docs --search "kappa interval"
+    """
+    from rich.markdown import Markdown
+
+    from quaestor.study.documentation import find_topic, list_topics, search_topics
+
+    if topic:
+        page = find_topic(topic)
+        if json:
+            print_json({"topic": page.name, "title": page.title, "section": page.section, "markdown": page.text})
+        elif console().is_terminal:
+            with console().pager(styles=True):
+                console().print(Markdown(page.text))
+        else:
+            print(page.text, end="")
+        return
+    if search:
+        matches = search_topics(search)
+        if json:
+            print_json(
+                [{"topic": match.topic.name, "heading": match.heading, "line": match.excerpt} for match in matches]
+            )
+        for match in () if json else matches:
+            console().print(f"[bold]{match.topic.name}[/bold]  {match.topic.title}", soft_wrap=True)
+            console().print(f"    {match.heading}: {match.excerpt}", markup=False, soft_wrap=True)
+        if not matches:
+            raise typer.Exit(1)
+        return
+    if json:
+        print_json([{"topic": page.name, "title": page.title, "section": page.section} for page in list_topics()])
+        return
+    for section, pages in groupby(list_topics(), lambda page: page.section):
+        console().print(f"\n[bold]{section}[/bold]")
+        for page in pages:
+            console().print(f"  {page.name:<46} {page.title}", markup=False, soft_wrap=True)

@@ -37,7 +37,7 @@ def stackexchange(
 
     Example: quaestor synth stackexchange dump --like dl-implementation-issues --seed 7
     """
-    from quaestor.synth.dump_files import synthesise
+    from quaestor.synth.stackexchange import synthesise
 
     with progress_bar() as progress:
         truth = synthesise(

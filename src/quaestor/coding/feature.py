@@ -1,12 +1,64 @@
-"""The contributions of coding to a study."""
+"""The contributions of coding to a study, and the outcomes of rounds for its funnel."""
 
 from __future__ import annotations
 
-from quaestor.coding.round_outcomes import JournalOutcomes
-from quaestor.coding.session import open_coding
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from quaestor.coding.model.decisions import list_kept
+from quaestor.coding.session import Where, find_study, open_coding
 from quaestor.coding.status import coding_status
 from quaestor.study.contributions import ActKind
 from quaestor.study.features import Feature
+
+_KEPT: dict[Path, tuple[tuple[int, list[str]], dict[str, list[str]]]] = {}
+"""A cache by study folder: the last act and the round names, and the items these rounds keep."""
+
+
+@dataclass(frozen=True)
+class JournalOutcomes:
+    """Implements `study.contributions.RoundOutcomes`; each method opens the journal, or uses the open one."""
+
+    where: Where
+
+    def kept_items(self, rounds: Collection[str]) -> dict[str, list[str]]:
+        root = find_study(self.where).root
+        with open_coding(self.where) as coding:
+            head = (coding.journal.head(), sorted(rounds))
+            known = _KEPT.get(root)
+            if known is None or known[0] != head:
+                state = coding.state
+                outcomes = {name: list_kept(state, name) for name in rounds if name in state.rounds}
+                known = head, {name: sorted(items) for name, items in outcomes.items() if items is not None}
+                _KEPT[root] = known
+        return known[1]
+
+    def notes_on(self, reached: Mapping[str, Collection[str]]) -> list[str]:
+        with open_coding(self.where) as coding:
+            rounds = {name: coding.state.rounds[name] for name in reached}
+        notes = []
+        for name, round_state in rounds.items():
+            planned = round_state.plan.items
+            if outside := len(set(reached[name]) - set(planned)):
+                notes.append(f"{outside:,} items were not in the round {name} and are not kept")
+            if any(rating.simulated for rating in round_state.all_ratings()):
+                notes.append(f"the round {name} was rated by simulated raters")
+            if round_state.blindness:
+                notes.append(f"the round {name} is {round_state.blindness}")
+            slots = round_state.slots
+            if never := sum(not any(round_state.rating_in_slot(slot, item) for slot in slots) for item in planned):
+                notes.append(f"{never:,} items of the round {name} were never rated and are not kept")
+        return notes
+
+    def change_stamp(self, rounds: Collection[str]) -> object:
+        with open_coding(self.where) as coding:
+            states = {name: coding.state.rounds.get(name) for name in rounds}
+            return tuple(
+                (name, state.status, state.closed, sum(map(len, state.decisions.values()))) if state else (name,)
+                for name, state in states.items()
+            )
+
 
 FEATURE = Feature(
     "coding",

@@ -38,8 +38,8 @@ from quaestor.publication.report.make import ReportOutcome, build_report
 from quaestor.render.figures.discrepancy import draw_round_curves
 from quaestor.render.figures.export import write_svg
 from quaestor.study.folder import Study, open_study
-from quaestor.synth.dump_files import synthesise
-from quaestor.synth.stackexchange import Truth
+from quaestor.synth.stackexchange import synthesise
+from quaestor.synth.truth import Truth
 
 STUDY = "dl-implementation-issues"
 

@@ -12,8 +12,7 @@ from typing import Any
 from quaestor import __version__
 from quaestor.base.clock import Clock, now
 from quaestor.base.errors import InputError, QuaestorError, SettingsError
-from quaestor.base.files import lock_folder, match_privacy
-from quaestor.base.hashing import BackgroundHasher, hash_file
+from quaestor.base.files import BackgroundHasher, hash_file, lock_folder, match_privacy
 from quaestor.evidence.dataset import MANIFEST, StagedDataset, is_complete, read_manifest
 from quaestor.evidence.records import Manifest, TableEntry
 from quaestor.evidence.sources.protocol import (

@@ -7,7 +7,7 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
-from quaestor.base.hashing import hash_file
+from quaestor.base.files import hash_file
 from quaestor.coding.session import CodingSession
 from quaestor.publication.audit.printed import Printed
 from quaestor.publication.audit.records import Audit

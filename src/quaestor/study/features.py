@@ -1,4 +1,4 @@
-"""The features of Quaestor and their contributions to a study.
+"""The features of Quaestor, their contributions to a study, and its status, combined from theirs.
 
 Features are listed in one tuple (`FEATURES`) and loaded on first use. They never register themselves on import: a
 command that happens not to import `surveys` would then write a backup without answers.
@@ -12,20 +12,23 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
+from quaestor.store.erasure import describe_pending_erasures, finish_erasures
 from quaestor.study.contributions import (
     ActKind,
     BackupPart,
     FeatureBackup,
+    Next,
     NoNames,
     PublicationGuard,
     ReportSection,
     RoundOutcomes,
+    StatusLine,
     StatusPart,
     StatusRequest,
     TextMask,
 )
 from quaestor.study.feature_modules import FEATURES, load_feature
-from quaestor.study.folder import Study
+from quaestor.study.folder import Study, has_journal
 from quaestor.study.free_text import FreeTextStore
 from quaestor.study.session import Session
 
@@ -125,3 +128,46 @@ def find_input_maker(study: Study, source: str) -> Feature | None:
         (feature for feature in features() if feature.input_folder and study.root / feature.input_folder == folder),
         None,
     )
+
+
+@dataclass(frozen=True)
+class Status:
+    """All parts of a study, and the next step."""
+
+    title: str
+    stages: tuple[StatusLine, ...]
+    next: str
+
+
+def study_status(study: Study, session: Session[Any] | None = None, opened: Mapping[str, Any] | None = None) -> Status:
+    """Returns the status; computes nothing but the thresholds of rounds."""
+    return status_and_next(study, session, opened)[0]
+
+
+def status_and_next(
+    study: Study, session: Session[Any] | None, opened: Mapping[str, Any] | None = None, *, wait: bool = True
+) -> tuple[Status, Next | None]:
+    """Returns the status and the next step, if that is in rounds, codebook, surveys or interviews."""
+    if session is None and has_journal(study):
+        with open_session(study) as own:
+            return status_and_next(study, own, opened, wait=wait)
+    finish_erasures(study.root)
+    request = StatusRequest(study, session, opened or {}, wait)
+    parts = [feature.status(request) for feature in features() if feature.status is not None]
+    asks_people = any(part.collects and part.lines for part in parts)
+    people_first = not study.settings.sources or any(part.precedes_evidence for part in parts)
+    evidence = [part for part in parts if part.is_evidence]
+    people = [part for part in parts if part.collects]
+    coding = [part for part in parts if not part.is_evidence and not part.collects]
+    if not people_first:
+        order = [*evidence, *coding, *people]
+    else:  # if people are asked first, their answers become the evidence, so there is nothing to ingest yet
+        order = [*people, *coding] if asks_people else [*evidence, *people, *coding]
+    following = next((part.next for part in order if part.next is not None), None)
+    lines = [line for part in parts if not (part.is_empty and asks_people) for line in part.lines]
+    pending = describe_pending_erasures(study.root)
+    if pending:
+        lines.append(StatusLine("erasure", "stale", pending))
+    command = following.command if following else "quaestor serve, to see what each step kept and dropped"
+    status = Status(study.settings.study.title or study.settings.study.name, tuple(lines), command)
+    return status, following if following is not None and following.words else None

@@ -1,16 +1,21 @@
-"""The plan of a synthetic dump: its counts, its frameworks and their lifetimes."""
+"""The plan of a synthetic dump: its counts, its frameworks and their lifetimes, and the published taxonomy to plant."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import csv
+import tomllib
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 from types import MappingProxyType
 
 import numpy as np
 
 from quaestor.base.errors import InputError
-from quaestor.synth.taxonomy import Taxonomy, check_taxonomy
+from quaestor.study.templates import template_folder
+from quaestor.synth.phrases import read_issue_blocks
 
 FIRST_YEAR, LAST_YEAR = 2008, 2021
 BEGIN = np.datetime64("2008-07-31T21:42:52", "ms")
@@ -52,6 +57,78 @@ _BIRTHS: Mapping[str, np.datetime64] = MappingProxyType(
         "pytorch": np.datetime64("2017-01-18T12:00:00", "ms"),
     }
 )
+_STEPS = ("tagged", "how_to", "accepted", "open", "refined")
+_TAXONOMY, _MEDIANS, _OTHER = "table03-taxonomy.csv", "table14-popularity-difficulty.csv", "other.csv"
+_CORRELATIONS = ("Pearson r of viewcount and score", "Pearson r of popularity and difficulty")
+_FIGURES = ("viewcount", "score", "response_days")
+_TOTAL = "(total)"
+
+Row = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Medians:
+    """The published medians of a group of posts; the response time in days, to two decimals."""
+
+    viewcount: float
+    score: float
+    response_days: float
+
+
+@dataclass(frozen=True)
+class PlannedObject:
+    """An object of a phase: its posts by framework, and their medians."""
+
+    phase: str
+    object: str
+    posts: Mapping[str, int]
+    medians: Medians
+
+    @property
+    def total(self) -> int:
+        return sum(self.posts.values())
+
+
+@dataclass(frozen=True)
+class Taxonomy:
+    """The objects of a study, the medians of its phases, and the correlations of its figures (Pearson's r)."""
+
+    objects: tuple[PlannedObject, ...]
+    phases: Mapping[str, Medians]
+    viewcount_and_score: float
+    viewcount_and_response: float
+
+    def counts(self) -> Counter[str]:
+        """Counts the posts of each framework over all objects."""
+        counts: Counter[str] = Counter()
+        for planned in self.objects:
+            counts.update(planned.posts)
+        return counts
+
+
+def check_taxonomy(taxonomy: Taxonomy, refined: Counter[str]) -> None:
+    """Raises InputError if the taxonomy does not match the refined posts or has objects without phrases."""
+    counts = taxonomy.counts()
+    for framework in {**counts, **refined}:
+        if counts[framework] != refined[framework]:
+            raise InputError(
+                f"the taxonomy of the plan has {counts[framework]} posts of {framework}, "
+                f"but {refined[framework]} are refined: make them equal"
+            )
+    known = {(block.phase, name) for block in read_issue_blocks() for name in block.objects}
+    for planned in taxonomy.objects:
+        place = f"{planned.object} ({planned.phase})"
+        if (planned.phase, planned.object) not in known:
+            raise InputError(
+                f"the plan has posts about {place}, for which there are no phrases: add them to issue_list"
+            )
+        if planned.phase not in taxonomy.phases:
+            raise InputError(f"the plan has no medians of the phase {planned.phase}: add them")
+        if (
+            min(planned.posts.values(), default=0) < 0
+            or min(planned.medians.viewcount, planned.medians.response_days) < 0
+        ):
+            raise InputError(f"the plan has a negative number for {place}: use numbers from 0")
 
 
 @dataclass(frozen=True)
@@ -91,16 +168,12 @@ def check_plan(plan: SynthPlan, posts: int) -> None:
             raise InputError(f"the plan counts posts of {year}: use years from {FIRST_YEAR} to {LAST_YEAR}")
     check_families(plan.families)
     if plan.taxonomy:
-        check_taxonomy(plan.taxonomy, _count_by_framework(plan.yearly))
+        refined: Counter[str] = Counter()
+        for (framework, _), count in plan.yearly.items():
+            refined[framework] += count
+        check_taxonomy(plan.taxonomy, refined)
     if posts < minimum_posts(plan):
         raise InputError(f"the plan needs at least {minimum_posts(plan)} posts, but {posts} were asked for")
-
-
-def _count_by_framework(yearly: Mapping[tuple[str, int], int]) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for (framework, _), posts in yearly.items():
-        counts[framework] = counts.get(framework, 0) + posts
-    return counts
 
 
 def check_families(families: Mapping[str, tuple[str, ...]]) -> None:
@@ -138,3 +211,65 @@ def find_time_span(year: int, framework: str | None = None) -> tuple[int, int]:
 def to_milliseconds(when: np.datetime64) -> int:
     """Converts a time to milliseconds since 1970, the unit of all time arrays."""
     return int(when.astype("datetime64[ms]").astype(np.int64))
+
+
+def read_plan(study: str) -> SynthPlan:
+    """Reads the plan of a bundled study: its published funnel, posts by year, and taxonomy if there is one."""
+    folder = template_folder(study)
+    described = folder / "synthetic.toml"
+    if not described.exists():
+        raise InputError(f"the bundled study {study!r} has no plan for synthetic data: leave --like out")
+    planted = tomllib.loads(described.read_text("utf-8"))
+    families = {name: tuple(tags) for name, tags in planted["families"].items()}
+    printed = folder / "printed"
+    counts = dict(zip(_STEPS, (int(row["posts"]) for row in _read_rows(printed / "funnel.csv")), strict=True))
+    yearly = {
+        (framework, int(row["year"])): int(row[framework])
+        for row in _read_rows(printed / "table01-posts-by-year.csv")
+        if row["year"].isdigit()
+        for framework in families
+    }
+    taxonomy = read_taxonomy(printed, tuple(families), planted.get("medians", {}))
+    return SynthPlan(**counts, yearly=yearly, families=families, taxonomy=taxonomy)
+
+
+def read_taxonomy(
+    printed: Path, frameworks: tuple[str, ...], restored: Mapping[str, Mapping[str, float]]
+) -> Taxonomy | None:
+    """Reads the published taxonomy, or returns None if a part of it is missing.
+
+    A missing median comes from `restored`, or else from its phase.
+    """
+    if not all((printed / name).exists() for name in (_TAXONOMY, _MEDIANS, _OTHER)):
+        return None
+    counts = list(_read_rows(printed / _TAXONOMY))
+    medians = {row["code"]: row for row in _read_rows(printed / _MEDIANS)}
+    codes = {row["phase"]: row["code"] for row in counts if row["object"] == _TOTAL}
+    phases = {phase: _read_medians(medians[code], {}, {}) for phase, code in codes.items()}
+    objects = tuple(
+        PlannedObject(
+            phase=row["phase"],
+            object=row["object"],
+            posts={framework: int(row[framework]) for framework in frameworks},
+            medians=_read_medians(medians[row["code"]], restored.get(row["code"], {}), medians[codes[row["phase"]]]),
+        )
+        for row in counts
+        if row["object"] != _TOTAL
+    )
+    other = {row["figure"]: row["value"] for row in _read_rows(printed / _OTHER)}
+    missing = [name for name in _CORRELATIONS if name not in other]
+    if missing:
+        raise InputError(f"{printed / _OTHER} has no figure {missing[0]!r}: add it, or remove {_TAXONOMY}")
+    return Taxonomy(objects, phases, *(float(other[name]) for name in _CORRELATIONS))
+
+
+def _read_medians(row: Row, restored: Mapping[str, float], phase: Row) -> Medians:
+    figures = [row[name] or str(restored.get(name, "")) or phase.get(name, "") for name in _FIGURES]
+    if not all(figures):
+        raise InputError(f"{_MEDIANS} has no median for {row['code']}: add it there or to [medians] in synthetic.toml")
+    return Medians(*(float(figure) for figure in figures))
+
+
+def _read_rows(path: Path) -> Iterator[Row]:
+    with path.open(encoding="utf-8", newline="") as file:
+        yield from csv.DictReader(file)

@@ -10,9 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from quaestor.synth.phrases import IssueBlock, apportion, format_phrase, number_phrases, read_issue_blocks
-from quaestor.synth.plan import END, to_milliseconds
+from quaestor.synth.plan import END, PlannedObject, Taxonomy, to_milliseconds
 from quaestor.synth.questions import Numbers, Small, Times
-from quaestor.synth.taxonomy import PlannedObject, Taxonomy
 
 _NORMAL = NormalDist()
 _MOST_SHIFT = 0.15

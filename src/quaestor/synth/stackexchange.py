@@ -11,32 +11,27 @@ from pathlib import Path
 import numpy as np
 
 from quaestor.base.errors import InputError
-from quaestor.synth.plan import DEFAULT_FAMILIES, SynthPlan, check_plan, minimum_posts
+from quaestor.evidence.sources.protocol import Progress, no_progress
+from quaestor.synth.plan import SynthPlan, check_plan, minimum_posts, read_plan
 from quaestor.synth.post_layout import list_families, make_layout
-from quaestor.synth.post_texts import build_texts
-from quaestor.synth.posts import PostWriter
+from quaestor.synth.posts import PostWriter, build_texts
 from quaestor.synth.tables import TABLE_BUILDERS, Dump
 from quaestor.synth.tagging import check_syntax, choose_tags
-from quaestor.synth.truth import ITEMS_FILE, TRUTH_FILE, FunnelTruth, Truth, find_truth, write_truth
-from quaestor.synth.xml_rows import Progress, write_rows
-
-__all__ = ["ALL_TABLES", "DEFAULT_FAMILIES", "FunnelTruth", "SynthPlan", "Truth", "minimum_posts", "write_dump"]
+from quaestor.synth.truth import ITEMS_FILE, TRUTH_FILE, Truth, find_truth, write_truth
+from quaestor.synth.xml_rows import write_rows
 
 ALL_TABLES = ("posts", *TABLE_BUILDERS)
 """Every table of a dump; posts are always written."""
 
+_LIKE_POSTS = 240_000
 _MOST_POSTS = 2_000_000_000
 _STEMS = ("Posts", "Comments", "Users", "Votes", "PostHistory", "PostLinks", "Badges", "Tags")
 _FILES = frozenset([*(f"{stem}.xml" for stem in _STEMS), TRUTH_FILE, ITEMS_FILE])
 
 
-def _ignore_progress(table: str, done: int, total: int) -> None:
-    """The default progress callback."""
-
-
 def write_dump(
     folder: Path, *, posts: int, seed: int, tag_syntax: str = "new", plan: SynthPlan | None = None,
-    tables: tuple[str, ...] = ALL_TABLES, progress: Progress = _ignore_progress,
+    tables: tuple[str, ...] = ALL_TABLES, progress: Progress = no_progress,
 ) -> Truth:  # fmt: skip
     """Writes a dump completely or not at all; the same arguments give the same bytes."""
     _check(posts, seed, tag_syntax, plan, tables)
@@ -107,3 +102,31 @@ def _is_synthetic(path: Path) -> bool:
     except (OSError, ValueError):
         return False
     return isinstance(truth, dict) and truth.get("synthetic") is True
+
+
+def synthesise(
+    folder: Path,
+    *,
+    posts: int | None,
+    seed: int,
+    tag_syntax: str = "new",
+    like: str | None = None,
+    only_posts: bool = False,
+    progress: Progress = no_progress,
+) -> Truth:
+    """Writes a synthetic dump and returns its truth."""
+    plan = read_plan(like) if like is not None else None
+    number = posts if posts is not None else max(minimum_posts(plan), _LIKE_POSTS) if plan else 10_000
+    if number < 1:
+        raise InputError(f"--posts is {number}: ask for at least one")
+    if tag_syntax not in ("old", "new"):
+        raise InputError(f"--tag-syntax is {tag_syntax!r}, allowed: old or new")
+    return write_dump(
+        folder,
+        posts=number,
+        seed=seed,
+        tag_syntax=tag_syntax,
+        plan=plan,
+        tables=("posts",) if only_posts else ALL_TABLES,
+        progress=progress,
+    )

@@ -13,10 +13,10 @@ import numpy.typing as npt
 
 from quaestor.base.table_files import Cell, format_csv
 from quaestor.synth.phrases import TOPICS, list_phrases
+from quaestor.synth.plan import Medians
 from quaestor.synth.planting import PlantedFigures, compute_correlation
 from quaestor.synth.post_layout import SyntheticPosts
 from quaestor.synth.questions import Flags, Numbers
-from quaestor.synth.taxonomy import Medians
 
 PLANTED_COLUMNS = ("issue", "text", "viewcount", "score", "response_days")
 """The columns of truth-items.csv that only refined questions fill."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from quaestor.evidence.sources.protocol import Progress
 from quaestor.synth.plan import END
 from quaestor.synth.questions import Times
-
-Progress = Callable[[str, int, int], None]
 
 _LICENCES = (b"CC BY-SA 2.5", b"CC BY-SA 3.0", b"CC BY-SA 4.0")
 _LICENCE_TURNS = np.array(["2011-04-08", "2018-05-02"], "datetime64[ms]").astype(np.int64)

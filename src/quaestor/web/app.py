@@ -55,8 +55,7 @@ from quaestor.web.interviews.themes import ThemePages
 from quaestor.web.interviews.transcripts import TranscriptPages
 from quaestor.web.navigation import Addresses, navigation_entries
 from quaestor.web.page import Pages
-from quaestor.web.people.pages import PeoplePages
-from quaestor.web.people.sign_in_pages import SignInPages
+from quaestor.web.people.pages import PeoplePages, SignInPages
 from quaestor.web.publication.pages import PublishedFolder, ResultPages
 from quaestor.web.search.pages import EvidencePages
 from quaestor.web.security.access import Access, Cookie, visitor_of

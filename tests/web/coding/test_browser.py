@@ -16,7 +16,7 @@ from quaestor.evidence.ingest import ingest_source
 from quaestor.people.roles import Role
 from quaestor.study.folder import open_study
 from quaestor.study.templates import new_study
-from quaestor.synth.dump_files import synthesise
+from quaestor.synth.stackexchange import synthesise
 
 pytestmark = pytest.mark.browser
 

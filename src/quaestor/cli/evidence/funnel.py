@@ -286,7 +286,7 @@ def kinds(
     from rich.markup import escape
     from rich.table import Table
 
-    from quaestor.evidence.question_kinds import measure_kinds
+    from quaestor.evidence.funnel_expression import measure_kinds
     from quaestor.study.settings.evidence import bundled_kinds
 
     table = Table(box=None, pad_edge=False)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from quaestor.base.errors import InputError
-from quaestor.base.hashing import BackgroundHasher
+from quaestor.base.files import BackgroundHasher
 from quaestor.cli.output import (
     JsonOption,
     StudyOption,

@@ -9,7 +9,7 @@ from itertools import groupby
 from pathlib import Path
 
 from quaestor.base.errors import InputError
-from quaestor.base.hashing import hash_file
+from quaestor.base.files import hash_file
 from quaestor.base.table_files import unescape_formula
 from quaestor.evidence.sources.tables.cells import ErrorCell, Record, as_text
 from quaestor.evidence.sources.tables.delimited import DELIMITERS, read_delimited

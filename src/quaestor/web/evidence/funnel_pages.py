@@ -13,7 +13,7 @@ from quaestor.base.errors import StateError
 from quaestor.base.names import parse_whole_number
 from quaestor.evidence.funnel import last_result, render_funnel_svg
 from quaestor.evidence.step_items import list_step_items, mask_examples, mask_result
-from quaestor.study.status import study_status
+from quaestor.study.features import study_status
 from quaestor.web.page import Pages, parse_page_number
 
 _PAGE = 50

@@ -27,9 +27,9 @@ from quaestor.measures.agreement.statistics import STATISTICS
 from quaestor.people.roles import Permission, Role
 from quaestor.publication.publication_status import report_can_be_made
 from quaestor.study.contributions import Next, StatusLine
+from quaestor.study.features import status_and_next
 from quaestor.study.folder import Study
 from quaestor.study.settings.coding import RoundSettings
-from quaestor.study.status import status_and_next
 from quaestor.surveys.lifecycle import OPEN
 from quaestor.surveys.status import SurveyStatus, survey_status
 from quaestor.web.navigation import link_to

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from quaestor.base.errors import InputError
-from quaestor.base.hashing import map_file
+from quaestor.base.files import map_file
 from quaestor.evidence.sources.protocol import Reject
 from quaestor.evidence.sources.stackexchange.columns import build_reject, find_element_end
 
