@@ -22,12 +22,12 @@ from quaestor.coding.model.records import Decision, RoundPlan, TieCase
 from quaestor.coding.model.state import State
 from quaestor.coding.model.views import list_tie_cases, list_visible_disagreements
 from quaestor.coding.rating_files import record_view
-from quaestor.coding.session import CodingSession, Where, open_coding
+from quaestor.coding.session import CodingSession, StudyOrSession, open_coding
 from quaestor.store.records import Act, NewAct
 
 
 def list_disagreement_rows(
-    study: Where, name: str, actor: str | None, *, open_only: bool, item: str | None, answer: str | None
+    study: StudyOrSession, name: str, actor: str | None, *, open_only: bool, item: str | None, answer: str | None
 ) -> list[dict[str, Any]]:
     """Returns the disagreements of a closed round as far as the actor may see them, and records the view."""
     with open_coding(study) as coding:
@@ -106,14 +106,14 @@ def _build_outcome(plan: RoundPlan, decision: Decision | None) -> dict[str, str]
     return {"decision": answer, "how": decision.how + (", simulated" if decision.simulated else "")}
 
 
-def settle_agreed(study: Where, name: str, actor: str | None) -> int:
+def settle_agreed(study: StudyOrSession, name: str, actor: str | None) -> int:
     with open_coding(study) as coding:
         acts = coding.act(lambda state: build_agreed_act(state, name, actor or coding.lead))
         return sum(len(act.payload["decisions"]) for act in acts)
 
 
 def comment_on_item(
-    study: Where, name: str, actor: str, item: str, facet: str | None, text: str, *, key: str = ""
+    study: StudyOrSession, name: str, actor: str, item: str, facet: str | None, text: str, *, key: str = ""
 ) -> int:
     """Comments on a disagreement; sending it twice with the same key records it once."""
     with open_coding(study) as coding:
@@ -132,7 +132,7 @@ def comment_on_item(
 
 
 def break_tie(
-    study: Where,
+    study: StudyOrSession,
     name: str,
     actor: str,
     item: str,
@@ -172,7 +172,7 @@ def break_tie(
 
 
 def settle_item(
-    study: Where,
+    study: StudyOrSession,
     name: str,
     actor: str | None,
     item: str,

@@ -13,7 +13,7 @@ TableKind = Literal[
     "counts", "codes", "medians", "summaries", "correlations", "measures", "comparison", "association", "trends",
     "filter",
 ]  # fmt: skip
-Where = dict[Name, tuple[Name, ...]]
+Conditions = dict[Name, tuple[Name, ...]]
 
 
 class PublishedTableSettings(Settings):
@@ -25,7 +25,7 @@ class PublishedTableSettings(Settings):
     rows: Annotated[tuple[Name, ...], Field(max_length=2)] = ()
     """One attribute, or two: groups and the rows in them."""
     columns: Name | None = None
-    where: Where = Field(default_factory=dict)
+    where: Conditions = Field(default_factory=dict)
     measures: tuple[Name, ...] = ()
     against: tuple[tuple[Name, Name], ...] = ()
     """For correlations: pairs of columns; `total` means all columns together."""
@@ -70,8 +70,8 @@ class ValueSettings(Settings):
         "agreement", "disagreements", "round_items", "sets", "set_size", "excluded", "kept", "step",
         "questions", "answers",
     ]  # fmt: skip
-    where: Where = Field(default_factory=dict)
-    among: Where = Field(default_factory=dict)
+    where: Conditions = Field(default_factory=dict)
+    among: Conditions = Field(default_factory=dict)
     of: Name | None = None
     """The attribute that is counted or ranked, or the measure."""
     measure: Name | None = None

@@ -251,25 +251,25 @@ class RoundPages(Pages):
         return self.go(request, "rounds") if from_list or gone else self.go(request, "round", name=name)
 
     def _act(self, name: str, who: str, fields: Mapping[str, str]) -> None:
-        where, reason = self.session.coding, fields.get("reason", "").strip()
+        coding, reason = self.session.coding, fields.get("reason", "").strip()
         match fields.get("act", ""):
             case "open":
-                round_acts.open_by_name(where, name, who)
+                round_acts.open_by_name(coding, name, who)
             case "close" | "make final":
-                round_acts.close_by_name(where, name, who, reason, final=bool(fields.get("final")))
+                round_acts.close_by_name(coding, name, who, reason, final=bool(fields.get("final")))
             case "reopen":
-                round_acts.reopen_by_name(where, name, who, reason, not_blind=bool(fields.get("not_blind")))
+                round_acts.reopen_by_name(coding, name, who, reason, not_blind=bool(fields.get("not_blind")))
             case "waive":
-                round_acts.waive_by_name(where, name, who, reason)
+                round_acts.waive_by_name(coding, name, who, reason)
             case "next set":
-                round_acts.next_set_by_name(where, name, who)
+                round_acts.next_set_by_name(coding, name, who)
             case "deadline":
-                round_acts.deadline_by_name(where, name, who, fields.get("until", ""))
+                round_acts.deadline_by_name(coding, name, who, fields.get("until", ""))
             case "replace":
                 by = fields.get("other", "").strip() or fields.get("by", "")
-                round_acts.replace_by_name(where, name, who, fields.get("rater", ""), by, reason)
+                round_acts.replace_by_name(coding, name, who, fields.get("rater", ""), by, reason)
             case "remove":
-                remove_round(where, name, who)
+                remove_round(coding, name, who)
             case unknown:
                 raise InputError(f"there is no action {unknown!r} here: reload the page")
 
