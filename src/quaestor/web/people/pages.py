@@ -45,11 +45,11 @@ class PeoplePages(Pages):
         return await self._people(request)
 
     async def _people(self, request: Request, status: int = 200, **more: Any) -> Response:
-        overview = await self.work(self._all)
+        overview = await self.work(self._build_overview)
         context = {"people": overview, "roles": _OFFERED, "typed": {}, "link": "", "made": None, **more}
         return self.page(request, "people.html", context, status)
 
-    def _all(self) -> PeopleOverview:
+    def _build_overview(self) -> PeopleOverview:
         with self.session.locked_state() as state:
             return build_people_overview(self.session.study, lambda name: count_work(state, name), self._clock)
 

@@ -88,7 +88,7 @@ class SignInPages:
         token = request.path_params["token"]
         invitation = self._directory.find_invitation(token, self._clock())
         if invitation is None:
-            return self._ended(request)
+            return self._show_ended(request)
         if request.method != "POST":
             return self._join_page(request, invitation)
         hashed = None
@@ -102,7 +102,9 @@ class SignInPages:
             except InputError as error:
                 return self._join_page(request, invitation, str(error), 422)
         session = await run_in_threadpool(self._directory.accept_invitation, token, hashed, self._clock())
-        return self._ended(request) if session is None else await self._enter(request, session, f"{_root(request)}/")
+        return (
+            self._show_ended(request) if session is None else await self._enter(request, session, f"{_root(request)}/")
+        )
 
     def _join_page(
         self, request: Request, account_invitation: AccountInvitation, refused: str = "", status: int = 200
@@ -117,7 +119,7 @@ class SignInPages:
         }
         return self._form(request, "join.html", context, status)
 
-    def _ended(self, request: Request) -> Response:
+    def _show_ended(self, request: Request) -> Response:
         return self._templates.TemplateResponse(request, "ended.html", {"words": _ENDED}, status_code=404)
 
     async def sign_out(self, request: Request) -> Response:
