@@ -233,7 +233,7 @@ def _slug(name: str) -> str:
 
 
 def simulate_sets(
-    coding: CodingSession, name: str, *, accuracy: float, seed: int, tell: Callable[[int, int], None]
+    coding: CodingSession, name: str, *, accuracy: float, seed: int, report_progress: Callable[[int, int], None]
 ) -> int:
     """Rates set after set, unifies synonyms after each, and returns the number of ratings."""
     ratings = 0
@@ -241,7 +241,7 @@ def simulate_sets(
         ratings += simulate_ratings(coding, name, accuracy=accuracy, confusion=0.0, seed=seed)
         coding.act(lambda state: _build_unify_acts(state.round(name), state))
         round_state = coding.state.round(name)
-        tell(round_state.set, len(round_state.sets))
+        report_progress(round_state.set, len(round_state.sets))
         if round_state.set == len(round_state.sets):
             return ratings
         coding.act(lambda state: build_next_set_act(state, name, state.round(name).plan.raters[0], simulated=True))

@@ -31,7 +31,7 @@ from quaestor.publication.results.item_columns import YEAR, StudyResults, cited_
 from quaestor.publication.results.values import Computed
 from quaestor.study.folder import Study
 
-Tell = Callable[[str, int, int], None]
+ReportProgress = Callable[[str, int, int], None]
 _OBJECT = 2
 MOST_POSTS = 200
 """Maximum number of posts on a page, most viewed first."""
@@ -44,14 +44,14 @@ def handbook_folder(study: Study) -> Path:
     return study.published / "handbook"
 
 
-def make_handbook(study: Study, tell: Tell) -> tuple[Handbook, BuiltHandbook]:
+def make_handbook(study: Study, report_progress: ReportProgress) -> tuple[Handbook, BuiltHandbook]:
     """Builds the handbook in published/handbook."""
     guarded = GuardedPublication(study, "handbook")
     with open_computed(study, needs_results=False) as computed:
         fingerprint = fingerprint_inputs(study, computed.coding.state if computed.coding else State())
         book = _book(study, computed)
     study.published.mkdir(parents=True, exist_ok=True)
-    built = build_handbook(book, handbook_folder(study), tell, guarded.placing)
+    built = build_handbook(book, handbook_folder(study), report_progress, guarded.placing)
     record_build(study, "handbook", fingerprint, guarded.stamps)
     return book, built
 

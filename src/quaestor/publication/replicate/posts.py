@@ -98,7 +98,7 @@ class LoadedLabels:
     unread: tuple[UnreadLabel, ...]
 
 
-def load_labels(name: str, data: Path, folder: Path, tell: Callable[[str], None]) -> LoadedLabels:
+def load_labels(name: str, data: Path, folder: Path, notify: Callable[[str], None]) -> LoadedLabels:
     """Builds a study folder from a bundled study and a file of labelled items, using the regular import and acts."""
     labels = read_labels(template_folder(name))
     if not labels.source:
@@ -111,15 +111,15 @@ def load_labels(name: str, data: Path, folder: Path, tell: Callable[[str], None]
     shutil.copyfile(data, copy)
     _point_to(folder, labels, copy.name)
     study = open_study(folder)
-    tell(f"a new study from the bundled {name}, with {data.name} as its source")
+    notify(f"a new study from the bundled {name}, with {data.name} as its source")
     report = ingest_source(study, labels.source["name"])
     rows = report.manifest.tables["items"]
-    tell(f"{rows.rows:,} labelled items read, {rows.rejected:,} rows rejected")
+    notify(f"{rows.rows:,} labelled items read, {rows.rejected:,} rows rejected")
     if not rows.rows:
         first = f", for example: {report.first_reason('items')}" if rows.rejected else ""
         raise InputError(f"no row of {data} could be read{first}: use the file as published")
     unread = _decide(study, labels)
-    tell(f"labels recorded under their own codebook, then {len(labels.moves)} moves to the printed one")
+    notify(f"labels recorded under their own codebook, then {len(labels.moves)} moves to the printed one")
     return LoadedLabels(open_study(folder), rows.rows, rows.rejected, unread)
 
 

@@ -117,16 +117,16 @@ def item_address(table: str, row: str, column: str) -> str:
     return f"items.html#{quote(f'{table}:{row}:{column}', safe=':')}"
 
 
-def write_report(report: Report, folder: Path, tell: Callable[[str], None]) -> None:
+def write_report(report: Report, folder: Path, notify: Callable[[str], None]) -> None:
     """Writes every file of the report to an empty folder; the same report gives the same bytes."""
     tables = [table for section in report.sections for table in (*section.tables, *section.folded)]
     lists = [columns for columns in (report.columns, report.quotations) if columns is not None]
     linked = bool(lists) and all(len(columns.items) <= MOST_LISTED for columns in lists)
     pages = environment()
-    _write_tables(report, tables, pages, folder / "tables", tell, linked=linked)
+    _write_tables(report, tables, pages, folder / "tables", notify, linked=linked)
     for figure in (figure for section in report.sections for figure in section.figures):
         write_figure(figure, folder / "figures")
-        tell(f"figure {figure.name} drawn")
+        notify(f"figure {figure.name} drawn")
     write_atomically(folder / MARK, _findings(report.findings).encode("utf-8"))
     for path in _LOADED:
         write_atomically(folder / path.name, path.read_bytes())
@@ -146,7 +146,13 @@ def write_report(report: Report, folder: Path, tell: Callable[[str], None]) -> N
 
 
 def _write_tables(
-    report: Report, tables: list[Table], pages: Environment, folder: Path, tell: Callable[[str], None], *, linked: bool
+    report: Report,
+    tables: list[Table],
+    pages: Environment,
+    folder: Path,
+    notify: Callable[[str], None],
+    *,
+    linked: bool,
 ) -> None:
     """Writes each table in every format; numbers on its page link to their items."""
     elsewhere = _elsewhere(report.address) if report.address else None
@@ -156,7 +162,7 @@ def _write_tables(
         write_table(table, folder, elsewhere)
         page = template.render(report=report, table=table, content=Markup(to_html(table, item_link)))  # noqa: S704
         write_atomically(folder / f"table-{safe_name(table.id)}.html", page.encode("utf-8"))
-        tell(f"table {table.id} written")
+        notify(f"table {table.id} written")
     if tables:
         write_atomically(folder / "all.tex", latex_document(tables, elsewhere).encode("ascii"))
         write_atomically(folder / "all.xlsx", to_xlsx(tables, elsewhere))
