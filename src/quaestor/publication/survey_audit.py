@@ -89,7 +89,7 @@ def _of(
 
 def _added(printed: Printed, cells: Sequence[str]) -> int | None:
     numbers = [find_numbers(printed.cell(name)) for name in cells]
-    return sum(int(numbers[0][0]) for numbers in numbers if numbers) if numbers and all(numbers) else None
+    return sum(int(cell[0][0]) for cell in numbers) if numbers and all(numbers) else None
 
 
 def _condition(questionnaire: Questionnaire, words: str) -> Condition | None:

@@ -349,7 +349,7 @@ def build_case(
             for number, other in enumerate(cases)
             if number != position and not is_settled(other) and formatter.matches(other, filters)
         ]
-        earlier, later = ([key for key, is_earlier in neighbours if is_earlier is filters] for filters in (True, False))
+        earlier, later = ([key for key, is_earlier in neighbours if is_earlier is before] for before in (True, False))
         book = formatter.state.history.at(formatter.round_state.plan.codebook)
         page = Case(
             name,
