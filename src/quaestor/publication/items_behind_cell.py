@@ -29,7 +29,7 @@ def items_behind(study: Study, cell: str) -> tuple[list[ExampleItem], str]:
         # Interviews are handled directly: their cells count quotations, which no other feature has.
         if cell.partition(":")[0] not in (*own, FINDING) and (themes := themes_to_publish(computed.coding)) is not None:
             behind = find_quotations_behind(themes, cell, own)
-            return [_quoted(quotation) for quotation in behind.quotations], quotations_in_words(
+            return [_build_example(quotation) for quotation in behind.quotations], quotations_in_words(
                 themes, behind.selection
             )
     if results is None:
@@ -58,7 +58,7 @@ def items_of_finding(study: Study, results: StudyResults, cell: str) -> tuple[li
     return results.decided.list_matching(selection.conditions), selection
 
 
-def _quoted(quotation: Quotation) -> ExampleItem:
+def _build_example(quotation: Quotation) -> ExampleItem:
     return ExampleItem(
         quotation.item,
         quotation.words,

@@ -107,13 +107,13 @@ def store_address(study: Study, environment: Mapping[str, str] = os.environ) -> 
     address = study.settings.store.address
     if address is None:
         return study.root / STORE_FILE
-    address = _filled_in(address, study.file, environment)
+    address = _fill_in_variables(address, study.file, environment)
     if address.startswith(_SQLITE):
         return study.root / address.removeprefix(_SQLITE)
     return address
 
 
-def _filled_in(address: str, file: Path, environment: Mapping[str, str]) -> str:
+def _fill_in_variables(address: str, file: Path, environment: Mapping[str, str]) -> str:
     """Fills in `${NAME}` variables, which keep passwords out of git; escapes their special characters."""
 
     def value(match: re.Match[str]) -> str:

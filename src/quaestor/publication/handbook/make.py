@@ -49,14 +49,14 @@ def make_handbook(study: Study, report_progress: ReportProgress) -> tuple[Handbo
     guarded = GuardedPublication(study, "handbook")
     with open_computed(study, needs_results=False) as computed:
         fingerprint = fingerprint_inputs(study, computed.coding.state if computed.coding else State())
-        book = _book(study, computed)
+        book = _build_handbook(study, computed)
     study.published.mkdir(parents=True, exist_ok=True)
     built = build_handbook(book, handbook_folder(study), report_progress, guarded.placing)
     record_build(study, "handbook", fingerprint, guarded.stamps)
     return book, built
 
 
-def _book(study: Study, computed: Computed) -> Handbook:
+def _build_handbook(study: Study, computed: Computed) -> Handbook:
     if computed.results is not None:
         return _from_results(study, computed.results, computed.blindness_notes())
     printed = read_printed(study)

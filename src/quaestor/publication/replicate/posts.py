@@ -157,7 +157,7 @@ def _point_to(folder: Path, labels: Labels, file: str) -> None:
 
 def _decide(study: Study, labels: Labels) -> tuple[UnreadLabel, ...]:
     """Records the labels under their own codebook, then moves them to the printed one."""
-    rows = _labelled(study, labels)
+    rows = _read_labels(study, labels)
     with open_coding(study) as coding:
         _change(coding, "codebook.import", labels.payload())
         book = coding.state.history.latest
@@ -174,7 +174,7 @@ def _change(coding: CodingSession, kind: str, change: Mapping[str, Any]) -> None
     coding.act(lambda state: NewAct(kind, coding.lead, payload, state.history.preview_change(kind, payload).version))
 
 
-def _labelled(study: Study, labels: Labels) -> list[tuple[str, str]]:
+def _read_labels(study: Study, labels: Labels) -> list[tuple[str, str]]:
     by_item = read_column(study, str(labels.source["name"]), labels.source["label"])
     return [(item, str(label)) for item, label in by_item.items()]
 

@@ -120,7 +120,7 @@ def replicate_survey(name: str, data: Path, folder: Path, notify: Notify) -> Sur
     study = open_study(folder)
     notify(f"a new study from the bundled {name}, with {export.name} as its answers")
     with open_surveys(study) as surveys:
-        imported = _imported(surveys, survey, copy, export)
+        imported = _import_answers(surveys, survey, copy, export)
         if not imported.responses:
             raise InputError(
                 f"no row of {export} is a response ({_left_out(imported)}): use the file of answers as published"
@@ -130,7 +130,7 @@ def replicate_survey(name: str, data: Path, folder: Path, notify: Notify) -> Sur
     return SurveyReplication(study, survey, imported, tables)
 
 
-def _imported(surveys: Surveys, survey: str, copy: Path, value: Path) -> AnswerImport:
+def _import_answers(surveys: Surveys, survey: str, copy: Path, value: Path) -> AnswerImport:
     """Imports the copy in the study folder; errors name the user's original file."""
     try:
         return import_answers(surveys, survey, copy, mapping_file(surveys.study, survey))

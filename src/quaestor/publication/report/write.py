@@ -155,8 +155,8 @@ def _write_tables(
     linked: bool,
 ) -> None:
     """Writes each table in every format; numbers on its page link to their items."""
-    elsewhere = _elsewhere(report.address) if report.address else None
-    item_link = _elsewhere("..") if linked else None
+    elsewhere = _build_item_linker(report.address) if report.address else None
+    item_link = _build_item_linker("..") if linked else None
     template = pages.get_template("table.html")
     for table in tables:
         write_table(table, folder, elsewhere)
@@ -168,7 +168,7 @@ def _write_tables(
         write_atomically(folder / "all.xlsx", to_xlsx(tables, elsewhere))
 
 
-def _elsewhere(address: str) -> Callable[[str, str, str], str]:
+def _build_item_linker(address: str) -> Callable[[str, str, str], str]:
     return lambda table, row, column: f"{address.rstrip('/')}/{item_address(table, row, column)}"
 
 
@@ -245,7 +245,7 @@ def write_audit_page(audit: Audit, folder: Path, *, title: str, generated_by: st
             strips={name: _strip(count) for name, count in counts.items()},
             differing=[(name, cells) for name, cells in differing.items() if cells],
             failed=_by_note(check for check in audit.checks if not check.holds),
-            shown=_shown,
+            shown=_format_value,
             address=lambda cell: f"items.html#{quote(cell, safe=':')}",
         )
     )
@@ -272,7 +272,7 @@ def _strip(counts: Counter[str]) -> list[tuple[str, str, str]]:
     return strip
 
 
-def _shown(value: float | str | None) -> str:
+def _format_value(value: float | str | None) -> str:
     if isinstance(value, float):
         return f"{value:.0f}" if value.is_integer() else f"{value:.4g}"
     return "–" if value is None else str(value)

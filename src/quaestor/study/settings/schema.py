@@ -193,7 +193,7 @@ def explain(error: ErrorDetails, model: type[BaseModel], raw: Mapping[str, Any] 
         text = str(context["error"])
         return text if not location else f"{key}: {text}"
     message = _TYPES.get(kind) or error["msg"][:1].lower() + error["msg"][1:]
-    return f"{key} is {_shown(value)}, {message}"
+    return f"{key} is {_format_value(value)}, {message}"
 
 
 _TYPES = {
@@ -212,7 +212,7 @@ _TYPES = {
 }
 
 
-def _shown(value: Any) -> str:
+def _format_value(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     text = repr(value)
@@ -233,7 +233,7 @@ def _keys_at(model: Any, location: tuple[int | str, ...], raw: Mapping[str, Any]
         options = [load_source_kind(raw["sources"][location[1]]["kind"]).settings]
         location = location[2:]
     for part in location:
-        options = [inner for option in options for inner in _inside(option, part)]
+        options = [inner for option in options for inner in _list_part_types(option, part)]
     return sorted({key for option in options for key in _fields(option)})
 
 
@@ -243,7 +243,7 @@ def _fields(option: Any) -> list[str]:
     return []
 
 
-def _inside(option: Any, part: int | str) -> list[Any]:
+def _list_part_types(option: Any, part: int | str) -> list[Any]:
     """Returns the possible types of a part of a type, through unions, lists and tables."""
     if isinstance(option, type) and issubclass(option, BaseModel):
         for name, field in option.model_fields.items():
