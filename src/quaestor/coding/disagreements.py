@@ -240,7 +240,5 @@ def _check_answer(state: State, name: str, facet: str, answer: Any) -> Any:
 def _find_facet(state: State, name: str, facet: str | None) -> str:
     names = [facet_plan.id for facet_plan in state.round(name).plan.facets]
     if facet is None and len(names) > 1:
-        raise InputError(
-            f"the round {name!r} has several facets: name one with --facet, allowed: {join_with_or(names)}"
-        )
+        raise InputError(f"the round {name!r} has several facets: name one with --facet: {join_with_or(names)}")
     return facet or names[0]

@@ -147,7 +147,7 @@ def _check_rows(
     known = [*FIXED, *facets]
     for column in rows[0][1]:
         if column not in known:
-            raise InputError(f"{path} has an unknown column {column!r}, allowed: "
+            raise InputError(f"{path} has an unknown column {column!r}; choose from: "
                              f"{suggest(column, known)}")  # fmt: skip
     seen: dict[tuple[str, str], int] = {}
     for number, row in rows:

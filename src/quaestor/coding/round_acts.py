@@ -46,7 +46,7 @@ def find_round_settings(study: Study, name: str) -> RoundSettings:
         if round_settings.round == name:
             return round_settings
     options = suggest(name, [settings.round for settings in study.settings.rounds]) or "none: no rounds are defined"
-    raise SettingsError(f"{study.file}: there is no round {name!r}, allowed: {options}")
+    raise SettingsError(f"{study.file}: there is no round {name!r}; choose from: {options}")
 
 
 def build_plan(

@@ -47,11 +47,11 @@ def items_of_finding(study: Study, results: StudyResults, cell: str) -> tuple[li
     findings = {finding.finding: finding for finding in compute_findings(Computed(study, results))}
     if number not in findings:
         options = suggest(number, findings) or "none"
-        raise InputError(f"there is no finding {number!r}, allowed: {options}")
+        raise InputError(f"there is no finding {number!r}; choose from: {options}")
     values = {value.name: value for value in findings[number].values}
     if name not in values:
         options = suggest(name, values)
-        raise InputError(f"finding {number} has no value {name!r}, allowed: {options}")
+        raise InputError(f"finding {number} has no value {name!r}; choose from: {options}")
     selection = values[name].selection
     if selection is None:
         raise StateError(f"{name} of finding {number} cannot be computed: {values[name].why}")

@@ -153,7 +153,7 @@ def _require_tables(study: Study, printed: Printed) -> None:
         if tables and layout.table not in tables:
             options = suggest(layout.table, tables)
             raise SettingsError(
-                f"{printed_folder(study) / PRINTED_FILE}: table {layout.table!r} is unknown, allowed: {options}"
+                f"{printed_folder(study) / PRINTED_FILE}: table {layout.table!r} is unknown; choose from: {options}"
             )
 
 

@@ -47,7 +47,7 @@ class Study:
         """Returns the settings of a source."""
         if name not in self.settings.sources:
             options = suggest(name, self.settings.sources) or "none"
-            raise SettingsError(f"{self.file}: there is no source {name!r}, allowed: {options}")
+            raise SettingsError(f"{self.file}: there is no source {name!r}; choose from: {options}")
         return self.settings.sources[name]
 
     def path_of(self, name: str) -> Path:
@@ -61,7 +61,7 @@ class Study:
         if len(self.settings.sources) == 1:
             return next(iter(self.settings.sources))
         allowed = join_with_or(self.settings.sources) or "add a source first"
-        raise SettingsError(f"{self.file}: funnel.source is missing, allowed: {allowed}")
+        raise SettingsError(f"{self.file}: funnel.source is missing; choose from: {allowed}")
 
     def results_source(self) -> str:
         """Returns the source that results are computed from."""

@@ -32,7 +32,7 @@ def template_folder(name: str) -> Path:
     """Returns the folder of a bundled study."""
     if name not in template_names():
         options = suggest(name, template_names())
-        raise InputError(f"unknown bundled study {name!r}, allowed: {options}")
+        raise InputError(f"unknown bundled study {name!r}; choose from: {options}")
     return bundled_studies() / name
 
 

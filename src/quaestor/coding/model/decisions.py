@@ -255,7 +255,7 @@ def build_decision_act(
     methods = WORD_METHODS if words_only else list_settlement_methods(round_state.plan)
     if how not in methods:
         settled_by = "discussion of its fields" if words_only else round_state.plan.settle
-        raise InputError(f"{name!r} is settled by {settled_by}, allowed: {join_with_or(methods)}")
+        raise InputError(f"{name!r} is settled by {settled_by}; choose from: {join_with_or(methods)}")
     tie_comment = round_state.tie_comments.get((item, facet))
     if how == TIE_BREAKER:
         if actor != round_state.plan.tie_breaker:
@@ -335,7 +335,7 @@ def _require_dispute(state: State, name: str, item: str, facet: str, *, words_to
     round_state = state.round(name)
     names = [facet_plan.id for facet_plan in round_state.plan.facets]
     if facet not in names:
-        raise InputError(f"the round {name!r} has no facet {facet!r}, allowed: {join_with_or(names)}")
+        raise InputError(f"the round {name!r} has no facet {facet!r}; choose from: {join_with_or(names)}")
     answers = [answer for _, answer in list_answers(round_state, item, facet)]
     if not answers:
         raise InputError(f"the item {item!r} has no ratings in {name!r}")

@@ -129,7 +129,7 @@ def build_phrase_set(study: StudyOrSession, name: str, actor: str, number: int |
             raise StateError(f"{actor!r} does not rate in {name!r} and cannot see its phrases")
         shown = round_state.set if number is None else number
         if not 1 <= shown <= round_state.set:
-            raise InputError(f"{name!r} has no set {shown} yet, allowed: 1 to {round_state.set}")
+            raise InputError(f"{name!r} has no set {shown} yet; choose from: 1 to {round_state.set}")
         access, obstacle = _find_access(state, round_state, actor, shown)
         if access == SEE and round_state.status != OPEN:
             record_view(coding, name, actor)

@@ -150,5 +150,5 @@ class RoundSettings(Settings):
         if self.settle in ("tie-breaker", "two-step") and self.tie_breaker is None:
             raise ValueError(f"settle = {self.settle!r} needs a tie_breaker: name one")
         if self.measured is not None and self.measured not in self.facets:
-            raise ValueError(f"measured is {self.measured!r}, allowed: {', '.join(self.facets)}")
+            raise ValueError(f"measured is {self.measured!r}; choose from: {', '.join(self.facets)}")
         return self

@@ -142,7 +142,7 @@ class FindingSettings(Settings):
             raise ValueError(f"the sentence formats a value ({specs[0]!r}): write only its name, as in {{{used[0]}}}")
         for field in used:
             if field not in names:
-                raise ValueError(f"the sentence contains {{{field}}}, which is no value, allowed: {', '.join(names)}")
+                raise ValueError(f"the sentence contains {{{field}}}, not a value; choose from: {', '.join(names)}")
         return self
 
 
