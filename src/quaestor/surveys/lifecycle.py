@@ -190,7 +190,7 @@ def _keep_promises(surveys: Surveys, name: str, questionnaire: Questionnaire) ->
         raise StateError(f"{words}: change it back, or use a survey with another name")
     before = last_paying(surveys, name)
     counts = surveys.answers.counts(name)
-    # Respondents who have started are paid by the last version that pays, so a version without pay is no loss.
+    # Respondents who have started are paid by the last version that pays, so a version without pay costs them nothing.
     is_promised = counts[ResponseStatus.FINISHED] or (questionnaire.pay is not None and counts[ResponseStatus.OPEN])
     if before is None or before.pay is None or not is_promised:
         return

@@ -307,7 +307,7 @@ def test_an_answer_has_one_form_and_can_be_written_and_read_back(facet: Facet, s
 @pytest.mark.parametrize(
     ("facet", "said", "words"),
     [
-        (KEEP, "maybe", "write keep, or exclude"),
+        (KEEP, "maybe", 'write keep, or "exclude: "'),
         (KEEP, "exclude", "without a reason"),
         (KEEP, "exclude: instalation", "choose from: installation or crash"),
         (KEEP, "keep: crash", "only exclude takes a reason"),

@@ -105,7 +105,7 @@ def build_unify_act(
         raise InputError(f"name the words to unify and another word that replaces them, not {to!r} alone")
     if rule == SAME_MEANING and not reason:
         if to not in counts:
-            raise InputError(f"no phrase has the {part} {to!r}: of words with the same meaning the more frequent stays")
+            raise InputError(f"no phrase has the {part} {to!r}: name the most frequent word with that meaning")
         most = max(words, key=lambda word: counts[word])
         if counts[most] > counts[to]:
             raise InputError(

@@ -95,7 +95,7 @@ class TranscriptPages(Pages):
             "stays": await self.work(lambda: explain_import_refusal(self._open_interviews(), name))
             if sheet is None or page == 1
             else "",
-            "beside": await self.work(lambda: read_omitted_text(self._open_interviews(), name))
+            "omitted": await self.work(lambda: read_omitted_text(self._open_interviews(), name))
             if sheet and page == 1
             else None,
             "encodings": ENCODING_WORDS,

@@ -28,7 +28,7 @@ class KeepKind(FacetKind):
     def read(self, facet: Facet, book: Codebook, answer: Any) -> dict[str, str]:
         word, reason = read_word_and_text(answer, "reason")
         if word not in (KEEP, EXCLUDE):
-            raise InputError(f"{facet.id} is {answer!r}; write keep, or exclude: and the reason")
+            raise InputError(f'{facet.id} is {answer!r}; write keep, or "exclude: " and the reason')
         if word == KEEP and reason:
             raise InputError(f"{facet.id} is keep with the reason {reason!r}: only exclude takes a reason")
         if word == EXCLUDE and facet.reasons and reason not in facet.reasons:
