@@ -11,9 +11,16 @@ from quaestor.cli.main import app
 
 HEAD = """# The command line
 
-`quaestor COMMAND --help` says the same. Results go to standard output, words for people to standard error. Exit 0:
-done; 1: the answer is no; 2: the call or its input is wrong, in one sentence; 130: interrupted. Commands that read a
-study run from anywhere inside its folder, or with `--study DIR`.
+`quaestor COMMAND --help` prints the same text. Results go to standard output, messages to standard error.
+
+| exit code | meaning |
+| --- | --- |
+| 0 | done |
+| 1 | the answer is no, for example a check that found an error |
+| 2 | the call or its input is wrong; one sentence says what to do |
+| 130 | interrupted |
+
+Run commands anywhere inside a study folder, or name the folder with `--study DIR`.
 """
 
 
@@ -22,7 +29,7 @@ def section(command: Any, name: str) -> list[str]:
     first, *rest = (command.help or "").strip().split("\n\n")
     lines = [f"## `{name}`", "", first.replace("\n", " "), ""]
     examples = [line.strip().removeprefix("Example: ") for part in rest for line in part.splitlines()]
-    if examples := [line for line in examples if line and line != "Examples:"]:
+    if examples := [line for line in examples if line and line not in ("Example:", "Examples:")]:
         lines += ["```", *examples, "```", ""]
     lines += ["| argument | meaning |", "| --- | --- |"]
     for parameter in command.params:

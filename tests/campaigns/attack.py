@@ -70,7 +70,7 @@ def main() -> int:
     options = parser.parse_args()
     unknown = [part for part in options.parts if part not in names]
     if unknown:
-        parser.error(f"there is no part {unknown[0]!r}, allowed: {', '.join(names)}")
+        parser.error(f"there is no part {unknown[0]!r}; choose from: {', '.join(names)}")
     chosen = [attack for attack in ATTACKS if not options.parts or attack.name in options.parts]
     end = time.monotonic() + LONGEST
     succeeded = [one.name for one in chosen if run_attack(one, end - time.monotonic(), quick=options.quick)]

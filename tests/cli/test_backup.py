@@ -214,7 +214,7 @@ def test_the_whole_address_may_come_from_the_environment(study: Path, postgresql
     ("address", "expected"),
     [
         ("postgresql://r1:geheim@127.0.0.1:1/study", "127.0.0.1:1/study cannot be reached"),
-        ("mysql://r1:geheim@host/study", 'store.address: "sqlite:///FILE", "postgresql://USER@HOST/DATABASE" or'),
+        ("mysql://r1:geheim@host/study", 'store.address: write "sqlite:///FILE", "postgresql://USER@HOST/DATABASE" or'),
         ("postgresql://r1:geheim@host:x/study", "the address of the store cannot be read"),
     ],
 )

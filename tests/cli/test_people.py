@@ -53,8 +53,8 @@ def test_a_link_is_printed_and_opens(folder: Path, name: str, role: str) -> None
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (("rater-9", "--role", "rater"), "no round has a rater 'rater-9', allowed: rater-"),
-        (("rater-1", "--role", "tie-breaker"), "allowed: tie-breaker"),
+        (("rater-9", "--role", "rater"), "no round has a rater 'rater-9'; choose from: rater-"),
+        (("rater-1", "--role", "tie-breaker"), "choose from: tie-breaker"),
         (("rater-1", "--role", "viewer"), "has another role in this study"),
         (("lead", "--role", "reviewer"), "has another role in this study"),
         (("lead", "--role", "lead"), "the lead is not invited"),

@@ -43,7 +43,7 @@ class Stars(FacetKind):
             return dict(answer)
         stars, _, remark = str(answer).partition(":")
         if stars.strip() not in ("1", "2", "3"):
-            raise InputError(f"{facet.id} is {answer!r}, allowed: 1, 2 or 3")
+            raise InputError(f"{facet.id} is {answer!r}; choose from: 1, 2 or 3")
         return {"stars": int(stars), "remark": remark.strip()}
 
     def label(self, facet: Facet, answer: Any) -> Label | None:
@@ -99,7 +99,7 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Study:
 
 
 def test_without_its_class_the_study_file_is_refused_with_the_kinds_there_are(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match=r"facets.quality.kind is 'stars', allowed: .*stretches"):
+    with pytest.raises(SettingsError, match=r"facets.quality.kind is 'stars'; choose from: .*stretches"):
         study_with_stars(tmp_path / "study")
 
 
@@ -115,7 +115,7 @@ def test_a_rater_is_asked_and_a_wrong_answer_is_refused(tmp_path: Path, monkeypa
         assert [(choice.value, choice.label, choice.key) for choice in sheet.facets[0].choices] == [
             ("1", "★", "1"), ("2", "★★", "2"), ("3", "★★★", "3"),
         ]  # fmt: skip
-        with pytest.raises(InputError, match="quality is '4', allowed: 1, 2 or 3"):
+        with pytest.raises(InputError, match="quality is '4'; choose from: 1, 2 or 3"):
             rate(desk.coding, "stars", "rater-1", ITEMS[0], {"quality": "4"})
         rate(desk.coding, "stars", "rater-1", ITEMS[0], {"quality": "2: a typo"})
         assert desk.list_own_ratings("stars", "rater-1")[0].answers == {"quality": "2: a typo"}

@@ -479,7 +479,7 @@ def test_a_column_that_would_be_lost_and_a_rater_of_two_minds_are_refused(tmp_pa
     for text, words in (
         (
             f"item,rater,relevance,memmo\n{item},rater-1,keep,x\n",
-            "an unknown column 'memmo', allowed: memo",
+            "an unknown column 'memmo'; choose from: memo",
         ),
         (f"item,rater,relevance\n{item},rater-1,keep\n{item},rater-1,exclude: crash\n", "row 3: 'rater-1' rates"),
     ):

@@ -154,8 +154,8 @@ def test_a_mistake_in_its_settings_gives_a_one_sentence_error(source: Case, tmp_
     good = study.file.read_text()
     for old, new, expected in (
         ('path = "', 'pat = "', "sources.one.path is missing: add it"),
-        (f'kind = "{source.kind}"', 'kind = "lined"', "sources.one.kind is 'lined', allowed: lines, "),
-        (f'kind = "{source.kind}"', "", "sources.one.kind is missing, allowed: broken, lines, stackexchange or table"),
+        (f'kind = "{source.kind}"', 'kind = "lined"', "sources.one.kind is 'lined'; choose from: lines, "),
+        (f'kind = "{source.kind}"', "", "sources.one.kind is missing; choose from: broken, lines, "),
         ("[sources.one]", "[sources.one]\nsit = 1", "sources.one.sit is not a known key, allowed here: "),
     ):
         study.file.write_text(good.replace(old, new))

@@ -169,7 +169,7 @@ def test_a_number_opens_its_items(demo: Study) -> None:
     assert trace_item(demo, left[0].item)["fell_at"] == "tagged tensorflow, pytorch or theano"
     again = list_step_items(demo, "not closed", dropped=True, limit=100, offset=100)
     assert [row.item for row in again] == [row.item for row in rows[100:200]]
-    with pytest.raises(StateError, match="has no step 'not clsed', allowed: not closed"):
+    with pytest.raises(StateError, match="has no step 'not clsed'; choose from: not closed"):
         list_step_items(demo, "not clsed", dropped=False, limit=1)
     with pytest.raises(StateError, match="there is no item"):
         trace_item(demo, "stackoverflow/question/999999999")
@@ -268,7 +268,7 @@ def test_missing_evidence_gives_a_one_sentence_error(tmp_path: Path) -> None:
         dropped_at_file(study)
     with pytest.raises(SettingsError, match=r"sources\.stackoverflow\.path is 'dump', but .* does not exist"):
         ingest_source(study, "stackoverflow")
-    with pytest.raises(SettingsError, match="there is no source 'stackoverflw', allowed: stackoverflow"):
+    with pytest.raises(SettingsError, match="there is no source 'stackoverflw'; choose from: stackoverflow"):
         ingest_source(study, "stackoverflw")
 
 

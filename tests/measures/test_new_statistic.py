@@ -35,7 +35,7 @@ def _reporting_items(folder: Path) -> Study:
 
 
 def test_an_unknown_statistic_is_refused_with_the_allowed_ones(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match=r"statistic is 'item_share', allowed: .*alpha"):
+    with pytest.raises(SettingsError, match=r"statistic is 'item_share'; choose from: .*alpha"):
         _reporting_items(tmp_path / "study")
 
 

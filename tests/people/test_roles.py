@@ -37,5 +37,5 @@ def test_a_role_has_exactly_the_expected_permissions(role: Role, permission: Per
 
 def test_an_unknown_role_is_refused_with_the_allowed_ones() -> None:
     assert parse_role("tie-breaker") is Role.TIE_BREAKER
-    with pytest.raises(InputError, match=r"there is no role 'ratter', allowed: rater, .*lead"):
+    with pytest.raises(InputError, match=r"there is no role 'ratter'; choose from: rater, .*lead"):
         parse_role("ratter")

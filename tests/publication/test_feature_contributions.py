@@ -65,7 +65,7 @@ class LetterSection:
     def is_ready(self, study: Study, state: object) -> bool:
         return True
 
-    def build(self, session: Session[Any], used_names: Collection[str], tell: Callable[[str], None]) -> ReportPart:
+    def build(self, session: Session[Any], used_names: Collection[str], notify: Callable[[str], None]) -> ReportPart:
         section = Section("Letters", "What people wrote by hand.")
         return ReportPart(section, "3 letters", ("Letters are translated.",), (Fact("3", "letters read"),))
 

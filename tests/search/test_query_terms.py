@@ -97,9 +97,9 @@ def test_a_query_round_trips_through_its_query_string(query: Query) -> None:
         ({"year": "²"}, "year is"),
         ({"page": "-1"}, "page is"),
         ({"page": "9" * 5000}, "page"),
-        ({"side": "both"}, "allowed: kept or dropped"),
-        ({"disagreement": "yes"}, "allowed"),
-        ({"order": "random"}, "allowed"),
+        ({"side": "both"}, "choose from: kept or dropped"),
+        ({"disagreement": "yes"}, "choose from"),
+        ({"order": "random"}, "choose from"),
         ({"tag": "t" * 2000}, "2,000 characters"),
     ],
 )

@@ -132,7 +132,7 @@ def test_pages_are_consecutive_and_a_page_number_too_high_shows_the_last(study: 
 
 
 def test_an_unknown_step_is_refused_with_the_allowed_ones(study: Study) -> None:
-    with pytest.raises(InputError, match="allowed: viewed or asks how"):
+    with pytest.raises(InputError, match="choose from: viewed or asks how"):
         search(study, step="view")
 
 
@@ -220,7 +220,7 @@ def test_a_lead_who_rated_finds_nothing_before_a_recorded_view(tmp_path: Path) -
 def test_an_unknown_code_is_refused_with_the_most_similar(settled: Study) -> None:
     with pytest.raises(InputError, match="most similar: training"):
         search(settled, code="trainin")
-    with pytest.raises(InputError, match="no decisions on the facet 'phases', allowed: phase"):
+    with pytest.raises(InputError, match="no decisions on the facet 'phases'; choose from: phase"):
         search(settled, facet="phases", code="keep")
 
 

@@ -296,7 +296,7 @@ def test_nobody_was_invited_and_nobody_came(surveys: Surveys) -> None:
         ),
         ({"batch": "x", "stratum": "pro", "count": 0}, "cannot create 0 invitations: the number must be from 1"),
         ({"batch": " ", "stratum": "pro", "count": 1}, "name the batch"),
-        ({"batch": "x", "stratum": "por", "count": 1}, "no stratum 'por', allowed: pro"),
+        ({"batch": "x", "stratum": "por", "count": 1}, "no stratum 'por'; choose from: pro"),
     ],
 )
 def test_a_batch_that_cannot_be_is_refused_in_a_sentence(surveys: Surveys, asked: dict[str, object], why: str) -> None:

@@ -93,7 +93,7 @@ def parse_csv(text: str) -> Iterator[list[str]]:
 def format_table(table: ExportTable, file_format: str) -> bytes:
     """Returns a table as the content of a CSV or XLSX file."""
     if file_format not in FILE_FORMATS:
-        raise InputError(f"{file_format!r} is not a file format, allowed: {' or '.join(FILE_FORMATS)}")
+        raise InputError(f"{file_format!r} is not a file format; choose from: {' or '.join(FILE_FORMATS)}")
     if file_format == "csv":
         return format_csv(_with_header(table)).encode("utf-8")
     file = io.BytesIO()

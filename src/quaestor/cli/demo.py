@@ -99,10 +99,10 @@ def _relay_events(process: DemoProcess, page: DemoPages, folder: Path, address: 
     from quaestor.web.demo.progress_pages import INTERVIEWS
 
     with progress_bar() as progress:
-        tell = build_event_printer(_print_line, progress)
+        print_event = build_event_printer(_print_line, progress)
         for event in process.events():
-            tell(event)
-            page.tell(event)
+            print_event(event)
+            page.record_event(event)
             if isinstance(event, RoundOpened):
                 doors = create_join_links(open_study(folder))
                 page.hand_over(make_app(folder), doors)

@@ -92,7 +92,11 @@ def ratings(
         if settle:
             done = simulate_settling(coding, name, seed=seed)
         elif all_sets:
-            done = {"ratings": simulate_sets(coding, name, accuracy=accuracy, seed=seed, tell=lambda at, total: None)}
+            done = {
+                "ratings": simulate_sets(
+                    coding, name, accuracy=accuracy, seed=seed, report_progress=lambda at, total: None
+                )
+            }
         else:
             count = simulate_ratings(coding, name, accuracy=accuracy, confusion=confusion, seed=seed, only=rater)
             done = {"ratings": count}

@@ -93,7 +93,7 @@ def find_facet_scale(state: State, name: str, facet: str, *, version: int | None
     round_state = state.round(name)
     names = [facet_plan.id for facet_plan in round_state.plan.facets]
     if facet not in names:
-        raise InputError(f"the round {name!r} has no facet {facet!r}, allowed: {suggest(facet, names)}")
+        raise InputError(f"the round {name!r} has no facet {facet!r}; choose from: {suggest(facet, names)}")
     facet_plan = round_state.plan.facet(facet)
     kind = find_kind(facet_plan)
     if not kind.is_compared:
@@ -101,7 +101,7 @@ def find_facet_scale(state: State, name: str, facet: str, *, version: int | None
     book = state.history.at(round_state.plan.codebook if version is None else version)
     levels = book.facets[facet_plan.codes].levels if facet_plan.codes in book.facets else ()
     if level and level not in levels:
-        raise InputError(f"{facet!r} has no level {level!r}, allowed: {suggest(level, levels) or 'none'}")
+        raise InputError(f"{facet!r} has no level {level!r}; choose from: {suggest(level, levels) or 'none'}")
     order = tuple(allowed_choices(facet_plan, book)) if facet_plan.scale == "ordinal" else ()
     erasable = kind.unifies_words and round_state.plan.origin not in (EVIDENCE, "")
     return FacetScale(facet, kind.has_several_codes, _parse_scale(facet_plan.scale), order, erasable)
@@ -182,7 +182,7 @@ def _read_ratings(file: RatingsFile, facets: Sequence[str]) -> Iterator[_Row]:
     )
     if not facets:
         others = [name for name in header if name not in (item, rater)]
-        raise InputError(f"no facet is given: name a column of {path} with --facet, allowed: {join_with_or(others)}")
+        raise InputError(f"no facet is given: name a column of {path} with --facet: {join_with_or(others)}")
     columns = [_require_column(file, header, facet, "--facet") for facet in facets]
     for number, cells in read_rows(path):
         if not cells[item] or not cells[rater]:

@@ -16,7 +16,7 @@ from quaestor.coding.model.facet_kinds import find_kind
 from quaestor.coding.model.state import CLOSED, RoundState, State
 from quaestor.coding.model.views import needs_consent, require_lead_view
 from quaestor.coding.rating_files import record_view
-from quaestor.coding.session import CodingSession, Where, open_coding
+from quaestor.coding.session import CodingSession, StudyOrSession, open_coding
 from quaestor.measures.records import Agreement
 
 
@@ -66,7 +66,7 @@ class RoundAgreement:
 
 
 def compute_rounds_agreement(
-    study: Where,
+    study: StudyOrSession,
     name: str | None,
     facets: Sequence[str],
     *,

@@ -14,7 +14,7 @@ from quaestor.coding.model.codebook.history import list_differences, list_undone
 from quaestor.coding.model.facet_kinds.passages import KIND
 from quaestor.coding.model.records import Code, Codebook, CodeFacet, Difference, RoundPlan
 from quaestor.coding.model.state import State
-from quaestor.coding.session import Where, find_study, open_coding, require_lead
+from quaestor.coding.session import StudyOrSession, find_study, open_coding, require_lead
 from quaestor.evidence.table_rows import read_rows
 from quaestor.store.records import NewAct
 from quaestor.study.contributions import KnownNames
@@ -110,7 +110,7 @@ class CodebookChanged(StateError):
     """The codebook changed between the preview of a change and the change."""
 
 
-def import_codebook(study: Where, file: Path | None = None, actor: str | None = None) -> Codebook:
+def import_codebook(study: StudyOrSession, file: Path | None = None, actor: str | None = None) -> Codebook:
     """Imports the codebook from a file; afterwards only the journal counts."""
     payload = read_codebook(file or find_study(study).root / CODEBOOK_FILE)
     change_codebook(study, "codebook.import", payload, actor)
@@ -118,7 +118,7 @@ def import_codebook(study: Where, file: Path | None = None, actor: str | None = 
 
 
 def change_codebook(
-    study: Where, kind: str, payload: dict[str, Any], actor: str | None = None, at: int | None = None
+    study: StudyOrSession, kind: str, payload: dict[str, Any], actor: str | None = None, at: int | None = None
 ) -> int:
     """Changes the codebook and returns the new version; refused if `at` is no longer the current version."""
     with open_coding(study) as coding, open_known_names(coding) as names:
@@ -140,13 +140,13 @@ def change_codebook(
         return coding.state.history.latest.version
 
 
-def read_codebook_version(study: Where, version: int | None) -> Codebook:
+def read_codebook_version(study: StudyOrSession, version: int | None) -> Codebook:
     with open_coding(study) as coding:
         history = coding.state.history
         return history.latest if version is None else history.at(version)
 
 
-def compare_codebook_versions(study: Where, before: int, after: int | None) -> list[Difference]:
+def compare_codebook_versions(study: StudyOrSession, before: int, after: int | None) -> list[Difference]:
     with open_coding(study) as coding:
         history = coding.state.history
         return list_differences(history.at(before), history.latest if after is None else history.at(after))
@@ -186,7 +186,7 @@ def codebook_to_json(book: Codebook) -> dict[str, Any]:
     }
 
 
-def list_changes(study: Where) -> list[dict[str, Any]]:
+def list_changes(study: StudyOrSession) -> list[dict[str, Any]]:
     """Returns every change with its number and a description."""
     with open_coding(study) as coding:
         acts = [act for act in coding.journal.acts() if act.kind.startswith("codebook.")]

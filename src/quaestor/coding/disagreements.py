@@ -23,12 +23,12 @@ from quaestor.coding.model.settlement import (
 from quaestor.coding.model.state import State
 from quaestor.coding.model.views import list_tie_cases, list_visible_cases
 from quaestor.coding.rating_files import record_view
-from quaestor.coding.session import CodingSession, Where, open_coding, require_lead
+from quaestor.coding.session import CodingSession, StudyOrSession, open_coding, require_lead
 from quaestor.store.records import Act, NewAct
 
 
 def list_disagreement_rows(
-    study: Where, name: str, actor: str | None, *, open_only: bool, item: str | None, answer: str | None
+    study: StudyOrSession, name: str, actor: str | None, *, open_only: bool, item: str | None, answer: str | None
 ) -> list[dict[str, Any]]:
     """Returns the disagreements of a closed round as far as the actor may see them, and records the view."""
     with open_coding(study) as coding:
@@ -111,7 +111,7 @@ def _build_outcome(plan: RoundPlan, decision: Decision | None) -> dict[str, str]
     return {"decision": answer, "how": decision.how + (", simulated" if decision.simulated else "")}
 
 
-def settle_agreed(study: Where, name: str, actor: str | None, incomplete: str = "") -> int:
+def settle_agreed(study: StudyOrSession, name: str, actor: str | None, incomplete: str = "") -> int:
     """Decides what raters agree on and returns how many; `incomplete` is the reason to decide single ratings too."""
     with open_coding(study) as coding:
         who = actor or coding.lead
@@ -122,7 +122,7 @@ def settle_agreed(study: Where, name: str, actor: str | None, incomplete: str = 
 
 
 def comment_on_item(
-    study: Where, name: str, actor: str, item: str, facet: str | None, text: str, *, key: str = ""
+    study: StudyOrSession, name: str, actor: str, item: str, facet: str | None, text: str, *, key: str = ""
 ) -> int:
     """Comments on a disagreement; sending it twice with the same key records it once."""
     with open_coding(study) as coding:
@@ -141,7 +141,7 @@ def comment_on_item(
 
 
 def break_tie(
-    study: Where,
+    study: StudyOrSession,
     name: str,
     actor: str,
     item: str,
@@ -181,7 +181,7 @@ def break_tie(
 
 
 def settle_item(
-    study: Where,
+    study: StudyOrSession,
     name: str,
     actor: str | None,
     item: str,
@@ -230,7 +230,14 @@ def settle_item(
 
 
 def assent_to_proposal(
-    study: Where, name: str, actor: str, item: str, facet: str | None, *, proposal: int | None = None, key: str = ""
+    study: StudyOrSession,
+    name: str,
+    actor: str,
+    item: str,
+    facet: str | None,
+    *,
+    proposal: int | None = None,
+    key: str = "",
 ) -> bool:
     """Records an assent to a proposed decision; returns whether it was the last one, which settles the case."""
     with open_coding(study) as coding:
@@ -249,7 +256,7 @@ def assent_to_proposal(
         return (item, _find_facet(coding.state, name, facet)) not in coding.state.round(name).proposals
 
 
-def is_proposed(study: Where, name: str, item: str, facet: str | None) -> bool:
+def is_proposed(study: StudyOrSession, name: str, item: str, facet: str | None) -> bool:
     """Returns whether a case has a proposal that waits for assents."""
     with open_coding(study) as coding:
         return (item, _find_facet(coding.state, name, facet)) in coding.state.round(name).proposals
@@ -279,7 +286,5 @@ def _check_answer(state: State, name: str, facet: str, answer: Any) -> Any:
 def _find_facet(state: State, name: str, facet: str | None) -> str:
     names = [facet_plan.id for facet_plan in state.round(name).plan.facets]
     if facet is None and len(names) > 1:
-        raise InputError(
-            f"the round {name!r} has several facets: name one with --facet, allowed: {join_with_or(names)}"
-        )
+        raise InputError(f"the round {name!r} has several facets: name one with --facet: {join_with_or(names)}")
     return facet or names[0]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from quaestor.coding.model.decisions import list_kept
-from quaestor.coding.session import Where, find_study, open_coding
+from quaestor.coding.session import StudyOrSession, find_study, open_coding
 from quaestor.coding.status import coding_status
 from quaestor.study.contributions import ActKind
 from quaestor.study.features import Feature
@@ -20,11 +20,11 @@ _KEPT: dict[Path, tuple[tuple[int, list[str]], dict[str, list[str]]]] = {}
 class JournalOutcomes:
     """Implements `study.contributions.RoundOutcomes`; each method opens the journal, or uses the open one."""
 
-    where: Where
+    study_or_session: StudyOrSession
 
     def kept_items(self, rounds: Collection[str]) -> dict[str, list[str]]:
-        root = find_study(self.where).root
-        with open_coding(self.where) as coding:
+        root = find_study(self.study_or_session).root
+        with open_coding(self.study_or_session) as coding:
             head = (coding.journal.head(), sorted(rounds))
             known = _KEPT.get(root)
             if known is None or known[0] != head:
@@ -35,7 +35,7 @@ class JournalOutcomes:
         return known[1]
 
     def notes_on(self, reached: Mapping[str, Collection[str]]) -> list[str]:
-        with open_coding(self.where) as coding:
+        with open_coding(self.study_or_session) as coding:
             rounds = {name: coding.state.rounds[name] for name in reached}
         notes = []
         for name, round_state in rounds.items():
@@ -52,7 +52,7 @@ class JournalOutcomes:
         return notes
 
     def change_stamp(self, rounds: Collection[str]) -> object:
-        with open_coding(self.where) as coding:
+        with open_coding(self.study_or_session) as coding:
             states = {name: coding.state.rounds.get(name) for name in rounds}
             return tuple(
                 (name, state.status, state.closed, sum(map(len, state.decisions.values()))) if state else (name,)

@@ -26,7 +26,7 @@ from quaestor.coding.model.rounds import list_missing
 from quaestor.coding.model.state import CLOSED, OPEN, RoundState, State
 from quaestor.coding.model.views import needs_consent, require_lead_view
 from quaestor.coding.rating_files import record_view
-from quaestor.coding.session import CodingSession, Where, open_coding, require_lead, require_part
+from quaestor.coding.session import CodingSession, StudyOrSession, open_coding, require_lead, require_part
 from quaestor.render.figures.records import SetCurve
 from quaestor.store.records import NewAct
 
@@ -46,12 +46,12 @@ def is_simulated(round_state: RoundState) -> bool:
     return any(rating.simulated for rating in round_state.all_ratings())
 
 
-def list_words(study: Where, name: str, part: str, actor: str | None) -> list[dict[str, Any]]:
+def list_words(study: StudyOrSession, name: str, part: str, actor: str | None) -> list[dict[str, Any]]:
     """Returns every word with its count; refused for raters until their set is complete."""
     with open_coding(study) as coding:
         round_state = _require_complete_set(coding, name, actor or coding.lead)
         if part not in ("verb", "object"):
-            raise InputError(f"--part is {part!r}, allowed: verb or object")
+            raise InputError(f"--part is {part!r}; choose from: verb or object")
         known = find_words_before(round_state, round_state.set + 1)[part]
         simulated = is_simulated(round_state)
         return [
@@ -60,7 +60,7 @@ def list_words(study: Where, name: str, part: str, actor: str | None) -> list[di
         ]
 
 
-def begin_comparing(study: Where, name: str, actor: str) -> None:
+def begin_comparing(study: StudyOrSession, name: str, actor: str) -> None:
     """Records that somebody sees the words of other raters; raises StateError if they may not."""
     with open_coding(study) as coding:
         _require_complete_set(coding, name, actor)
@@ -88,7 +88,14 @@ def _require_complete_set(coding: CodingSession, name: str, actor: str) -> Round
 
 
 def unify_words(
-    study: Where, name: str, actor: str | None, part: str, words: Sequence[str], to: str, rule: str, reason: str
+    study: StudyOrSession,
+    name: str,
+    actor: str | None,
+    part: str,
+    words: Sequence[str],
+    to: str,
+    rule: str,
+    reason: str,
 ) -> int:
     with open_coding(study) as coding:
         who = actor or coding.lead
@@ -100,13 +107,13 @@ def unify_words(
         return coding.act(act)[0].number
 
 
-def request_reread(study: Where, name: str, actor: str | None, item: str) -> int:
+def request_reread(study: StudyOrSession, name: str, actor: str | None, item: str) -> int:
     with open_coding(study) as coding:
         who = require_part(coding, name, actor or coding.lead)
         return coding.act(lambda state: build_reread_act(state, name, who, item))[0].number
 
 
-def draw_curves(study: Where, name: str, actor: str | None) -> tuple[list[SetCurve], Path]:
+def draw_curves(study: StudyOrSession, name: str, actor: str | None) -> tuple[list[SetCurve], Path]:
     """Computes the two curves and draws them into published/."""
     from quaestor.render.figures.discrepancy import draw_round_curves  # importing the figures takes half a second
     from quaestor.render.figures.export import write_svg
@@ -121,7 +128,7 @@ def draw_curves(study: Where, name: str, actor: str | None) -> tuple[list[SetCur
 
 
 def list_proposed_objects(
-    study: Where, name: str, phases: str, at_least: int, actor: str | None
+    study: StudyOrSession, name: str, phases: str, at_least: int, actor: str | None
 ) -> list[ProposedObject]:
     with open_coding(study) as coding:
         proposals = _list_proposals(coding.state, name, phases, at_least)
@@ -131,7 +138,7 @@ def list_proposed_objects(
         return proposals
 
 
-def list_objects_by_round(study: Where, name: str, actor: str) -> dict[str, list[ProposedObject]]:
+def list_objects_by_round(study: StudyOrSession, name: str, actor: str) -> dict[str, list[ProposedObject]]:
     """Returns proposed objects by each closed round that decided codes; only where the view needs no record."""
     with open_coding(study) as coding:
         state, lead = coding.state, coding.lead
@@ -183,7 +190,7 @@ def _list_proposals(state: State, name: str, phases: str, at_least: int) -> list
     ]
 
 
-def adopt_objects(study: Where, name: str, phases: str, chosen: Sequence[str], actor: str | None) -> int:
+def adopt_objects(study: StudyOrSession, name: str, phases: str, chosen: Sequence[str], actor: str | None) -> int:
     """Adds proposed objects to the codebook, each below its phase."""
     with open_coding(study) as coding:
         who = require_lead(coding, actor, "change the codebook")

@@ -20,7 +20,7 @@ from quaestor.coding.model.ratings import build_rating_act
 from quaestor.coding.model.records import Facet, Rating
 from quaestor.coding.model.state import OPEN, RoundState, State
 from quaestor.coding.model.views import build_unblind_act, needs_consent, require_lead_view
-from quaestor.coding.session import CodingSession, Where, open_coding
+from quaestor.coding.session import CodingSession, StudyOrSession, open_coding
 from quaestor.evidence.erasure import find_origin
 from quaestor.evidence.table_rows import read_rows
 from quaestor.store.records import Act, NewAct
@@ -147,7 +147,7 @@ def _check_rows(
     known = [*FIXED, *facets]
     for column in rows[0][1]:
         if column not in known:
-            raise InputError(f"{path} has an unknown column {column!r}, allowed: "
+            raise InputError(f"{path} has an unknown column {column!r}; choose from: "
                              f"{suggest(column, known)}")  # fmt: skip
     seen: dict[tuple[str, str], int] = {}
     for number, row in rows:
@@ -302,7 +302,7 @@ def export_decisions(state: State, name: str, mask: MaskAnswer = keep_text) -> l
     ]
 
 
-def read_decisions(study: Where, name: str, actor: str | None) -> list[dict[str, str]]:
+def read_decisions(study: StudyOrSession, name: str, actor: str | None) -> list[dict[str, str]]:
     """Returns the decisions of a round and records the view; raises StateError if the actor may not see them."""
     with open_coding(study) as coding:
         if name not in coding.state.published:

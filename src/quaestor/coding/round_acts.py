@@ -29,7 +29,7 @@ from quaestor.coding.model.rounds import (
 )
 from quaestor.coding.model.state import CLOSED, RoundState, State
 from quaestor.coding.model.views import build_rater_view
-from quaestor.coding.session import CodingSession, Where, open_coding, require_lead, require_part
+from quaestor.coding.session import CodingSession, StudyOrSession, open_coding, require_lead, require_part
 from quaestor.evidence.erasure import drop_withdrawn, find_origin
 from quaestor.evidence.funnel import read_passed, step_number
 from quaestor.evidence.samples import draw_sample, draw_simple_sample
@@ -45,7 +45,7 @@ def find_round_settings(study: Study, name: str) -> RoundSettings:
         if round_settings.round == name:
             return round_settings
     options = suggest(name, [settings.round for settings in study.settings.rounds]) or "none: no rounds are defined"
-    raise SettingsError(f"{study.file}: there is no round {name!r}, allowed: {options}")
+    raise SettingsError(f"{study.file}: there is no round {name!r}; choose from: {options}")
 
 
 def build_plan(
@@ -258,7 +258,7 @@ def summarise_round(round_state: RoundState) -> dict[str, Any]:
     }
 
 
-def list_rounds(study: Where) -> list[dict[str, Any]]:
+def list_rounds(study: StudyOrSession) -> list[dict[str, Any]]:
     """Returns the status of all rounds of the study file and the journal."""
     with open_coding(study) as coding:
         state = coding.state
@@ -283,7 +283,7 @@ def _summarise_unopened(name: str, kind: str, raters: list[str]) -> dict[str, An
     }  # fmt: skip
 
 
-def open_by_name(study: Where, name: str, actor: str | None) -> dict[str, Any]:
+def open_by_name(study: StudyOrSession, name: str, actor: str | None) -> dict[str, Any]:
     """Opens a round; the session is not locked while its items are chosen."""
     with nullcontext(study) if isinstance(study, Session) else open_coding(study) as coding:
         open_round(coding, name, require_lead(coding, actor, "open rounds"))
@@ -292,7 +292,7 @@ def open_by_name(study: Where, name: str, actor: str | None) -> dict[str, Any]:
 
 
 def close_by_name(
-    study: Where, name: str, actor: str | None, incomplete: str = "", *, final: bool = False
+    study: StudyOrSession, name: str, actor: str | None, incomplete: str = "", *, final: bool = False
 ) -> dict[str, Any]:
     def prepare(coding: CodingSession) -> BuildAct[State]:
         lead = require_lead(coding, actor, "change rounds")
@@ -302,7 +302,7 @@ def close_by_name(
 
 
 def reopen_by_name(
-    study: Where, name: str, actor: str | None, reason: str, *, not_blind: bool = False
+    study: StudyOrSession, name: str, actor: str | None, reason: str, *, not_blind: bool = False
 ) -> dict[str, Any]:
     def prepare(coding: CodingSession) -> BuildAct[State]:
         lead = require_lead(coding, actor, "change rounds")
@@ -311,7 +311,7 @@ def reopen_by_name(
     return _record(study, name, prepare)
 
 
-def waive_by_name(study: Where, name: str, actor: str | None, reason: str) -> dict[str, Any]:
+def waive_by_name(study: StudyOrSession, name: str, actor: str | None, reason: str) -> dict[str, Any]:
     return _record(
         study,
         name,
@@ -319,7 +319,9 @@ def waive_by_name(study: Where, name: str, actor: str | None, reason: str) -> di
     )
 
 
-def replace_by_name(study: Where, name: str, actor: str | None, rater: str, by: str, reason: str) -> dict[str, Any]:
+def replace_by_name(
+    study: StudyOrSession, name: str, actor: str | None, rater: str, by: str, reason: str
+) -> dict[str, Any]:
     return _record(
         study,
         name,
@@ -331,7 +333,7 @@ def replace_by_name(study: Where, name: str, actor: str | None, rater: str, by: 
     )
 
 
-def next_set_by_name(study: Where, name: str, actor: str | None) -> dict[str, Any]:
+def next_set_by_name(study: StudyOrSession, name: str, actor: str | None) -> dict[str, Any]:
     return _record(study, name, lambda coding: _build_next_set(coding, name, actor))
 
 
@@ -340,7 +342,7 @@ def _build_next_set(coding: CodingSession, name: str, actor: str | None) -> Buil
     return lambda state: build_next_set_act(state, name, who)
 
 
-def deadline_by_name(study: Where, name: str, actor: str | None, until: str) -> dict[str, Any]:
+def deadline_by_name(study: StudyOrSession, name: str, actor: str | None, until: str) -> dict[str, Any]:
     moment = parse_utc(until)
 
     def prepare(coding: CodingSession) -> BuildAct[State]:
@@ -352,14 +354,14 @@ def deadline_by_name(study: Where, name: str, actor: str | None, until: str) -> 
     return _record(study, name, prepare)
 
 
-def list_rater_items(study: Where, name: str, rater: str, *, left_only: bool) -> list[dict[str, Any]]:
+def list_rater_items(study: StudyOrSession, name: str, rater: str, *, left_only: bool) -> list[dict[str, Any]]:
     """Returns a rater's items in the rater's own order."""
     with open_coding(study) as coding:
         view = build_rater_view(coding.state, name, rater)
     return [{"item": item, "rated": item not in view.left} for item in view.items if item in view.left or not left_only]
 
 
-def _record(study: Where, name: str, prepare: Any) -> dict[str, Any]:
+def _record(study: StudyOrSession, name: str, prepare: Any) -> dict[str, Any]:
     with open_coding(study) as coding:
         coding.act(prepare(coding))
         return summarise_round(coding.state.round(name))

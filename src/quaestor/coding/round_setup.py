@@ -21,7 +21,7 @@ from quaestor.coding.model.records import RoundPlan
 from quaestor.coding.model.rounds import build_open_act
 from quaestor.coding.model.state import CLOSED, State
 from quaestor.coding.round_acts import build_plan, choose_items, find_earlier_items, find_round_settings
-from quaestor.coding.session import CodingSession, Where, find_study, open_coding
+from quaestor.coding.session import CodingSession, StudyOrSession, find_study, open_coding
 from quaestor.measures.agreement.statistics import list_reportable
 from quaestor.people.membership import list_people
 from quaestor.people.roles import Role
@@ -71,16 +71,18 @@ def add_round(study: Study, settings: Mapping[str, Any], actor: str | None = Non
     return round_settings
 
 
-def change_round(where: Where, name: str, settings: Mapping[str, Any], actor: str | None = None) -> RoundSettings:
+def change_round(
+    study_or_session: StudyOrSession, name: str, settings: Mapping[str, Any], actor: str | None = None
+) -> RoundSettings:
     """Replaces the definition of an unopened round that was added from the desk."""
     round_settings = check_round(settings)
-    _replace(where, name, write_block(round_settings), actor, round_settings)
+    _replace(study_or_session, name, write_block(round_settings), actor, round_settings)
     return round_settings
 
 
-def remove_round(where: Where, name: str, actor: str | None = None) -> None:
+def remove_round(study_or_session: StudyOrSession, name: str, actor: str | None = None) -> None:
     """Removes the definition of an unopened round that was added from the desk."""
-    _replace(where, name, "", actor, None)
+    _replace(study_or_session, name, "", actor, None)
 
 
 def read_round_settings(study: Study, name: str) -> dict[str, Any]:
@@ -94,9 +96,11 @@ def is_editable(study: Study, name: str) -> bool:
     return settings is not None and bool(_find_block(read_study_text(study), settings))
 
 
-def _replace(where: Where, name: str, block: str, actor: str | None, round_settings: RoundSettings | None) -> None:
-    with open_coding(where) as coding:
-        study = find_study(where)
+def _replace(
+    study_or_session: StudyOrSession, name: str, block: str, actor: str | None, round_settings: RoundSettings | None
+) -> None:
+    with open_coding(study_or_session) as coding:
+        study = find_study(study_or_session)
         _require_lead(study, actor)
         if name in coding.state.rounds:
             raise StateError(f"the round {name!r} has been opened: its plan can no longer change")

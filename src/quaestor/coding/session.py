@@ -53,23 +53,23 @@ def require_part(coding: CodingSession, name: str, actor: str) -> str:
     return actor
 
 
-Where = Study | CodingSession
+StudyOrSession = Study | CodingSession
 """A study, whose journal is opened and closed by each function, or an open session."""
 
 
-def find_study(where: Where) -> Study:
-    return where.study if isinstance(where, Session) else where
+def find_study(study_or_session: StudyOrSession) -> Study:
+    return study_or_session.study if isinstance(study_or_session, Session) else study_or_session
 
 
 @contextmanager
-def open_coding(where: Where) -> Iterator[CodingSession]:
+def open_coding(study_or_session: StudyOrSession) -> Iterator[CodingSession]:
     """Opens the coding session of a study, or locks the one that is already open."""
-    if isinstance(where, Session):
-        with where.locked_state():
-            yield where
+    if isinstance(study_or_session, Session):
+        with study_or_session.locked_state():
+            yield study_or_session
         return
-    with open_journal(where) as journal:
-        coding = coding_session(where, journal)
+    with open_journal(study_or_session) as journal:
+        coding = coding_session(study_or_session, journal)
         try:
             yield coding
         finally:

@@ -114,7 +114,7 @@ def _run_phrases(coding: CodingSession, seed: int, reporter: ProgressReporter) -
         "phrases",
         accuracy=_ACCURACY["phrases"],
         seed=seed,
-        tell=lambda *counts: reporter.count("sets", *counts),
+        report_progress=lambda *counts: reporter.count("sets", *counts),
     )
     coding.act(lambda state: build_close_acts(state, "phrases", coding.lead))
     _settle(coding, "phrases", seed)

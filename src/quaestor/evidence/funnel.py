@@ -328,7 +328,7 @@ def step_number(study: Study, name: str) -> int:
     """Returns the number of a step, from 0."""
     names = [step.step for step in study.settings.funnel.steps]
     if name not in names:
-        raise StateError(f"the funnel has no step {name!r}, allowed: {suggest(name, names)}")
+        raise StateError(f"the funnel has no step {name!r}; choose from: {suggest(name, names)}")
     return names.index(name)
 
 

@@ -124,7 +124,7 @@ class _ConditionParser:
     def _call(self, inner: Any, name: str, arguments: list[Any]) -> Any:
         if name not in _METHODS or not isinstance(inner, ir.Value):
             options = sort_by_similarity(name, _METHODS)
-            raise SettingsError(f"the condition {self._text!r} calls {name!r}, allowed are {join_with_or(options)}")
+            raise SettingsError(f"the condition {self._text!r} calls {name!r}; choose from: {join_with_or(options)}")
         method = getattr(inner, name, None)
         if method is None:
             raise SettingsError(f"the condition {self._text!r} calls {name!r} on a value that does not support it")

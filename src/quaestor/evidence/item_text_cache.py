@@ -20,7 +20,7 @@ from quaestor.base.files import match_privacy
 from quaestor.evidence.dataset import read_manifest
 from quaestor.evidence.ingest import evidence_stamp
 from quaestor.evidence.item_texts import ItemText, Prepare, mask_item_text, read_item_texts
-from quaestor.study.background import BackgroundProcess, Tell
+from quaestor.study.background import BackgroundProcess, SendMessage
 from quaestor.study.contributions import NoNames, TextMask
 from quaestor.study.folder import Study, open_study
 
@@ -144,7 +144,9 @@ def fill_cache(
             connection.commit()
 
 
-def _fill_in_background(root: Path, path: Path, items: Sequence[str], prepare: Prepare | None, tell: Tell) -> None:
+def _fill_in_background(
+    root: Path, path: Path, items: Sequence[str], prepare: Prepare | None, send_message: SendMessage
+) -> None:
     fill_cache(open_study(root), path, items, lambda: True, prepare)
 
 

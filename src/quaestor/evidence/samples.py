@@ -118,7 +118,7 @@ def _find_settings(study: Study, name: str | None) -> SampleSettings:
         return SampleSettings()
     if name not in samples:
         options = suggest(name, samples) or "none is defined"
-        raise SettingsError(f"{study.file} has no sample {name!r}, allowed: {options}")
+        raise SettingsError(f"{study.file} has no sample {name!r}; choose from: {options}")
     return samples[name]
 
 

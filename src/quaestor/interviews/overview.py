@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from quaestor.base.errors import QuaestorError
-from quaestor.coding.session import Where, find_study
+from quaestor.coding.session import StudyOrSession, find_study
 from quaestor.interviews.coding.progress import NOT_BEGUN, CodingStep, find_coding_steps
 from quaestor.interviews.model.records import Interview, Participant, describe_participant
 from quaestor.interviews.names.matches import Progress, count_progress
@@ -124,12 +124,12 @@ def build_overview(study: Study, interviews: Interviews | None, leads: bool) -> 
     return InterviewOverview(people, interviews.file.list_erased(), guides, agreement, why)
 
 
-def read_overview(where: Where) -> InterviewOverview:
+def read_overview(study_or_session: StudyOrSession) -> InterviewOverview:
     """Builds the overview for a command without creating any files."""
-    study = find_study(where)
+    study = find_study(study_or_session)
     if not interviews_path(study).exists():
         return build_overview(study, None, leads=False)
-    with open_interviews(where) as interviews:
+    with open_interviews(study_or_session) as interviews:
         return build_overview(study, interviews, leads=False)
 
 

@@ -48,7 +48,7 @@ class InterviewSection:
     def is_ready(self, study: Study, state: State) -> bool:
         return has_themes_to_publish(study, state)
 
-    def build(self, session: CodingSession, used_names: Collection[str], tell: Callable[[str], None]) -> ReportPart:
+    def build(self, session: CodingSession, used_names: Collection[str], notify: Callable[[str], None]) -> ReportPart:
         # Imported here: every command loads the features, and drawing and statistics take most of a second to import.
         from quaestor.interviews.themes.cells import build_interview_tables
         from quaestor.interviews.themes.figures import draw_figures
@@ -59,9 +59,9 @@ class InterviewSection:
         tables = build_interview_tables(themes, used_names)
         figures = draw_figures(themes)
         for table in tables:
-            tell(f"table {table.id}: {table.title} ({table.size})")
+            notify(f"table {table.id}: {table.title} ({table.size})")
         for figure in figures:
-            tell(f"figure {figure.name}: {figure.title}")
+            notify(f"figure {figure.name}: {figure.title}")
         *shown, all_quotations = tables
         section = Section("Interviews", _WORDS, tuple(figures), tuple(shown), (all_quotations,), quoted=True)
         notices = []

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import suggest
-from quaestor.coding.session import CodingSession, Where, find_study, open_coding
+from quaestor.coding.session import CodingSession, StudyOrSession, find_study, open_coding
 from quaestor.interviews.model.guide_checks import require_usable_guide
 from quaestor.interviews.model.guide_file import FENCE, parse_guide, read_guide_text
 from quaestor.interviews.model.records import Guide, Interview, Participant, Replacement, SpokenTurn, Transcript, Voice
@@ -413,10 +413,10 @@ def find_guide_file(study: Study, name: str) -> Path:
 
 
 @contextmanager
-def open_interviews(where: Where) -> Iterator[Interviews]:
+def open_interviews(study_or_session: StudyOrSession) -> Iterator[Interviews]:
     """Opens the interviews of a study for one command."""
-    with open_coding(where) as coding:
-        room = Interviews(coding, *open_files(find_study(where)))
+    with open_coding(study_or_session) as coding:
+        room = Interviews(coding, *open_files(find_study(study_or_session)))
         try:
             yield room
         finally:

@@ -39,7 +39,7 @@ class Attribute:
             return NONE
         if key not in self.keys:
             raise InputError(
-                f"{self.name} has no {key!r}, allowed: {_shorten_list(sort_by_similarity(key, self.keys))}"
+                f"{self.name} has no {key!r}; choose from: {_shorten_list(sort_by_similarity(key, self.keys))}"
             )
         return self.keys.index(key)
 
@@ -81,12 +81,12 @@ class DecidedItems:
     def get_attribute(self, name: str) -> Attribute:
         if name not in self.attributes:
             options = suggest(name, self.attributes) or "none"
-            raise InputError(f"items have no attribute {name!r}, allowed: {options}")
+            raise InputError(f"items have no attribute {name!r}; choose from: {options}")
         return self.attributes[name]
 
     def get_numbers(self, name: str) -> Floats:
         if name not in self.numbers:
-            raise InputError(f"items have no measure {name!r}, allowed: {suggest(name, self.numbers)}")
+            raise InputError(f"items have no measure {name!r}; choose from: {suggest(name, self.numbers)}")
         return self.numbers[name]
 
     def build_mask(self, conditions: Iterable[tuple[str, Sequence[str]]]) -> Flags:

@@ -99,7 +99,7 @@ def _require_role_fits(study: Study, name: str, role: Role) -> None:
     for round_role, names in ((Role.RATER, raters), (Role.TIE_BREAKER, tie_breakers)):
         if role is round_role and name not in names:
             options = suggest(name, names) or f"none, add a {round_role} to a round first"
-            raise SettingsError(f"{study.file}: no round has a {round_role} {name!r}, allowed: {options}")
+            raise SettingsError(f"{study.file}: no round has a {round_role} {name!r}; choose from: {options}")
     reserved = (*raters, *tie_breakers, study.settings.study.lead)
     if role is Role.INTERVIEWER:  # who may also be a rater
         reserved = (*tie_breakers, study.settings.study.lead)

@@ -70,4 +70,4 @@ def parse_role(text: str) -> Role:
     try:
         return Role(text)
     except ValueError:
-        raise InputError(f"there is no role {text!r}, allowed: {suggest(text, Role)}") from None
+        raise InputError(f"there is no role {text!r}; choose from: {suggest(text, Role)}") from None

@@ -29,7 +29,7 @@ def items_behind(study: Study, cell: str) -> tuple[list[ExampleItem], str]:
         # Interviews are handled directly: their cells count quotations, which no other feature has.
         if cell.partition(":")[0] not in (*own, FINDING) and (themes := themes_to_publish(computed.coding)) is not None:
             behind = find_quotations_behind(themes, cell, own)
-            return [_quoted(quotation) for quotation in behind.quotations], quotations_in_words(
+            return [_build_example(quotation) for quotation in behind.quotations], quotations_in_words(
                 themes, behind.selection
             )
     if results is None:
@@ -49,18 +49,18 @@ def items_of_finding(study: Study, results: StudyResults, cell: str) -> tuple[li
     findings = {finding.finding: finding for finding in compute_findings(Computed(study, results))}
     if number not in findings:
         options = suggest(number, findings) or "none"
-        raise InputError(f"there is no finding {number!r}, allowed: {options}")
+        raise InputError(f"there is no finding {number!r}; choose from: {options}")
     values = {value.name: value for value in findings[number].values}
     if name not in values:
         options = suggest(name, values)
-        raise InputError(f"finding {number} has no value {name!r}, allowed: {options}")
+        raise InputError(f"finding {number} has no value {name!r}; choose from: {options}")
     selection = values[name].selection
     if selection is None:
         raise StateError(f"{name} of finding {number} cannot be computed: {values[name].why}")
     return results.decided.list_matching(selection.conditions), selection
 
 
-def _quoted(quotation: Quotation) -> ExampleItem:
+def _build_example(quotation: Quotation) -> ExampleItem:
     return ExampleItem(
         quotation.item,
         quotation.words,

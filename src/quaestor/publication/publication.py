@@ -30,7 +30,7 @@ from quaestor.publication.survey_answers import with_survey
 from quaestor.render.table_model import Finding, Table, Value
 from quaestor.study.folder import Study, has_journal
 
-Tell = Callable[[str], None]
+Notify = Callable[[str], None]
 _QUICK = ("counts", "medians", "correlations")
 
 
@@ -139,23 +139,23 @@ def why_no_results(computed: Computed) -> str:
     return ""
 
 
-def compute_publication(computed: Computed, tell: Tell) -> Publication:
+def compute_publication(computed: Computed, notify: Notify) -> Publication:
     """Computes every table, finding and quantity; a table that cannot be computed reports why and stops nothing."""
     tables: dict[str, Table] = {}
     missing: dict[str, str] = {}
     why = why_no_results(computed)
     for warning in computed.warnings:
-        tell(f"warning: {warning}")
+        notify(f"warning: {warning}")
     for table in computed.study.settings.tables:
         if computed.results is None:
             missing[table.table] = why
             continue
         try:
             tables[table.table] = make_table(computed.study, computed.results_for(table), table)
-            tell(f"table {table.table}: {table.title} ({tables[table.table].size})")
+            notify(f"table {table.table}: {table.title} ({tables[table.table].size})")
         except StateError as error:
             missing[table.table] = str(error)
-            tell(f"table {table.table}: cannot be computed: {error}")
+            notify(f"table {table.table}: cannot be computed: {error}")
     findings = compute_findings(computed)
     quantities = tuple(compute_value(computed, quantity) for quantity in computed.study.settings.quantities)
     return Publication(computed, tables, missing, findings, quantities)
@@ -186,7 +186,7 @@ def _require_tables(study: Study, printed: Printed) -> None:
         if tables and layout.table not in tables:
             options = suggest(layout.table, tables)
             raise SettingsError(
-                f"{printed_folder(study) / PRINTED_FILE}: table {layout.table!r} is unknown, allowed: {options}"
+                f"{printed_folder(study) / PRINTED_FILE}: table {layout.table!r} is unknown; choose from: {options}"
             )
 
 

@@ -54,7 +54,7 @@ def record_build(study: Study, name: str, fingerprint: str, replaced: Mapping[st
 
 def check_freshness(study: Study, state: State) -> list[Freshness]:
     now = fingerprint_inputs(study, state)
-    return [_of(study, name, now) for name in PUBLISHED]
+    return [_read_freshness(study, name, now) for name in PUBLISHED]
 
 
 def read_masked_names(study: Study, name: str) -> dict[str, str]:
@@ -65,7 +65,7 @@ def read_masked_names(study: Study, name: str) -> dict[str, str]:
         return {}
 
 
-def _of(study: Study, name: str, now: str) -> Freshness:
+def _read_freshness(study: Study, name: str, now: str) -> Freshness:
     index = study.published / name / "index.html"
     if not index.exists():
         return Freshness(name, None, False)

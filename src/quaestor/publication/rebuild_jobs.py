@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from quaestor.study.background import BackgroundProcess, JobFailed, Tell
+from quaestor.study.background import BackgroundProcess, JobFailed, SendMessage
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class RebuildJobs:
         self.wait()
 
 
-def _make(root: Path, names: Sequence[str], tell: Tell) -> None:
+def _make(root: Path, names: Sequence[str], send_message: SendMessage) -> None:
     from quaestor.publication.audit.printed import read_printed
     from quaestor.publication.handbook.make import make_handbook
     from quaestor.publication.report.make import build_report
@@ -77,7 +77,7 @@ def _make(root: Path, names: Sequence[str], tell: Tell) -> None:
     study = open_study(root)
     for name in names:
         if name == "report":
-            build_report(study, lambda words: tell(f"The report: {words}"))
+            build_report(study, lambda words: send_message(f"The report: {words}"))
         elif len(names) == 1 or study.settings.results.code is not None or read_printed(study) is not None:
             # A study with interviews only has a report, but no handbook.
-            make_handbook(study, lambda what, done, total: tell(f"The handbook: {what}"))
+            make_handbook(study, lambda what, done, total: send_message(f"The handbook: {what}"))

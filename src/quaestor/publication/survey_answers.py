@@ -84,7 +84,7 @@ def read_rows(path: Path, mapping: ColumnMapping, questionnaire: Questionnaire) 
         for row in export.rows:
             if any(cell.strip() for cell in row.cells) and not export.repeats_header(row):
                 outcome = reader.read(row.number, row.cells, lambda cell: isinstance(cell, UnreadableCell))
-                if not _ended(outcome, questionnaire):
+                if not _ended_early(outcome, questionnaire):
                     file_rows.append(_row(row.number, outcome, consent, mapping))
     wordings = export.header[1].cells if len(export.header) > 1 else ()
     columns_with_text = (column for column, words in zip(export.columns, wordings, strict=False) if words.strip())
@@ -93,7 +93,7 @@ def read_rows(path: Path, mapping: ColumnMapping, questionnaire: Questionnaire) 
     )
 
 
-def _ended(row_answers: RowAnswers, questionnaire: Questionnaire) -> bool:
+def _ended_early(row_answers: RowAnswers, questionnaire: Questionnaire) -> bool:
     """Tells whether a respondent's questionnaire ended early: screened out, or no consent."""
     return any(
         option.ends and option.code in row_answers.answers.get(question.id, {}).get("choices", ())

@@ -64,7 +64,7 @@ def list_figures(printed: Printed, questionnaire: Questionnaire) -> list[Printed
     return (
         []
         if answers is None
-        else [figure for group in answers.figures for figure in _of(printed, questionnaire, group)]
+        else [figure for group in answers.figures for figure in _list_figures(printed, questionnaire, group)]
     )
 
 
@@ -73,23 +73,23 @@ def figures_otherwise(printed: Printed, questionnaire: Questionnaire) -> Iterato
     answers = printed.settings.answers
     for group in answers.figures if answers is not None else ():
         for how, rows in group.otherwise.items():
-            yield how, list(_of(printed, questionnaire, group, rows))
+            yield how, list(_list_figures(printed, questionnaire, group, rows))
 
 
-def _of(
+def _list_figures(
     printed: Printed, questionnaire: Questionnaire, group: SurveyFigures, rows: Mapping[str, str] | None = None
 ) -> Iterator[PrintedFigure]:
     among = _condition(questionnaire, group.among)
-    per, base = _added(printed, group.per_printed), _added(printed, group.base)
+    per, base = _add_printed(printed, group.per_printed), _add_printed(printed, group.base)
     for row, words in (group.rows if rows is None else rows).items():
         key = (group.table, row, group.column)
         printed.cell(":".join(key))  # raises an error if the cell is not printed
         yield PrintedFigure(key, _condition(questionnaire, words), among, group.percent, per, base, group.title)
 
 
-def _added(printed: Printed, cells: Sequence[str]) -> int | None:
+def _add_printed(printed: Printed, cells: Sequence[str]) -> int | None:
     numbers = [find_numbers(printed.cell(name)) for name in cells]
-    return sum(int(numbers[0][0]) for numbers in numbers if numbers) if numbers and all(numbers) else None
+    return sum(int(cell[0][0]) for cell in numbers) if numbers and all(numbers) else None
 
 
 def _condition(questionnaire: Questionnaire, words: str) -> Condition | None:
@@ -120,10 +120,10 @@ def _condition(questionnaire: Questionnaire, words: str) -> Condition | None:
 
 def count_figures(figures: Sequence[PrintedFigure], responses: Sequence[Answers]) -> dict[Key, AuditedCount]:
     """Counts the figures from these responses, each with its own base."""
-    return {figure.key: _counted(figure, responses) for figure in figures}
+    return {figure.key: _count_figure(figure, responses) for figure in figures}
 
 
-def _counted(figure: PrintedFigure, responses: Sequence[Answers]) -> AuditedCount:
+def _count_figure(figure: PrintedFigure, responses: Sequence[Answers]) -> AuditedCount:
     among = [response for response in responses if figure.among is None or figure.among.holds(response)]
     count = sum(figure.holds is None or figure.holds.holds(answers) for answers in among)
     base = figure.per if figure.per is not None else len(among)
@@ -171,8 +171,8 @@ def survey_cells(printed: Printed, fielded: FieldedSurvey) -> tuple[AuditCell, .
     counts = count_figures(list(figures.values()), fielded.responses) if fielded.responses else {}
     cells = [_cell(key, printed, counts.get(key)) for key in _keys(printed)]
     ways = _Ways(fielded, list(figures.values()), cells)
-    known = explain_differences(cells, {**ways.telling(), **_otherwise(printed, fielded)})
-    return tuple(_finished(cell, printed, figures.get(cell.key), ways) for cell in known)
+    known = explain_differences(cells, {**ways.telling(), **_count_alternatives(printed, fielded)})
+    return tuple(_explain_cell(cell, printed, figures.get(cell.key), ways) for cell in known)
 
 
 def survey_notes(printed: Printed, fielded: FieldedSurvey) -> Iterator[str]:
@@ -181,7 +181,7 @@ def survey_notes(printed: Printed, fielded: FieldedSurvey) -> Iterator[str]:
         yield f"Nobody has answered {fielded.questionnaire.id!r} yet, so none of its figures can be computed."
         return
     source = f" in {fielded.file}" if fielded.file else ""
-    yield f"Counted from {_many(len(fielded.responses), 'response')} to {fielded.questionnaire.id!r}{source}."
+    yield f"Counted from {_format_count(len(fielded.responses), 'response')} to {fielded.questionnaire.id!r}{source}."
     ways = _Ways(fielded, list_figures(printed, fielded.questionnaire), ())
     left = [words for which, words in ways.words().items() if which != HEADER]
     if left:
@@ -194,7 +194,7 @@ def survey_notes(printed: Printed, fielded: FieldedSurvey) -> Iterator[str]:
             "most of its figures cannot be reproduced from these answers."
         )
     if fielded.synthetic:
-        yield f"{_many(fielded.synthetic, 'response')} of them synthetic: the numbers say nothing about real people."
+        yield f"{_format_count(fielded.synthetic, 'response')} synthetic: the numbers say nothing about real people."
 
 
 def _keys(printed: Printed) -> Iterator[Key]:
@@ -211,20 +211,20 @@ def _cell(key: Key, printed: Printed, counted: AuditedCount | None) -> AuditCell
     return AuditCell(*key, text, computed, judge(text, computed), base=base)
 
 
-def _finished(cell: AuditCell, printed: Printed, figure: PrintedFigure | None, ways: _Ways) -> AuditCell:
+def _explain_cell(cell: AuditCell, printed: Printed, figure: PrintedFigure | None, ways: _Ways) -> AuditCell:
     if cell.verdict == NOT_COMPUTABLE and figure is None:
-        return replace(cell, explanation=_elsewhere(printed, cell.table))
+        return replace(cell, explanation=_explain_missing(printed, cell.table))
     if cell.verdict != DIFFERS or figure is None:
         return cell
-    words = cell.explanation or "; ".join(_why(cell, figure, printed, ways))
+    words = cell.explanation or "; ".join(_explain_difference(cell, figure, printed, ways))
     return replace(cell, note=printed.note_on(cell.key, cell.computed), explanation=words)
 
 
-def _elsewhere(printed: Printed, table: str) -> str:
+def _explain_missing(printed: Printed, table: str) -> str:
     return next((note.why for note in printed.settings.elsewhere if table in note.tables), "not in the answers")
 
 
-def _why(cell: AuditCell, figure: PrintedFigure, printed: Printed, ways: _Ways) -> Iterator[str]:
+def _explain_difference(cell: AuditCell, figure: PrintedFigure, printed: Printed, ways: _Ways) -> Iterator[str]:
     """Explains a base that these answers do not have, and yields what other counts would give."""
     page = figure.printed_base
     if page is not None and page != cell.base:
@@ -245,7 +245,7 @@ def _printed_total(printed: Printed, figures: Sequence[PrintedFigure]) -> int | 
     return None
 
 
-def _otherwise(printed: Printed, fielded: FieldedSurvey) -> Alternatives:
+def _count_alternatives(printed: Printed, fielded: FieldedSurvey) -> Alternatives:
     """Returns the cells under other interpretations of the questions."""
     return {
         how: {key: count.value for key, count in count_figures(figures, fielded.responses).items()}
@@ -269,9 +269,9 @@ class _Ways:
         notes = {}
         if without:
             places = f"row {without[0]}" if len(without) == 1 else f"first: row {without[0]}"
-            notes[CONSENT] = f"{_many(len(without), 'row')} without consent ({places})"
+            notes[CONSENT] = f"{_format_count(len(without), 'row')} without consent ({places})"
         if marked:
-            notes[MARKERS] = f"{_many(marked, 'cell')} with a marker of the survey service instead of an answer"
+            notes[MARKERS] = f"{_format_count(marked, 'cell')} with a marker of the survey service instead of an answer"
         if rows and self.asked.header:
             notes[HEADER] = "the row of question texts"
         return notes
@@ -293,7 +293,7 @@ class _Ways:
                 kinds for kinds in values if set(kinds) <= set(best) and _fits(cell, values[kinds].get(cell.key))
             ]
             if fitting:
-                found.setdefault(self._said(fitting[0]), {})[cell.key] = values[fitting[0]][cell.key].value
+                found.setdefault(self._describe_kinds(fitting[0]), {})[cell.key] = values[fitting[0]][cell.key].value
         return found
 
     def at_most(self, cell: AuditCell) -> Iterator[str]:
@@ -302,9 +302,9 @@ class _Ways:
         value = self._values[ways[-1]][cell.key].value if ways else None
         if value is not None and value != cell.computed:
             least = next(kinds for kinds in ways if self._values[kinds][cell.key].value == value)
-            yield f"it would be {value:.4g} {self._said(least)}"
+            yield f"it would be {value:.4g} {self._describe_kinds(least)}"
 
-    def _said(self, kinds: Sequence[str]) -> str:
+    def _describe_kinds(self, kinds: Sequence[str]) -> str:
         return f"with {' and '.join(self.words()[kind] for kind in kinds)} counted"
 
     @cached_property
@@ -312,7 +312,7 @@ class _Ways:
         """Returns the figures under every alternative, smallest changes first."""
         known = self.words()
         ways = [kinds for size in range(1, len(known) + 1) for kinds in combinations(known, size)]
-        return {kinds: self._counted(kinds) for kinds in ways}
+        return {kinds: self._count_with(kinds) for kinds in ways}
 
     def _score(self, values: Mapping[Key, AuditedCount]) -> int:
         gained = sum(cell.verdict == DIFFERS and _fits(cell, values.get(cell.key)) for cell in self._cells)
@@ -321,7 +321,7 @@ class _Ways:
         )
         return gained - spoiled
 
-    def _counted(self, kinds: Sequence[str]) -> Mapping[Key, AuditedCount]:
+    def _count_with(self, kinds: Sequence[str]) -> Mapping[Key, AuditedCount]:
         responses: list[Answers] = []
         for row in self.asked.rows:
             if row.consented or CONSENT in kinds:
@@ -336,7 +336,7 @@ def _fits(cell: AuditCell, counted: AuditedCount | None) -> bool:
     return counted is not None and judge(cell.printed, counted.value) in _FITS
 
 
-def _many(count: int, what: str) -> str:
+def _format_count(count: int, what: str) -> str:
     return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 

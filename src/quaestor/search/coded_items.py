@@ -244,7 +244,7 @@ def _find_items_with_code(decisions: VisibleDecisions, query: Query) -> set[str]
         raise StateError(reason)
     if query.facet and query.facet not in decisions.facets:
         options = suggest(query.facet[:60], decisions.facets) or "none"
-        raise InputError(f"there are no decisions on the facet {query.facet[:60]!r}, allowed: {options}")
+        raise InputError(f"there are no decisions on the facet {query.facet[:60]!r}; choose from: {options}")
     items: set[str] = set()
     for facet in [query.facet] if query.facet else decisions.facets:
         labels = decisions.list_labels(facet)

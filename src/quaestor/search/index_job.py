@@ -9,7 +9,7 @@ from pathlib import Path
 
 from quaestor.base.errors import Interrupted, QuaestorError
 from quaestor.evidence.text_index import Index, build_index, count_items_to_index, find_index
-from quaestor.study.background import BackgroundProcess, JobFailed, Tell
+from quaestor.study.background import BackgroundProcess, JobFailed, SendMessage
 from quaestor.study.folder import Study, open_study
 
 _MAX_IN_PROCESS = 5_000
@@ -94,5 +94,5 @@ class IndexJob:
         self._progress = IndexProgress(done, total)
 
 
-def _build(root: Path, tell: Tell) -> None:
-    build_index(open_study(root), lambda stage, done, total: tell(IndexProgress(done, total)))
+def _build(root: Path, send_message: SendMessage) -> None:
+    build_index(open_study(root), lambda stage, done, total: send_message(IndexProgress(done, total)))

@@ -137,7 +137,7 @@ class Search:
     def _step_number(self, name: str) -> int:
         if name not in self.steps:
             options = suggest(name[:60], self.steps) or "none"
-            raise InputError(f"the funnel has no step {name[:60]!r}, allowed: {options}")
+            raise InputError(f"the funnel has no step {name[:60]!r}; choose from: {options}")
         return self.steps.index(name)
 
     def list_filters(self) -> FilterOptions:

@@ -58,7 +58,7 @@ class Query:
         for name, allowed in (("side", SIDES), ("disagreement", DISAGREEMENTS), ("order", ORDERS)):
             value = getattr(self, name)
             if value and value not in allowed:
-                raise InputError(f"{name} is {value[:60]!r}, allowed: {suggest(value, allowed)}")
+                raise InputError(f"{name} is {value[:60]!r}; choose from: {suggest(value, allowed)}")
         return self
 
     def to_query_string(self, **changed: object) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 
 from quaestor.base.errors import QuaestorError
 
-Tell = Callable[[Any], None]
+SendMessage = Callable[[Any], None]
 _LOW = 10
 CUT_SHORT = "the process ended early: free some memory and try again"
 
@@ -33,7 +33,7 @@ class JobDone:
 
 
 class BackgroundProcess:
-    """Runs a function in a separate process; its last argument `tell` sends messages that can be read here."""
+    """Runs a function in a separate process; its last argument `send_message` sends messages that can be read here."""
 
     def __init__(self, work: Callable[..., None], *arguments: Any) -> None:
         context: Any = multiprocessing.get_context("spawn")

@@ -202,7 +202,10 @@ def prepare_restore(study: Study, backup: Backup, replace: bool, stamp: str) -> 
     with ExitStack() as copies:
         parts = [
             RestoredPart(
-                feature, part, study.root / part.file, copies.enter_context(_copied(study, backup, feature, part))
+                feature,
+                part,
+                study.root / part.file,
+                copies.enter_context(_open_checked_copy(study, backup, feature, part)),
             )
             for feature in features()
             if feature.backup
@@ -216,7 +219,9 @@ def prepare_restore(study: Study, backup: Backup, replace: bool, stamp: str) -> 
 
 
 @contextmanager
-def _copied(study: Study, backup: Backup, feature: Feature, part: BackupPart) -> Iterator[sqlite3.Connection]:
+def _open_checked_copy(
+    study: Study, backup: Backup, feature: Feature, part: BackupPart
+) -> Iterator[sqlite3.Connection]:
     source = backup.report.file
     with restore_copy(part.form, backup.report.parts[part.name].version, backup.read_lines(part.name), source) as copy:
         try:

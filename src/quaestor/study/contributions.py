@@ -174,7 +174,7 @@ class ReportSection(Protocol):
     def is_ready(self, study: Study, state: Any) -> bool:
         """Tells whether `build` would return a part; cheap enough for every request."""
 
-    def build(self, session: Session[Any], used_names: Collection[str], tell: Callable[[str], None]) -> ReportPart:
+    def build(self, session: Session[Any], used_names: Collection[str], notify: Callable[[str], None]) -> ReportPart:
         """Builds the part; its tables use none of the `used_names`."""
 
 

@@ -47,7 +47,7 @@ class Study:
         """Returns the settings of a source."""
         if name not in self.settings.sources:
             options = suggest(name, self.settings.sources) or "none"
-            raise SettingsError(f"{self.file}: there is no source {name!r}, allowed: {options}")
+            raise SettingsError(f"{self.file}: there is no source {name!r}; choose from: {options}")
         return self.settings.sources[name]
 
     def path_of(self, name: str) -> Path:
@@ -61,7 +61,7 @@ class Study:
         if len(self.settings.sources) == 1:
             return next(iter(self.settings.sources))
         allowed = join_with_or(self.settings.sources) or "add a source first"
-        raise SettingsError(f"{self.file}: funnel.source is missing, allowed: {allowed}")
+        raise SettingsError(f"{self.file}: funnel.source is missing; choose from: {allowed}")
 
     def results_source(self) -> str:
         """Returns the source that results are computed from."""
@@ -107,13 +107,13 @@ def store_address(study: Study, environment: Mapping[str, str] = os.environ) -> 
     address = study.settings.store.address
     if address is None:
         return study.root / STORE_FILE
-    address = _filled_in(address, study.file, environment)
+    address = _fill_in_variables(address, study.file, environment)
     if address.startswith(_SQLITE):
         return study.root / address.removeprefix(_SQLITE)
     return address
 
 
-def _filled_in(address: str, file: Path, environment: Mapping[str, str]) -> str:
+def _fill_in_variables(address: str, file: Path, environment: Mapping[str, str]) -> str:
     """Fills in `${NAME}` variables, which keep passwords out of git; escapes their special characters."""
 
     def value(match: re.Match[str]) -> str:

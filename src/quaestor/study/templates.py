@@ -32,7 +32,7 @@ def template_folder(name: str) -> Path:
     """Returns the folder of a bundled study."""
     if name not in template_names():
         options = suggest(name, template_names())
-        raise InputError(f"unknown bundled study {name!r}, allowed: {options}")
+        raise InputError(f"unknown bundled study {name!r}; choose from: {options}")
     return bundled_studies() / name
 
 
@@ -48,14 +48,14 @@ def new_study(folder: Path, template: str) -> Path:
         staged = Path(aside) / "study"
         shutil.copytree(source, staged, ignore=shutil.ignore_patterns(*_TEMPLATE_ONLY))
         shutil.copyfile(bundled_studies() / _IGNORED, staged / ".gitignore")
-        _name_it(staged / "study.toml", folder.resolve().name)
+        _set_name(staged / "study.toml", folder.resolve().name)
         if folder.exists():
             folder.rmdir()
         os.replace(staged, folder)
     return folder
 
 
-def _name_it(file: Path, name: str) -> None:
+def _set_name(file: Path, name: str) -> None:
     """Sets the name of a blank study to that of its folder."""
     document = tomlkit.parse(file.read_text("utf-8"))
     settings: Any = document["study"]

@@ -110,7 +110,7 @@ def invite(
         raise InputError(f"name the batch with 1 to {_LONGEST} characters, for example `first`")
     if questionnaire.strata and stratum not in questionnaire.strata:
         options = suggest(stratum, questionnaire.strata)
-        raise InputError(f"the survey {name!r} has no stratum {stratum!r}, allowed: {options}")
+        raise InputError(f"the survey {name!r} has no stratum {stratum!r}; choose from: {options}")
     if stratum and not questionnaire.strata:
         raise InputError(f"the survey {name!r} has no strata: define survey.strata in its file, or omit the stratum")
     inviteds = [InvitationLink(secrets.token_urlsafe(24), label) for label in (labels or [""] * number)]

@@ -13,7 +13,7 @@ from typing import Any
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import suggest
 from quaestor.coding.model.state import State
-from quaestor.coding.session import CodingSession, Where, find_study, open_coding, require_lead
+from quaestor.coding.session import CodingSession, StudyOrSession, find_study, open_coding, require_lead
 from quaestor.store.records import Act, NewAct
 from quaestor.study.folder import Study
 from quaestor.surveys.free_text import ANSWERS_FILE, DECIDE_ACT
@@ -129,9 +129,9 @@ def survey_file(study: Study, name: str) -> Path:
 
 
 @contextmanager
-def open_surveys(where: Where) -> Iterator[Surveys]:
+def open_surveys(study_or_session: StudyOrSession) -> Iterator[Surveys]:
     """Opens the surveys of a study for one command."""
-    with open_coding(where) as coding, AnswerFile(answers_path(find_study(where))) as answers:
+    with open_coding(study_or_session) as coding, AnswerFile(answers_path(find_study(study_or_session))) as answers:
         yield Surveys(coding, answers)
 
 
@@ -190,7 +190,7 @@ def _keep_promises(surveys: Surveys, name: str, questionnaire: Questionnaire) ->
         raise StateError(f"{words}: change it back, or use a survey with another name")
     before = last_paying(surveys, name)
     counts = surveys.answers.counts(name)
-    # Respondents who have started are paid by the last version that pays, so a version without pay is no loss.
+    # Respondents who have started are paid by the last version that pays, so a version without pay costs them nothing.
     is_promised = counts[ResponseStatus.FINISHED] or (questionnaire.pay is not None and counts[ResponseStatus.OPEN])
     if before is None or before.pay is None or not is_promised:
         return

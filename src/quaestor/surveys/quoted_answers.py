@@ -1,4 +1,4 @@
-"""Finds shared texts that quote an answer: a withdrawal cannot erase them, so the lead is told where they are.
+"""Finds shared texts that quote an answer: a withdrawal cannot erase them, so this shows the lead where they are.
 
 Codebook definitions and round instructions are shared and stay in the journal; so do memos about other answers. Only
 the places are recorded, never the text.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from quaestor.coding.session import Where, find_study
+from quaestor.coding.session import StudyOrSession, find_study
 from quaestor.evidence.ingest import describe_change
 from quaestor.study.contributions import Next, StatusLine, StatusPart, StatusRequest
 from quaestor.study.folder import Study
@@ -60,12 +60,12 @@ class SurveyStatus:
         return ", ".join(f"{count:,} {words}" for count, words in counted if count) or "no responses yet"
 
 
-def survey_status(where: Where) -> list[SurveyStatus]:
+def survey_status(study_or_session: StudyOrSession) -> list[SurveyStatus]:
     """Returns every survey of a study; does not create the answers file if none was opened yet."""
-    study = find_study(where)
+    study = find_study(study_or_session)
     if not answers_path(study).exists():
         return [SurveyStatus(name) for name in survey_files(study)]
-    with open_surveys(where) as surveys:
+    with open_surveys(study_or_session) as surveys:
         return [read_status(surveys, name) for name in surveys.names()]
 
 

@@ -105,8 +105,8 @@ def _facet(facets: tuple[Facet, ...], name: str, facet_id: str | None) -> Facet:
         return matches[0]
     options = join_with_or([candidate.id for candidate in coded]) or "none"
     if facet_id is None:
-        raise InputError(f"the round {name!r} has {len(coded)} facets with codes: name one, allowed: {options}")
-    raise InputError(f"the round {name!r} has no facet {facet_id!r} with codes, allowed: {options}")
+        raise InputError(f"the round {name!r} has {len(coded)} facets with codes: name one; choose from: {options}")
+    raise InputError(f"the round {name!r} has no facet {facet_id!r} with codes; choose from: {options}")
 
 
 def _withdrawn(study: Study, responses: Collection[str]) -> set[str]:

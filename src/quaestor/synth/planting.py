@@ -163,19 +163,21 @@ def _draw_figures(
 ) -> tuple[Numbers, Numbers, Numbers]:
     """Draws views, scores and response times (hundredths of days) of all posts, sorted by views within objects."""
     both = ([planned.medians for planned in taxonomy.objects], list(taxonomy.phases.values()))
-    viewed, in_phase = (np.array([medians.viewcount for medians in level]) for level in both)
-    views = draw_around(groups, viewed, _VIEWS_SPREAD, _LEAST_VIEWS, rng)
-    views = settle_phases(groups, viewed, in_phase, views, rng)
-    liked, in_phase = (np.array([medians.score for medians in level]) for level in both)
+    median_views, in_phase = (np.array([medians.viewcount for medians in level]) for level in both)
+    views = draw_around(groups, median_views, _VIEWS_SPREAD, _LEAST_VIEWS, rng)
+    views = settle_phases(groups, median_views, in_phase, views, rng)
+    median_scores, in_phase = (np.array([medians.score for medians in level]) for level in both)
     luck = rng.normal(0.0, 1.0, len(views))
-    disliked = rng.geometric(0.65, len(views)) - 1
+    downvotes = rng.geometric(0.65, len(views)) - 1
     scores = _choose_nearest(
-        lambda noise: _draw_scores(groups, liked, views - viewed[groups.objects], noise * luck, disliked),
+        lambda noise: _draw_scores(
+            groups, median_scores, views - median_views[groups.objects], noise * luck, downvotes
+        ),
         np.linspace(0.0, 1.6, _TRIES), views, taxonomy.viewcount_and_score,
     )  # fmt: skip
-    scores = settle_phases(groups, liked, in_phase, scores, rng)
-    waited, in_phase = (np.rint([100 * medians.response_days for medians in level]) for level in both)
-    waits = settle_phases(groups, waited, in_phase, draw_around(groups, waited, _WAIT_SPREAD, 0, rng), rng)
+    scores = settle_phases(groups, median_scores, in_phase, scores, rng)
+    median_waits, in_phase = (np.rint([100 * medians.response_days for medians in level]) for level in both)
+    waits = settle_phases(groups, median_waits, in_phase, draw_around(groups, median_waits, _WAIT_SPREAD, 0, rng), rng)
     waits = waits[np.lexsort((waits, groups.objects))]
     deviates, chance = groups.normal(np.full(len(views), 0.5)), rng.normal(0.0, 1.0, len(views))
     waits = _choose_nearest(
@@ -185,11 +187,11 @@ def _draw_figures(
     return views, scores, waits
 
 
-def _draw_scores(groups: ObjectGroups, medians: Floats, beyond: Floats, noise: Floats, disliked: Numbers) -> Numbers:
+def _draw_scores(groups: ObjectGroups, medians: Floats, beyond: Floats, noise: Floats, downvotes: Numbers) -> Numbers:
     """Draws scores: votes in proportion to the views above the object's median, downvotes below it."""
     votes = np.rint(np.maximum(beyond, 0.0) / _VIEWS_A_VOTE * np.exp(noise)).astype(np.int64)
     middle = np.rint(medians).astype(np.int64)[groups.objects]
-    drawn = np.where(groups.side > 0, middle + votes, np.maximum(middle - disliked, _LEAST_SCORE))
+    drawn = np.where(groups.side > 0, middle + votes, np.maximum(middle - downvotes, _LEAST_SCORE))
     return keep_middles(groups, medians, drawn)
 
 

@@ -83,7 +83,7 @@ class SimulatedRater:
         if facet.kind == "phrase":
             return self._phrase(truth, dice, right)
         if facet.kind == "keep":
-            return _keep(truth, dice, facet.reasons, right)
+            return _answer_keep(truth, dice, facet.reasons, right)
         if facet.kind == "confirm":
             return {"answer": "yes" if (truth == "yes") == right else "no"}
         if facet.kind == "multiple":
@@ -128,7 +128,7 @@ def find_meaning(word: str) -> str:
     return word[:-1] if word.endswith("s") and not word.endswith("ss") else word
 
 
-def _keep(truth: Mapping[str, str], dice: random.Random, reasons: Sequence[str], right: bool) -> dict[str, str]:
+def _answer_keep(truth: Mapping[str, str], dice: random.Random, reasons: Sequence[str], right: bool) -> dict[str, str]:
     keep = truth["answer"] == KEEP
     if keep == right:
         return {"answer": KEEP}
@@ -241,7 +241,7 @@ def _slug(name: str) -> str:
 
 
 def simulate_sets(
-    coding: CodingSession, name: str, *, accuracy: float, seed: int, tell: Callable[[int, int], None]
+    coding: CodingSession, name: str, *, accuracy: float, seed: int, report_progress: Callable[[int, int], None]
 ) -> int:
     """Rates set after set, unifies synonyms after each, and returns the number of ratings."""
     ratings = 0
@@ -249,7 +249,7 @@ def simulate_sets(
         ratings += simulate_ratings(coding, name, accuracy=accuracy, confusion=0.0, seed=seed)
         coding.act(lambda state: _build_unify_acts(state.round(name), state))
         round_state = coding.state.round(name)
-        tell(round_state.set, len(round_state.sets))
+        report_progress(round_state.set, len(round_state.sets))
         if round_state.set == len(round_state.sets):
             return ratings
         coding.act(lambda state: build_next_set_act(state, name, state.round(name).plan.raters[0], simulated=True))
@@ -312,7 +312,7 @@ def simulate_settling(
         if plan.settle == "tie-breaker" or consults:
             how = TIE_BREAKER if plan.settle == "tie-breaker" else TOGETHER
             offered = list(allowed_choices(facet, book))
-            answer = right if planted else tie_breaker.answer(item, facet, _plain(facet, right), offered)
+            answer = right if planted else tie_breaker.answer(item, facet, _strip_details(facet, right), offered)
             coding.act(_tie(name, plan.tie_breaker, item, facet.id, answer))
         actor = plan.tie_breaker if how == TIE_BREAKER else plan.raters[0]
         coding.act(_settle(name, actor, item, facet.id, right, how))
@@ -324,7 +324,7 @@ def simulate_settling(
     return counts
 
 
-def _plain(facet: Facet, answer: Any) -> Any:
+def _strip_details(facet: Facet, answer: Any) -> Any:
     return answer["answer"] if facet.kind == "confirm" else answer
 
 

@@ -120,7 +120,7 @@ def synthesise(
     if number < 1:
         raise InputError(f"--posts is {number}: ask for at least one")
     if tag_syntax not in ("old", "new"):
-        raise InputError(f"--tag-syntax is {tag_syntax!r}, allowed: old or new")
+        raise InputError(f"--tag-syntax is {tag_syntax!r}; choose from: old or new")
     return write_dump(
         folder,
         posts=number,

@@ -80,14 +80,14 @@ def _pool(
     if number < 0:
         general = [tag for tag in TAGS["general"] if tag not in claimed and (young or tag not in TAGS["young"])]
         sizes = chance.choices((1, 2, 3, 4, 5), (1, 2, 3, 1, 1), k=amount)
-        return [_distinct((), general, size, chance) for size in sizes]
+        return [_choose_tags((), general, size, chance) for size in sizes]
     own, names = list(list_own_tags(families).values()), list(families)
     mine = [tag for tag in own[number] if young or not _SECOND_GENERATION.search(tag)] or list(own[number])
     alive = [rank for rank in range(number + 1, len(names)) if young and LAST_YEAR in read_lifetime(names[rank])]
     others = [own[rank][0] for rank in alive]
     companions = [tag for tag in TAGS["learning"] if tag not in claimed]
     return [
-        _distinct(_family_tags(mine, others, chance), companions, chance.randint(1, 5), chance)
+        _choose_tags(_family_tags(mine, others, chance), companions, chance.randint(1, 5), chance)
         for _ in range(max(20, amount // 4))
     ]
 
@@ -102,7 +102,7 @@ def _family_tags(mine: Sequence[str], others: Sequence[str], chance: random.Rand
     return tuple(dict.fromkeys(tags))
 
 
-def _distinct(first: tuple[str, ...], tags: Sequence[str], total: int, chance: random.Random) -> tuple[str, ...]:
+def _choose_tags(first: tuple[str, ...], tags: Sequence[str], total: int, chance: random.Random) -> tuple[str, ...]:
     """Returns the first tags and others, each once, up to the total and in random order."""
     chosen = dict.fromkeys(first)
     for tag in chance.choices(tags, cum_weights=_zipf(len(tags)), k=max(0, total - len(first))):

@@ -48,7 +48,7 @@ def serve_study(folder: Path, address: ServerAddress, ready: Callable[[str], Non
     pages = {str(getattr(route, "path", "")).split("/")[1] for route in app.routes}
     path = require_prefix(address.root_path, pages)
     served: ASGIApp = PathPrefix(app, path) if path else app
-    with _listening(address) as listener:
+    with _open_listener(address) as listener:
         port = listener.getsockname()[1]
         app.state.prepare()
         ready(f"http://{_name_of(address)}:{port}{path}/")
@@ -81,7 +81,7 @@ def serve_on_this_machine(port: int, begin: Callable[[str, Stop], ASGIApp]) -> N
     Requests wait for the application that `begin` returns. An interrupt is raised to the caller, which knows whether
     work was interrupted.
     """
-    with _listening(ServerAddress(port)) as listener:
+    with _open_listener(ServerAddress(port)) as listener:
 
         async def served(scope: Scope, receive: Receive, send: Send) -> None:
             await app(scope, receive, send)
@@ -125,7 +125,7 @@ def _affordable_connections() -> int:
     return Limits.connections if soft == resource.RLIM_INFINITY else min(Limits.connections, soft // 2)
 
 
-def _listening(address: ServerAddress) -> socket.socket:
+def _open_listener(address: ServerAddress) -> socket.socket:
     try:
         family, kind, _, _, socket_address = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)[0]
     except OSError as error:

@@ -119,7 +119,7 @@ def test_simulated_raters_need_synthetic_evidence(shell: Shell) -> None:
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (["round", "open", "pillot"], "there is no round 'pillot', allowed: pilot"),
+        (["round", "open", "pillot"], "there is no round 'pillot'; choose from: pilot"),
         (["round", "close", "pilot"], "the round 'pilot' has not been opened, opened so far: none"),
         (["round", "open", "main"], "comes after 'pilot', which has not been opened: open and close that"),
         (["ratings", "next", "pilot", "--as", "x"], "the round 'pilot' has not been opened"),
@@ -143,11 +143,11 @@ def test_settings_of_rounds_are_checked_and_name_what_is_allowed(shell: Shell) -
     file = shell.folder / "study.toml"
     text = file.read_text("utf-8")
     for old, new, expected in (
-        ('facets = ["relevance"]', 'facets = ["relevanse"]', "rounds[0].facets is 'relevanse', allowed: relevance"),
-        ('after = "pilot"', 'after = "later"', "rounds[1].after is 'later', allowed: pilot"),
+        ('facets = ["relevance"]', 'facets = ["relevanse"]', "rounds[0].facets is 'relevanse'; choose from: relevance"),
+        ('after = "pilot"', 'after = "later"', "rounds[1].after is 'later'; choose from: pilot"),
         ('tie_breaker = "tie-breaker"', 'tie_breaker = "rater-1"', "cannot be its tie-breaker"),
         ("items = { sample", 'items = { after = "how-to", sample', "items need exactly one of"),
-        ('kind = "pilot"', 'kind = "trial"', "rounds[0].kind is 'trial', allowed: pilot"),
+        ('kind = "pilot"', 'kind = "trial"', "rounds[0].kind is 'trial'; choose from: pilot"),
         ('codes = "issue"', 'options = ["a"]', "level needs codes"),
         ("threshold = 0.4", "treshold = 0.4", "rounds[0].treshold is not a known key, allowed here: threshold"),
     ):

@@ -120,11 +120,11 @@ def test_left_out_notes_and_a_wrong_encoding_are_reported(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (["import", "P1", "talk.vtt", "--encoding", "utf-9"], "allowed: UTF-8"),
+        (["import", "P1", "talk.vtt", "--encoding", "utf-9"], "choose from: UTF-8"),
         (["import", "P1", "talk.vtt", "--speaker", "Nobody"], "there is no speaker 'Nobody' in talk.vtt"),
         (["import", "P9", "talk.vtt"], "no interview 'P9'"),
         (["import", "P1", "none.vtt"], "is not a file"),
-        (["import", "P1", "talk.vtt", "--format", "pdf"], "allowed: webvtt, srt, docx or text"),
+        (["import", "P1", "talk.vtt", "--format", "pdf"], "choose from: webvtt, srt, docx or text"),
         (["transcript", "P1"], "has no transcript yet"),
         (["speakers", "P1", "--set", "wrong"], "SPEAKER=VOICE"),
         (["match", "P1", "--set", "two=stages"], "is not a turn number"),

@@ -250,7 +250,7 @@ def test_a_wrong_call_of_replicate_is_one_sentence(quaestor: Call, tmp_path: Pat
     calls: list[tuple[list[str | Path], str]] = [
         ([BUNDLED, "--data", tmp_path / "nowhere.csv"], "does not exist"),
         ([BUNDLED, "--data", tmp_path], "does not exist"),
-        (["dl-implementation-issue", "--data", posts], f"allowed: {BUNDLED}"),
+        (["dl-implementation-issue", "--data", posts], f"choose from: {BUNDLED}"),
         (["blank", "--data", posts], "has no settings for published labels"),
         ([BUNDLED, "--data", posts, "--out", full], "already exists and is not empty: name a new folder"),
         ([BUNDLED, "--data", posts, "--out", tmp_path / "file"], "is a file: name a new folder"),

@@ -55,14 +55,14 @@ def test_an_import_reports_what_was_imported_and_what_was_left_out(study: Path) 
     assert "1 row without consent, left out: 4" in output
     assert "1 row without any answer: 5" in output
     assert "1 cell with a marker instead of an answer: Q2 in row 6" in output
-    assert "row 3, Q2: '[bold]Caffe' is no option; left out" in output
+    assert "row 3, Q2: '[bold]Caffe' is not an option; left out" in output
     assert "1 column with the order in which options were shown: Q2_DO" in output
     assert "1 column not mapped: Q3" in output
     assert "questions without a column: converted" in output
     again = run_json(study, "import", NAME, study / "answers.csv")
     assert (again["responses"], again["known"], again["no_consent"], again["kept"]) == (0, 2, [4], True)
     assert again["unread"] == [
-        {"row": 3, "column": "Q2", "question": "used", "said": "[bold]Caffe", "why": "is no option"}
+        {"row": 3, "column": "Q2", "question": "used", "said": "[bold]Caffe", "why": "is not an option"}
     ]
 
 

@@ -169,7 +169,7 @@ def test_an_undo_that_others_stand_on_is_refused_and_names_them() -> None:
     ("kind", "payload", "words"),
     [
         ("codebook.add", {"id": "training", "facet": "issue", "name": "again"}, "is or was used by a code"),
-        ("codebook.add", {"id": "n", "facet": "issues", "name": "n"}, "allowed: issue"),
+        ("codebook.add", {"id": "n", "facet": "issues", "name": "n"}, "choose from: issue"),
         ("codebook.add", {"id": "n", "facet": "issue", "parent": "training/loss", "name": "n"}, "below the last level"),
         (
             "codebook.add",
@@ -184,7 +184,7 @@ def test_an_undo_that_others_stand_on_is_refused_and_names_them() -> None:
         ("codebook.redefine", {"code": "training", "colour": "red"}, "write it as #4269d0"),
         ("codebook.redefine", {"code": "training", "key": "tr"}, "single character"),
         ("codebook.facet", {"id": "", "levels": ["a"]}, "a facet needs an id"),
-        ("codebook.redefine", {"code": "training", "across": {"group": "creat"}}, "allowed: create"),
+        ("codebook.redefine", {"code": "training", "across": {"group": "creat"}}, "choose from: create"),
         (UNDO, {"version": 1}, "imported the codebook"),
         (UNDO, {"version": 7}, "no change 7"),
         ("codebook.import", START, "already has a codebook"),

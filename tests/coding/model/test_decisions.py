@@ -77,7 +77,7 @@ def test_the_papers_two_steps_come_in_their_order() -> None:
     table = rated(("keep", "exclude: crash"), tie_breaker="breaker", settle="two-step")
     with pytest.raises(StateError, match="has not commented on 'i1' yet"):
         build_settling_acts(table.state, "main", "first", "i1", "relevance", "keep", "together")
-    with pytest.raises(InputError, match="allowed: discussion, one-person or together"):
+    with pytest.raises(InputError, match="choose from: discussion, one-person or together"):
         build_settling_acts(table.state, "main", "breaker", "i1", "relevance", "keep", "tie-breaker")
     with pytest.raises(StateError, match="'first' is not the tie-breaker"):
         build_tie_act(table.state, "main", "first", "i1", "relevance", "keep")

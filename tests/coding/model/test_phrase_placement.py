@@ -283,7 +283,7 @@ def test_a_study_without_the_file_has_no_words(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("sane = []", "sane is not a known key, allowed: same, light"),
+        ("sane = []", "sane is not a known key; choose from: same, light"),
         ('same = [["a", 1]]', "same.0.1: input should be a valid string"),
         ("[lines]\na = 'b'", "lines.a: "),
         ("same = [", "is not valid TOML"),

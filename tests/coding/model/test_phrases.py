@@ -99,11 +99,11 @@ def test_a_phrase_nobody_can_judge_leaves_its_set_on_the_curves() -> None:
 @pytest.mark.parametrize(
     ("part", "words", "to", "rule", "message"),
     [
-        ("noun", ["load"], "read", SAME_MEANING, "allowed: verb or object"),
+        ("noun", ["load"], "read", SAME_MEANING, "choose from: verb or object"),
         ("verb", ["lod"], "load", SAME_MEANING, "no phrase of 'main' so far has the verb 'lod'"),
         ("verb", ["load"], "load", SAME_MEANING, "another word that replaces them"),
         ("verb", ["load"], "fetch", SAME_MEANING, "no phrase has the verb 'fetch'"),
-        ("verb", ["load"], "get", "antonym", "allowed: same meaning or hypernym"),
+        ("verb", ["load"], "get", "antonym", "choose from: same meaning or hypernym"),
     ],
 )
 def test_what_cannot_be_unified_is_one_sentence(part: str, words: list[str], to: str, rule: str, message: str) -> None:

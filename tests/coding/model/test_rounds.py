@@ -308,15 +308,15 @@ def test_an_answer_has_one_form_and_can_be_written_and_read_back(facet: Facet, s
 @pytest.mark.parametrize(
     ("facet", "said", "words"),
     [
-        (KEEP, "maybe", "allowed: keep, or exclude"),
+        (KEEP, "maybe", 'write keep, or "exclude: "'),
         (KEEP, "exclude", "without a reason"),
-        (KEEP, "exclude: instalation", "allowed: installation or crash"),
+        (KEEP, "exclude: instalation", "choose from: installation or crash"),
         (KEEP, "keep: crash", "only exclude takes a reason"),
-        (TOPICS, "a; d", "topics is 'd', allowed"),
+        (TOPICS, "a; d", "topics is 'd'; choose from"),
         (TOPICS, ";", "is empty"),
         (PHASE, ["training"], "phase is"),
         (PHRASE, "rotate", "a verb and an object"),
-        (Facet("ok", "confirm"), "perhaps", "allowed: yes, no"),
+        (Facet("ok", "confirm"), "perhaps", "write yes, no"),
     ],
 )
 def test_an_answer_that_cannot_be_is_one_sentence(facet: Facet, said: Any, words: str) -> None:
@@ -331,9 +331,9 @@ def test_a_rating_is_refused_where_it_does_not_belong() -> None:
     for rater, item, answers, words in (
         ("nobody", "i1", {"phase": "training"}, "'nobody' does not rate"),
         ("first", "i9", {"phase": "training"}, "not assigned"),
-        ("first", "i1", {"phase": "trainin"}, "allowed: training or setting"),
-        ("first", "i1", {"phase": "training/loss"}, "allowed: training or setting"),
-        ("first", "i1", {"phases": "training"}, "has no facet 'phases', allowed: phase"),
+        ("first", "i1", {"phase": "trainin"}, "choose from: training or setting"),
+        ("first", "i1", {"phase": "training/loss"}, "choose from: training or setting"),
+        ("first", "i1", {"phases": "training"}, "has no facet 'phases'; choose from: phase"),
         ("first", "i1", {}, "phase has no answer"),
     ):
         with pytest.raises(QuaestorError, match=words):
@@ -401,7 +401,7 @@ def test_practice_comes_first_tells_what_is_right_and_counts_for_nothing() -> No
     assert (right, feedback) == ({"relevance": False}, "The answer mends an error.")
     assert not table.state.round("main").all_ratings()
     table.rate("first", "i1", relevance="keep")
-    with pytest.raises(InputError, match="not a practice item of 'main', allowed: p1"):
+    with pytest.raises(InputError, match="not a practice item of 'main'; choose from: p1"):
         build_practice_act(table.state, "main", "second", "i1", {"relevance": "keep"})
 
 

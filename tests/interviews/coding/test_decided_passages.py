@@ -458,7 +458,7 @@ def test_ratings_go_out_to_a_file_and_come_back_the_same(study: Study, tmp_path:
     [
         ([stretch(4, 4, "shapes")], "from 4 to 4"),
         ([stretch(-1, 4, "shapes")], "from -1 to 4"),
-        ([stretch(0, 4, "shape")], "uses the code 'shape', allowed: shapes"),
+        ([stretch(0, 4, "shape")], "uses the code 'shape'; choose from: shapes"),
         ([stretch(0, 4, "shapes", fields={"what": "x"})], "shapes has no field 'what'"),
         ([stretch(0, 4, "indicator", fields={"how": "x"})], "indicator has no field 'how'"),
         ([stretch(0, 4, "shapes", memo="x" * 5_000)], "5,000 characters"),

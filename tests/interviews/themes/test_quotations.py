@@ -203,7 +203,7 @@ def test_a_quotation_has_what_stands_around_it(themes: InterviewThemes) -> None:
     [
         ("nothing:data:mentions", "interviews have no table 'nothing'"),
         ("themes:data:colour", "has no column 'colour'"),
-        ("themes:dat:mentions", "has no row 'dat'; allowed: data"),
+        ("themes:dat:mentions", "has no row 'dat'; choose from: data"),
         ("themes:data:share", "does not count quotations"),
     ],
 )

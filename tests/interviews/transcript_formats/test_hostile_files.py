@@ -81,7 +81,7 @@ def test_too_many_parts_too_many_bytes_and_binary_are_refused() -> None:
 def test_what_says_nothing_is_refused() -> None:
     for data in (b"", b"\n\n", b"WEBVTT\n\n", b"WEBVTT\n\nNOTE nothing\n", document("")):
         assert "no speech" in refused(data)
-    assert "allowed" in refused(b"Guest: hello", "pdf")
+    assert "choose from" in refused(b"Guest: hello", "pdf")
     assert "is a Word document" in refused(document(PARAGRAPH), "srt")
 
 

@@ -160,7 +160,7 @@ def test_what_nobody_can_mean_is_refused_with_what_there_is(interviews: Intervie
     import_bytes(interviews, "P1", teams_webvtt(TALK), "talk.vtt")
     with pytest.raises(InputError, match="1 \\(Voice 1\\), 2 \\(Voice 2\\) or 3 \\(Guest 3\\)"):
         set_speaker(interviews, "P1", "nobody", "participant")
-    with pytest.raises(InputError, match="allowed: interviewer"):
+    with pytest.raises(InputError, match="choose from: interviewer"):
         set_speaker(interviews, "P1", "1", "interviewr")
     with pytest.raises(InputError, match="there is no question 'factor'"):
         set_question(interviews, "P1", 0, "factor")

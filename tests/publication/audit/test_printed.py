@@ -109,7 +109,7 @@ BROKEN = [
     (COUNTS + check(**(SUM | {"equals": '"1:all:sum"'})), ["nothing is printed at '1:all:sum'"]),
     (COUNTS + check(**(SUM | {"less": '["9:T1:total"]'})), ["nothing is printed at '9:T1:total'", "its tables: 1"]),
     (COUNTS + check(**(SUM | {"of": '["T1"]'})), ["checks[0].of[0]", "'T1' is not a cell", "TABLE:ROW:COLUMN"]),
-    (COUNTS + check(**(SUM | {"kind": '"summ"'})), ["checks[0].kind is 'summ', allowed: sum"]),
+    (COUNTS + check(**(SUM | {"kind": '"summ"'})), ["checks[0].kind is 'summ'; choose from: sum"]),
     (COUNTS + check(**(SUM | {"equals": '"8"'})), ["checks[0].equals: '8' is not a cell"]),
     (COUNTS + check(**(SUM | {"equals": "true"})), ["checks[0].equals: True is neither a cell nor a number"]),
     (COUNTS + check(of='["1:T1:total"]'), ["kind 'sum' has no equals: add it"]),

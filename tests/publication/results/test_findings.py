@@ -119,11 +119,11 @@ def test_without_data_no_finding_is_claimed() -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (("{phases}", "{phase}"), "is no value"),
+        (("{phases}", "{phase}"), "not a value"),
         (("{phases}", "{phases"), "unbalanced braces"),
         (('name = "objects", kind = "distinct"', 'name = "phases", kind = "distinct"'), "two values are called"),
         (('kind = "distinct", of = "phase"', 'kind = "distinct"'), "needs of"),
-        (('kind = "distinct", of = "phase"', 'kind = "uniq", of = "phase"'), "allowed"),
+        (('kind = "distinct", of = "phase"', 'kind = "uniq", of = "phase"'), "choose from"),
         (("{phases}", "{phases:d}"), "formats a value"),
         (("equals = 7", "significant = true"), "significant needs kind"),
         (("equals = 7", 'are = ["D"]'), "are and in_order need kind"),
@@ -160,5 +160,5 @@ def test_a_misspelt_attribute_is_no_finding_but_an_error() -> None:
     asked = study.settings.findings[4]
     wrong = asked.values[0].model_copy(update={"where": {"objcet": ("P1",)}})
     settings = study.settings.model_copy(update={"findings": (asked.model_copy(update={"values": (wrong,)}),)})
-    with pytest.raises(InputError, match=r"items have no attribute 'objcet', allowed: object"):
+    with pytest.raises(InputError, match=r"items have no attribute 'objcet'; choose from: object"):
         compute_findings(Computed(Study(study.root, settings), RESULTS))

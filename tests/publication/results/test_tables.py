@@ -113,8 +113,8 @@ def test_a_cell_opens_its_items() -> None:
     [
         ("3", "is not a cell: write TABLE:ROW:COLUMN"),
         ("3:D1", "is not a cell"),
-        ("33:D1:theano", "there is no table '33', allowed: 3"),
-        ("3:D11:theano", "table 3 has no row 'D11', allowed: D"),
+        ("33:D1:theano", "there is no table '33'; choose from: 3"),
+        ("3:D11:theano", "table 3 has no row 'D11'; choose from: D"),
         ("3:D1:caffe", "table 3 has no column 'caffe'"),
         ("2:D:definition", "no items can be listed"),
     ],
@@ -126,7 +126,7 @@ def test_a_cell_that_is_not_there_is_one_sentence(cell: str, words: str) -> None
 
 def test_a_table_of_an_attribute_nobody_has_names_the_ones_there_are() -> None:
     asked = ASKED["1"].model_copy(update={"rows": ("yaer",)})
-    with pytest.raises(InputError, match=r"table 1: items have no attribute 'yaer', allowed: year"):
+    with pytest.raises(InputError, match=r"table 1: items have no attribute 'yaer'; choose from: year"):
         make_table(STUDY, RESULTS, asked)
 
 

@@ -99,6 +99,15 @@ def test_a_funnel_says_which_steps_are_still_to_be_decided_and_what_its_evidence
     assert "synthetic evidence <b>." in figure.alt
 
 
+def test_the_bars_of_a_funnel_are_as_long_as_their_counts() -> None:
+    figure = draw_funnel([FunnelStep("everything in posts", 1000), FunnelStep("answered", 500)])
+    values = [row for layer in figure.spec["layer"] for row in layer["data"]["values"]]
+    boxes = [row for row in values if "fill" in row and "x2" in row]
+    first, second = (box["x2"] - box["x"] for box in boxes)
+    assert first > 100
+    assert second == pytest.approx(first / 2)
+
+
 def test_every_colour_of_a_figure_at_the_desk_follows_the_page() -> None:
     desk = (resources.files("quaestor.web") / "static" / "desk.css").read_text("utf-8")
     for svg in (forest(), render_svg(draw_round_curves(SETS, "phrases", simulated=True))):

@@ -57,23 +57,23 @@ def test_a_good_file_is_read(tmp_path: Path) -> None:
     [
         ('name = "x"', 'nam = "x"', "study.name is missing"),
         ('kind = "how-to"', 'kin = "how-to"', "funnel.steps[0].kin is not a known key, allowed here: kind"),
-        ('kind = "how-to"', 'kind = "howto"', "funnel.steps[0].kind is 'howto', allowed: how-to"),
-        ('kind = "how-to"', "kind = 5", "funnel.steps[0].kind is 5, a text in quotes is allowed"),
-        ('kind = "how-to"', 'closed = "maybe"', "funnel.steps[0].closed is 'maybe', true or false is allowed"),
+        ('kind = "how-to"', 'kind = "howto"', "funnel.steps[0].kind is 'howto'; choose from: how-to"),
+        ('kind = "how-to"', "kind = 5", "funnel.steps[0].kind is 5: write a text in quotes"),
+        ('kind = "how-to"', 'closed = "maybe"', "funnel.steps[0].closed is 'maybe': write true or false"),
         ('kind = "how-to"', "", "the step 'one' has no condition"),
         ('kind = "how-to"', 'round = "r"\nclosed = true', "decided by a round"),
         (
             'kind = "stackexchange"',
             'kind = "stackechange"',
-            "sources.so.kind is 'stackechange', allowed: stackexchange",
+            "sources.so.kind is 'stackechange'; choose from: stackexchange",
         ),
         ('kind = "stackexchange"', "", "sources.so.kind is missing"),
-        ('tags = ["a"]', "tags = 5", "sources.so.tags is 5, a list in square brackets is allowed"),
+        ('tags = ["a"]', "tags = 5", "sources.so.tags is 5: write a list in square brackets"),
         ('tags = ["a"]', 'tag = ["a"]', "sources.so.tag is not a known key, allowed here: tags"),
-        ('source = "so"', 'source = "sso"', "funnel.source is 'sso', allowed: so"),
-        ('after = "one"', 'after = "on"', "samples.pilot.after is 'on', allowed: one"),
+        ('source = "so"', 'source = "sso"', "funnel.source is 'sso'; choose from: so"),
+        ('after = "one"', 'after = "on"', "samples.pilot.after is 'on'; choose from: one"),
         ("size = 10", "size = 0", "samples.pilot.size is 0"),
-        ('type = "whole"', 'type = "hole"', "sources.sheet.columns.id.type is 'hole', allowed: whole"),
+        ('type = "whole"', 'type = "hole"', "sources.sheet.columns.id.type is 'hole'; choose from: whole"),
         ("[funnel]", "[funel]\n[funnel]", "funel is not a known key, allowed here: funnel"),
         ("[study]", "[study", "is not valid TOML"),
         ("[sources.so]", '[sources."../so"]', "sources.../so"),
@@ -129,6 +129,6 @@ def test_a_new_study_never_touches_what_is_there(tmp_path: Path) -> None:
     with pytest.raises(Exception, match="already exists and is not empty"):
         new_study(tmp_path / "mine", "blank")
     assert (tmp_path / "mine" / "thesis.txt").read_text() == "years of work"
-    with pytest.raises(Exception, match="unknown bundled study 'blnk', allowed: blank"):
+    with pytest.raises(Exception, match="unknown bundled study 'blnk'; choose from: blank"):
         new_study(tmp_path / "other", "blnk")
     assert not (tmp_path / "other").exists()

@@ -183,11 +183,11 @@ def test_what_cannot_be_read_is_told_and_the_rest_is_kept(surveys: Surveys, tmp_
     done = imported(surveys, delimited(tmp_path / "answers.csv", [COLUMNS, TEXTS, *cells(row)]))
     told = {one.column: f"{one.said} {one.why}" for one in done.unread}
     assert all(one.row == 3 for one in done.unread)
-    assert told["Q3"] == "Pilot is no option"
+    assert told["Q3"] == "Pilot is not an option"
     assert told["Q4"].startswith("many cannot be taken: 'many' is not a number")
-    assert told["Q5"] == "Caffe, old is no option"
-    assert told["Q7_2"] == "Always is no step of the scale"
-    assert told["Q8_2"] == "2 is no place of its own in the ranking"
+    assert told["Q5"] == "Caffe, old is not an option"
+    assert told["Q7_2"] == "Always is not a step of the scale"
+    assert told["Q8_2"] == "2 is not a unique place in the ranking"
     assert "shorten it" in told["Q9"]
     assert len(told["Q9"]) < 300
     assert told["Account"] == "gold is not a stratum"
@@ -209,7 +209,7 @@ def test_what_cannot_be_read_is_told_and_the_rest_is_kept(surveys: Surveys, tmp_
     ("places", "why"),
     [
         ({"Q8_1": "1", "Q8_2": "", "Q8_3": "3"}, "leaves out place 2 of the ranking"),
-        ({"Q8_1": "1", "Q8_2": "1", "Q8_3": "2"}, "is no place of its own in the ranking"),
+        ({"Q8_1": "1", "Q8_2": "1", "Q8_3": "2"}, "is not a unique place in the ranking"),
     ],
 )
 def test_a_ranking_with_a_gap_or_a_tie_is_told_and_not_made_another(
@@ -403,7 +403,7 @@ def test_nobody_is_taken_in_where_nobody_can_tell_who_consented(surveys: Surveys
 def test_a_label_of_consent_that_nobody_knows_is_told(surveys: Surveys, tmp_path: Path) -> None:
     done = imported(surveys, delimited(tmp_path / "a.csv", [["Q1"], ["text"], ["Sure"]]), '[columns]\nQ1 = "consent"')
     assert done.no_consent == (3,)
-    assert [(one.said, one.why) for one in done.unread] == [("Sure", "is no option")]
+    assert [(one.said, one.why) for one in done.unread] == [("Sure", "is not an option")]
 
 
 def test_another_encoding_is_read_where_the_mapping_says_so(surveys: Surveys, tmp_path: Path) -> None:

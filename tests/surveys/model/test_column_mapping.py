@@ -58,7 +58,7 @@ def test_columns_say_which_part_of_an_answer_they_hold(tmp_path: Path) -> None:
         ('columns = { Q1 = { question = "years", text = true } }', "0 parts of 'years' have free text"),
         ('columns = { Q1 = { question = "met", row = "other", text = true } }', "it sets row or text"),
         ('columns = { Q1 = "role", Q2 = "role" }', "the columns 'Q1' and 'Q2' both answer 'role': keep one"),
-        ('columns = { Q1 = "role" }\n[values.role]\nX = "sport"', "values.role: 'X' is mapped to 'sport', allowed:"),
+        ('columns = { Q1 = "role" }\n[values.role]\nX = "sport"', "values.role: 'X' is mapped to 'sport'; choose"),
         ('columns = { Q1 = "role" }\n[values.roll]\nX = "other"', "has no question 'roll'"),
         ('columns = { Q1 = "role" }\ncollumns = 1', "collumns is not a known key"),
         ('columns = { Q1 = { text = true } }', "columns.Q1.question is missing: add it"),

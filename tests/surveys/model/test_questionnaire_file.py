@@ -137,7 +137,7 @@ def test_a_mistake_is_one_sentence_that_says_where(old: str, new: str, complaint
 
 
 def test_a_language_it_is_not_in_is_refused() -> None:
-    with pytest.raises(InputError, match="the language 'fr' is not defined, allowed: en or de"):
+    with pytest.raises(InputError, match="the language 'fr' is not defined; choose from: en or de"):
         parse_questionnaire(WHOLE, "tools", "fr")
 
 

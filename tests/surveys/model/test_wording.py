@@ -94,10 +94,10 @@ def with_words(more: str, languages: str = '["en", "de"]') -> str:
     ("more", "words", "grave"),
     [
         ('[words.en]\nbegn = "Go"', "words.en.begn is not a page text, nearest: begin", True),
-        ('[words.de]\nbegin = "Los, {name}"', "contains {name}, which is not available there, allowed: none", True),
+        ('[words.de]\nbegin = "Los, {name}"', "contains {name}, which is not available there; choose from: none", True),
         (
             '[words.de]\nopen-until = "Bis {dag}"',
-            "contains {dag}, which is not available there, allowed: {day}",
+            "contains {dag}, which is not available there; choose from: {day}",
             True,
         ),
         ('[words.de]\nopen-until = "Offen"', "words.de.open-until does not contain {day}", False),

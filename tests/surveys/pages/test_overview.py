@@ -47,7 +47,7 @@ def test_a_survey_goes_from_draft_to_closed_and_each_time_says_what_comes_next(t
         withdraw(surveys, code)
         one = survey_overview(study, surveys, NAME)
         assert one.line.tally[:2] == [(ResponseStatus.FINISHED, "finished", 1), (ResponseStatus.OPEN, "in progress", 1)]
-        assert (one.line.responses, one.line.stands.erased, one.median_seconds) == (2, 1, 160)
+        assert (one.line.responses, one.line.survey_status.erased, one.median_seconds) == (2, 1, 160)
         assert [period.count for period in one.periods] == [2]
         assert one.line.next.startswith("Follow the responses")
         small_survey(study.root, QUESTIONNAIRE.replace("Why none?", "Why none of them?"))

@@ -82,7 +82,7 @@ def test_a_reader_goes_from_a_number_to_its_items_by_keyboard(
     page.wait_for_url("**/steps/2/kept")
     assert page.locator(".post").count() == 50
     assert all("how to" in title.lower() for title in page.locator(".post .title").all_inner_texts())
-    page.get_by_role("link", name="later").click()
+    page.get_by_role("link", name="Next").click()
     page.wait_for_url("**page=2")
     page.context.close()
 

@@ -56,10 +56,10 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
 
 
 def after(page: DemoPages, events: list[Event], study: Study) -> JoinLinks:
-    """Tell events, and let people in where their round is open; the links."""
+    """Record events, and let people in where their round is open; the links."""
     doors = JoinLinks(None, None)
     for event in events:
-        page.tell(event)
+        page.record_event(event)
         if isinstance(event, RoundOpened):
             doors = JoinLinks(invited(study.root, Role.RATER), invited(study.root, Role.LEAD))
             page.hand_over(make_app(study.root, passwords=Passwords(QUICK)), doors)
@@ -100,7 +100,7 @@ def test_the_page_tells_what_is_done_what_is_under_way_and_what_is_to_come(
     assert "The handbook" in shown
     assert "join/" not in shown
     assert "data-going" in shown
-    page.tell(StepAdvanced("posts", 1, 0))
+    page.record_event(StepAdvanced("posts", 1, 0))
     assert "<progress aria-label" in client.get("/demo").text, "nobody knows how long"
 
 
@@ -307,7 +307,7 @@ def test_the_page_goes_on_by_itself_and_keeps_the_focus(
     if scripts:
         door.focus()
     for event in ALL[12:]:
-        shown.page.tell(event)
+        shown.page.record_event(event)
     expect(opened.get_by_text("All 16 steps are done.")).to_be_visible(timeout=30_000)
     if scripts:
         expect(door).to_be_focused(timeout=30_000)

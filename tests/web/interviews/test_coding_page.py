@@ -110,7 +110,7 @@ def test_without_a_script_words_are_quoted_or_counted_or_the_whole_turn_is_meant
         ({"words": "the date"}, "does not contain these words"),
         ({"words": "a"}, "times: copy more"),
         ({"from": "4", "to": "99"}, "the turn has 13 words"),
-        ({"code": "unknown"}, "allowed:"),
+        ({"code": "unknown"}, "choose from:"),
     ],
 )
 def test_a_form_that_cannot_be_taken_comes_back_as_it_was_filled_in(

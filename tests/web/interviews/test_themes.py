@@ -109,7 +109,7 @@ def test_a_quotation_has_the_memo_of_its_raters_and_leads_to_its_turn(tmp_path: 
 def test_what_leads_nowhere_says_so(reader: TestClient) -> None:
     for path, words in (
         ("themes/code?code=nothing", "no quotation has the code 'nothing'; codes with quotations:"),
-        ("quotations?cell=nothing:a:b", "interviews have no table 'nothing'; allowed: themes"),
+        ("quotations?cell=nothing:a:b", "interviews have no table 'nothing'; choose from: themes"),
         ("quotations", "no such page"),
         ("drawings/nothing", "no such page"),
     ):

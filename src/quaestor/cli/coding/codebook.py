@@ -81,7 +81,7 @@ def show(
         print_json(codebook_to_json(book))
         return
     if facet is not None and facet not in book.facets:
-        raise InputError(f"there is no facet {facet!r}, allowed: {', '.join(book.facets) or 'none yet'}")
+        raise InputError(f"there is no facet {facet!r}; choose from: {', '.join(book.facets) or 'none yet'}")
     for shown in book.facets.values():
         if facet not in (None, shown.id):
             continue

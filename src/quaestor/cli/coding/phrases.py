@@ -55,7 +55,9 @@ def unify(
     words: Annotated[list[str], typer.Argument(help="The words to replace.")],
     to: Annotated[str, typer.Option(help="The word that replaces them.")],
     part: Annotated[str, typer.Option(help="verb or object.")] = "object",
-    rule: Annotated[str, typer.Option(help="`same meaning` (the more frequent stays) or `hypernym`.")] = "same meaning",
+    rule: Annotated[
+        str, typer.Option(help="`same meaning` (the most frequent word is kept) or `hypernym`.")
+    ] = "same meaning",
     reason: Annotated[str, typer.Option(help="The reason, if the less frequent word is kept.")] = "",
     actor: ActorOption = None,
     study: StudyOption = None,

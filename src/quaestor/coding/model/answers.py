@@ -17,7 +17,7 @@ def check_answers(plan: RoundPlan, book: Codebook, answers: Mapping[str, Any]) -
     names = [facet.id for facet in plan.facets]
     for name in answers:
         if name not in names:
-            raise InputError(f"the round {plan.round!r} has no facet {name!r}, allowed: {suggest(name, names)}")
+            raise InputError(f"the round {plan.round!r} has no facet {name!r}; choose from: {suggest(name, names)}")
     checked = {}
     for facet in plan.facets:
         answer = answers.get(facet.id)

@@ -40,10 +40,10 @@ def find_origin(state: State, payload: Payload) -> str:
 
 def _rating(state: State, payload: Payload, change: Change) -> dict[str, Any]:
     facets = _facets(state, payload)
-    return _text("memo", payload["item"], {**payload, **_answered(state, facets, payload, change)}, change)
+    return _text("memo", payload["item"], {**payload, **_replace_answers(state, facets, payload, change)}, change)
 
 
-def _answered(state: State, facets: Mapping[str, Facet], payload: Payload, change: Change) -> dict[str, Any]:
+def _replace_answers(state: State, facets: Mapping[str, Facet], payload: Payload, change: Change) -> dict[str, Any]:
     item = payload["item"]
     answers = {
         name: _answer(state, facets.get(name), item, answer, change) for name, answer in payload["answers"].items()
@@ -53,18 +53,18 @@ def _answered(state: State, facets: Mapping[str, Facet], payload: Payload, chang
 
 def _comment(state: State, payload: Payload, change: Change) -> dict[str, Any]:
     changed = _text("text", payload["item"], payload, change)
-    return changed | (_decided(state, _facets(state, payload), changed, change) if "answer" in payload else {})
+    return changed | (_replace_decision(state, _facets(state, payload), changed, change) if "answer" in payload else {})
 
 
 def _decision(state: State, payload: Payload, change: Change) -> dict[str, Any]:
     """Replaces the texts of decisions; only an act with one decision has a reason, and published ones have no round."""
     facets = _facets(state, payload) if "round" in payload else {}
-    decisions = [_decided(state, facets, decision, change) for decision in payload["decisions"]]
+    decisions = [_replace_decision(state, facets, decision, change) for decision in payload["decisions"]]
     with_reason = _text("reason", decisions[0]["item"], payload, change) if decisions else payload
     return {**with_reason, "decisions": decisions}
 
 
-def _decided(state: State, facets: Mapping[str, Facet], payload: Payload, change: Change) -> dict[str, Any]:
+def _replace_decision(state: State, facets: Mapping[str, Facet], payload: Payload, change: Change) -> dict[str, Any]:
     return {
         **payload,
         "answer": _answer(state, facets.get(payload["facet"]), payload["item"], payload["answer"], change),
@@ -76,7 +76,7 @@ def _opening(state: State, payload: Payload, change: Change) -> dict[str, Any]:
     plan = payload["plan"]
     facets = {facet.id: facet for facet in read_plan(plan).facets}
     practice = [
-        {**_text("feedback", entry["item"], entry, change), **_answered(state, facets, entry, change)}
+        {**_text("feedback", entry["item"], entry, change), **_replace_answers(state, facets, entry, change)}
         for entry in plan["practice"]
     ]
     proposals = {
@@ -131,7 +131,7 @@ def _is_code(state: State, answer: str) -> bool:
 
 def _proposal(state: State, payload: Payload, change: Change) -> dict[str, Any]:
     changed = _text("reason", payload["item"], payload, change)
-    return _decided(state, _facets(state, payload), changed, change)
+    return _replace_decision(state, _facets(state, payload), changed, change)
 
 
 WALKS: Mapping[str, Walk] = {

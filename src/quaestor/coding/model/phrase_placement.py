@@ -48,7 +48,7 @@ def read_placement_words(path: Path) -> PlacementWords:
         problem = error.errors()[0]
         where = ".".join(str(part) for part in problem["loc"])
         if problem["type"] == "extra_forbidden":
-            raise SettingsError(f"{path}: {where} is not a known key, allowed: {join_with_or(_KEYS)}") from None
+            raise SettingsError(f"{path}: {where} is not a known key; choose from: {join_with_or(_KEYS)}") from None
         raise SettingsError(f"{path}, {where}: {problem['msg'][:1].lower()}{problem['msg'][1:]}") from None
 
 

@@ -90,9 +90,9 @@ def build_unify_act(
     """Builds the act that unifies words: of synonyms the more frequent one stays; a hypernym replaces special words."""
     round_state = _require_rated_set(state, name)
     if part not in PARTS:
-        raise InputError(f"{part!r} is not a part of a phrase, allowed: verb or object")
+        raise InputError(f"{part!r} is not a part of a phrase; choose from: verb or object")
     if rule not in (SAME_MEANING, HYPERNYM):
-        raise InputError(f"the rule is {rule!r}, allowed: {SAME_MEANING} or {HYPERNYM}")
+        raise InputError(f"the rule is {rule!r}; choose from: {SAME_MEANING} or {HYPERNYM}")
     words = [" ".join(word.lower().split()) for word in words]
     to = " ".join(to.lower().split())
     counts = count_words(round_state, part)
@@ -105,7 +105,7 @@ def build_unify_act(
         raise InputError(f"name the words to unify and another word that replaces them, not {to!r} alone")
     if rule == SAME_MEANING and not reason:
         if to not in counts:
-            raise InputError(f"no phrase has the {part} {to!r}: of words with the same meaning the more frequent stays")
+            raise InputError(f"no phrase has the {part} {to!r}: name the most frequent word with that meaning")
         most = max(words, key=lambda word: counts[word])
         if counts[most] > counts[to]:
             raise InputError(

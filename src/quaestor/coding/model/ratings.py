@@ -53,7 +53,7 @@ def build_rating_act(
     names = [facet.id for facet in round_state.plan.facets]
     for facet in unsure:
         if facet not in names:
-            raise InputError(f"unsure of {facet!r}, allowed: {suggest(facet, names)}")
+            raise InputError(f"unsure of {facet!r}; choose from: {suggest(facet, names)}")
     more = {
         "unsure": sorted(unsure),
         "memo": memo,
@@ -76,7 +76,7 @@ def _require_open_item(state: State, name: str, rater: str, item: str, now: str)
     slot = round_state.slot_of(rater)
     if slot is None:
         raters = [slot.rater for slot in round_state.slots]
-        raise StateError(f"{rater!r} does not rate in {name!r}, allowed: {suggest(rater, raters)}")
+        raise StateError(f"{rater!r} does not rate in {name!r}; choose from: {suggest(rater, raters)}")
     if slot.rater != rater:
         raise StateError(f"{rater!r} was replaced by {slot.rater!r} in {name!r}: their earlier ratings are kept")
     if not slot.has(rater, item):
@@ -112,7 +112,7 @@ def build_practice_act(
     practice = next((exercise for exercise in round_state.plan.practice if exercise.item == item), None)
     if practice is None:
         items = join_with_or(exercise.item for exercise in round_state.plan.practice) or "none"
-        raise InputError(f"{item!r} is not a practice item of {name!r}, allowed: {items}")
+        raise InputError(f"{item!r} is not a practice item of {name!r}; choose from: {items}")
     book = state.history.at(round_state.plan.codebook)
     checked = check_answers(round_state.plan, book, answers)
     right = {

@@ -125,7 +125,7 @@ def build_replace_act(state: State, name: str, actor: str, rater: str, by: str, 
     slot = round_state.slot_of(rater)
     if slot is None or slot.rater != rater:
         raise StateError(
-            f"{rater!r} does not rate in {name!r}, allowed: {', '.join(slot.rater for slot in round_state.slots)}"
+            f"{rater!r} does not rate in {name!r}; choose from: {', '.join(slot.rater for slot in round_state.slots)}"
         )
     if not by.strip():
         raise StateError(f"no replacement for {rater!r} was named: name somebody")

@@ -107,7 +107,7 @@ def build_settling_acts(
     methods = WORD_METHODS if words_only else list_settlement_methods(round_state.plan)
     if how not in methods:
         settled_by = "discussion of its fields" if words_only else round_state.plan.settle
-        raise InputError(f"{name!r} is settled by {settled_by}, allowed: {join_with_or(methods)}")
+        raise InputError(f"{name!r} is settled by {settled_by}; choose from: {join_with_or(methods)}")
     _check_method(round_state, actor, item, facet, how)
     facet_plan = round_state.plan.facet(facet)
     value = check_answer(facet_plan, state.history.at(round_state.plan.codebook), answer)
@@ -208,7 +208,7 @@ def _require_dispute(round_state: RoundState, item: str, facet: str, *, words_to
     name = round_state.plan.round
     names = [facet_plan.id for facet_plan in round_state.plan.facets]
     if facet not in names:
-        raise InputError(f"the round {name!r} has no facet {facet!r}, allowed: {join_with_or(names)}")
+        raise InputError(f"the round {name!r} has no facet {facet!r}; choose from: {join_with_or(names)}")
     answers = [answer for _, answer in list_answers(round_state, item, facet)]
     if not answers:
         raise InputError(f"the item {item!r} has no ratings in {name!r}")

@@ -38,7 +38,7 @@ from quaestor.coding.pages.disputed_answers import (
     read_submitted_answer,
 )
 from quaestor.coding.rating_files import record_view
-from quaestor.coding.session import CodingSession, Where, open_coding, require_lead
+from quaestor.coding.session import CodingSession, StudyOrSession, open_coding, require_lead
 from quaestor.coding.visibility import Viewer, Visibility
 from quaestor.study.contributions import TextMask
 from quaestor.study.folder import Study
@@ -328,32 +328,34 @@ class Case:
         return self.outcomes[-1] if self.outcomes else None
 
 
-def is_active_tie_breaker(where: Where, name: str, viewer: Viewer) -> bool:
+def is_active_tie_breaker(study: StudyOrSession, name: str, viewer: Viewer) -> bool:
     """Returns whether the viewer is the tie-breaker of a round that is not settled yet."""
-    with open_coding(where) as coding:
+    with open_coding(study) as coding:
         round_state = coding.state.round(name)
         return viewer.name == round_state.plan.tie_breaker and not (
             round_state.status == CLOSED and is_settled_round(coding.state, name)
         )
 
 
-def needs_view_consent(where: Where, name: str, viewer: Viewer) -> bool:
+def needs_view_consent(study: StudyOrSession, name: str, viewer: Viewer) -> bool:
     """Returns whether the viewer must first consent to seeing others' ratings; raises if they may not see them."""
-    with open_coding(where) as coding:
+    with open_coding(study) as coding:
         list_visible_cases(coding.state, name, viewer.name, coding.lead)
         return needs_consent(coding.state, name, viewer.name)
 
 
-def record_disagreements_view(where: Where, name: str, viewer: Viewer) -> None:
+def record_disagreements_view(study: StudyOrSession, name: str, viewer: Viewer) -> None:
     """Records that the viewer sees the disagreements of a closed round; raises if they may not."""
-    with open_coding(where) as coding:
+    with open_coding(study) as coding:
         list_visible_cases(coding.state, name, viewer.name, coding.lead)
         record_view(coding, name, viewer.name)
 
 
-def list_disagreements_page(where: Where, name: str, viewer: Viewer, filters: DisagreementFilter) -> DisagreementList:
+def list_disagreements_page(
+    study: StudyOrSession, name: str, viewer: Viewer, filters: DisagreementFilter
+) -> DisagreementList:
     """Returns the filtered list of disagreements; raises StateError before consent."""
-    with open_coding(where) as coding:
+    with open_coding(study) as coding:
         cases, formatter = _open_cases(coding, name, viewer)
         answered = [(case.facet, answer) for case in cases for _, answer in case.answers]
         answers = {formatter.filter_value(*answer): formatter.name_answer(*answer) for answer in answered}
@@ -379,7 +381,7 @@ def list_disagreements_page(where: Where, name: str, viewer: Viewer, filters: Di
 
 
 def build_case(
-    where: Where,
+    study: StudyOrSession,
     name: str,
     viewer: Viewer,
     item: str,
@@ -388,7 +390,7 @@ def build_case(
     mask: TextMask | None = None,
 ) -> Case:
     """Returns one disagreement with known names masked, and the open ones before and after it."""
-    with open_coding(where) as coding:
+    with open_coding(study) as coding:
         cases, formatter = _open_cases(coding, name, viewer)
         position = _find_position(cases, item, facet)
         if position is None:
@@ -402,7 +404,7 @@ def build_case(
             for number, other in enumerate(cases)
             if number != position and not is_settled(other) and formatter.matches(other, filters)
         ]
-        earlier, later = ([key for key, is_earlier in neighbours if is_earlier is filters] for filters in (True, False))
+        earlier, later = ([key for key, is_earlier in neighbours if is_earlier is before] for before in (True, False))
         book = formatter.state.history.at(formatter.round_state.plan.codebook)
         page = Case(
             name,
@@ -446,7 +448,7 @@ def _find_position(disagreements: Sequence[Disagreement], item: str, facet: str)
 
 
 def settle_case(
-    where: Where,
+    study: StudyOrSession,
     name: str,
     viewer: Viewer,
     item: str,
@@ -459,7 +461,7 @@ def settle_case(
     key: str,
 ) -> int:
     """Settles a case from a form; returns the number of the act."""
-    with open_coding(where) as coding:
+    with open_coding(study) as coding:
         _require_recorded_view(coding, name, viewer)
         round_state = coding.state.round(name)
         facet_plan = find_facet(round_state, facet)
@@ -470,31 +472,35 @@ def settle_case(
         return settle_item(coding, name, viewer.name, item, facet_plan.id, answer, how, reason, seen=seen, key=key)
 
 
-def assent_case(where: Where, name: str, viewer: Viewer, item: str, facet: str, proposal: int, *, key: str) -> bool:
+def assent_case(
+    study: StudyOrSession, name: str, viewer: Viewer, item: str, facet: str, proposal: int, *, key: str
+) -> bool:
     """Records the viewer's assent to a proposal; returns whether that settles the case."""
-    with open_coding(where) as coding:
+    with open_coding(study) as coding:
         _require_recorded_view(coding, name, viewer)
         return assent_to_proposal(coding, name, viewer.name, item, facet or None, proposal=proposal, key=key)
 
 
-def comment_case(where: Where, name: str, viewer: Viewer, item: str, facet: str, text: str, *, key: str) -> int:
+def comment_case(
+    study: StudyOrSession, name: str, viewer: Viewer, item: str, facet: str, text: str, *, key: str
+) -> int:
     """Comments on a case; returns the number of the act."""
-    with open_coding(where) as coding:
+    with open_coding(study) as coding:
         _require_recorded_view(coding, name, viewer)
         return comment_on_item(coding, name, viewer.name, item, facet, text, key=key)
 
 
-def settle_all_agreed(where: Where, name: str, viewer: Viewer) -> int:
+def settle_all_agreed(study: StudyOrSession, name: str, viewer: Viewer) -> int:
     """Records decisions for all answers that the raters agree on; returns how many."""
-    with open_coding(where) as coding:
+    with open_coding(study) as coding:
         require_lead(coding, viewer.name, "record the answers that raters agree on")
         _require_recorded_view(coding, name, viewer)
         return settle_agreed(coding, name, viewer.name)
 
 
-def mask_names(where: Where, name: str, viewer: Viewer, text: str) -> str:
+def mask_names(study: StudyOrSession, name: str, viewer: Viewer, text: str) -> str:
     """Masks the names in a sentence about a round that the viewer may not see."""
-    with open_coding(where) as coding:
+    with open_coding(study) as coding:
         return Visibility(coding.state, coding.lead, viewer).mask_people(name, text)
 
 

@@ -22,7 +22,7 @@ from quaestor.coding.model.state import OPEN, RaterSlot, RoundState, State
 from quaestor.coding.model.views import needs_consent
 from quaestor.coding.pages.rating_sheet import Desk
 from quaestor.coding.rating_files import record_view
-from quaestor.coding.session import Where, open_coding
+from quaestor.coding.session import StudyOrSession, open_coding
 from quaestor.render.figures.discrepancy import draw_round_curves
 from quaestor.render.figures.export import render_svg
 from quaestor.render.figures.records import SetCurve
@@ -119,9 +119,9 @@ class PhraseSet:
         )
 
 
-def build_phrase_set(where: Where, name: str, actor: str, number: int | None = None) -> PhraseSet:
+def build_phrase_set(study: StudyOrSession, name: str, actor: str, number: int | None = None) -> PhraseSet:
     """Returns a set of a round, by default the current one; without the phrases until the actor may see them."""
-    with open_coding(where) as coding:
+    with open_coding(study) as coding:
         state = coding.state
         round_state = state.round(name)
         find_phrase_facet(round_state)
@@ -129,7 +129,7 @@ def build_phrase_set(where: Where, name: str, actor: str, number: int | None = N
             raise StateError(f"{actor!r} does not rate in {name!r} and cannot see its phrases")
         shown = round_state.set if number is None else number
         if not 1 <= shown <= round_state.set:
-            raise InputError(f"{name!r} has no set {shown} yet, allowed: 1 to {round_state.set}")
+            raise InputError(f"{name!r} has no set {shown} yet; choose from: 1 to {round_state.set}")
         access, obstacle = _find_access(state, round_state, actor, shown)
         if access == SEE and round_state.status != OPEN:
             record_view(coding, name, actor)

@@ -21,7 +21,7 @@ from quaestor.coding.pages.disputed_answers import (
     mask_question,
     read_submitted_answer,
 )
-from quaestor.coding.session import Where, open_coding
+from quaestor.coding.session import StudyOrSession, open_coding
 from quaestor.study.contributions import TextMask
 
 
@@ -68,9 +68,9 @@ class TieList:
     """Whether every case is settled, so that names are shown."""
 
 
-def list_ties(where: Where, name: str, actor: str) -> TieList:
+def list_ties(study: StudyOrSession, name: str, actor: str) -> TieList:
     """Returns the cases of a round, answered or not."""
-    with open_coding(where) as coding:
+    with open_coding(study) as coding:
         cases = list_recorded_tie_cases(coding, name, actor)
         state = coding.state
         round_state = state.round(name)
@@ -83,10 +83,10 @@ def list_ties(where: Where, name: str, actor: str) -> TieList:
 
 
 def build_tie(
-    where: Where, name: str, actor: str, item: str = "", facet: str = "", mask: TextMask | None = None
+    study: StudyOrSession, name: str, actor: str, item: str = "", facet: str = "", mask: TextMask | None = None
 ) -> TieCasePage | None:
     """Returns a case, by default the next unanswered one, with known names masked; None if none is left."""
-    with open_coding(where) as coding:
+    with open_coding(study) as coding:
         cases = list_recorded_tie_cases(coding, name, actor)
         state = coding.state
         if item:
@@ -106,7 +106,7 @@ def build_tie(
 
 
 def answer_tie(
-    where: Where,
+    study: StudyOrSession,
     name: str,
     actor: str,
     item: str,
@@ -118,7 +118,7 @@ def answer_tie(
     key: str,
 ) -> int:
     """Records the tie-breaker's answer, and the decision if it is requested or the round leaves it to them alone."""
-    with open_coding(where) as coding:
+    with open_coding(study) as coding:
         round_state = coding.state.round(name)
         facet_plan = find_facet(round_state, facet)
         answers = [

@@ -69,7 +69,7 @@ def compute_agreement_by_code(
 ) -> CodesAgreement:
     """Computes a round's agreement from its ratings, under any version of the codebook."""
     if unit not in (TURN, ANSWER):
-        raise InputError(f"agreement cannot be computed by {unit!r}; allowed: {TURN}, {ANSWER}")
+        raise InputError(f"agreement cannot be computed by {unit!r}; choose from: {TURN}, {ANSWER}")
     coding = interviews.coding
     require_lead_view(coding.state, name, actor or coding.lead, coding.lead)
     segments = map_items_to_answers(interviews) if unit == ANSWER else {}

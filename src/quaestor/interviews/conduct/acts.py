@@ -119,7 +119,7 @@ def tick_item(
     codes = [reference_item.code for reference_item in guide_question.items]
     if item and item not in codes:
         options = suggest(item, codes) or "none"
-        raise InputError(f"there is no item {item[:60]!r} in the question {question!r}; allowed: {options}")
+        raise InputError(f"there is no item {item[:60]!r} in the question {question!r}; choose from: {options}")
     if words and not guide_question.other:
         raise InputError(f"the question {question!r} allows only the items of the guide: write a note instead")
     content = {"question": question, "item": item, "other": words, "on": on}
@@ -218,7 +218,7 @@ def _find_question(guide: Guide, name: str) -> GuideQuestion:
     guide_question = guide.question(name)
     if guide_question is None:
         options = suggest(name, [question.id for question in guide.questions()])
-        raise InputError(f"there is no question {name[:60]!r} in the guide {guide.id!r}; allowed: {options}")
+        raise InputError(f"there is no question {name[:60]!r} in the guide {guide.id!r}; choose from: {options}")
     return guide_question
 
 
@@ -226,7 +226,7 @@ def _require_section(guide: Guide, name: str) -> None:
     known = [section.id for section in guide.sections]
     if name not in known:
         options = suggest(name, known)
-        raise InputError(f"there is no section {name[:60]!r} in the guide {guide.id!r}; allowed: {options}")
+        raise InputError(f"there is no section {name[:60]!r} in the guide {guide.id!r}; choose from: {options}")
 
 
 def _clean_text(text: str, most: int, what: str) -> str:

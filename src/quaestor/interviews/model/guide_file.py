@@ -56,7 +56,7 @@ class Attributes:
             for name in names:
                 if name not in allowed:
                     options = suggest(name, allowed)
-                    raise InputError(f"{where}: {name!r} is not allowed here; allowed: {options}")
+                    raise InputError(f"{where}: {name!r} is not allowed here; choose from: {options}")
 
 
 @dataclass
@@ -259,7 +259,7 @@ def _parse_front(lines: Sequence[str], name: str) -> dict[str, Any]:
     for key in front:
         if key not in KEYS:
             options = suggest(key, KEYS)
-            raise InputError(f"{name}.md: {key[:40]!r} is not a key of the front matter; allowed: {options}")
+            raise InputError(f"{name}.md: {key[:40]!r} is not a key of the front matter; choose from: {options}")
     return front
 
 

@@ -121,7 +121,7 @@ def _erase_in_transcript(
 
 
 def _is_erased(proposal: Proposal, talk: Transcript, erased: ErasedNames) -> bool:
-    """Whether a place is one of the names or an address that contains one, unless a person said that it is no name."""
+    """Whether a place is one of the names or an address that contains one, unless a person rejected the match."""
     if proposal.state == REFUSED:
         return False
     if proposal.name in erased.ids:

@@ -289,7 +289,7 @@ def _format_letters(number: int) -> str:
 
 def _require_kind(kind: str) -> str:
     if kind not in KINDS:
-        raise InputError(f"there is no kind of name {kind!r}; allowed: {suggest(kind, KINDS)}")
+        raise InputError(f"there is no kind of name {kind!r}; choose from: {suggest(kind, KINDS)}")
     return kind
 
 

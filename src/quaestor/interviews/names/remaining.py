@@ -11,7 +11,7 @@ from quaestor.coding.model.facet_kinds import find_kind
 from quaestor.coding.model.facet_kinds.passages import is_passages
 from quaestor.coding.model.records import read_passages
 from quaestor.coding.model.state import RoundState, State
-from quaestor.coding.session import Where, find_study
+from quaestor.coding.session import StudyOrSession, find_study
 from quaestor.deidentify.finder import Finder
 from quaestor.interviews.conduct.conversation_state import read_conversation
 from quaestor.interviews.free_text import is_turn
@@ -205,11 +205,11 @@ def _find_in_texts(interviews: Interviews) -> list[RemainingName]:
     return remainings
 
 
-def refuse_names(where: Where) -> None:
+def refuse_names(study_or_session: StudyOrSession) -> None:
     """Raises StateError if a known name is left anywhere in the interviews of a study."""
-    if not interviews_path(find_study(where)).exists():
+    if not interviews_path(find_study(study_or_session)).exists():
         return
-    with open_interviews(where) as interviews:
+    with open_interviews(study_or_session) as interviews:
         _refuse(find_remaining_names(interviews))
 
 

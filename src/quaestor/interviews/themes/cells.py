@@ -69,19 +69,19 @@ def find_quotations_behind(themes: InterviewThemes, cell: str, used_ids: Collect
     tables = {table.id: table for table in build_interview_tables(themes, used_ids)}
     name, _, rest = cell.partition(":")
     if name not in tables:
-        raise InputError(f"interviews have no table {name!r}; allowed: {_format_options(name, tables)}")
+        raise InputError(f"interviews have no table {name!r}; choose from: {_format_options(name, tables)}")
     table = tables[name]
     columns = [column.key for column in table.columns]
     fitting = sorted((key for key in columns if rest.endswith(f":{key}")), key=len)
     if not fitting:
         column_name = rest.rpartition(":")[2]
         raise InputError(
-            f"table {name} has no column {column_name!r}; allowed: {_format_options(column_name, columns)}"
+            f"table {name} has no column {column_name!r}; choose from: {_format_options(column_name, columns)}"
         )
     row = rest.removesuffix(f":{fitting[-1]}")
     rows = {row.key: _row_title(group, row) for group in table.groups for row in group.rows}
     if row not in rows:
-        raise InputError(f"table {name} has no row {row!r}; allowed: {_format_options(row, rows)}")
+        raise InputError(f"table {name} has no row {row!r}; choose from: {_format_options(row, rows)}")
     cell_found = table.cell(row, fitting[-1])
     if cell_found is None or cell_found.selection is None:
         raise StateError(f"the cell {cell} does not count quotations, so there is no list behind it")

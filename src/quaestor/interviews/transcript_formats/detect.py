@@ -94,7 +94,7 @@ def read_transcript(
     if len(data) > LARGEST:
         raise InputError(f"{name} is larger than {LARGEST // 1_000_000} MB: choose the transcript, not the recording")
     if format and format not in FORMATS:
-        raise InputError(f"there is no format {format!r}; allowed: {suggest(format, FORMATS)}")
+        raise InputError(f"there is no format {format!r}; choose from: {suggest(format, FORMATS)}")
     if data.startswith(_OLD_WORD):
         raise InputError(f"{name} is an old Word document: save it as .docx or as text")
     speakers = tuple(

@@ -99,7 +99,7 @@ def _find_encoding(name: str) -> str:
     known = {codecs.lookup(codec).name: name for name, (codec, _) in ENCODINGS.items()}
     if codec not in known:
         options = suggest(name, ENCODINGS)
-        raise InputError(f"there is no encoding {name!r}; allowed: {options}; or save the file as UTF-8")
+        raise InputError(f"there is no encoding {name!r}; choose from: {options}; or save the file as UTF-8")
     return known[codec]
 
 

@@ -125,7 +125,7 @@ def set_question(interviews: Interviews, name: str, turn: int, question: str, ac
     known = [question.id for question in interviews.guide(transcript.guide, transcript.version).questions()]
     if question and question not in known:
         options = suggest(question, known)
-        raise InputError(f"there is no question {question!r} in the guide {transcript.guide!r}; allowed: {options}")
+        raise InputError(f"there is no question {question!r} in the guide {transcript.guide!r}; choose from: {options}")
     _add_entry(interviews, name, "match", {"questions": {str(turn): question}, "how": BY_HAND}, actor)
 
 
@@ -163,7 +163,7 @@ def parse_voice(text: str) -> Voice:
     try:
         return Voice(text)
     except ValueError:
-        raise InputError(f"there is no voice {text!r}; allowed: {suggest(text, Voice)}") from None
+        raise InputError(f"there is no voice {text!r}; choose from: {suggest(text, Voice)}") from None
 
 
 def _find_speaker(speakers: list[Speaker], label: str, name: str) -> Speaker:

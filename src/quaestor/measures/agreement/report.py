@@ -23,7 +23,7 @@ from quaestor.measures.agreement.statistics import STATISTICS, Ratings, choose_w
 from quaestor.measures.agreement.table import Floats, Patterns, RatingTable, find_patterns
 from quaestor.measures.records import Agreement, CodeAgreement, Estimate, PairAgreement, Scale
 
-_UP_TO = ((0.20, "slight"), (0.40, "fair"), (0.60, "moderate"), (0.80, "substantial"))
+_KAPPA_BANDS = ((0.20, "slight"), (0.40, "fair"), (0.60, "moderate"), (0.80, "substantial"))
 _HIGH_PERCENT, _LOW_KAPPA, _SKEWED, _BIASED, _FEW = 0.8, 0.6, 0.5, 0.3, 20
 
 
@@ -94,7 +94,7 @@ def landis_koch_band(kappa: float | None) -> str:
         return ""
     if kappa < 0:
         return "poor"
-    return next((name for limit, name in _UP_TO if round(kappa, 2) <= limit), "almost perfect")
+    return next((name for limit, name in _KAPPA_BANDS if round(kappa, 2) <= limit), "almost perfect")
 
 
 def _list_warnings(

@@ -25,7 +25,7 @@ _ELSEWHERE = re.compile(r"\(([^()]*?)\s+in\s[^()]*\)")
 
 def run_checks(printed: Printed) -> tuple[Check, ...]:
     """Runs every check among printed figures."""
-    checks = [*_sums(printed), *_said_twice(printed)]
+    checks = [*_sums(printed), *_check_repeated_figures(printed)]
     for check in printed.settings.checks:
         checks += [
             replace(check_result, note=check_result.note or check.note)
@@ -67,7 +67,7 @@ def _sums_of_rows(printed: Printed, layout: PrintedTable, rows: tuple[PrintedRow
         lines = [_number(row.cells[column]) for row in inside if not row.total]
         whole = _number(total.cells[column]) if total is not None else None
         if group:
-            totals.append(whole if total is not None else _added(lines))
+            totals.append(whole if total is not None else _add_lines(lines))
         if total is None or whole is None or not lines or None in lines:
             continue
         name = f"table {layout.table}, {total.name}, {column}"
@@ -83,26 +83,28 @@ def _sums_of_rows(printed: Printed, layout: PrintedTable, rows: tuple[PrintedRow
             yield _sum(f"{name}: its groups add up to it", parts, whole, note)
 
 
-def _added(lines: Sequence[float | None]) -> float | None:
+def _add_lines(lines: Sequence[float | None]) -> float | None:
     """Returns the sum of a group that has no printed total, or None if one of its cells is unreadable."""
     return None if None in lines else sum(line or 0.0 for line in lines)
 
 
 def _sum(statement: str, parts: list[float], whole: float, note: str = "") -> Check:
     total = sum(parts)
-    return Check("sum", statement, _same(total, whole), f"{_shown(total)} against {_shown(whole)}", note)
+    return Check(
+        "sum", statement, _are_close(total, whole), f"{_format_number(total)} against {_format_number(whole)}", note
+    )
 
 
-def _same(first: float, other: float) -> bool:
+def _are_close(first: float, other: float) -> bool:
     """Compares with a tolerance: 0.1 + 0.2 is not exactly 0.3 in floats."""
     return math.isclose(first, other, rel_tol=1e-12, abs_tol=1e-9)
 
 
-def _shown(number: float) -> str:
+def _format_number(number: float) -> str:
     return f"{number:.12g}"
 
 
-def _said_twice(printed: Printed) -> Iterator[Check]:
+def _check_repeated_figures(printed: Printed) -> Iterator[Check]:
     """Checks that a figure printed twice has the same value both times."""
     for finding, claim, text in printed.findings:
         elsewhere = _ELSEWHERE.search(text)
@@ -122,7 +124,7 @@ def _cell_or_number(printed: Printed, value: str | float | None) -> tuple[float,
             raise SettingsError(f"printed.toml: {value!r} contains no number: remove it from the check")
         return numbers[0]
     number = float(value or 0)
-    return number, len(_shown(number).partition(".")[2])
+    return number, len(_format_number(number).partition(".")[2])
 
 
 def _check_sum(printed: Printed, check: PrintedCheck) -> Iterator[Check]:
@@ -138,11 +140,13 @@ def _check_share(printed: Printed, check: PrintedCheck) -> Iterator[Check]:
     base, _ = _cell_or_number(printed, check.among)
     share, decimals = _cell_or_number(printed, check.equals)
     if not base:
-        yield Check("share", check.check, False, f"{_shown(part)} of 0 has no share, printed {share:g}%")
+        yield Check("share", check.check, False, f"{_format_number(part)} of 0 has no share, printed {share:g}%")
         return
     percentage = 100 * part / base
     holds = compare_numbers(share, decimals, percentage) != DIFFERS
-    words = f"{_shown(part)} of {_shown(base)} is {percentage:.{max(0, decimals)}f}%, printed {share:g}%"
+    words = (
+        f"{_format_number(part)} of {_format_number(base)} is {percentage:.{max(0, decimals)}f}%, printed {share:g}%"
+    )
     yield Check("share", check.check, holds, words)
 
 

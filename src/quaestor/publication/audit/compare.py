@@ -53,7 +53,7 @@ def judge(printed: str, computed: float | str | None, *, at_least: bool = False)
     if computed is None:
         return NOT_COMPUTABLE
     if isinstance(computed, str):
-        return MATCH if _plain(printed) == _plain(computed) else DIFFERS
+        return MATCH if _normalise_text(printed) == _normalise_text(computed) else DIFFERS
     numbers = find_numbers(printed)
     if not numbers:
         return DIFFERS
@@ -87,7 +87,7 @@ def is_truncated(printed: str, computed: float | str | None) -> bool:
     return compare_numbers(number, decimals, cut) == MATCH
 
 
-def _plain(text: str) -> str:
+def _normalise_text(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
@@ -102,17 +102,17 @@ def explain_differences(cells: Sequence[AuditCell], alternatives: Alternatives) 
     words: dict[Key, str] = {}
     for table in dict.fromkeys(cell.table for cell in cells):
         own = [cell for cell in cells if cell.table == table]
-        for lines in (_exchanged(own, by_row=True), _exchanged(own, by_row=False)):
+        for lines in (_find_swapped_lines(own, by_row=True), _find_swapped_lines(own, by_row=False)):
             words |= {key: f"{words[key]}, or {line}" if key in words else line for key, line in lines.items()}
     for cell in cells:
         if cell.verdict == DIFFERS and cell.key not in words:
-            explanation = _otherwise(cell, alternatives)
+            explanation = _describe_alternatives(cell, alternatives)
             if explanation:
                 words[cell.key] = explanation
     return tuple(replace(cell, explanation=words.get(cell.key, "")) for cell in cells)
 
 
-def _exchanged(cells: Sequence[AuditCell], *, by_row: bool) -> dict[Key, str]:
+def _find_swapped_lines(cells: Sequence[AuditCell], *, by_row: bool) -> dict[Key, str]:
     """Finds pairs of rows (or columns) that match if their printed values are swapped.
 
     Proposes nothing for a line that could be swapped with more than one other line.
@@ -149,10 +149,10 @@ def _fits(printed: Mapping[str, AuditCell], computed: Mapping[str, AuditCell]) -
     return len(verdicts) >= _FEWEST and all(verdict in _FITS for verdict in verdicts)
 
 
-def _otherwise(cell: AuditCell, alternatives: Alternatives) -> str:
+def _describe_alternatives(cell: AuditCell, alternatives: Alternatives) -> str:
     fitting = [name for name, cells in alternatives.items() if _fits_one(cell, cells)]
     words = ["cut off instead of rounded"] if is_truncated(cell.printed, cell.computed) else []
-    return ", or ".join([*words, *([f"fits {_listed(fitting)}"] if fitting else [])])
+    return ", or ".join([*words, *([f"fits {_format_names(fitting)}"] if fitting else [])])
 
 
 def _fits_one(cell: AuditCell, cells: Mapping[Key, float | str | None]) -> bool:
@@ -160,6 +160,6 @@ def _fits_one(cell: AuditCell, cells: Mapping[Key, float | str | None]) -> bool:
     return value is not None and judge(cell.printed, value) in _FITS
 
 
-def _listed(names: Iterable[str]) -> str:
+def _format_names(names: Iterable[str]) -> str:
     parts = list(names)
     return parts[0] if len(parts) == 1 else f"{parts[0]} (and {len(parts) - 1} more)"

@@ -53,10 +53,10 @@ class Printed:
         """Returns the text printed at `TABLE:ROW:COLUMN`."""
         key = split_cell(name)
         if key not in self.every_cell():
-            raise SettingsError(f"{PRINTED_FILE}: nothing is printed at {name!r}, {self._near(name)}")
+            raise SettingsError(f"{PRINTED_FILE}: nothing is printed at {name!r}, {self._list_similar(name)}")
         return self._cells[key]
 
-    def _near(self, name: str) -> str:
+    def _list_similar(self, name: str) -> str:
         table = split_cell(name)[0]
         options = [":".join(key) for key in self.every_cell() if key[0] == table]
         if not options:
@@ -66,7 +66,7 @@ class Printed:
     def every_cell(self) -> Collection[Key]:
         """Returns the key of each printed cell."""
         if not self._cells:
-            self._cells.update(self._all())
+            self._cells.update(self._iterate_cells())
         return self._cells
 
     def require_known(self) -> None:
@@ -81,10 +81,10 @@ class Printed:
         for name in (cell for note in self.settings.notes for cell in note.cells):
             if not any(all(map(_fits, split_cell(name), key)) for key in self.every_cell()):
                 raise SettingsError(
-                    f"{PRINTED_FILE}: a note names {name!r}, but nothing is printed there, {self._near(name)}"
+                    f"{PRINTED_FILE}: a note names {name!r}, but nothing is printed there, {self._list_similar(name)}"
                 )
 
-    def _all(self) -> Iterator[tuple[Key, str]]:
+    def _iterate_cells(self) -> Iterator[tuple[Key, str]]:
         for table, rows in self.tables.items():
             for row in rows:
                 for column, text in row.cells.items():
@@ -98,7 +98,7 @@ class Printed:
 
     def note_on(self, key: Key, computed: float | str | None = None) -> str:
         """Returns the notes on a cell; a note that explains a value applies only if that value was computed."""
-        notes = (note for note in self.settings.notes if _concerns(note, key) and _explains(note, computed))
+        notes = (note for note in self.settings.notes if _is_about(note, key) and _explains(note, computed))
         return " ".join(dict.fromkeys(note.note for note in notes))
 
 
@@ -116,7 +116,7 @@ def _cells_of(check: PrintedCheck) -> Iterator[str]:
             yield reference
 
 
-def _concerns(note: PrintedNote, key: Key) -> bool:
+def _is_about(note: PrintedNote, key: Key) -> bool:
     return any(all(map(_fits, split_cell(cell), key)) for cell in note.cells)
 
 
@@ -149,18 +149,18 @@ def read_printed(study: Study) -> Printed | None:
     tables |= _cells(folder, settings, tables)
     findings = tuple(
         (row["finding"], row["claim"], row["printed"])
-        for row in _plain(folder, settings.findings, ("finding", "claim", "printed"))
+        for row in _read_figures(folder, settings.findings, ("finding", "claim", "printed"))
     )
     quantities = tuple(
-        (row["figure"], row["value"]) for row in _plain(folder, settings.quantities, ("figure", "value"))
+        (row["figure"], row["value"]) for row in _read_figures(folder, settings.quantities, ("figure", "value"))
     )
-    funnel = tuple((row["step"], row["posts"]) for row in _plain(folder, settings.funnel, ("step", "posts")))
+    funnel = tuple((row["step"], row["posts"]) for row in _read_figures(folder, settings.funnel, ("step", "posts")))
     printed = Printed(settings, tables, findings, quantities, funnel)
     printed.require_known()
     return printed
 
 
-def _plain(folder: Path, file: str | None, columns: tuple[str, ...]) -> list[dict[str, str]]:
+def _read_figures(folder: Path, file: str | None, columns: tuple[str, ...]) -> list[dict[str, str]]:
     """Reads a file of single figures; all columns but the last name the figure."""
     if file is None:
         return []

@@ -53,11 +53,11 @@ def run_audit(
         *_value_cells(printed, computed, OTHER, quantities),
         *_funnel_cells(printed, computed),
     ]
-    noted = [_noted(cell, printed) for cell in explain_differences(cells, alternatives)]
+    noted = [_add_note(cell, printed) for cell in explain_differences(cells, alternatives)]
     return Audit(tuple(noted), run_checks(printed), count_placements(computed), tuple(_notes(computed, why_nothing)))
 
 
-def _noted(cell: AuditCell, printed: Printed) -> AuditCell:
+def _add_note(cell: AuditCell, printed: Printed) -> AuditCell:
     return replace(cell, note=printed.note_on(cell.key, cell.computed)) if cell.verdict == DIFFERS else cell
 
 
@@ -121,21 +121,21 @@ def _finder(table: Table, by: str) -> Callable[[PrintedRow, str], _Place | None]
             place = _Place(row.key, dict(zip(columns, row.cells, strict=True)), row.title)
             by_key.setdefault(row.key, place)
             if row.total and (group.title or row.key == TOTAL):
-                totals[_plain(group.title)] = place
+                totals[_strip_key(group.title)] = place
             else:
-                by_title[_plain(group.title), _plain(row.title)] = place
+                by_title[_strip_key(group.title), _strip_key(row.title)] = place
 
     def find(row: PrintedRow, name: str) -> _Place | None:
         if by == "key":
             return by_key.get(name)
         if row.total:
-            return totals.get(_plain(row.group))
-        return by_title.get((_plain(row.group), _plain(name))) or by_title.get(("", _plain(name)))
+            return totals.get(_strip_key(row.group))
+        return by_title.get((_strip_key(row.group), _strip_key(name))) or by_title.get(("", _strip_key(name)))
 
     return find
 
 
-def _plain(text: str) -> str:
+def _strip_key(text: str) -> str:
     """Returns a title without the key in front of it: `(D1) data` is `data`."""
     words = text.casefold()
     if words.startswith("(") and ") " in words and "/" not in words.partition(") ")[0]:
@@ -152,10 +152,10 @@ def _value_cells(printed: Printed, computed: Computed, table: str, values: Seque
     )
     for claim, column, text in rows:
         value = known.get(claim)
-        yield AuditCell(table, claim, column, text, *_compared(computed, claim, text, value, list(values)))
+        yield AuditCell(table, claim, column, text, *_compare_claim(computed, claim, text, value, list(values)))
 
 
-def _compared(
+def _compare_claim(
     computed: Computed, claim: str, text: str, value: Value | None, values: list[Value]
 ) -> tuple[float | str | None, str]:
     """Returns the computed value in the unit of the printed one, and the verdict."""
@@ -170,16 +170,16 @@ def _compared(
         number = 100 * value.number
         return number, judge(text, number)
     if value.unit == DAYS and len(find_numbers(text)) > 1:
-        return _several(text, value, values)
+        return _compare_numbers(text, value, values)
     return value.number, judge(text, value.number, at_least="(at least)" in claim)
 
 
 def _names(text: str) -> set[str]:
     """Returns the names in a list such as `a, b and c`, regardless of order and spelling."""
-    return {_plain(part) for part in re.split(r",|;|\sand\s", text) if part.strip()}
+    return {_strip_key(part) for part in re.split(r",|;|\sand\s", text) if part.strip()}
 
 
-def _several(text: str, value: Value, values: list[Value]) -> tuple[float | str | None, str]:
+def _compare_numbers(text: str, value: Value, values: list[Value]) -> tuple[float | str | None, str]:
     """Compares a claim that has several numbers with its own value and the following values without a claim."""
     place = values.index(value)
     numbers = find_numbers(text)

@@ -48,7 +48,7 @@ def draw_spark(measures: Measures) -> Spark | None:
     highest = max(values) or 1.0
     points = tuple(
         (
-            _along(year - first, last - first),
+            _x_position(year - first, last - first),
             round(SPARK_HEIGHT - _MARGIN - (SPARK_HEIGHT - 2 * _MARGIN) * value / highest, 1),
         )
         for (year, _, _), value in zip(years, values, strict=True)
@@ -56,7 +56,7 @@ def draw_spark(measures: Measures) -> Spark | None:
     return Spark(points, first, last, by_share)
 
 
-def _along(years: int, whole: int) -> float:
+def _x_position(years: int, whole: int) -> float:
     return round(_MARGIN + (SPARK_WIDTH - 2 * _MARGIN) * years / whole, 1) if whole else SPARK_WIDTH / 2
 
 
@@ -156,12 +156,12 @@ def _map(
 
 def _district(shelf: EntryIndex, entry: Entry, parts: list[Entry], place: Rectangle) -> District:
     inner = place.inset(_GAP, _GAP, _GAP, _GAP)
-    label = _cut(headline(entry.name), inner.width - 2)
+    label = _shorten_name(headline(entry.name), inner.width - 2)
     head = _HEAD if label and inner.height > 3 * _HEAD else 0.0
     room = inner.inset(0, head, 0, 0)
     places = squarify([_posts([part]) for part in parts], room.x, room.y, room.width, room.height)
     tiles = tuple(_tile(shelf, part, where) for part, where in zip(parts, places, strict=True))
-    return District(entry, _rounded(inner), label if head else "", tile_words(entry), tiles)
+    return District(entry, _round_rectangle(inner), label if head else "", tile_words(entry), tiles)
 
 
 def _tile(shelf: EntryIndex, entry: Entry, place: Rectangle) -> Tile:
@@ -169,12 +169,12 @@ def _tile(shelf: EntryIndex, entry: Entry, place: Rectangle) -> Tile:
     measures = entry.measures
     number = count(measures.posts or 0) + (f" · {brief_duration(measures.days)}" if measures.days is not None else "")
     room = int((inner.height - _PAD) // _LINE)
-    lines = _wrapped(headline(entry.name), inner.width - 2 * _PAD)
+    lines = _wrap_name(headline(entry.name), inner.width - 2 * _PAD)
     fits = bool(lines) and len(lines) <= room
     numbered = fits and len(lines) < room and len(number) * _LETTER <= inner.width - 2 * _PAD
     return Tile(
         entry,
-        _rounded(inner),
+        _round_rectangle(inner),
         shade(measures.days, shelf.book.steps),
         tile_words(entry),
         tuple(lines) if fits else (),
@@ -186,7 +186,7 @@ def _posts(parts: Iterable[Entry]) -> float:
     return float(sum(part.measures.posts or 0 for part in parts))
 
 
-def _wrapped(name: str, width: float) -> list[str]:
+def _wrap_name(name: str, width: float) -> list[str]:
     """Wraps a name to the width; returns no lines if a single word is wider."""
     lines: list[str] = []
     for word in name.split():
@@ -199,12 +199,12 @@ def _wrapped(name: str, width: float) -> list[str]:
     return lines
 
 
-def _cut(name: str, width: float) -> str:
+def _shorten_name(name: str, width: float) -> str:
     room = int(width // _HEAD_LETTER)
     if len(name) <= room:
         return name
     return f"{name[: room - 1].rstrip()}…" if room >= 6 else ""
 
 
-def _rounded(place: Rectangle) -> Rectangle:
+def _round_rectangle(place: Rectangle) -> Rectangle:
     return Rectangle(round(place.x, 1), round(place.y, 1), round(place.width, 1), round(place.height, 1))

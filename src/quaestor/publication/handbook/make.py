@@ -32,7 +32,7 @@ from quaestor.publication.results.item_columns import YEAR, StudyResults
 from quaestor.publication.results.values import Computed
 from quaestor.study.folder import Study
 
-Tell = Callable[[str, int, int], None]
+ReportProgress = Callable[[str, int, int], None]
 _OBJECT = 2
 MOST_POSTS = 200
 """Maximum number of posts on a page, most viewed first."""
@@ -45,19 +45,19 @@ def handbook_folder(study: Study) -> Path:
     return study.published / "handbook"
 
 
-def make_handbook(study: Study, tell: Tell) -> tuple[Handbook, BuiltHandbook]:
+def make_handbook(study: Study, report_progress: ReportProgress) -> tuple[Handbook, BuiltHandbook]:
     """Builds the handbook in published/handbook."""
     guarded = GuardedPublication(study, "handbook")
     with open_computed(study, needs_results=False) as computed:
         fingerprint = fingerprint_inputs(study, computed.coding.state if computed.coding else State())
-        book = _book(study, computed)
+        book = _build_handbook(study, computed)
     study.published.mkdir(parents=True, exist_ok=True)
-    built = build_handbook(book, handbook_folder(study), tell, guarded.placing)
+    built = build_handbook(book, handbook_folder(study), report_progress, guarded.placing)
     record_build(study, "handbook", fingerprint, guarded.stamps)
     return book, built
 
 
-def _book(study: Study, computed: Computed) -> Handbook:
+def _build_handbook(study: Study, computed: Computed) -> Handbook:
     if computed.results is not None:
         return _from_results(study, computed.results, computed.blindness_notes())
     printed = read_printed(study)

@@ -78,11 +78,11 @@ def _amount(days: float) -> tuple[str, str]:
     if round(minutes) < 60:
         return _with_unit(round(minutes), "minute")
     if round(hours) < 48:
-        return _with_unit(_rounded(hours), "hour")
-    return _with_unit(_rounded(days), "day") if years < 2 else _with_unit(_rounded(years), "year")
+        return _with_unit(_round_number(hours), "hour")
+    return _with_unit(_round_number(days), "day") if years < 2 else _with_unit(_round_number(years), "year")
 
 
-def _rounded(number: float) -> float:
+def _round_number(number: float) -> float:
     """Rounds to one decimal below ten, else to none."""
     return round(number, 1) if round(number, 1) < 10 else round(number)
 

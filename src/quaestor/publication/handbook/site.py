@@ -202,7 +202,7 @@ _KEPT = ("pagefind.js", "pagefind-worker.js", "pagefind-entry.json")
 def build_handbook(
     book: Handbook,
     folder: Path,
-    tell: Callable[[str, int, int], None],
+    report_progress: Callable[[str, int, int], None],
     placing: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> BuiltHandbook:
     """Builds the site in `folder`, replacing an older one; an interrupted build leaves the old one.
@@ -211,18 +211,18 @@ def build_handbook(
     """
     pages = HandbookPages(book)
     with build_folder(folder, kind="handbook", marker=MARK, guard_placement=placing) as site:
-        _write(pages, site, tell)
-        _make_searchable(site, tell)
+        _write(pages, site, report_progress)
+        _make_searchable(site, report_progress)
     return BuiltHandbook(len(pages), len(pages.shelf.entries))
 
 
-def _write(pages: HandbookPages, site: Path, tell: Callable[[str, int, int], None]) -> None:
+def _write(pages: HandbookPages, site: Path, report_progress: Callable[[str, int, int], None]) -> None:
     (site / "codes").mkdir()
     (site / "static").mkdir()
     for number, (name, text) in enumerate(pages, 1):
         (site / name).write_bytes(text.encode("utf-8"))
         if number % _TELL_EVERY == 0 or number == len(pages):
-            tell("pages", number, len(pages))
+            report_progress("pages", number, len(pages))
     for path in static_files():
         (site / "static" / path.name).write_bytes(path.read_bytes())
     (site / "static" / "titles.js").write_text(pages.titles(), encoding="utf-8")
@@ -231,9 +231,9 @@ def _write(pages: HandbookPages, site: Path, tell: Callable[[str, int, int], Non
     (site / MARK).write_text(json.dumps(mark, indent=2) + "\n", encoding="utf-8")
 
 
-def _make_searchable(site: Path, tell: Callable[[str, int, int], None]) -> None:
+def _make_searchable(site: Path, report_progress: Callable[[str, int, int], None]) -> None:
     """Indexes the pages; ignores pagefind settings files in parent folders."""
-    tell("search index", 0, 1)
+    report_progress("search index", 0, 1)
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PAGEFIND_")}
     command = [sys.executable, "-m", "pagefind", "--site", str(site), "--silent", "--force-language", "en"]
     done = subprocess.run(command, cwd=site, env=environment, capture_output=True, text=True, check=False)
@@ -247,4 +247,4 @@ def _make_searchable(site: Path, tell: Callable[[str, int, int], None]) -> None:
     for path in index.iterdir():
         if path.suffix in (".js", ".css", ".json") and path.name not in _KEPT:
             path.unlink()
-    tell("search index", 1, 1)
+    report_progress("search index", 1, 1)

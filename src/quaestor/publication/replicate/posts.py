@@ -98,7 +98,7 @@ class LoadedLabels:
     unread: tuple[UnreadLabel, ...]
 
 
-def load_labels(name: str, data: Path, folder: Path, tell: Callable[[str], None]) -> LoadedLabels:
+def load_labels(name: str, data: Path, folder: Path, notify: Callable[[str], None]) -> LoadedLabels:
     """Builds a study folder from a bundled study and a file of labelled items, using the regular import and acts."""
     labels = read_labels(template_folder(name))
     if not labels.source:
@@ -111,15 +111,15 @@ def load_labels(name: str, data: Path, folder: Path, tell: Callable[[str], None]
     shutil.copyfile(data, copy)
     _point_to(folder, labels, copy.name)
     study = open_study(folder)
-    tell(f"a new study from the bundled {name}, with {data.name} as its source")
+    notify(f"a new study from the bundled {name}, with {data.name} as its source")
     report = ingest_source(study, labels.source["name"])
     rows = report.manifest.tables["items"]
-    tell(f"{rows.rows:,} labelled items read, {rows.rejected:,} rows rejected")
+    notify(f"{rows.rows:,} labelled items read, {rows.rejected:,} rows rejected")
     if not rows.rows:
         first = f", for example: {report.first_reason('items')}" if rows.rejected else ""
         raise InputError(f"no row of {data} could be read{first}: use the file as published")
     unread = _decide(study, labels)
-    tell(f"labels recorded under their own codebook, then {len(labels.moves)} moves to the printed one")
+    notify(f"labels recorded under their own codebook, then {len(labels.moves)} moves to the printed one")
     return LoadedLabels(open_study(folder), rows.rows, rows.rejected, unread)
 
 
@@ -159,7 +159,7 @@ def _point_to(folder: Path, labels: Labels, file: str) -> None:
 
 def _decide(study: Study, labels: Labels) -> tuple[UnreadLabel, ...]:
     """Records the labels under their own codebook, then moves them to the printed one."""
-    rows = _labelled(study, labels)
+    rows = _read_labels(study, labels)
     with open_coding(study) as coding:
         _change(coding, "codebook.import", labels.payload())
         book = coding.state.history.latest
@@ -176,7 +176,7 @@ def _change(coding: CodingSession, kind: str, change: Mapping[str, Any]) -> None
     coding.act(lambda state: NewAct(kind, coding.lead, payload, state.history.preview_change(kind, payload).version))
 
 
-def _labelled(study: Study, labels: Labels) -> list[tuple[str, str]]:
+def _read_labels(study: Study, labels: Labels) -> list[tuple[str, str]]:
     by_item = read_column(study, str(labels.source["name"]), labels.source["label"])
     return [(item, str(label)) for item, label in by_item.items()]
 

@@ -87,7 +87,7 @@ def _columns(path: Path) -> tuple[str, ...]:
     return tuple(cell.strip() for cell in first.cells) if first is not None else ()
 
 
-Tell = Callable[[str], None]
+Notify = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ def is_survey(name: str) -> bool:
     return _survey_of(folder) is not None
 
 
-def replicate_survey(name: str, data: Path, folder: Path, tell: Tell) -> SurveyReplication:
+def replicate_survey(name: str, data: Path, folder: Path, notify: Notify) -> SurveyReplication:
     """Builds a study folder from a bundled study and the folder or file of its public answers."""
     template = template_folder(name)
     survey = _survey_of(template)
@@ -118,19 +118,19 @@ def replicate_survey(name: str, data: Path, folder: Path, tell: Tell) -> SurveyR
     copy.parent.mkdir()
     shutil.copyfile(export, copy)
     study = open_study(folder)
-    tell(f"a new study from the bundled {name}, with {export.name} as its answers")
+    notify(f"a new study from the bundled {name}, with {export.name} as its answers")
     with open_surveys(study) as surveys:
-        imported = _imported(surveys, survey, copy, export)
+        imported = _import_answers(surveys, survey, copy, export)
         if not imported.responses:
             raise InputError(
                 f"no row of {export} is a response ({_left_out(imported)}): use the file of answers as published"
             )
-        tell(f"{imported.responses:,} of {imported.rows:,} rows are responses; {_left_out(imported)}")
+        notify(f"{imported.responses:,} of {imported.rows:,} rows are responses; {_left_out(imported)}")
         tables = build_tables(surveys, _printed(study))
     return SurveyReplication(study, survey, imported, tables)
 
 
-def _imported(surveys: Surveys, survey: str, copy: Path, value: Path) -> AnswerImport:
+def _import_answers(surveys: Surveys, survey: str, copy: Path, value: Path) -> AnswerImport:
     """Imports the copy in the study folder; errors name the user's original file."""
     try:
         return import_answers(surveys, survey, copy, mapping_file(surveys.study, survey))

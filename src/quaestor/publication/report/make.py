@@ -33,7 +33,7 @@ from quaestor.study.contributions import ReportPart
 from quaestor.study.features import report_sections
 from quaestor.study.folder import Study
 
-Tell = Callable[[str], None]
+Notify = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class NotFullyDecided(StateError):
 
 
 def build_report(
-    study: Study, tell: Tell, *, with_audit: bool = True, leave_out_undecided: bool = False
+    study: Study, notify: Notify, *, with_audit: bool = True, leave_out_undecided: bool = False
 ) -> ReportOutcome:
     """Rebuilds every table, figure and finding into published/report; the same study gives the same bytes.
 
@@ -81,10 +81,10 @@ def build_report(
                 f"{' '.join(computed.undecided_notes())} Settle them, or run "
                 "`quaestor report --undecided leave-out`, and the report will say so"
             )
-        publication = compute_publication(computed, tell)
-        parts = [section.build(computed.coding, publication.tables, tell) for section in ready if computed.coding]
+        publication = compute_publication(computed, notify)
+        parts = [section.build(computed.coding, publication.tables, notify) for section in ready if computed.coding]
         audit = audit_study(publication) if with_audit and read_printed(study) is not None else None
-        report = _report(publication, parts, tell, has_audit=audit is not None)
+        report = _report(publication, parts, notify, has_audit=audit is not None)
     with build_folder(report_folder(study), kind="report", marker=MARK, guard_placement=guarded.placing) as folder:
         write_report(report, folder, lambda words: None)
         if audit is not None:
@@ -109,7 +109,7 @@ def build_report(
     )
 
 
-def _report(publication: Publication, parts: Sequence[ReportPart], tell: Tell, *, has_audit: bool) -> Report:
+def _report(publication: Publication, parts: Sequence[ReportPart], notify: Notify, *, has_audit: bool) -> Report:
     computed, results = publication.computed, publication.computed.results
     about = computed.study.settings.study
     origins = [f"{len(results.decided):,} decided items"] if results is not None else []
@@ -125,7 +125,7 @@ def _report(publication: Publication, parts: Sequence[ReportPart], tell: Tell, *
         ),
         facts=(*_facts(publication), *(fact for part in parts for fact in part.facts)),
         findings=publication.findings,
-        sections=(*_sections(publication, tell), *(part.section for part in parts)),
+        sections=(*_sections(publication, notify), *(part.section for part in parts)),
         threats=list_threats(computed if results is not None else replace(computed, funnel=None)),
         missing=publication.missing,
         columns=item_columns(results) if results is not None else None,
@@ -171,7 +171,7 @@ def _facts(publication: Publication) -> list[Fact]:
     return facts
 
 
-def _sections(publication: Publication, tell: Tell) -> list[Section]:
+def _sections(publication: Publication, notify: Notify) -> list[Section]:
     if publication.computed.results is None:
         return []
     computed, results = publication.computed, publication.results
@@ -193,7 +193,7 @@ def _sections(publication: Publication, tell: Tell) -> list[Section]:
     def drawn(*figures: Figure | None) -> tuple[Figure, ...]:
         present = tuple(figure for figure in figures if figure is not None)
         for figure in present:
-            tell(f"figure {figure.name}: {figure.title}")
+            notify(f"figure {figure.name}: {figure.title}")
         return present
 
     sections = [

@@ -117,16 +117,16 @@ def item_address(table: str, row: str, column: str) -> str:
     return f"items.html#{quote(f'{table}:{row}:{column}', safe=':')}"
 
 
-def write_report(report: Report, folder: Path, tell: Callable[[str], None]) -> None:
+def write_report(report: Report, folder: Path, notify: Callable[[str], None]) -> None:
     """Writes every file of the report to an empty folder; the same report gives the same bytes."""
     tables = [table for section in report.sections for table in (*section.tables, *section.folded)]
     lists = [columns for columns in (report.columns, report.quotations) if columns is not None]
     linked = bool(lists) and all(len(columns.items) <= MOST_LISTED for columns in lists)
     pages = environment()
-    _write_tables(report, tables, pages, folder / "tables", tell, linked=linked)
+    _write_tables(report, tables, pages, folder / "tables", notify, linked=linked)
     for figure in (figure for section in report.sections for figure in section.figures):
         write_figure(figure, folder / "figures")
-        tell(f"figure {figure.name} drawn")
+        notify(f"figure {figure.name} drawn")
     write_atomically(folder / MARK, _findings(report.findings).encode("utf-8"))
     for path in _LOADED:
         write_atomically(folder / path.name, path.read_bytes())
@@ -146,23 +146,29 @@ def write_report(report: Report, folder: Path, tell: Callable[[str], None]) -> N
 
 
 def _write_tables(
-    report: Report, tables: list[Table], pages: Environment, folder: Path, tell: Callable[[str], None], *, linked: bool
+    report: Report,
+    tables: list[Table],
+    pages: Environment,
+    folder: Path,
+    notify: Callable[[str], None],
+    *,
+    linked: bool,
 ) -> None:
     """Writes each table in every format; numbers on its page link to their items."""
-    elsewhere = _elsewhere(report.address) if report.address else None
-    item_link = _elsewhere("..") if linked else None
+    elsewhere = _build_item_linker(report.address) if report.address else None
+    item_link = _build_item_linker("..") if linked else None
     template = pages.get_template("table.html")
     for table in tables:
         write_table(table, folder, elsewhere)
         page = template.render(report=report, table=table, content=Markup(to_html(table, item_link)))  # noqa: S704
         write_atomically(folder / f"table-{safe_name(table.id)}.html", page.encode("utf-8"))
-        tell(f"table {table.id} written")
+        notify(f"table {table.id} written")
     if tables:
         write_atomically(folder / "all.tex", latex_document(tables, elsewhere).encode("ascii"))
         write_atomically(folder / "all.xlsx", to_xlsx(tables, elsewhere))
 
 
-def _elsewhere(address: str) -> Callable[[str, str, str], str]:
+def _build_item_linker(address: str) -> Callable[[str, str, str], str]:
     return lambda table, row, column: f"{address.rstrip('/')}/{item_address(table, row, column)}"
 
 
@@ -239,7 +245,7 @@ def write_audit_page(audit: Audit, folder: Path, *, title: str, generated_by: st
             strips={name: _strip(count) for name, count in counts.items()},
             differing=[(name, cells) for name, cells in differing.items() if cells],
             failed=_by_note(check for check in audit.checks if not check.holds),
-            shown=_shown,
+            shown=_format_value,
             address=lambda cell: f"items.html#{quote(cell, safe=':')}",
         )
     )
@@ -266,7 +272,7 @@ def _strip(counts: Counter[str]) -> list[tuple[str, str, str]]:
     return strip
 
 
-def _shown(value: float | str | None) -> str:
+def _format_value(value: float | str | None) -> str:
     if isinstance(value, float):
         return f"{value:.0f}" if value.is_integer() else f"{value:.4g}"
     return "–" if value is None else str(value)

@@ -16,7 +16,7 @@ from quaestor.base.names import suggest
 from quaestor.coding.model.codebook.history import History, list_differences
 from quaestor.coding.model.records import Code, Codebook, Difference
 from quaestor.study.folder import Study
-from quaestor.study.settings.publication import ValueSettings, Where
+from quaestor.study.settings.publication import ValueSettings
 
 _LETTERED = 2
 _CHANGES = {
@@ -40,7 +40,9 @@ def label_codes(study: Study, versions: Sequence[Codebook]) -> dict[str, str]:
         for label, code in results.labels.items():
             if code not in latest.codes:
                 known = suggest(code, latest.codes)
-                raise SettingsError(f"{study.file}: results.labels: {label!r} is the code {code!r}, allowed: {known}")
+                raise SettingsError(
+                    f"{study.file}: results.labels: {label!r} is the code {code!r}; choose from: {known}"
+                )
             if label in latest.codes and label != code:
                 raise SettingsError(f"{study.file}: results.labels: {label!r} is itself the id of a code: rename it")
     labels = {code: label for label, code in results.labels.items()}
@@ -76,7 +78,7 @@ class _Resolver:
     book: Codebook
     labels: Mapping[str, str]
 
-    def where(self, place: str, conditions: Where) -> Where:
+    def where(self, place: str, conditions: Conditions) -> Conditions:
         return {name: tuple(self.cite(place, name, key) for key in keys) for name, keys in conditions.items()}
 
     def value(self, place: str, value: ValueSettings) -> ValueSettings:

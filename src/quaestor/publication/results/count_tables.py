@@ -61,7 +61,7 @@ def grouped_rows(
         return [("", order_values(part, settings, part.decided.get_attribute(settings.rows[0])))]
     first, second = (part.decided.get_attribute(name) for name in settings.rows)
     groups = _present(part.decided, settings, first)
-    groups_with_rows = [(group, _within(results, part, settings, first, group, second)) for group in groups]
+    groups_with_rows = [(group, _list_second_keys(results, part, settings, first, group, second)) for group in groups]
     if second.keys and not any(rows for _, rows in groups_with_rows):
         raise InputError(
             f"{second.name} is neither below nor across {first.name} in the codebook: use one of the two as columns"
@@ -87,7 +87,7 @@ def _present(decided: DecidedItems, settings: PublishedTableSettings, attribute:
     return list(attribute.keys)
 
 
-def _within(
+def _list_second_keys(
     results: StudyResults,
     part: TablePart,
     settings: PublishedTableSettings,
@@ -97,10 +97,10 @@ def _within(
 ) -> list[str]:
     if group in second.parents:
         return second.list_children(group)
-    return [key for key in _present(part.decided, settings, second) if _lies_across(results, first, group, key)]
+    return [key for key in _present(part.decided, settings, second) if _is_assigned_across(results, first, group, key)]
 
 
-def _lies_across(results: StudyResults, first: Attribute, group: str, key: str) -> bool:
+def _is_assigned_across(results: StudyResults, first: Attribute, group: str, key: str) -> bool:
     """Tells whether the codebook assigns a code of the tree to a code of another facet."""
     book = results.coded.book
     facet = next(

@@ -71,7 +71,7 @@ def read_coded_items(
     confirmed = _decisions(state, *results.confirm.split(".")) if results.confirm else {}
     history = state.history
     book = history.at(version) if version is not None else history.latest
-    carry = _carried_over(study, book, history.latest.version)
+    carry = _read_taxonomy(study, book, history.latest.version)
     placing = PhrasePlacer.build(carry.book, read_placement_words(study.root / PLACING_FILE))
     coded_by_item: dict[str, ItemCodes] = {}
     places: dict[tuple[str, tuple[str, str] | None], ItemCodes] = {}
@@ -90,12 +90,12 @@ def read_coded_items(
             continue
         verdict = confirmed.get(item)
         if verdict is not None and verdict.answer != CANNOT_JUDGE and verdict.answer["answer"] == NO:
-            instead = _named(carry.book, results.tree, str(verdict.answer.get("instead", "")))
+            instead = _find_code(carry.book, results.tree, str(verdict.answer.get("instead", "")))
             rejected += instead is None
             code = instead or code
         phrase = _phrase(phrases.get(item))
         if (code, phrase) not in places:
-            places[code, phrase] = _placed(carry.book, placing, code, phrase)
+            places[code, phrase] = _place_item(carry.book, placing, code, phrase)
         coded_by_item[item] = places[code, phrase]
     every = [*codes.values(), *phrases.values(), *confirmed.values()]
     source = next((coded_item.source for coded_item in codes.values() if coded_item.source), "")
@@ -194,7 +194,7 @@ class _CarriedOver:
         return code if code is None or self.codes is None else self.codes.get(code)
 
 
-def _carried_over(study: Study, book: Codebook, latest: int) -> _CarriedOver:
+def _read_taxonomy(study: Study, book: Codebook, latest: int) -> _CarriedOver:
     file = study.settings.results.taxonomy
     if file is None:
         return _CarriedOver(book)
@@ -211,7 +211,7 @@ def _carried_over(study: Study, book: Codebook, latest: int) -> _CarriedOver:
     return _CarriedOver(taxonomy, {code: names[name] for code, name in own.items()})
 
 
-def _placed(book: Codebook, placing: PhrasePlacer, code: str, phrase: tuple[str, str] | None) -> ItemCodes:
+def _place_item(book: Codebook, placing: PhrasePlacer, code: str, phrase: tuple[str, str] | None) -> ItemCodes:
     """Returns an item's code at the deepest level that its phrase leads to."""
     if phrase is None:
         return ItemCodes(code, whys=dict.fromkeys(book.facets, "no phrase"))
@@ -239,7 +239,7 @@ def core_object(book: Codebook, code: str, thing: str) -> str | None:
     return max(childs, key=lambda child: len(child.name)).id if childs else None
 
 
-def _named(book: Codebook, tree: str, name: str) -> str | None:
+def _find_code(book: Codebook, tree: str, name: str) -> str | None:
     """Finds a code by its id or its path of names, as a rater wrote it."""
     if name in book.codes:
         return name

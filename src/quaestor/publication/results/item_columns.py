@@ -62,7 +62,7 @@ def compute_results(
     cited = _label_codes(study, state, coded.book, like)
     attributes = {
         **_levels(coded.book, study.settings.results.tree, codes, cited),
-        **_across(coded.book, study.settings.results.tree, codes),
+        **_build_cross_attributes(coded.book, study.settings.results.tree, codes),
         **_from_evidence(
             study, rows, {YEAR, *(level for facet in coded.book.facets.values() for level in facet.levels)}
         ),
@@ -96,14 +96,14 @@ def _levels(book: Codebook, tree: str, codes: Sequence[ItemCodes], cited: dict[s
             *at,
             *(book.codes[code] for code in sorted({value for value in values if value} - {code.id for code in at})),
         ]
-        order = [(cited.setdefault(code.id, code.id), _titled(code)) for code in at]
+        order = [(cited.setdefault(code.id, code.id), _build_title(code)) for code in at]
         attribute = build_attribute(level, [cited[value] if value else None for value in values], order)
         parents = tuple(cited.get(code.parent, "") for code in at)
         attributes[level] = replace(attribute, parents=parents)
     return attributes
 
 
-def _titled(code: Code) -> str:
+def _build_title(code: Code) -> str:
     return code.name if code.active else f"{code.name} ({code.status})"
 
 
@@ -112,7 +112,7 @@ def _at_level(book: Codebook, coded: ItemCodes, level: str) -> str | None:
     return code_at_level if code_at_level is not None or coded.place is None else book.at_level(coded.place, level)
 
 
-def _across(book: Codebook, tree: str, codes: Sequence[ItemCodes]) -> dict[str, Attribute]:
+def _build_cross_attributes(book: Codebook, tree: str, codes: Sequence[ItemCodes]) -> dict[str, Attribute]:
     attributes = {}
     for facet in book.facets.values():
         if facet.id == tree:

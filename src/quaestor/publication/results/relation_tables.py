@@ -53,7 +53,7 @@ def correlations_table(results: StudyResults, settings: PublishedTableSettings, 
             selection = part.selection if key == ALL else part.selection.narrow(groups.name, key)
             if len(named) == len(pair):
                 selection = selection.narrow(by.name, *named)
-            cells += _both(pearson(x, y), spearman(x, y), selection)
+            cells += _build_correlation_cells(pearson(x, y), spearman(x, y), selection)
         title = key if key == ALL else groups.get_title(key)
         rows.append(Row(key, title, tuple(cells), total=key == ALL))
     printed = "Pearson's r" if kind == "pearson" else "Spearman's ρ"
@@ -70,7 +70,7 @@ def correlations_table(results: StudyResults, settings: PublishedTableSettings, 
     )  # fmt: skip
 
 
-def _both(first: Correlation, second: Correlation, selection: Selection) -> list[Cell]:
+def _build_correlation_cells(first: Correlation, second: Correlation, selection: Selection) -> list[Cell]:
     cells = []
     for name in (first, second):
         star = ("*",) if name.p is not None and name.p < SIGNIFICANT else ()

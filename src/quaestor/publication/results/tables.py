@@ -62,7 +62,7 @@ def codes_table(results: StudyResults, settings: PublishedTableSettings) -> Tabl
     codes = {**book.codes, **codes}  # codes of other facets are cited by their ids
     if not all(key in codes for key in attribute.keys):
         levels = join_with_or(level for facet in book.facets.values() for level in facet.levels)
-        raise InputError(f"{attribute.name} is not a level of the codebook, allowed: {levels}")
+        raise InputError(f"{attribute.name} is not a level of the codebook; choose from: {levels}")
     rows = []
     for key in order_values(part, settings, attribute):
         selection = part.selection.narrow(attribute.name, key)
@@ -86,13 +86,13 @@ def items_of_cell(study: Study, results: StudyResults, cell: str) -> tuple[list[
     if not row or not column:
         raise InputError(f"{cell!r} is not a cell: write TABLE:ROW:COLUMN, for example 3:D1:tensorflow")
     if table is None:
-        raise InputError(f"there is no table {table_id!r}, allowed: {suggest(table_id, settings)}")
+        raise InputError(f"there is no table {table_id!r}; choose from: {suggest(table_id, settings)}")
     rows = [table_row.key for table_row in table.rows()]
     for what, key, allowed in (("row", row, rows), ("column", column, columns)):
         if key not in allowed:
             options = sort_by_similarity(key, allowed)
             shown = join_with_or(options[:6]) + (" …" if len(options) > 6 else "")
-            raise InputError(f"table {table_id} has no {what} {key!r}, allowed: {shown}")
+            raise InputError(f"table {table_id} has no {what} {key!r}; choose from: {shown}")
     counted = table.cell(row, column)
     if counted is None or counted.selection is None:
         raise StateError(f"the cell {cell} is not a count of decided items, so no items can be listed")
@@ -159,7 +159,7 @@ def filter_table(study: Study, settings: PublishedTableSettings, seed: int) -> T
     rows = []
     for measure in settings.measures:
         if measure not in population.numbers:
-            raise InputError(f"there is no measure {measure!r}, allowed: {suggest(measure, population.numbers)}")
+            raise InputError(f"there is no measure {measure!r}; choose from: {suggest(measure, population.numbers)}")
         values = population.numbers[measure]
         cells: list[Cell] = []
         for chosen in (values, values[population.passed]):

@@ -60,7 +60,7 @@ def _placement(results: StudyResults, settings: PublishedTableSettings) -> Place
         settings.table,
         len(part),
         placed,
-        tuple(_unplaced(results, item, _facet(results, settings)) for item in missing),
+        tuple(_describe_unplaced(results, item, _facet(results, settings)) for item in missing),
     )
 
 
@@ -69,7 +69,7 @@ def _facet(results: StudyResults, settings: PublishedTableSettings) -> str:
     return next((facet.id for facet in facets if settings.rows[-1] in facet.levels), "")
 
 
-def _unplaced(results: StudyResults, item: str, facet: str) -> UnplacedItem:
+def _describe_unplaced(results: StudyResults, item: str, facet: str) -> UnplacedItem:
     coded, known = results.coded.items[item], results.known[item]
     verb, thing = coded.phrase
     label = ", ".join(part for part in (verb, thing, results.coded.book.path_name(coded.code)) if part)
@@ -137,7 +137,7 @@ def _of_raters(computed: Computed) -> Iterator[str]:
 
 def _of_round(computed: Computed, state: State, name: str, round_state: RoundState) -> str:
     """Describes a closed round: how well its raters agreed, and how many disagreements were settled."""
-    sentences = [_alike(agreement) for of, agreement in computed.agreements if of == name]
+    sentences = [_describe_kappa(agreement) for of, agreement in computed.agreements if of == name]
     disputed = list_disagreements(state, name)
     cases = {case.item for case in disputed}
     unsettled = len({case.item for case in disputed if case.decision is None})
@@ -146,7 +146,7 @@ def _of_round(computed: Computed, state: State, name: str, round_state: RoundSta
     return f"Judgement: in {name} {len(round_state.slots)} raters reached {series(sentences)}{differed}."
 
 
-def _alike(agreement: Agreement) -> str:
+def _describe_kappa(agreement: Agreement) -> str:
     value = agreement.kappa
     if value.value is None:
         return f"no defined kappa on {agreement.facet} ({value.undefined})"

@@ -126,7 +126,7 @@ def _count(computed: Computed, settings: ValueSettings) -> Value:
     return Value(settings.name, settings.claim, str(count), count, selection=Selection(where))
 
 
-def _distinct(computed: Computed, settings: ValueSettings) -> Value:
+def _count_distinct(computed: Computed, settings: ValueSettings) -> Value:
     decided = _results(computed).decided
     where = (*_conditions(settings.among), *_conditions(settings.where))
     codes = decided.get_attribute(settings.of or "").codes[decided.build_mask(where)]
@@ -232,7 +232,7 @@ def _of_round(count: Callable[[State, str], int]) -> Callable[[Computed, ValueSe
     return value
 
 
-def _kept(state: State, name: str) -> int:
+def _count_kept(state: State, name: str) -> int:
     chosen = kept_items(state, name)
     if chosen is None:
         raise _Missing(f"the round {name} is not settled")
@@ -261,7 +261,7 @@ def _posts(key: str) -> Callable[[Computed, ValueSettings], Value]:
 _KINDS: Mapping[str, Callable[[Computed, ValueSettings], Value]] = {
     "share": _share,
     "count": _count,
-    "distinct": _distinct,
+    "distinct": _count_distinct,
     "rank": _rank,
     "median": _median,
     "correlation": _correlation,
@@ -272,8 +272,8 @@ _KINDS: Mapping[str, Callable[[Computed, ValueSettings], Value]] = {
     "round_items": _of_round(lambda state, name: len(state.rounds[name].plan.items)),
     "sets": _of_round(lambda state, name: len(state.rounds[name].sets)),
     "set_size": _of_round(lambda state, name: state.rounds[name].plan.set_size),
-    "kept": _of_round(_kept),
-    "excluded": _of_round(lambda state, name: len(state.rounds[name].plan.items) - _kept(state, name)),
+    "kept": _of_round(_count_kept),
+    "excluded": _of_round(lambda state, name: len(state.rounds[name].plan.items) - _count_kept(state, name)),
     "step": _step,
     "questions": _posts("questions"),
     "answers": _posts("answers"),

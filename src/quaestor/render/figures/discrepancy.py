@@ -87,7 +87,7 @@ def _describe(sets: Sequence[SetCurve]) -> str:
     if len(sets) == 1:
         ending = f"In set {first.set} they are {percent(first.discrepancy)} and {percent(first.incompatibility)}."
     else:
-        closed = next((group.set for group in sets if _closed_from(sets, group.set)), None)
+        closed = next((group.set for group in sets if _is_zero_from(sets, group.set)), None)
         ending = (
             f"From set {first.set} to set {last.set} discrepancy goes from {percent(first.discrepancy)} to "
             f"{percent(last.discrepancy)} and incompatibility from {percent(first.incompatibility)} to "
@@ -101,5 +101,5 @@ def _describe(sets: Sequence[SetCurve]) -> str:
     )
 
 
-def _closed_from(sets: Sequence[SetCurve], number: int) -> bool:
+def _is_zero_from(sets: Sequence[SetCurve], number: int) -> bool:
     return all(group.discrepancy == group.incompatibility == 0 for group in sets if group.set >= number)

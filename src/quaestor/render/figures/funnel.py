@@ -42,7 +42,7 @@ def draw_funnel(
     below = 24 if note else 0
     frame = Frame(16, 12, 16, 12, _ROW * (len(steps) + len(pending) - 1) + _BAR + 4 + below)
     most = max(step.count for step in steps)
-    room = _room(steps, most, frame.width - _LABEL - 10)
+    room = _longest_bar(steps, most, frame.width - _LABEL - 10)
     widths = [room * step.count / most if most else 0.0 for step in steps]
     widths = [max(width, 1.5) if step.count else 0.0 for width, step in zip(widths, steps, strict=True)]
     canvas = Canvas()
@@ -83,12 +83,12 @@ def _write_title(canvas: Canvas, title: str, middle: float) -> None:
         canvas.text(_LABEL - 14, middle + (at - (len(lines) - 1) / 2) * 15, words, align="right")
 
 
-def _room(steps: Sequence[FunnelStep], most: int, width: float) -> float:
+def _longest_bar(steps: Sequence[FunnelStep], most: int, width: float) -> float:
     """Returns the length of the longest bar that leaves room for the text next to every bar."""
-    widths = [text_width(count(steps[0].count), 14, bold=True)]
-    widths += [text_width(_loss(step.count, before.count), SMALL) for before, step in pairwise(steps)]
+    labels = [text_width(count(steps[0].count), 14, bold=True)]
+    labels += [text_width(_loss(step.count, before.count), SMALL) for before, step in pairwise(steps)]
     return min(
-        (width - width) * most / step.count if step.count else width for width, step in zip(widths, steps, strict=True)
+        (width - label) * most / step.count if step.count else width for label, step in zip(labels, steps, strict=True)
     )
 
 

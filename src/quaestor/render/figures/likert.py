@@ -160,15 +160,15 @@ def choose_colors(steps: int, middle: float) -> list[str]:
 
 def _ramp(first: str, last: str, steps: int) -> list[str]:
     if steps == 1:
-        return [_between(first, last, 0.35 if (first, last) == LOW else 0.65)]
-    return [_between(first, last, at / (steps - 1)) for at in range(steps)]
+        return [_mix_colours(first, last, 0.35 if (first, last) == LOW else 0.65)]
+    return [_mix_colours(first, last, at / (steps - 1)) for at in range(steps)]
 
 
 def _shades(steps: int) -> list[str]:
-    return [_between(HIGH[1], "#f3e6df", at / max(steps - 1, 1)) for at in range(steps)]
+    return [_mix_colours(HIGH[1], "#f3e6df", at / max(steps - 1, 1)) for at in range(steps)]
 
 
-def _between(first: str, second: str, part: float) -> str:
+def _mix_colours(first: str, second: str, part: float) -> str:
     pairs = [(int(first[at : at + 2], 16), int(second[at : at + 2], 16)) for at in (1, 3, 5)]
     return "#" + "".join(f"{round(low + (high - low) * part):02x}" for low, high in pairs)
 
@@ -237,7 +237,7 @@ def _bars(values: list[dict[str, Any]], low: float, high: float) -> alt.Chart:
     bars: alt.Chart = (
         chart(values)
         .mark_rect(stroke=PAPER, strokeWidth=1)
-        .encode(x=_across(low, high), x2="end:Q", y=_DOWN, y2="bottom:Q", fill=alt.Fill("fill:N", scale=None))
+        .encode(x=_build_axis(low, high), x2="end:Q", y=_DOWN, y2="bottom:Q", fill=alt.Fill("fill:N", scale=None))
     )
     return bars
 
@@ -249,14 +249,14 @@ def _middle_line(layout: _Layout, rows: Sequence[ScaleRow], low: float, high: fl
         answered = [top for top, row in zip(layout.tops, rows, strict=True) if row.base]
         ends = [{"start": 0, "top": top - 2, "bottom": top + _BAR + 4} for top in answered]
     rule = chart(ends).mark_rule(color=INK, strokeWidth=1)
-    line: alt.Chart = rule.encode(x=_across(low, high), y=_DOWN, y2="bottom:Q")
+    line: alt.Chart = rule.encode(x=_build_axis(low, high), y=_DOWN, y2="bottom:Q")
     return line
 
 
 _DOWN = alt.Y("top:Q", scale=None, axis=None)
 
 
-def _across(low: float, high: float) -> alt.X:
+def _build_axis(low: float, high: float) -> alt.X:
     """Returns the axis of shares on both sides of the middle, labelled without minus signs.
 
     Keywords are used instead of Altair's setters (`alt.X(…).scale(…)`), which are not thread-safe.

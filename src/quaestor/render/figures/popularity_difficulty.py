@@ -106,7 +106,7 @@ def place_labels(
     spots = []
     for label in labels:
         for spot, box in _candidates(label, height):
-            if _inside(box, room) and not any(_overlap(box, other) for other in occupied):
+            if _fits_inside(box, room) and not any(_overlap(box, other) for other in occupied):
                 occupied.append(box)
                 spots.append(spot)
                 break
@@ -138,7 +138,7 @@ def _candidates(label: Label, height: float) -> list[tuple[Spot, Rectangle]]:
     return labels
 
 
-def _inside(box: Rectangle, room: Rectangle) -> bool:
+def _fits_inside(box: Rectangle, room: Rectangle) -> bool:
     across = room.x <= box.x and box.x + box.width <= room.x + room.width
     return across and room.y <= box.y and box.y + box.height <= room.y + room.height
 

@@ -37,7 +37,7 @@ def draw_process(
             _head(canvas, stage, start + at + 1, x, top, first, width)
             bottoms.append(_column(canvas, stage, x, first, width))
             if at:
-                _lead_over(canvas, stage, x, width, first, bottoms[at - 1])
+                _draw_arrow_to_next(canvas, stage, x, width, first, bottoms[at - 1])
         end = (len(row) - 1) * (width + _GUTTER) + _STEM
         _arrow(canvas, [(end, bottoms[-1]), (end, bottoms[-1] + _ARROW - 4)])
         top = max(bottoms) + (_ARROW + 4 if last else _BELOW)
@@ -84,7 +84,9 @@ def _outcome(canvas: Canvas, step: ProcessStep, x: float, y: float, width: float
         canvas.text(x + _STEM + 10, y + _ARROW / 2 - 1, words, color=ACCENT, bold=True)
 
 
-def _lead_over(canvas: Canvas, following: ProcessStage, x: float, width: float, first: float, bottom: float) -> None:
+def _draw_arrow_to_next(
+    canvas: Canvas, following: ProcessStage, x: float, width: float, first: float, bottom: float
+) -> None:
     """Draws the arrow from the last box of a stage to the first box of the next."""
     start, corner = x - _GUTTER - width + _STEM, x - _GUTTER / 2
     entry = first + (len(_rows(following.steps[0], width)) * _ROW + 2 * _PAD) / 2

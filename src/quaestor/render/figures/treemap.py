@@ -65,7 +65,7 @@ def squarify(weights: Sequence[float], x: float, y: float, width: float, height:
     while start < len(order):
         left = math.fsum(shares[start:])
         end = _row_end(shares, start, room, left)
-        row, room = _lay(shares[start:end], room, left, last=end == len(order))
+        row, room = _lay_out_row(shares[start:end], room, left, last=end == len(order))
         for index, rectangle in zip(order[start:end], row, strict=True):
             placed[index] = rectangle
         start = end
@@ -91,7 +91,9 @@ def _row_end(shares: Sequence[float], start: int, room: Rectangle, left: float) 
     return len(shares)
 
 
-def _lay(shares: Sequence[float], room: Rectangle, left: float, *, last: bool) -> tuple[list[Rectangle], Rectangle]:
+def _lay_out_row(
+    shares: Sequence[float], room: Rectangle, left: float, *, last: bool
+) -> tuple[list[Rectangle], Rectangle]:
     """Returns the rectangles of a row along the shorter side of the room, and the remaining room."""
     total = math.fsum(shares)
     part = 1.0 if last else total / left

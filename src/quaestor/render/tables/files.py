@@ -58,10 +58,10 @@ def _header(table: Table, *, titled: bool) -> list[str]:
         names += [
             f"{column.key}: {part}" if (number or named) and part else column.key for number, part in enumerate(parts)
         ]
-    return list(_distinct(names))
+    return list(_number_repeated_names(names))
 
 
-def _distinct(names: list[str]) -> Iterator[str]:
+def _number_repeated_names(names: list[str]) -> Iterator[str]:
     """Numbers repeated names, so that each column has its own."""
     used_names: set[str] = set()
     for name in names:

@@ -51,7 +51,7 @@ def to_html(table: Table, link: Link | None = None) -> str:
             *_body(table, link),
             "</table>",
             "</div>",
-            *_below(table),
+            *_write_notes(table),
             "</figure>",
             "",
         ]
@@ -74,7 +74,7 @@ def _text(text: str) -> str:
     return escape(one_line(text))
 
 
-def _marked(text: str, notes: tuple[str, ...]) -> str:
+def _add_marks(text: str, notes: tuple[str, ...]) -> str:
     marks = join_marks(notes)
     return f"{text}<sup>{escape(marks)}</sup>" if marks else text
 
@@ -134,7 +134,7 @@ def _part_widths(table: Table) -> _Widths:
 
 
 def _row(table: Table, row: Row, widths: _Widths, link: Link | None) -> str:
-    title = _marked(_text(row.title), row.notes)
+    title = _add_marks(_text(row.title), row.notes)
     cells = [f'<th scope="row" dir="auto">{title}</th>' if title else "<td></td>"]
     for column, cell, parts in zip(table.columns, row.cells, widths, strict=True):
         cells.append(_cell(column, cell, parts, build_address(table, row.key, column, cell, link)))
@@ -148,18 +148,18 @@ def _cell(column: Column, cell: Cell, widths: list[int], address: str) -> str:
         text = escape(part_text(cell, number))
         if text and address:
             text, address = f'<a href="{escape(address)}">{text}</a>', ""
-        parts.append(f'<span class="part{_room(column, width)}">{text}</span>' if number else text)
+        parts.append(f'<span class="part{_width_class(column, width)}">{text}</span>' if number else text)
     if not column.numeric:
         parts = [part for part in parts if not part.endswith("></span>")]
     kind = ' class="number"' if column.numeric else ' dir="auto"'
-    return f"<td{kind}>{_marked(' '.join(parts), cell.notes)}</td>"
+    return f"<td{kind}>{_add_marks(' '.join(parts), cell.notes)}</td>"
 
 
-def _room(column: Column, width: int) -> str:
+def _width_class(column: Column, width: int) -> str:
     return f" wide-{width}" if column.numeric and 0 < width <= _WIDEST_PART else ""
 
 
-def _below(table: Table) -> Iterator[str]:
+def _write_notes(table: Table) -> Iterator[str]:
     if table.footnotes:
         yield '<ul class="footnotes">'
         for mark, text in table.footnotes.items():

@@ -247,7 +247,7 @@ def _table(table: Table, link: Link | None) -> Iterator[str]:
     yield rf"\begin{{tabular}}{{{build_column_spec(table)}}}"
     yield from [r"\toprule", *_heading(table), r"\midrule", *_body(table, link), r"\bottomrule"]
     yield r"\end{tabular}}"
-    yield from _below(table)
+    yield from _write_notes(table)
     yield r"\end{table}"
 
 
@@ -262,7 +262,7 @@ def _long_table(table: Table, link: Link | None) -> Iterator[str]:
     yield from [r"\midrule", r"\endfoot", r"\bottomrule", r"\endlastfoot"]
     yield from _body(table, link)
     yield r"\end{longtable}"
-    yield from _below(table)
+    yield from _write_notes(table)
     yield r"\par}"
 
 
@@ -273,13 +273,13 @@ def _heading(table: Table) -> Iterator[str]:
         for span in group_columns(table):
             width = sum(islice(widths, len(span.columns)))
             end = _EDGE if place + width - 2 == sum(counts) else ""
-            over.append(_across(width, "c" + end, latex_text(span.title)))
+            over.append(_merge_cells(width, "c" + end, latex_text(span.title)))
             if span.title:
                 rules.append(rf"\cmidrule(lr){{{place}-{place + width - 1}}}")
             place += width
         yield rf"{' & '.join(over)} \\ {' '.join(rules)}"
     titles = [
-        _across(count, ("r" if column.numeric else "l") + end, _column_title(column))
+        _merge_cells(count, ("r" if column.numeric else "l") + end, _column_title(column))
         for column, count, end in zip(table.columns, counts, _ends(counts), strict=True)
     ]
     yield rf"{' & '.join([latex_text(table.stub), *titles])} \\"
@@ -299,7 +299,7 @@ def _column_title(column: Column) -> str:
     return rf"\begin{{tabular}}[b]{{@{{}}r@{{}}}}{title}\end{{tabular}}"
 
 
-def _across(width: int, side: str, text: str) -> str:
+def _merge_cells(width: int, side: str, text: str) -> str:
     if not text:
         return " & " * (width - 1)
     return rf"\multicolumn{{{width}}}{{{side}}}{{{text}}}"
@@ -324,7 +324,7 @@ def _rows(table: Table, group: Group, link: Link | None, *, ruled: bool) -> Iter
         if row.total and ruled and not indent:
             yield r"\midrule"
         ruled = not row.total
-        cells = [indent + _add_marks(latex_text(row.title), row, _raised(row.notes))]
+        cells = [indent + _add_marks(latex_text(row.title), row, _format_marks(row.notes))]
         for column, cell, count in zip(table.columns, row.cells, count_subcolumns(table), strict=True):
             cells += _parts(row, column, cell, count, build_address(table, row.key, column, cell, link))
         yield rf"{' & '.join(cells)} \\"
@@ -341,12 +341,12 @@ def _parts(row: Row, column: Column, cell: Cell, count: int, address: str) -> li
         shown[first] = rf"\href{{{latex_address(address)}}}{{{shown[first]}}}"
     if not column.numeric:
         shown = [" ".join(shown)]
-    raised = _raised(cell.notes)
+    raised = _format_marks(cell.notes)
     suffix = rf"\rlap{{{raised}}}" if raised and column.numeric else raised
     return [_add_marks(text, row, suffix if number == len(shown) - 1 else "") for number, text in enumerate(shown)]
 
 
-def _raised(notes: tuple[str, ...]) -> str:
+def _format_marks(notes: tuple[str, ...]) -> str:
     marks = join_marks(notes)
     return rf"\textsuperscript{{{latex_text(marks)}}}" if marks else ""
 
@@ -355,7 +355,7 @@ def _add_marks(text: str, row: Row, raised: str) -> str:
     return (rf"\textbf{{{text}}}" if row.total and text else text) + raised
 
 
-def _below(table: Table) -> Iterator[str]:
+def _write_notes(table: Table) -> Iterator[str]:
     notes = [rf"\textsuperscript{{{latex_text(mark)}}}~{latex_text(text)}" for mark, text in table.footnotes.items()]
     notes += [latex_text(note) for note in table.notes if one_line(note)]
     if notes:

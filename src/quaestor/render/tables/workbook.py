@@ -89,7 +89,7 @@ class _Sheet:
                 self._line += 1
             for row in group.rows:
                 self._row(row, indent=1 if one_line(group.title) else 0)
-        self._below()
+        self._write_notes()
         self._widths()
 
     def _format(self, **properties: Any) -> Any:
@@ -109,7 +109,7 @@ class _Sheet:
             for span in group_columns(self._table):
                 width = sum(islice(counts, len(span.columns)))
                 if span.title:
-                    self._across(place, width, span.title, bold=True, align="center", bottom=1)
+                    self._merge_cells(place, width, span.title, bold=True, align="center", bottom=1)
                 place += width
             self._line += 1
         several = any(count > 1 for count in self._counts)
@@ -117,7 +117,7 @@ class _Sheet:
         self._text(0, self._table.stub, bold=True, **rule)
         place = 1
         for column, count in zip(self._table.columns, self._counts, strict=True):
-            self._across(place, count, column.title, bold=True, align=_side(column), text_wrap=True, **rule)
+            self._merge_cells(place, count, column.title, bold=True, align=_side(column), text_wrap=True, **rule)
             place += count
         self._line += 1
         if several:
@@ -132,7 +132,7 @@ class _Sheet:
             place += count
         self._line += 1
 
-    def _across(self, column: int, width: int, text: str, **properties: Any) -> None:
+    def _merge_cells(self, column: int, width: int, text: str, **properties: Any) -> None:
         if width > 1:
             last = column + width - 1
             self._sheet.merge_range(self._line, column, self._line, last, "", self._format(**properties))
@@ -171,7 +171,7 @@ class _Sheet:
         whole = address if "://" in address else f"external:./{address.removeprefix('./')}"
         self._sheet.write_url(self._line, column, whole, None, "")
 
-    def _below(self) -> None:
+    def _write_notes(self) -> None:
         self._line += 1
         table = self._table
         for text in (*(f"{mark} {text}" for mark, text in table.footnotes.items()), *filter(one_line, table.notes)):
@@ -209,7 +209,7 @@ def number_format(value: Number, text: str, mark: str = "") -> str | None:
         return None
     suffix = f" {mark}" if mark else ""
     # With a single section the spreadsheet would add its own sign to a negative number.
-    sections = [shape + _quoted(suffix) for shape in _shape(value, text)] or [_quoted(text + suffix)] * 3
+    sections = [shape + _quote_literal(suffix) for shape in _shape(value, text)] or [_quote_literal(text + suffix)] * 3
     pattern = ";".join(sections)
     return pattern if len(pattern) <= _LONGEST else None
 
@@ -235,6 +235,6 @@ def _shape(value: Number, text: str) -> list[str]:
     return [shape, f'"−"{shape}'] if printed["sign"] == "−" else [shape]
 
 
-def _quoted(text: str) -> str:
+def _quote_literal(text: str) -> str:
     """Quotes literal text in a number format."""
     return "".join(f'"{part}"' if part != '"' else r"\"" for part in re.split('(")', text) if part)

@@ -22,7 +22,7 @@ def _facet_kinds() -> Mapping[str, Any]:
     return kinds
 
 
-def _one_of(name: str, known: Collection[str]) -> str:
+def _require_known(name: str, known: Collection[str]) -> str:
     """Rejects an unknown name like a literal type would, so that the message lists what is allowed."""
     if name not in known:
         raise PydanticKnownError("literal_error", {"expected": ", ".join(map(repr, known))})
@@ -45,7 +45,7 @@ class FacetSettings(Settings):
     @field_validator("kind")
     @classmethod
     def _is_known(cls, kind: str) -> str:
-        return _one_of(kind, _facet_kinds())
+        return _require_known(kind, _facet_kinds())
 
     @model_validator(mode="after")
     def _can_be_answered(self) -> Self:
@@ -85,7 +85,7 @@ class RoundItems(Settings):
     set_size: Annotated[int, Field(ge=1)] | None = None
 
     @model_validator(mode="after")
-    def _come_from_one_place(self) -> Self:
+    def _check_origin(self) -> Self:
         if sum(bool(source) for source in (self.after, self.sample, self.kept_by, self.again)) != 1:
             raise ValueError("items need exactly one of after, sample, kept_by or again")
         if self.size is not None and self.again is None:
@@ -126,7 +126,7 @@ class RoundSettings(Settings):
     @field_validator("statistic")
     @classmethod
     def _can_be_reported(cls, statistic: str) -> str:
-        return _one_of(statistic, list_reportable())
+        return _require_known(statistic, list_reportable())
 
     @field_validator("round")
     @classmethod
@@ -150,5 +150,5 @@ class RoundSettings(Settings):
         if self.settle in ("tie-breaker", "two-step") and self.tie_breaker is None:
             raise ValueError(f"settle = {self.settle!r} needs a tie_breaker: name one")
         if self.measured is not None and self.measured not in self.facets:
-            raise ValueError(f"measured is {self.measured!r}, allowed: {', '.join(self.facets)}")
+            raise ValueError(f"measured is {self.measured!r}; choose from: {', '.join(self.facets)}")
         return self

@@ -13,7 +13,7 @@ TableKind = Literal[
     "counts", "codes", "medians", "summaries", "correlations", "measures", "comparison", "association", "trends",
     "filter",
 ]  # fmt: skip
-Where = dict[Name, tuple[Name, ...]]
+Conditions = dict[Name, tuple[Name, ...]]
 
 
 class PublishedTableSettings(Settings):
@@ -25,7 +25,7 @@ class PublishedTableSettings(Settings):
     rows: Annotated[tuple[Name, ...], Field(max_length=2)] = ()
     """One attribute, or two: groups and the rows in them."""
     columns: Name | None = None
-    where: Where = Field(default_factory=dict)
+    where: Conditions = Field(default_factory=dict)
     measures: tuple[Name, ...] = ()
     against: tuple[tuple[Name, Name], ...] = ()
     """For correlations: pairs of columns; `total` means all columns together."""
@@ -72,8 +72,8 @@ class ValueSettings(Settings):
         "agreement", "disagreements", "round_items", "sets", "set_size", "excluded", "kept", "step",
         "questions", "answers",
     ]  # fmt: skip
-    where: Where = Field(default_factory=dict)
-    among: Where = Field(default_factory=dict)
+    where: Conditions = Field(default_factory=dict)
+    among: Conditions = Field(default_factory=dict)
     of: Name | None = None
     """The attribute that is counted or ranked, or the measure."""
     measure: Name | None = None
@@ -144,7 +144,7 @@ class FindingSettings(Settings):
             raise ValueError(f"the sentence formats a value ({specs[0]!r}): write only its name, as in {{{used[0]}}}")
         for field in used:
             if field not in names:
-                raise ValueError(f"the sentence contains {{{field}}}, which is no value, allowed: {', '.join(names)}")
+                raise ValueError(f"the sentence contains {{{field}}}, not a value; choose from: {', '.join(names)}")
         return self
 
 

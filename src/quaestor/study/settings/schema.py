@@ -39,7 +39,7 @@ class StoreSettings(Settings):
     def _names_a_store(cls, address: str | None) -> str | None:
         # The address is not shown: it may hold a password.
         if address is not None and not _FORMS.fullmatch(address):
-            raise ValueError('"sqlite:///FILE", "postgresql://USER@HOST/DATABASE" or "${NAME}" is allowed')
+            raise ValueError('write "sqlite:///FILE", "postgresql://USER@HOST/DATABASE" or "${NAME}"')
         return address
 
 
@@ -154,7 +154,7 @@ class StudySettings(Settings):
 def _unknown(key: str, value: str, allowed: Any) -> str:
     options = sort_by_similarity(value, allowed)
     return (
-        f"{key} is {value!r}, allowed: {join_with_or(options)}"
+        f"{key} is {value!r}; choose from: {join_with_or(options)}"
         if options
         else f"{key} is {value!r}, but none is defined"
     )
@@ -186,33 +186,33 @@ def explain(error: ErrorDetails, model: type[BaseModel], raw: Mapping[str, Any] 
             for part in str(context.get("expected") or context["expected_tags"]).replace(" or ", ", ").split(",")
         ]
         where = f"{key}.kind" if kind == "union_tag_invalid" else key
-        return f"{where} is {tag!r}, allowed: {suggest(str(tag), options)}"
+        return f"{where} is {tag!r}; choose from: {suggest(str(tag), options)}"
     if kind == "union_tag_not_found":
-        return f"{key}.kind is missing, allowed: {join_with_or(source_kind_names())}"
+        return f"{key}.kind is missing; choose from: {join_with_or(source_kind_names())}"
     if kind == "value_error":
         text = str(context["error"])
         return text if not location else f"{key}: {text}"
     message = _TYPES.get(kind) or error["msg"][:1].lower() + error["msg"][1:]
-    return f"{key} is {_shown(value)}, {message}"
+    return f"{key} is {_format_value(value)}: {message}"
 
 
 _TYPES = {
-    "string_type": "a text in quotes is allowed",
-    "int_type": "a whole number is allowed",
-    "int_from_float": "a whole number is allowed",
-    "float_type": "a number is allowed",
-    "bool_type": "true or false is allowed",
-    "bool_parsing": "true or false is allowed",
-    "int_parsing": "a whole number is allowed",
-    "tuple_type": "a list in square brackets is allowed",
-    "dict_type": "a table of keys is allowed",
-    "model_type": "a table of keys is allowed",
-    "date_type": "a date such as 2021-09-06 is allowed",
-    "date_from_datetime_parsing": "a date such as 2021-09-06 is allowed",
+    "string_type": "write a text in quotes",
+    "int_type": "write a whole number",
+    "int_from_float": "write a whole number",
+    "float_type": "write a number",
+    "bool_type": "write true or false",
+    "bool_parsing": "write true or false",
+    "int_parsing": "write a whole number",
+    "tuple_type": "write a list in square brackets",
+    "dict_type": "write a table of keys",
+    "model_type": "write a table of keys",
+    "date_type": "write a date such as 2021-09-06",
+    "date_from_datetime_parsing": "write a date such as 2021-09-06",
 }
 
 
-def _shown(value: Any) -> str:
+def _format_value(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     text = repr(value)
@@ -233,7 +233,7 @@ def _keys_at(model: Any, location: tuple[int | str, ...], raw: Mapping[str, Any]
         options = [load_source_kind(raw["sources"][location[1]]["kind"]).settings]
         location = location[2:]
     for part in location:
-        options = [inner for option in options for inner in _inside(option, part)]
+        options = [inner for option in options for inner in _list_part_types(option, part)]
     return sorted({key for option in options for key in _fields(option)})
 
 
@@ -243,7 +243,7 @@ def _fields(option: Any) -> list[str]:
     return []
 
 
-def _inside(option: Any, part: int | str) -> list[Any]:
+def _list_part_types(option: Any, part: int | str) -> list[Any]:
     """Returns the possible types of a part of a type, through unions, lists and tables."""
     if isinstance(option, type) and issubclass(option, BaseModel):
         for name, field in option.model_fields.items():

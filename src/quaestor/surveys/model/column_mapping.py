@@ -186,7 +186,7 @@ def _check_values(settings: MappingSettings, questionnaire: Questionnaire, path:
         for cell, code in values.items():
             if code not in known:
                 options = join_with_or(sort_by_similarity(code, known)[:LISTED]) or "none"
-                raise InputError(f"{path}, values.{name}: {cell!r} is mapped to {code!r}, allowed: {options}")
+                raise InputError(f"{path}, values.{name}: {cell!r} is mapped to {code!r}; choose from: {options}")
 
 
 def _explain(error: ValidationError) -> str:

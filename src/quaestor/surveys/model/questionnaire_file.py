@@ -157,7 +157,7 @@ def _read(raw: Mapping[str, Any], name: str, where: str, language: str) -> Quest
     chosen = language or settings.survey.languages[0]
     if chosen not in settings.survey.languages:
         options = suggest(chosen, settings.survey.languages)
-        raise InputError(f"{where}: the language {chosen!r} is not defined, allowed: {options}")
+        raise InputError(f"{where}: the language {chosen!r} is not defined; choose from: {options}")
     try:
         return _Reader(settings, chosen).questionnaire(name)
     except InputError as error:

@@ -54,7 +54,7 @@ class SurveyLine:
 
     name: str
     title: str
-    stands: SurveyStatus
+    survey_status: SurveyStatus
     file: SurveyFile
     closes: str
     most: int | None
@@ -65,26 +65,26 @@ class SurveyLine:
 
     @property
     def status(self) -> str:
-        return self.stands.status
+        return self.survey_status.status
 
     @property
     def version(self) -> int | None:
-        return self.stands.version
+        return self.survey_status.version
 
     @property
     def changed(self) -> bool:
         """Tells whether the file differs from the opened version."""
-        return self.stands.changed
+        return self.survey_status.changed
 
     @property
     def tally(self) -> list[tuple[ResponseStatus, str, int]]:
         """Returns the number of responses by status, finished first, each with a label."""
-        responses = self.stands.responses
+        responses = self.survey_status.responses
         return [(status, words, responses[status]) for status, words in STANDING_WORDS.items()]
 
     @property
     def responses(self) -> int:
-        return sum(self.stands.responses.values())
+        return sum(self.survey_status.responses.values())
 
     @property
     def has_page(self) -> bool:
@@ -104,7 +104,11 @@ class SurveyLine:
         if self.status == DRAFT:
             return "Fix its problems" if self.file.grave else "Check the preview, then open it"
         if self.status == CLOSED:
-            return "Read the results" if self.stands.responses[ResponseStatus.FINISHED] else "Open it again if needed"
+            return (
+                "Read the results"
+                if self.survey_status.responses[ResponseStatus.FINISHED]
+                else "Open it again if needed"
+            )
         if self.changed:
             return "The file has changed: open the new version, or restore the file"
         if not self.takes_more:
@@ -209,7 +213,7 @@ def _line(study: Study, surveys: Surveys | None, name: str, checked: bool = Fals
     return SurveyLine(
         name=name,
         title=questionnaire.title if questionnaire else name,
-        stands=read_status(surveys, name) if surveys and was_opened else SurveyStatus(name),
+        survey_status=read_status(surveys, name) if surveys and was_opened else SurveyStatus(name),
         file=file,
         closes=questionnaire.closes if questionnaire else "",
         most=questionnaire.most if questionnaire else None,

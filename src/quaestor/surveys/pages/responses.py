@@ -116,9 +116,9 @@ def response_list(
 ) -> ResponseList:
     """Returns responses by status, or those that are flagged, undecided or left out."""
     if standing and standing not in list(ResponseStatus):
-        raise InputError(f"unknown status {standing[:60]!r}, allowed: {', '.join(ResponseStatus)}")
+        raise InputError(f"unknown status {standing[:60]!r}; choose from: {', '.join(ResponseStatus)}")
     if shown and shown not in SHOWN:
-        raise InputError(f"unknown filter {shown[:60]!r}, allowed: {', '.join(SHOWN)}")
+        raise InputError(f"unknown filter {shown[:60]!r}; choose from: {', '.join(SHOWN)}")
     decisions = surveys.fielding(name).decisions
     left_out = {response for response, decision in decisions.items() if not decision.keep}
     among = {FLAGGED: set(reasons), UNDECIDED: set(reasons) - set(decisions), LEFT_OUT: left_out}.get(shown)

@@ -50,11 +50,11 @@ class AgreementPages(Pages):
     async def agreement(self, request: Request) -> Response:
         """Shows the agreement on one facet; asks for confirmation before the first view."""
         name, who = request.path_params["name"], require_visitor(request).name
-        look = await self.work(lambda: self._look(name, who))
+        look = await self.work(lambda: self._find_access(name, who))
         if look.may != "now":
-            return self._asked_first(request, name, look)
+            return self._show_question(request, name, look)
         coding = self._coding
-        selection = _asked(request)
+        selection = _parse_request(request)
         view = await self.work(lambda: build_agreement_view(coding, name, who, selection))
         return self.page(request, "agreement.html", {"view": view, **_links(request, name, view)})
 
@@ -65,15 +65,15 @@ class AgreementPages(Pages):
         try:
             await self.work(lambda: record_agreement_view(coding, name, who))
         except QuaestorError as error:
-            look = await self.work(lambda: self._look(name, who))
-            return self._asked_first(request, name, look, str(error), refusal_status(error))
+            look = await self.work(lambda: self._find_access(name, who))
+            return self._show_question(request, name, look, str(error), refusal_status(error))
         return self.go(request, "agreement", name=name)
 
-    def _look(self, name: str, who: str) -> AgreementAccess:
+    def _find_access(self, name: str, who: str) -> AgreementAccess:
         with self._coding.locked_state() as state:
             return find_access(state, name, who, self._coding.lead)
 
-    def _asked_first(
+    def _show_question(
         self, request: Request, name: str, look: AgreementAccess, refused: str = "", status: int | None = None
     ) -> Response:
         context = {"round": name, "look": look, "refused": refused}
@@ -82,7 +82,7 @@ class AgreementPages(Pages):
     async def confused(self, request: Request) -> Response:
         """Lists the items behind a cell of the confusion matrix or behind a pair of confused codes."""
         name, who = request.path_params["name"], require_visitor(request).name
-        selection, query = _asked(request), request.query_params
+        selection, query = _parse_request(request), request.query_params
         first, second, either = query.get("first", ""), query.get("second", ""), query.get("either") == "yes"
         page = parse_page_number(request)
         desk = self.session.desk
@@ -109,19 +109,19 @@ class AgreementPages(Pages):
 
     async def as_json(self, request: Request) -> Response:
         """Returns the same JSON as `quaestor agreement --json`."""
-        agreements = await self._all(request)
+        agreements = await self._list_agreements(request)
         values = [round_agreement.about | to_json(round_agreement.agreement) for round_agreement in agreements]
-        headers = _saved(request, "agreement", "json")
+        headers = _download_headers(request, "agreement", "json")
         return await self.work(lambda: JSONResponse(values[0] if len(values) == 1 else values, headers=headers))
 
     async def as_csv(self, request: Request) -> Response:
-        rows = build_csv_rows(await self._all(request))
+        rows = build_csv_rows(await self._list_agreements(request))
         lines = [list(rows[0]) if rows else ["round"], *([str(value) for value in row.values()] for row in rows)]
-        return await self.work(lambda: _csv(lines, _saved(request, "agreement", "csv")))
+        return await self.work(lambda: _csv(lines, _download_headers(request, "agreement", "csv")))
 
     async def matrix(self, request: Request) -> Response:
         """Exports the confusion matrix of two raters on one facet."""
-        agreements = await self._all(request)
+        agreements = await self._list_agreements(request)
         tables = [
             round_agreement.agreement.confusion
             for round_agreement in agreements
@@ -129,10 +129,12 @@ class AgreementPages(Pages):
         ]
         if len(tables) != 1:
             raise InputError("a confusion matrix needs one facet and two raters: name the facet")
-        return await self.work(lambda: _csv(build_matrix_rows(tables[0]), _saved(request, "confusion", "csv")))
+        return await self.work(
+            lambda: _csv(build_matrix_rows(tables[0]), _download_headers(request, "confusion", "csv"))
+        )
 
-    async def _all(self, request: Request) -> list[RoundAgreement]:
-        name, who, selection = request.path_params["name"], require_visitor(request).name, _asked(request)
+    async def _list_agreements(self, request: Request) -> list[RoundAgreement]:
+        name, who, selection = request.path_params["name"], require_visitor(request).name, _parse_request(request)
         coding = self._coding
         facets = [selection.facet] if selection.facet else []
         return await self.work(
@@ -140,7 +142,7 @@ class AgreementPages(Pages):
         )
 
 
-def _asked(request: Request) -> AgreementRequest:
+def _parse_request(request: Request) -> AgreementRequest:
     query = request.query_params
     version = query.get("version", "").strip()
     number = parse_whole_number(version)
@@ -174,7 +176,7 @@ def _item_link(request: Request, name: str, facet: str, item: str) -> str:
     return link_to(request, "item", query) or link_to(request, "disagreements", {**query, "facet": facet}, name=name)
 
 
-def _saved(request: Request, what: str, ending: str) -> dict[str, str]:
+def _download_headers(request: Request, what: str, ending: str) -> dict[str, str]:
     name = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in request.path_params["name"])
     return {"Content-Disposition": f'attachment; filename="{what}-{name}.{ending}"'}
 

@@ -161,7 +161,7 @@ class SettlingPages(CasePages):
         try:
             await self.work(lambda: comment_case(self.coding, name, who, item, facet, text, key=key))
         except QuaestorError as error:
-            return await self._refused(request, error, form)
+            return await self._show_refusal(request, error, form)
         query = build_query(item=item, facet=facet, open="1" if filters.open_only else "", answer=filters.answer)
         return self.go(request, "disagreements", f"{query}#discussion", name=name)
 
@@ -172,7 +172,7 @@ class SettlingPages(CasePages):
         try:
             await self.work(lambda: self._settle(name, who, item, facet, form))
         except QuaestorError as error:
-            return await self._refused(request, error, form)
+            return await self._show_refusal(request, error, form)
         return await self._go_on(request, item, facet, form)
 
     async def assent(self, request: Request) -> Response:
@@ -183,7 +183,7 @@ class SettlingPages(CasePages):
         try:
             await self.work(lambda: assent_case(self.coding, name, who, item, facet, proposal, key=key))
         except QuaestorError as error:
-            return await self._refused(request, error, form)
+            return await self._show_refusal(request, error, form)
         return await self._go_on(request, item, facet, form)
 
     async def _go_on(self, request: Request, item: str, facet: str, form: Fields) -> Response:
@@ -192,7 +192,7 @@ class SettlingPages(CasePages):
         try:
             case = await self.work(lambda: build_case(self.coding, name, who, item, facet, filters))
         except QuaestorError as error:
-            return await self._refused(request, error, form)
+            return await self._show_refusal(request, error, form)
         going = {"open": "1" if filters.open_only else "", "answer": filters.answer, "last": item}
         if case.after is not None:
             going |= {"item": case.after[0], "facet": case.after[1], "last_facet": facet}
@@ -215,7 +215,7 @@ class SettlingPages(CasePages):
             return await self._list(request, await self.explain_refusal(name, who, error), refusal_status(error))
         return self.go(request, "disagreements", build_query(agreed=str(decisions)), name=name)
 
-    async def _refused(self, request: Request, error: QuaestorError, form: Fields) -> Response:
+    async def _show_refusal(self, request: Request, error: QuaestorError, form: Fields) -> Response:
         """Shows the case again with the submitted values, or an error page if it cannot be shown."""
         words = await self.explain_refusal(request.path_params["name"], viewer(request), error)
         return await self._case(

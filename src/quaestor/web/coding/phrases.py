@@ -71,19 +71,19 @@ class PhrasePages(Pages):
         return self.go(request, "phrases", f"#{place}" if place.replace("-", "").isalnum() else "", name=name)
 
     def _act(self, name: str, who: str, values: Mapping[str, str], fields: Mapping[str, Sequence[str]]) -> None:
-        where = self.session.desk.coding
+        coding = self.session.desk.coding
         match values.get("act", ""):
             case "compare":
-                begin_comparing(where, name, who)
+                begin_comparing(coding, name, who)
             case "unify":
                 words = [word for field in fields.get("words", ()) for word in field.split(",") if word.strip()]
                 texts = [values.get(key, "").strip() for key in ("to", "rule", "reason")]
-                unify_words(where, name, who, values.get("part", ""), words, *texts)
+                unify_words(coding, name, who, values.get("part", ""), words, *texts)
             case "reread":
-                request_reread(where, name, who, values.get("item", ""))
+                request_reread(coding, name, who, values.get("item", ""))
             case "next set":
-                next_set_by_name(where, name, who)
+                next_set_by_name(coding, name, who)
             case "adopt":
-                adopt_objects(where, name, values.get("phases", ""), fields.get("objects", ()), who)
+                adopt_objects(coding, name, values.get("phases", ""), fields.get("objects", ()), who)
             case unknown:
                 raise InputError(f"there is no action {unknown!r} here: reload the page")

@@ -119,12 +119,14 @@ class RatingPages(Pages):
         except QuaestorError as error:
             if by_script:
                 return JSONResponse({"refused": str(error)}, status_code=422)
-            return await self._again(request, name, sent, str(error), 422)
+            return await self._show_refused_sheet(request, name, sent, str(error), 422)
         if by_script:
             return JSONResponse({"saved": True, "item": sent["item"]})
         return self.go(request, "rate", name=name)
 
-    async def _again(self, request: Request, name: str, sent: dict[str, Any], why: str, status: int) -> Response:
+    async def _show_refused_sheet(
+        self, request: Request, name: str, sent: dict[str, Any], why: str, status: int
+    ) -> Response:
         """Shows the sheet again with the submitted values and the reason of the refusal."""
         sheet = await self.work(lambda: self._desk.build_sheet(name, require_visitor(request).name, sent["item"]))
         if sheet is None:
@@ -187,24 +189,24 @@ async def _from_form(request: Request) -> dict[str, Any]:
     for kind in FACET_KINDS.values():
         facets = {name.partition(".")[2] for name in form if name.partition(".")[0] in kind.form_fields}
         for facet in facets:
-            fields = {field: _one(form, f"{field}.{facet}") for field in kind.form_fields}
+            fields = {field: _first_value(form, f"{field}.{facet}") for field in kind.form_fields}
             answer = kind.read_form(answers.get(facet), fields)
             if answer is not None:
                 answers[facet] = answer
     return {
-        "item": _one(form, "item"),
+        "item": _first_value(form, "item"),
         "answers": answers,
         "unsure": form.get("unsure", []),
-        "memo": _one(form, "memo"),
+        "memo": _first_value(form, "memo"),
         "seconds": 0.0,
-        "key": require_key(_one(form, "key")),
-        "practice": _one(form, "practice") == "yes",
+        "key": require_key(_first_value(form, "key")),
+        "practice": _first_value(form, "practice") == "yes",
         "rater": "",
         "opened": "",
     }
 
 
-def _one(form: Mapping[str, Sequence[str]], name: str) -> str:
+def _first_value(form: Mapping[str, Sequence[str]], name: str) -> str:
     return form.get(name, ("",))[0]
 
 

@@ -53,33 +53,35 @@ _TEXTS = ("round", "kind", "statistic", "measured", "after", "settle", "tie_brea
 
 def read_settings(typed: Typed) -> dict[str, Any]:
     """Converts a form to `[[rounds]]` settings; omits empty fields."""
-    settings: dict[str, Any] = {name: _one(typed, name) for name in _TEXTS if _one(typed, name)}
-    settings["facets"] = _several(typed, "facets")
-    settings["raters"] = list(dict.fromkeys([*_several(typed, "raters"), *_names(_one(typed, "more_raters"))]))
+    settings: dict[str, Any] = {name: _first_value(typed, name) for name in _TEXTS if _first_value(typed, name)}
+    settings["facets"] = _list_values(typed, "facets")
+    settings["raters"] = list(
+        dict.fromkeys([*_list_values(typed, "raters"), *_names(_first_value(typed, "more_raters"))])
+    )
     settings["items"] = _items(typed)
-    settings["blind"] = _one(typed, "blind") == "yes"
-    if other := _one(typed, "other_tie_breaker"):
+    settings["blind"] = _first_value(typed, "blind") == "yes"
+    if other := _first_value(typed, "other_tie_breaker"):
         settings["tie_breaker"] = other
-    if confirms := _several(typed, "confirms"):
+    if confirms := _list_values(typed, "confirms"):
         settings["confirms"] = confirms
-    if overlap := _one(typed, "overlap"):
+    if overlap := _first_value(typed, "overlap"):
         settings["overlap"] = _share(overlap)
-    if threshold := _one(typed, "threshold"):
+    if threshold := _first_value(typed, "threshold"):
         settings["threshold"] = threshold.replace(",", ".")
-    if instructions := _one(typed, "instructions"):
+    if instructions := _first_value(typed, "instructions"):
         settings["instructions"] = instructions.replace("\r\n", "\n").replace("\r", "\n")
-    if deadline := _one(typed, "deadline"):
+    if deadline := _first_value(typed, "deadline"):
         settings["deadline"] = datetime.fromisoformat(parse_utc(deadline))
     return settings
 
 
 def _items(typed: Typed) -> dict[str, Any]:
-    place, _, name = _one(typed, "items").partition("=")
+    place, _, name = _first_value(typed, "items").partition("=")
     if not name:
         raise InputError("no items are chosen: choose the items of the round")
     items: dict[str, Any] = {place: name}
-    items |= {key: value for key in ("size", "set_size") if (value := _one(typed, key))}
-    if without := _several(typed, "without"):
+    items |= {key: value for key in ("size", "set_size") if (value := _first_value(typed, key))}
+    if without := _list_values(typed, "without"):
         items["without"] = without
     return items
 
@@ -112,17 +114,17 @@ class RoundForm:
         self._typed = typed
 
     def value(self, name: str) -> str:
-        return _one(self._typed, name)
+        return _first_value(self._typed, name)
 
     def has(self, name: str, value: str) -> bool:
         return value in self._typed.get(name, ())
 
 
-def _one(typed: Typed, name: str) -> str:
+def _first_value(typed: Typed, name: str) -> str:
     return next(iter(typed.get(name, ())), "").strip()
 
 
-def _several(typed: Typed, name: str) -> list[str]:
+def _list_values(typed: Typed, name: str) -> list[str]:
     return [value for value in typed.get(name, ()) if value]
 
 
@@ -165,22 +167,22 @@ class RoundPages(Pages):
         return await self._round(request, request.path_params["name"])
 
     async def _rounds(self, request: Request, status: int = 200, **more: Any) -> Response:
-        rounds = await self.work(self._all)
+        rounds = await self.work(self._list_overviews)
         people = await self.work(lambda: list_round_choices(self.session.study).people)
         context = {"rounds": rounds, "people": people, "typed": {}, **more}
         return self.page(request, "rounds.html", context, status)
 
-    def _all(self) -> list[RoundOverview]:
+    def _list_overviews(self) -> list[RoundOverview]:
         with self.session.locked_state() as state:
             return list_round_overviews(self.session.study, state)
 
     async def _round(self, request: Request, name: str, status: int = 200, **more: Any) -> Response:
         who = require_visitor(request).name
-        context = await self.work(lambda: self._one(name, who))
+        context = await self.work(lambda: self._read_round(name, who))
         links = _links(request, context["one"], who)
         return self.page(request, "round.html", {**context, "links": links, "typed": {}, **more}, status)
 
-    def _one(self, name: str, who: str) -> dict[str, Any]:
+    def _read_round(self, name: str, who: str) -> dict[str, Any]:
         study, coding = self.session.study, self.session.coding_if_any
         with self.session.locked_state() as state:
             overview = build_round_overview(study, state, name)
@@ -208,7 +210,7 @@ class RoundPages(Pages):
             if typed.get("do", ["add"])[0] == "preview":
                 preview = await self.work(lambda: self._preview(typed, changed))
                 return await self._form(request, typed, changed, preview=preview)
-            name = await self.work(lambda: self._put(typed, changed, who))
+            name = await self.work(lambda: self._save_round(typed, changed, who))
         except QuaestorError as error:
             status = 503 if is_unavailable(error) else 422
             return await self._form(request, typed, changed, status, refused=str(error))
@@ -219,17 +221,17 @@ class RoundPages(Pages):
         context = {"choices": choices, "form": RoundForm(typed), "change": changed, "preview": None, **more}
         return self.page(request, "round_new.html", context, status)
 
-    def _wanted(self, typed: Typed, changed: str) -> dict[str, Any]:
+    def _merge_settings(self, typed: Typed, changed: str) -> dict[str, Any]:
         before = read_round_settings(self.session.study, changed) if changed else {}
         return {**{key: before[key] for key in _KEPT if key in before}, **read_settings(typed)}
 
     def _preview(self, typed: Typed, changed: str) -> RoundPreview:
-        study, settings = self.session.study, self._wanted(typed, changed)
+        study, settings = self.session.study, self._merge_settings(typed, changed)
         would_be, round_settings = preview_study(study, settings, instead_of=changed)
         return preview_round(would_be, self.session.coding_if_any, round_settings)
 
-    def _put(self, typed: Typed, changed: str, who: str) -> str:
-        settings = self._wanted(typed, changed)
+    def _save_round(self, typed: Typed, changed: str, who: str) -> str:
+        settings = self._merge_settings(typed, changed)
         if changed:
             return change_round(self.session.coding, changed, settings, who).round
         return add_round(self.session.study, settings, who).round
@@ -251,25 +253,25 @@ class RoundPages(Pages):
         return self.go(request, "rounds") if from_list or gone else self.go(request, "round", name=name)
 
     def _act(self, name: str, who: str, fields: Mapping[str, str]) -> None:
-        where, reason = self.session.coding, fields.get("reason", "").strip()
+        coding, reason = self.session.coding, fields.get("reason", "").strip()
         match fields.get("act", ""):
             case "open":
-                round_acts.open_by_name(where, name, who)
+                round_acts.open_by_name(coding, name, who)
             case "close" | "make final":
-                round_acts.close_by_name(where, name, who, reason, final=bool(fields.get("final")))
+                round_acts.close_by_name(coding, name, who, reason, final=bool(fields.get("final")))
             case "reopen":
-                round_acts.reopen_by_name(where, name, who, reason, not_blind=bool(fields.get("not_blind")))
+                round_acts.reopen_by_name(coding, name, who, reason, not_blind=bool(fields.get("not_blind")))
             case "waive":
-                round_acts.waive_by_name(where, name, who, reason)
+                round_acts.waive_by_name(coding, name, who, reason)
             case "next set":
-                round_acts.next_set_by_name(where, name, who)
+                round_acts.next_set_by_name(coding, name, who)
             case "deadline":
-                round_acts.deadline_by_name(where, name, who, fields.get("until", ""))
+                round_acts.deadline_by_name(coding, name, who, fields.get("until", ""))
             case "replace":
                 by = fields.get("other", "").strip() or fields.get("by", "")
-                round_acts.replace_by_name(where, name, who, fields.get("rater", ""), by, reason)
+                round_acts.replace_by_name(coding, name, who, fields.get("rater", ""), by, reason)
             case "remove":
-                remove_round(where, name, who)
+                remove_round(coding, name, who)
             case unknown:
                 raise InputError(f"there is no action {unknown!r} here: reload the page")
 

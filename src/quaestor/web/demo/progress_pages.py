@@ -78,10 +78,10 @@ class DemoPages:
                 Route("/{path:path}", _to_page, middleware=safe),
             ],
             middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=list(HOSTS), www_redirect=False)],
-            lifespan=self._life,
+            lifespan=self._run_lifespan,
         )
 
-    def tell(self, event: Event) -> None:
+    def record_event(self, event: Event) -> None:
         """Records an event of the demo; thread-safe."""
         self._way = self._way.apply(event)
 
@@ -101,15 +101,17 @@ class DemoPages:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = scope.get("path", "")
         talks = path == INTERVIEWS or path.startswith(f"{INTERVIEWS}/")
-        desk = await self._entered(self._talks if talks else self._desk) if scope["type"] == "http" else None
+        desk = await self._start_desk(self._talks if talks else self._desk) if scope["type"] == "http" else None
         if desk is None or path == PAGE:
             await self._pages(scope, receive, send)
         elif talks:
-            await PathPrefix(desk, INTERVIEWS)(scope, receive, _led_in(send) if path == f"{INTERVIEWS}/" else send)
+            await PathPrefix(desk, INTERVIEWS)(
+                scope, receive, _redirect_sign_in(send) if path == f"{INTERVIEWS}/" else send
+            )
         else:
-            await desk(scope, receive, _led_in(send) if path == "/" else send)
+            await desk(scope, receive, _redirect_sign_in(send) if path == "/" else send)
 
-    async def _entered(self, desk: Starlette | None) -> Starlette | None:
+    async def _start_desk(self, desk: Starlette | None) -> Starlette | None:
         """Starts the lifespan of a desk, as a server would."""
         if desk is None or id(desk) in self._entered_desks:
             return desk
@@ -120,18 +122,18 @@ class DemoPages:
         return desk
 
     @asynccontextmanager
-    async def _life(self, app: Starlette) -> AsyncIterator[None]:
+    async def _run_lifespan(self, app: Starlette) -> AsyncIterator[None]:
         async with self._lasting:
             yield
             for desk in (self._desk, self._talks):
-                await self._entered(desk)  # also closes a desk that was never requested
+                await self._start_desk(desk)  # also closes a desk that was never requested
 
     async def _page(self, request: Request) -> Response:
         way, doors = self._way, self._doors
         self._looked = time.monotonic()
-        left = None if doors is None else await run_in_threadpool(self._doors_left, doors)
+        left = None if doors is None else await run_in_threadpool(self._find_unused_links, doors)
         so_far = await run_in_threadpool(self._survey_so_far) if way.survey and doors is not None else None
-        talks = await run_in_threadpool(self._talks_door_left) if self._talks is not None else None
+        talks = await run_in_threadpool(self._find_unused_interview_link) if self._talks is not None else None
         context = {"way": way, "doors": left, "survey": so_far, "talks": self._talks is not None, "talks_door": talks}
         context |= {"interviews_path": INTERVIEWS, "version": __version__}
         shown = self._templates.TemplateResponse(request, "under_way.html", context, headers=_SCRIPTED)
@@ -139,13 +141,13 @@ class DemoPages:
             self._failure_shown.set()
         return shown
 
-    def _doors_left(self, doors: JoinLinks) -> JoinLinks:
+    def _find_unused_links(self, doors: JoinLinks) -> JoinLinks:
         from quaestor.demo.folder import drop_used_links
         from quaestor.study.folder import open_study
 
         return drop_used_links(open_study(self._folder), doors)
 
-    def _talks_door_left(self) -> str | None:
+    def _find_unused_interview_link(self) -> str | None:
         from quaestor.demo.folder import find_usable_link
         from quaestor.demo.interviews import FOLDER
         from quaestor.study.folder import open_study
@@ -171,7 +173,7 @@ def _templates() -> Jinja2Templates:
     return Jinja2Templates(env=environment)
 
 
-def _led_in(send: Send) -> Send:
+def _redirect_sign_in(send: Send) -> Send:
     """Redirects from the sign-in page to the demo page with its links."""
 
     async def sending(message: Message) -> None:

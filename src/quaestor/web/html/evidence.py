@@ -118,29 +118,29 @@ def clean(html: str, tags: Sequence[str] = (), below: int | None = 1) -> Markup:
 
 def prepare_item(reading: ItemText) -> ItemText:
     """Prepares an item for its page; the stored HTML is sanitised again when it is shown."""
-    body, answer = (_shaped(text, reading.tags, 1) for text in (reading.body, reading.answer))
+    body, answer = (_lay_out(text, reading.tags, 1) for text in (reading.body, reading.answer))
     return replace(reading, body=body, answer=answer, is_prepared=True)
 
 
 def body_of(reading: ItemText) -> Markup:
-    return _shown(reading.body, reading)
+    return _render_html(reading.body, reading)
 
 
 def answer_of(reading: ItemText) -> Markup:
-    return _shown(reading.answer, reading)
+    return _render_html(reading.answer, reading)
 
 
-def _shown(html: str, reading: ItemText) -> Markup:
+def _render_html(html: str, reading: ItemText) -> Markup:
     if not reading.is_prepared:
         return clean(html, reading.tags)
     return Markup(sanitize_output(html))  # noqa: S704 - sanitised last, wherever it was stored
 
 
 def _cleaned(html: str, tags: tuple[str, ...], below: int | None) -> str:
-    return sanitize_output(_shaped(html, tags, below))
+    return sanitize_output(_lay_out(html, tags, below))
 
 
-def _shaped(html: str, tags: Sequence[str], below: int | None) -> str:
+def _lay_out(html: str, tags: Sequence[str], below: int | None) -> str:
     def colour(code: str, classes: str) -> str:
         return highlight_code(code, detect_language(code, classes, tags))
 

@@ -74,7 +74,7 @@ class PostLayout:
                 elif piece.name:
                     yield self._start(piece, place)
                 else:
-                    yield isolate_directions(piece.text) if self._within("code") else piece.text
+                    yield isolate_directions(piece.text) if self._is_inside("code") else piece.text
             place += 1
         while self._open:
             yield self._open.pop().close
@@ -122,7 +122,7 @@ class PostLayout:
         words = " ".join(piece.attribute("alt").split())
         text = "image" if not _visible(words) or words.casefold() in _NO_WORDS else f"image: {words}"
         address = _address(piece.attribute("src"))
-        if not address or self._within("a"):
+        if not address or self._is_inside("a"):
             return f'<span class="image">{escape(text)}</span>'
         return f'<a class="image" href="{address}">{escape(text)}</a>'
 
@@ -142,7 +142,7 @@ class PostLayout:
             if last.name == name and not last.implied:
                 return
 
-    def _within(self, name: str) -> bool:
+    def _is_inside(self, name: str) -> bool:
         return any(element.name == name and element.close for element in self._open)
 
     def _code_at(self, place: int) -> tuple[str, str, int] | None:

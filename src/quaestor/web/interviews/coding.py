@@ -135,7 +135,7 @@ class CodingPages(Pages):
         ):  # queued in a browser in which another person has signed in since
             return JSONResponse({"refused": f"this was coded by {rater!r}"}, status_code=409)
         try:
-            acts = await self._recorded(request, sent)
+            acts = await self._record_acts(request, sent)
         except WrongStudy as error:
             return JSONResponse({"refused": str(error)}, status_code=409)
         except TemporarilyUnavailable:  # the act is valid and stays queued in the browser
@@ -147,7 +147,7 @@ class CodingPages(Pages):
             answer["differs"] = True
         return JSONResponse(answer)
 
-    async def _recorded(self, request: Request, sent: Asked) -> Sequence[Act]:
+    async def _record_acts(self, request: Request, sent: Asked) -> Sequence[Act]:
         """Records acts and returns them once on disk; none if there was nothing to record."""
         name, who = request.path_params["name"], require_visitor(request).name
 
@@ -170,8 +170,8 @@ class CodingPages(Pages):
         name, interview = self._place(request)
         turn, page = parse_whole_number(first_value(form, "turn")), parse_whole_number(first_value(form, "page"))
         try:
-            sent = await self.work(lambda: self._asked(request, form))
-            await self._recorded(request, sent)
+            sent = await self.work(lambda: self._parse_form(request, form))
+            await self._record_acts(request, sent)
         except QuaestorError as error:
             typed = {field: values[0] for field, values in form.items()}
             status = 503 if is_unavailable(error) else 422
@@ -182,7 +182,7 @@ class CodingPages(Pages):
             request, "coding-transcript", f"page={page or 1}#turn-{sent.turn}", name=name, interview=interview
         )
 
-    def _asked(self, request: Request, form: Mapping[str, Sequence[str]]) -> Asked:
+    def _parse_form(self, request: Request, form: Mapping[str, Sequence[str]]) -> Asked:
         name, interview = self._place(request)
         key = require_key(first_value(form, "key"))
         if first_value(form, "read"):
@@ -299,11 +299,13 @@ def choose_lane(mark: Highlight) -> int:
 def stretches_json(sheet: CodingSheet) -> Markup:
     """Formats the passages of a page as JSON for its script; escaped, so that it cannot end its element."""
     turns = (turn for answer in sheet.answers for turn in answer.turns if turn.marks)
-    text = json.dumps({turn.number: [_told(mark) for mark in turn.marks] for turn in turns}, separators=(",", ":"))
+    text = json.dumps(
+        {turn.number: [_highlight_json(mark) for mark in turn.marks] for turn in turns}, separators=(",", ":")
+    )
     return Markup(text.replace("<", "\\u003c").replace("&", "\\u0026"))  # noqa: S704 - has no markup left
 
 
-def _told(mark: Highlight) -> dict[str, Any]:
+def _highlight_json(mark: Highlight) -> dict[str, Any]:
     fields = {name: words for name, words in mark.fields if words}
     more = {"code": mark.code, "memo": mark.memo, "fields": fields, "link": mark.link}
     return {"start": mark.start, "end": mark.end, **{name: value for name, value in more.items() if value}}

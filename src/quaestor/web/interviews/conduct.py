@@ -91,7 +91,7 @@ class ConductPages(Pages):
         name, who, form = request.path_params["name"], require_visitor(request).name, parse_fields(await request.body())
         stamp, stop = Stamp(who, require_key(first_value(form, "key"))), parse_whole_number(first_value(form, "stop"))
         try:
-            reached = await self.work(lambda: self._sent(name, stamp, form))
+            reached = await self.work(lambda: self._record_form(name, stamp, form))
         except QuaestorError as error:
             status = refusal_status(error)
             return await self._desk(request, stop, status, refused=str(error), typed=first_value(form, "note"))
@@ -99,7 +99,7 @@ class ConductPages(Pages):
             return self.go(request, "interview-protocol", name=name)
         return self.go(request, "interview-conduct", f"stop={reached}" if reached is not None else "", name=name)
 
-    def _sent(self, name: str, stamp: Stamp, form: Form) -> int | None:
+    def _record_form(self, name: str, stamp: Stamp, form: Form) -> int | None:
         interviews = self._open_interviews()
         match first_value(form, "act"):
             case "consent":

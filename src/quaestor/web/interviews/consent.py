@@ -51,14 +51,14 @@ class ConsentPages(Pages):
             try:
                 return await handler(request)
             except QuaestorError:
-                return self._refused(request, 503, "One moment", _LATER)
+                return self._show_refusal(request, 503, "One moment", _LATER)
 
         return answered
 
     async def consent(self, request: Request) -> Response:
         """Shows the agreement with two buttons; once answered, the answer and how to change it."""
         code = request.path_params["code"]
-        invitee = await self._asked(request, code)
+        invitee = await self._find_request(request, code)
         if isinstance(invitee, Response):
             return invitee
         if request.method == "GET":
@@ -72,7 +72,7 @@ class ConsentPages(Pages):
     async def withdraw(self, request: Request) -> Response:
         """Asks for confirmation, then erases everything."""
         code = request.path_params["code"]
-        invitee = await self._asked(request, code)
+        invitee = await self._find_request(request, code)
         if isinstance(invitee, Response):
             return invitee
         if request.method == "GET":
@@ -83,26 +83,26 @@ class ConsentPages(Pages):
         pending = await self.work(lambda: self.session.interviews.erasure_pending)
         return self.page(request, "consent_withdrawn.html", {"pending": pending})
 
-    async def _asked(self, request: Request, code: str) -> ConsentRequest | Response:
+    async def _find_request(self, request: Request, code: str) -> ConsentRequest | Response:
         """Finds the request of a link, or the error page if it cannot be answered now."""
         invitee = await self.work(lambda: find_consent_request(self.session.interviews_if_any, code))
         waiting = self._wait(request) if invitee is None or request.method == "POST" else None
-        return waiting or invitee or self._refused(request, 404, "Link not found", _NO_LINK)
+        return waiting or invitee or self._show_refusal(request, 404, "Link not found", _NO_LINK)
 
     async def _try(self, request: Request, act: Callable[[], object]) -> Response | None:
         """Runs an action; returns an error page if it is refused."""
         try:
             await self.work(act)
         except InputError:
-            return self._refused(request, 404, "Link not found", _NO_LINK)
+            return self._show_refusal(request, 404, "Link not found", _NO_LINK)
         except (TemporarilyUnavailable, SettingsError):
-            return self._refused(request, 503, "One moment", _LATER)
+            return self._show_refusal(request, 503, "One moment", _LATER)
         except StateError as error:
             words = f"{str(error)[:1].upper()}{str(error)[1:]}."
-            return self._refused(request, 409, "Please read it again", words, back=True)
+            return self._show_refusal(request, 409, "Please read it again", words, back=True)
         return None
 
-    def _refused(self, request: Request, status: int, title: str, words: str, back: bool = False) -> Response:
+    def _show_refusal(self, request: Request, status: int, title: str, words: str, back: bool = False) -> Response:
         context = {"title": title, "words": words, "back": request.url.path if back else ""}
         return self.page(request, "consent_refused.html", context, status)
 
@@ -111,6 +111,6 @@ class ConsentPages(Pages):
         if wait is None:
             return None
         words = "Too many links were tried from your network. Please wait a minute, then open yours again."
-        answer = self._refused(request, 429, "One moment", words)
+        answer = self._show_refusal(request, 429, "One moment", words)
         answer.headers["Retry-After"] = str(int(wait.total_seconds()) + 1)
         return answer

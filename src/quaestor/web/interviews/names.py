@@ -40,22 +40,24 @@ class NamePages(Pages):
         ]
 
     async def names(self, request: Request) -> Response:
-        return await self._shown(request, request.query_params)
+        return await self._show_sheet(request, request.query_params)
 
     async def act(self, request: Request) -> Response:
         """Handles one action, then shows the page again."""
         fields, who = await read_fields(request), require_visitor(request).name
         filters = {key: fields.get(f"of-{key}", "") for key in ("name", "interview", "state")}
         try:
-            added = await self.work(lambda: _done(self.session.interviews, who, fields, filters))
+            added = await self.work(lambda: _run_action(self.session.interviews, who, fields, filters))
         except QuaestorError as error:
             status = refusal_status(error)
             sentence = f"{str(error)[:1].upper()}{str(error)[1:]}"
-            return await self._shown(request, filters, status, refused=sentence, typed=fields)
+            return await self._show_sheet(request, filters, status, refused=sentence, typed=fields)
         query = urlencode({key: value for key, value in (*filters.items(), ("added", added)) if value})
         return self.go(request, "interview-names", query)
 
-    async def _shown(self, request: Request, filters: Mapping[str, str], status: int = 200, **more: Any) -> Response:
+    async def _show_sheet(
+        self, request: Request, filters: Mapping[str, str], status: int = 200, **more: Any
+    ) -> Response:
         who, page = require_visitor(request).name, parse_page_number(request)
         state = filters.get("state", "") if filters.get("state", "") in STATES else OPEN
         name, interview = filters.get("name", ""), filters.get("interview", "")
@@ -70,12 +72,12 @@ class NamePages(Pages):
             "added": sheet.line(filters.get("added", "")) if sheet else None,
             "kinds": KINDS,
             "typed": {},
-            "with_query": lambda **query: _with(request, query),
+            "with_query": lambda **query: _filter_address(request, query),
         }
         return self.page(request, "interview_names.html", {**context, **more}, status)
 
 
-def _with(request: Request, query: Mapping[str, Any]) -> str:
+def _filter_address(request: Request, query: Mapping[str, Any]) -> str:
     """Returns the address of the page with another filter."""
     path = str(request.url_for("interview-names").path)
     chosen = {
@@ -84,7 +86,7 @@ def _with(request: Request, query: Mapping[str, Any]) -> str:
     return f"{path}?{urlencode(chosen)}" if chosen else path
 
 
-def _done(interviews: Interviews, who: str, fields: Mapping[str, str], filters: Mapping[str, str]) -> str:
+def _run_action(interviews: Interviews, who: str, fields: Mapping[str, str], filters: Mapping[str, str]) -> str:
     """Runs an action; returns the id of an added name, if any."""
     match fields.get("act", ""):
         case "confirm" | "refuse" as act:
@@ -102,7 +104,7 @@ def _done(interviews: Interviews, who: str, fields: Mapping[str, str], filters: 
             shown, participant = fields.get("shown", ""), fields.get("participant", "").strip()
             return add_name(interviews, fields.get("kind", ""), lines, shown, participant, actor=who).id
         case "change":
-            _changed(interviews, who, fields)
+            _change_name(interviews, who, fields)
         case "remove":
             remove_name(interviews, fields.get("name", ""), who)
         case unknown:
@@ -110,7 +112,7 @@ def _done(interviews: Interviews, who: str, fields: Mapping[str, str], filters: 
     return ""
 
 
-def _changed(interviews: Interviews, who: str, fields: Mapping[str, str]) -> None:
+def _change_name(interviews: Interviews, who: str, fields: Mapping[str, str]) -> None:
     name, shown = fields.get("name", ""), fields.get("shown", "").strip()
     endings = fields.get("endings", "").split()
     changed_name = change_name(

@@ -167,7 +167,7 @@ class InterviewPages(Pages):
     async def act(self, request: Request) -> Response:
         """Handles actions of interviewers: edit details, record consent, plan an interview."""
         name, who, fields = request.path_params["name"], require_visitor(request).name, await read_fields(request)
-        return await self._done(request, fields, lambda: self._act(name, who, fields))
+        return await self._run_action(request, fields, lambda: self._act(name, who, fields))
 
     def _act(self, name: str, who: str, fields: Mapping[str, str]) -> None:
         interviews = require_participant(self._open_interviews(), name)
@@ -226,7 +226,7 @@ class InterviewPages(Pages):
             return self.page(request, "participant_contact.html", context, refusal_status(error))
         return self.go(request, "participant", name=name)
 
-    async def _done(self, request: Request, fields: Mapping[str, str], act: Callable[[], None]) -> Response:
+    async def _run_action(self, request: Request, fields: Mapping[str, str], act: Callable[[], None]) -> Response:
         try:
             await self.work(act)
         except QuaestorError as error:

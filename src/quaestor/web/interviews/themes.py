@@ -65,7 +65,7 @@ class ThemePages(Pages):
         def about(code: str) -> str:
             return link_to(request, "interview-code", {"code": code})
 
-        context = {"found": page, "behind": behind, "about": about, **self._ways(request)}
+        context = {"found": page, "behind": behind, "about": about, **self._list_links(request)}
         return self.page(request, "interview_themes.html", context)
 
     async def drawing(self, request: Request) -> Response:
@@ -108,9 +108,9 @@ class ThemePages(Pages):
             "rows": rows, "total": len(quotations), "people": people, "paths": paths,
             "about": lambda code: link_to(request, "interview-code", {"code": code}),
             "transcript": lambda quotation: _turn_of(request, quotation),
-            "query": f"{urlencode(query)}&" if query else "", **heading, **place, **self._ways(request),
+            "query": f"{urlencode(query)}&" if query else "", **heading, **place, **self._list_links(request),
         }  # fmt: skip
         return self.page(request, "interview_quotations.html", context)
 
-    def _ways(self, request: Request) -> dict[str, str]:
+    def _list_links(self, request: Request) -> dict[str, str]:
         return {"all_interviews": link_to(request, "interviews"), "all_results": link_to(request, "results")}

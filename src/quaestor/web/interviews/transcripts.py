@@ -52,12 +52,12 @@ class TranscriptPages(Pages):
     async def transcript(self, request: Request) -> Response:
         """Shows a page of the transcript; a POST corrects it."""
         if request.method == "GET":
-            return await self._shown(request)
+            return await self._show_sheet(request)
         name, who, fields = request.path_params["name"], require_visitor(request).name, await read_fields(request)
         try:
             turn = await self.work(lambda: _corrected(self._open_interviews(), name, who, fields))
         except QuaestorError as error:
-            return await self._shown(request, refusal_status(error), refused=str(error))
+            return await self._show_sheet(request, refusal_status(error), refused=str(error))
         if turn is None:
             return self.go(request, "interview-transcript", name=name)
         path = str(request.url_for("interview-transcript", name=name).path)
@@ -80,12 +80,12 @@ class TranscriptPages(Pages):
                 )
             )
         except AnotherTranscript:
-            return await self._shown(request, 409, refused=_ANOTHER.format(name=name))
+            return await self._show_sheet(request, 409, refused=_ANOTHER.format(name=name))
         except QuaestorError as error:
-            return await self._shown(request, refusal_status(error), refused=str(error))
+            return await self._show_sheet(request, refusal_status(error), refused=str(error))
         return self.go(request, "interview-transcript", "taken=yes" if done.new else "taken=known", name=name)
 
-    async def _shown(self, request: Request, status: int = 200, **more: Any) -> Response:
+    async def _show_sheet(self, request: Request, status: int = 200, **more: Any) -> Response:
         name, page = request.path_params["name"], parse_page_number(request)
         sheet = await self.work(lambda: self._sheet(name, page, require_visitor(request).name))
         turn = parse_whole_number(request.query_params.get("turn", ""))
@@ -95,7 +95,7 @@ class TranscriptPages(Pages):
             "stays": await self.work(lambda: explain_import_refusal(self._open_interviews(), name))
             if sheet is None or page == 1
             else "",
-            "beside": await self.work(lambda: read_omitted_text(self._open_interviews(), name))
+            "omitted": await self.work(lambda: read_omitted_text(self._open_interviews(), name))
             if sheet and page == 1
             else None,
             "encodings": ENCODING_WORDS,

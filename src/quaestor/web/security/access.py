@@ -121,14 +121,14 @@ class Access:
             return
         request, name = Request(scope), route_name(scope)
         sent, session = request.cookies.get(self._cookie.name, ""), None
-        self._introduce(request, sent or new_token(), None)
+        self._set_visitor(request, sent or new_token(), None)
         if sent and name not in FILES:
             try:
                 session = self._directory.find_session(sent, self._clock())
             except QuaestorError as error:
                 await (await self._refusals.failed(request, error))(scope, receive, send)
                 return
-            self._introduce(request, sent, session)
+            self._set_visitor(request, sent, session)
         refused = self._refusal(request, name)
         if refused is None and request.method not in _HARMLESS:
             try:
@@ -139,7 +139,7 @@ class Access:
             await refused(scope, receive, send)
             return
         if session is not None and needs_renewal(session, self._clock()) and await self._renew(sent):
-            send = self._renewing(request, sent, send)
+            send = self._renew_cookie(request, sent, send)
         await self.app(scope, receive, send)
 
     async def _renew(self, token: str) -> bool:
@@ -150,7 +150,7 @@ class Access:
             return False  # retried with the next page; until then the old expiry applies
         return True
 
-    def _introduce(self, request: Request, token: str, session: SignInSession | None) -> None:
+    def _set_visitor(self, request: Request, token: str, session: SignInSession | None) -> None:
         request.state.token = token
         request.state.csrf = derive_form_token(token)
         request.state.session = session
@@ -198,7 +198,7 @@ class Access:
             return receive, self._refusals.refuse(request, 403, _NOT_OURS)
         return receive, None
 
-    def _renewing(self, request: Request, token: str, send: Send) -> Send:
+    def _renew_cookie(self, request: Request, token: str, send: Send) -> Send:
         """Renews the session cookie with the session, unless the page sets cookies itself."""
 
         async def renewing(message: Message) -> None:

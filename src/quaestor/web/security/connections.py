@@ -99,7 +99,7 @@ class ConnectionPool:
                 counter[other.network] += other.held_bytes
             unfinished = [other for other in self._connections if other.held_bytes and not other.reading_head]
             largest = max((other.network for other in unfinished), key=counter.__getitem__)
-            for other in sorted((other for other in unfinished if other.network == largest), key=_since):
+            for other in sorted((other for other in unfinished if other.network == largest), key=_waiting_since):
                 if self.body_bytes <= self.limits.body_bytes:
                     break
                 other.drop()
@@ -128,7 +128,7 @@ class ConnectionPool:
         self._timer = loop.call_later(self._check_every, self._close_expired, loop) if self._connections else None
 
 
-def _since(connection: LimitedProtocol) -> float:
+def _waiting_since(connection: LimitedProtocol) -> float:
     return connection.since
 
 

@@ -62,9 +62,9 @@ globalThis.codingActs = ({ page, turns, selecting, codes, picked }) => {
 
   function code(name, chosen = selecting.remember()) {
     let parts = chosen;
-    const stands = turnOf(document.activeElement);
-    if (!parts.length && stands && document.activeElement === spokenOf(stands)) {
-      parts = [{ turn: stands, ...selecting.whole(textOf(stands), 0, textOf(stands).length) }];
+    const focusedTurn = turnOf(document.activeElement);
+    if (!parts.length && focusedTurn && document.activeElement === spokenOf(focusedTurn)) {
+      parts = [{ turn: focusedTurn, ...selecting.whole(textOf(focusedTurn), 0, textOf(focusedTurn).length) }];
     }
     parts = parts.filter((one) => one.start < one.end);
     if (!parts.length) {

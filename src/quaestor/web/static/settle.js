@@ -24,7 +24,7 @@
   function choose(key) {
     const found = form && [...form.querySelectorAll("input[data-key]")].find((one) => one.dataset.key === key);
     if (!found) return false;
-    const folded = form.querySelector("details.anew");
+    const folded = form.querySelector("details.change-decision");
     if (folded) folded.open = true;
     found.checked = true;
     clearOthers();

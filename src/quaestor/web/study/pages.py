@@ -123,7 +123,7 @@ def build_study_overview(
     status, following = status_and_next(study, coding, opened, wait=False)
     result, holds = (last_result(study, coding) if study.settings.sources else None) or (None, True)
     rounds = [
-        RoundLine(round_state.round, round_state.kind, NOT_OPENED, seats=_planned(round_state, viewer))
+        RoundLine(round_state.round, round_state.kind, NOT_OPENED, seats=_list_planned_raters(round_state, viewer))
         for round_state in study.settings.rounds
     ]
     waiting: list[PendingTask] = []
@@ -142,8 +142,8 @@ def build_study_overview(
     surveys = survey_status(coding or study)
     asks_only = (bool(surveys) or has_interviews(study)) and not study.settings.sources
     return Overview(
-        tuple(_told(stage, leads, sees) for stage in status.stages),
-        _following(following, sees, surveys) if leads else None,
+        tuple(_hide_details(stage, leads, sees) for stage in status.stages),
+        _adapt_next_step(following, sees, surveys) if leads else None,
         _command(study, status.next, publishable) if leads and following is None else "",
         result,
         holds,
@@ -166,7 +166,7 @@ def _command(study: Study, words: str, publishable: bool) -> str:
     return f"{words[:1].upper()}{words[1:]}."
 
 
-def _told(stage: StatusLine, leads: bool, sees: set[str]) -> StatusLine:
+def _hide_details(stage: StatusLine, leads: bool, sees: set[str]) -> StatusLine:
     """Removes file paths and unseen agreement from a status line."""
     if stage.name.startswith("source ") and not leads and stage.state != "done":
         return replace(stage, detail={"none": "its input is missing"}.get(stage.state, "not up to date"))
@@ -180,7 +180,7 @@ def _round_of(stage: StatusLine) -> str:
     return stage.name.removeprefix("round ")
 
 
-def _following(following: Next | None, sees: set[str], surveys: list[SurveyStatus]) -> Next | None:
+def _adapt_next_step(following: Next | None, sees: set[str], surveys: list[SurveyStatus]) -> Next | None:
     """Returns the next step; hides the number of disagreements from a lead who rated and has not viewed them.
 
     The reader is already at the desk, so an open survey needs no `quaestor serve`.
@@ -192,7 +192,7 @@ def _following(following: Next | None, sees: set[str], surveys: list[SurveyStatu
     return replace(following, words=f"Settle the round {following.round}")
 
 
-def _planned(round_settings: RoundSettings, viewer: Viewer) -> tuple[RaterProgress, ...]:
+def _list_planned_raters(round_settings: RoundSettings, viewer: Viewer) -> tuple[RaterProgress, ...]:
     return tuple(
         RaterProgress(rater if viewer.sees_names else f"rater {_LETTERS[place : place + 1] or place + 1}", 0, 0)
         for place, rater in enumerate(round_settings.raters)
@@ -219,10 +219,10 @@ def _line(sight: Visibility, round_state: RoundState) -> RoundLine:
         round_state.simulated,
         round_state.blindness,
         sum(count_left_by_rater(round_state).values()),
-        tuple(_seated(sight, round_state, seat, timed) for seat in round_state.slots),
+        tuple(_build_rater_progress(sight, round_state, seat, timed) for seat in round_state.slots),
         hours or None,
         measured,
-        _look(sight, round_state, measured),
+        _find_agreement_access(sight, round_state, measured),
     )
 
 
@@ -237,13 +237,13 @@ def _may_time(sight: Visibility, round_state: RoundState) -> bool:
     return True
 
 
-def _seated(sight: Visibility, round_state: RoundState, seat: RaterSlot, timed: bool) -> RaterProgress:
+def _build_rater_progress(sight: Visibility, round_state: RoundState, seat: RaterSlot, timed: bool) -> RaterProgress:
     who = " then ".join(name_person(sight, round_state.plan.round, rater) for rater in seat.raters)
     spent = sum(round_state.seconds.get(rater, 0.0) for rater in seat.raters) / 3600
     return RaterProgress(who, round_state.rated_by(seat), len(seat.items[0]), spent if timed and spent else None)
 
 
-def _look(sight: Visibility, round_state: RoundState, measured: str) -> AgreementAccess | None:
+def _find_agreement_access(sight: Visibility, round_state: RoundState, measured: str) -> AgreementAccess | None:
     if not measured or not round_state.rating_count:
         return None
     if sight.viewer.role is Role.LEAD:
@@ -261,10 +261,10 @@ def _with_agreement(coding: CodingSession, line: RoundLine) -> RoundLine:
     if agreement is None:
         return line
     with coding.locked_state() as state:
-        return replace(line, reached=_reached(state, line, agreement))
+        return replace(line, reached=_build_agreement_line(state, line, agreement))
 
 
-def _reached(state: State, line: RoundLine, worked_out: CachedAgreement) -> AgreementLine:
+def _build_agreement_line(state: State, line: RoundLine, worked_out: CachedAgreement) -> AgreementLine:
     round_state = state.round(line.round)
     result = compare_to_threshold(round_state, worked_out.agreement, as_fixed=True)
     name = round_state.plan.statistic
@@ -295,8 +295,8 @@ class StudyPages(Pages):
         if who.can(Permission.PAY):
             return self.go(request, "claims")
         if not who.can(Permission.READ_EVIDENCE):
-            waiting = await self.work(lambda: self._waiting(who.name))
-            talks = await self.work(lambda: self._talks(who))
+            waiting = await self.work(lambda: self._list_tasks(who.name))
+            talks = await self.work(lambda: self._read_interviews(who))
             return self.page(request, "waiting.html", {"rounds": waiting, "talks": talks, **links})
         study, coding = self.session.study, self.session.coding_if_any
         viewer, session = Viewer(who.name, who.role), self.session
@@ -307,20 +307,20 @@ class StudyPages(Pages):
             "widest": study_overview.funnel.steps[0].entered
             if study_overview.funnel and study_overview.funnel.steps
             else 0,
-            "talks": await self.work(lambda: self._talks(who)),
+            "talks": await self.work(lambda: self._read_interviews(who)),
             "erasing": await self.pending_erasures(),
             "next_link": _next_link(request, study_overview.next),
             **links,
         }
         return self.page(request, "study.html", context)
 
-    def _talks(self, who: Visitor) -> InterviewOverview | None:
+    def _read_interviews(self, who: Visitor) -> InterviewOverview | None:
         """Reads the interviews for interviewers; none if the study has none."""
         if not who.can(Permission.CONDUCT) or not has_interviews(self.session.latest):
             return None
         return build_overview(self.session.latest, self.session.interviews_if_any, who.can(Permission.LEAD))
 
-    def _waiting(self, name: str) -> list[PendingTask]:
+    def _list_tasks(self, name: str) -> list[PendingTask]:
         with self.session.locked_state() as state:
             return list_pending_tasks(state, name)
 

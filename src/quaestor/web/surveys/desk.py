@@ -73,12 +73,12 @@ class SurveyDeskPages(Pages):
 
     async def _survey(self, request: Request, status: int = 200, **more: Any) -> Response:
         name = request.path_params["name"]
-        overview, waiting = await self.work(lambda: self._one(name))
+        overview, waiting = await self.work(lambda: self._read_survey(name))
         context = {"one": overview, "waiting": waiting, "public": _public_link(request, name)}
         context |= shared(request, name, was_opened=overview.line.version is not None)
         return self.page(request, "survey.html", {**context, **more}, status)
 
-    def _one(self, name: str) -> tuple[SurveyOverview, int | None]:
+    def _read_survey(self, name: str) -> tuple[SurveyOverview, int | None]:
         surveys = self.session.surveys_if_any
         overview = survey_overview(self.session.study, surveys, name)
         return overview, self._flags.undecided(surveys, name) if surveys and overview.line.version else 0
@@ -127,7 +127,9 @@ class SurveyDeskPages(Pages):
         """Lists responses; the filter is in the address."""
         query, page = request.query_params, parse_page_number(request)
         standing, shown = query.get("standing", ""), query.get("shown", "")
-        responses = await self._of(request, lambda surveys, name: self._list(surveys, name, standing, shown, page))
+        responses = await self._call_opened(
+            request, lambda surveys, name: self._list(surveys, name, standing, shown, page)
+        )
         if page > responses.pages:
             raise HTTPException(404)
         chosen = {"standing": standing, "shown": shown, "standings": STANDING_WORDS, "ways_shown": SHOWN}
@@ -145,8 +147,8 @@ class SurveyDeskPages(Pages):
         """Lists flagged responses with reasons; only the lead decides."""
         every, page = request.query_params.get("every", "") == "yes", parse_page_number(request)
         shown = FLAGGED if every else UNDECIDED
-        responses = await self._of(request, lambda surveys, name: self._list(surveys, name, "", shown, page))
-        flagged = await self._of(request, lambda surveys, name: len(self._flags.reasons(surveys, name)))
+        responses = await self._call_opened(request, lambda surveys, name: self._list(surveys, name, "", shown, page))
+        flagged = await self._call_opened(request, lambda surveys, name: len(self._flags.reasons(surveys, name)))
         if page > responses.pages:
             raise HTTPException(404)
         context = {"found": responses, "every": every, "flagged": flagged}
@@ -157,7 +159,7 @@ class SurveyDeskPages(Pages):
 
     async def _response(self, request: Request, status: int = 200, **more: Any) -> Response:
         name, response = request.path_params["name"], request.path_params["response"]
-        sheet = await self._of(request, lambda surveys, name: self._sheet(surveys, name, response))
+        sheet = await self._call_opened(request, lambda surveys, name: self._sheet(surveys, name, response))
         context = {"sheet": sheet, "typed": {}, "erasing": None, **shared(request, name), **more}
         return self.page(request, "survey_response.html", context, status)
 
@@ -169,7 +171,9 @@ class SurveyDeskPages(Pages):
         try:
             if keep is None:
                 raise InputError("choose whether to keep or exclude the response")
-            await self._of(request, lambda surveys, name: review_response(surveys, name, response, keep, why, who))
+            await self._call_opened(
+                request, lambda surveys, name: review_response(surveys, name, response, keep, why, who)
+            )
         except QuaestorError as error:
             return await self._response(request, refusal_status(error), refused=str(error), typed=fields)
         name = request.path_params["name"]
@@ -185,12 +189,12 @@ class SurveyDeskPages(Pages):
         try:
             if fields.get("sure") != "yes":
                 raise InputError("nothing was erased: confirm that you are sure, because this cannot be undone")
-            await self._of(request, lambda surveys, name: erase_response(surveys, name, response, why, who))
+            await self._call_opened(request, lambda surveys, name: erase_response(surveys, name, response, why, who))
         except QuaestorError as error:
             return await self._response(request, refusal_status(error), refused=str(error), erasing=fields)
         return self.go(request, "survey-responses", name=request.path_params["name"])
 
-    async def _of(self, request: Request, call: Callable[[Surveys, str], _Found]) -> _Found:
+    async def _call_opened(self, request: Request, call: Callable[[Surveys, str], _Found]) -> _Found:
         """Calls a function with a survey; raises StateError if it was never opened."""
         name = request.path_params["name"]
 
@@ -233,7 +237,7 @@ class SurveyInvitationPages(Pages):
         name, who = request.path_params["name"], require_visitor(request).name
         home = build_external_url(request, str(request.url_for("home").path))
         try:
-            text = await self.work(lambda: self._made(name, who, fields, home))
+            text = await self.work(lambda: self._invite(name, who, fields, home))
         except QuaestorError as error:
             status = refusal_status(error)
             return await self._page(request, status, refused=str(error), typed=fields)
@@ -243,16 +247,16 @@ class SurveyInvitationPages(Pages):
 
     async def _page(self, request: Request, status: int = 200, **more: Any) -> Response:
         name = request.path_params["name"]
-        context = await self.work(lambda: self._found(name))
+        context = await self.work(lambda: self._read_invitations(name))
         context |= shared(request, name, was_opened=context["one"].line.version is not None)
         return self.page(request, "survey_invitations.html", {**context, "typed": {}, **more}, status)
 
-    def _found(self, name: str) -> dict[str, Any]:
+    def _read_invitations(self, name: str) -> dict[str, Any]:
         surveys = self.session.surveys_if_any
         overview = survey_overview(self.session.study, surveys, name)
         return {"one": overview, "sent": count_invitations(surveys, name) if surveys else []}
 
-    def _made(self, name: str, who: str, fields: Mapping[str, str], home: str) -> str:
+    def _invite(self, name: str, who: str, fields: Mapping[str, str], home: str) -> str:
         labels = [line.strip() for line in fields.get("labels", "").splitlines() if line.strip()]
         count_text = fields.get("count", "").strip()
         count = parse_whole_number(count_text) if count_text else None

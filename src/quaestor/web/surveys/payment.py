@@ -54,10 +54,10 @@ class PayPages(Pages):
 
     async def _pay(self, request: Request, status: int = 200, **more: Any) -> Response:
         pays = require_visitor(request).can(Permission.PAY)
-        overview = await self.work(lambda: self._found(pays))
+        overview = await self.work(lambda: self._list_payments(pays))
         return self.page(request, "claims.html", {"payments": overview, "pays": pays, "shown": _SHOWN, **more}, status)
 
-    def _found(self, pays: bool) -> list[tuple[Payment, list[Card], str]]:
+    def _list_payments(self, pays: bool) -> list[tuple[Payment, list[Card], str]]:
         """Reads the claims; decrypts addresses for the payer only."""
         surveys = self.session.surveys_if_any
         if surveys is None:
@@ -73,7 +73,7 @@ class PayPages(Pages):
         try:
             await self.work(lambda: self._act(name, fields, require_visitor(request).name))
         except QuaestorError as error:
-            return await self._refused(request, name, error)
+            return await self._show_refusal(request, name, error)
         return self.go(request, "claims")
 
     def _act(self, name: str, fields: Mapping[str, str], who: str) -> None:
@@ -97,11 +97,11 @@ class PayPages(Pages):
         try:
             text = await self.work(lambda: export_cards(self.session.surveys, name, fields.get("again") == "yes"))
         except QuaestorError as error:
-            return await self._refused(request, name, error)
+            return await self._show_refusal(request, name, error)
         headers = {"Content-Disposition": 'attachment; filename="cards.csv"'}
         return Response(text, media_type="text/csv", headers=headers)
 
-    async def _refused(self, request: Request, name: str, error: QuaestorError) -> Response:
+    async def _show_refusal(self, request: Request, name: str, error: QuaestorError) -> Response:
         return await self._pay(
             request, refusal_status(error), refused=f"{str(error)[:1].upper()}{str(error)[1:]}", about=name
         )
@@ -136,7 +136,7 @@ class ClaimPages(PublicPages):
             return self.refused(request, 404, "no-invitation-title", "no-invitation")
         survey = entrance.access.questionnaire
         if request.method == "POST" and (entrance.used or entrance.begins):
-            return await self._accepted(request, token, survey)
+            return await self._accept_invitation(request, token, survey)
         if entrance.used and not entrance.resumes:
             return self.plain(request, "invited_used.html", {"survey": survey}, 410)
         if not entrance.begins and not entrance.resumes:
@@ -148,7 +148,7 @@ class ClaimPages(PublicPages):
         surveys = self.session.surveys_if_any
         return None if surveys is None else find_invitation(surveys, token, language)
 
-    async def _accepted(self, request: Request, token: str, survey: Questionnaire | None) -> Response:
+    async def _accept_invitation(self, request: Request, token: str, survey: Questionnaire | None) -> Response:
         key, language = require_key((await read_fields(request)).get("key", "")), survey.language if survey else ""
         try:
             name, code = await self.work(lambda: accept_invitation(self.session.surveys, token, language, key))
@@ -162,20 +162,20 @@ class ClaimPages(PublicPages):
         """Asks for the address of the card; afterwards only confirms that it is known."""
         name, token = request.path_params["name"], request.path_params["token"]
         language = request.query_params.get("language", "")
-        claiming = await self.work(lambda: self._claiming(name, token, language))
+        claiming = await self.work(lambda: self._find_payment(name, token, language))
         if claiming is None:
             return self.refused(request, 404, "no-claim-title", "no-claim")
         if request.method == "POST":
-            return await self._claimed(request, claiming, token)
+            return await self._submit_claim(request, claiming, token)
         template = "claim.html" if claiming.stage is None else "claim_taken.html"
         return self._claim_page(request, template, claiming)
 
-    def _claiming(self, name: str, token: str, language: str) -> PaymentPage | None:
+    def _find_payment(self, name: str, token: str, language: str) -> PaymentPage | None:
         surveys = self.session.surveys_if_any
         odd = not name.isprintable() or set(name) & set(NOT_IN_URL)
         return None if surveys is None or odd else find_payment_page(surveys, name, token, language)
 
-    async def _claimed(self, request: Request, claiming: PaymentPage, token: str) -> Response:
+    async def _submit_claim(self, request: Request, claiming: PaymentPage, token: str) -> Response:
         fields = await read_fields(request)
         address, words = fields.get("address", ""), claiming.questionnaire.words
         if address.strip() != fields.get("again", "").strip():

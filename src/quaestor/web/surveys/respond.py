@@ -83,12 +83,12 @@ class RespondentPages(PublicPages):
         except InputError:
             return self.refused(request, 404, "no-survey-title", "no-survey")
         if access.status is not AccessStatus.OPEN:
-            return self._shut(request, access)
+            return self._show_closed(request, access)
         if request.method == "POST":
-            return await self._begun(request, access)
+            return await self._begin_response(request, access)
         return self.plain(request, "survey_begin.html", {"survey": access.questionnaire})
 
-    async def _begun(self, request: Request, access: SurveyAccess) -> Response:
+    async def _begin_response(self, request: Request, access: SurveyAccess) -> Response:
         wait = self._pace.wait(request.client.host if request.client else "")
         if wait is not None:
             answer = self.refused(request, 429, "moment", "many-begun", access.questionnaire)
@@ -113,40 +113,40 @@ class RespondentPages(PublicPages):
         """Shows the next or the requested page; a POST saves it and shows the following one."""
         try:
             if request.method == "POST":
-                return await self._sent(request)
+                return await self._receive_page(request)
             name, code = _place(request)
-            met = await self.work(lambda: self._met(name, code, request.query_params.get("page", "")))
+            met = await self.work(lambda: self._read_page(name, code, request.query_params.get("page", "")))
         except InputError:
             return self.refused(request, 404, "no-response-title", "no-response")
         if isinstance(met, SurveyAccess):
-            return self._shut(request, met, code)
+            return self._show_closed(request, met, code)
         if not isinstance(met, SurveyPage):
             return self.go(request, "answer-end", name=name, code=code)
         return self._page(request, met)
 
-    def _met(self, name: str, code: str, page: str) -> SurveyPage | Answers | SurveyAccess:
-        survey_page = show_page(self._surveys, code, page, self._own(name, code))
+    def _read_page(self, name: str, code: str, page: str) -> SurveyPage | Answers | SurveyAccess:
+        survey_page = show_page(self._surveys, code, page, self._find_response(name, code))
         if isinstance(survey_page, SurveyPage):
             at = access_status(self._surveys, self.session.latest, name, survey_page.response.language)
             if not at.goes_on:
                 return at
         return survey_page
 
-    async def _sent(self, request: Request) -> Response:
+    async def _receive_page(self, request: Request) -> Response:
         name, code = _place(request)
         form = parse_fields(await request.body())
-        page, key = _one(form, "page"), require_key(_one(form, "key"))
+        page, key = _first_value(form, "page"), require_key(_first_value(form, "key"))
         if not key:
             raise HTTPException(400)
-        moment, back = self._clock().timestamp(), _one(form, "go") == "back"
+        moment, back = self._clock().timestamp(), _first_value(form, "go") == "back"
 
         def read() -> Outcome:
-            response = self._own(name, code)
-            seconds = time_spent(response, page, _one(form, "since"), moment)
+            response = self._find_response(name, code)
+            seconds = time_spent(response, page, _first_value(form, "since"), moment)
             return submit_page(self._surveys, code, page, form, key, seconds, going_back=back, response=response)
 
         try:
-            response = await self._recorded(read)
+            response = await self._record_page(read)
             if isinstance(response, SurveyPage):
                 return self._page(request, response, status=422)
         except TemporarilyUnavailable:
@@ -159,14 +159,14 @@ class RespondentPages(PublicPages):
         following = await self.work(lambda: leads_to(self._surveys, response, page))
         return self.go(request, "answer", f"page={following}" if following else "", name=name, code=code)
 
-    async def _recorded(self, read: Callable[[], Outcome], tries: int = _TRIES) -> SurveyPage | Answers:
+    async def _record_page(self, read: Callable[[], Outcome], tries: int = _TRIES) -> SurveyPage | Answers:
         """Records a page; if another page of the response was saved meanwhile, validates it against that one."""
         outcome = await self.work(read)
         if isinstance(outcome, SurveyPage):
             return outcome
         await self._surveys.answers.submissions.wait(outcome, self.save)
         if outcome.overtaken and tries > 1:
-            return await self._recorded(read, tries - 1)
+            return await self._record_page(read, tries - 1)
         return outcome.result()
 
     async def _kept_typed(self, request: Request, page: str, form: Mapping[str, Sequence[str]]) -> Response:
@@ -179,10 +179,10 @@ class RespondentPages(PublicPages):
     async def _too_late(self, request: Request, error: StateError) -> Response:
         """Answers a page that came too late: the survey was closed or continued in another window."""
         name, code = _place(request)
-        questionnaire = await self.work(lambda: read_questionnaire_for(self._surveys, self._own(name, code)))
+        questionnaire = await self.work(lambda: read_questionnaire_for(self._surveys, self._find_response(name, code)))
         at = await self.work(lambda: access_status(self._surveys, self.session.latest, name, questionnaire.language))
         if not at.goes_on:
-            return self._shut(request, at, code)
+            return self._show_closed(request, at, code)
         why = refusal_in_words(error, questionnaire.words, "not-this-page")
         context = {"title": "not-taken", "key": "", "why": why, "back": code, "survey": questionnaire}
         return self.plain(request, "survey_refused.html", context, 409)
@@ -190,7 +190,7 @@ class RespondentPages(PublicPages):
     def _page(self, request: Request, met: SurveyPage, status: int = 200, refused: str = "") -> Response:
         _, code = _place(request)
         # The time of a page with errors counts from when it was first shown.
-        since = _one(met.form, "since")
+        since = _first_value(met.form, "since")
         if not is_mark(met.response, met.page.id, since):
             since = shown_mark(met.response, met.page.id, self._clock().timestamp())
         came_again = status == 200 and met.page.id in met.response.sent and request.query_params.get("page") is None
@@ -211,7 +211,7 @@ class RespondentPages(PublicPages):
         """Shows thanks, or why the survey ended early, and how to come back."""
         name, code = _place(request)
         try:
-            response = await self.work(lambda: self._own(name, code))
+            response = await self.work(lambda: self._find_response(name, code))
         except InputError:
             return self.refused(request, 404, "no-response-title", "no-response")
         if response.standing is ResponseStatus.OPEN:
@@ -231,7 +231,9 @@ class RespondentPages(PublicPages):
         """Asks for confirmation, then erases the answers."""
         name, code = _place(request)
         try:
-            questionnaire = await self.work(lambda: read_questionnaire_for(self._surveys, self._own(name, code)))
+            questionnaire = await self.work(
+                lambda: read_questionnaire_for(self._surveys, self._find_response(name, code))
+            )
             if request.method == "POST":
                 await self.work(lambda: withdraw(self._surveys, code))
                 pending = await self.work(lambda: self._surveys.answers.erasure_pending)
@@ -244,7 +246,7 @@ class RespondentPages(PublicPages):
 
     # Shared
 
-    def _own(self, name: str, code: str) -> Answers:
+    def _find_response(self, name: str, code: str) -> Answers:
         """Finds the response of a link; the code is only valid with the name of its survey."""
         if self.session.surveys_if_any is None:
             raise InputError("no survey was ever opened")
@@ -253,7 +255,7 @@ class RespondentPages(PublicPages):
             raise InputError("this response belongs to another survey")
         return response
 
-    def _shut(self, request: Request, survey_access: SurveyAccess, code: str = "") -> Response:
+    def _show_closed(self, request: Request, survey_access: SurveyAccess, code: str = "") -> Response:
         status = 409 if survey_access.status in (AccessStatus.NOT_YET, AccessStatus.INVITED) else 410
         context = {
             "survey": survey_access.questionnaire,
@@ -268,5 +270,5 @@ def _place(request: Request) -> tuple[str, str]:
     return request.path_params["name"], request.path_params["code"]
 
 
-def _one(form: Mapping[str, Sequence[str]], name: str) -> str:
+def _first_value(form: Mapping[str, Sequence[str]], name: str) -> str:
     return (form.get(name) or ("",))[0]

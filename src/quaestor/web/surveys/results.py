@@ -63,7 +63,7 @@ class SurveyResultPages(Pages):
 
     async def results(self, request: Request) -> Response:
         """Shows every question, optionally compared by the answers to another one."""
-        name, by, unfinished = self._asked(request)
+        name, by, unfinished = self._parse_query(request)
         surveys = await self.work(lambda: self._surveys(name))
         refused = ""
         try:
@@ -92,16 +92,16 @@ class SurveyResultPages(Pages):
 
     async def answers(self, request: Request) -> Response:
         """Lists the responses behind a number, by id."""
-        name, _, unfinished = self._asked(request)
-        which, page = _which(request.query_params), parse_page_number(request)
-        answers, words, title = await self.work(lambda: self._behind(name, which, page, unfinished))
+        name, _, unfinished = self._parse_query(request)
+        which, page = _parse_selection(request.query_params), parse_page_number(request)
+        answers, words, title = await self.work(lambda: self._list_answers(name, which, page, unfinished))
         if page > answers.pages:
             raise HTTPException(404)
         query = [(key, value) for key, value in request.query_params.multi_items() if key != "page"]
         context = {"behind": answers, "words": words, "name": name, "query": urlencode(query), "title": title}
         return self.page(request, "survey_answers.html", context)
 
-    def _behind(
+    def _list_answers(
         self, name: str, which: ResponseSelection, page: int, unfinished: bool
     ) -> tuple[AnswersBehind, Sequence[tuple[str, str]], str]:
         surveys = self._surveys(name)
@@ -114,20 +114,20 @@ class SurveyResultPages(Pages):
 
     async def drawing(self, request: Request) -> Response:
         """Returns the figure of a question as SVG; narrow for phones if the query asks for it."""
-        name, by, unfinished = self._asked(request)
+        name, by, unfinished = self._parse_query(request)
         question, narrow = request.query_params.get("question", ""), request.query_params.get("width") == "narrow"
-        svg = await self.work(lambda: self._drawn(name, question, by, unfinished, narrow))
+        svg = await self.work(lambda: self._draw_question(name, question, by, unfinished, narrow))
         if svg is None:
             raise HTTPException(404)
         return Response(svg, media_type="image/svg+xml")
 
-    def _drawn(self, name: str, question: str, by: str, unfinished: bool, narrow: bool) -> str | None:
+    def _draw_question(self, name: str, question: str, by: str, unfinished: bool, narrow: bool) -> str | None:
         results = survey_results(
             self._surveys(name), name, by=by, unfinished=unfinished, only=question, room=self._room
         )
         return svg_of_question(results, question, narrow=narrow)
 
-    def _asked(self, request: Request) -> tuple[str, str, bool]:
+    def _parse_query(self, request: Request) -> tuple[str, str, bool]:
         query = request.query_params
         return request.path_params["name"], query.get("by", ""), query.get("unfinished") == "1"
 
@@ -140,7 +140,7 @@ class SurveyResultPages(Pages):
         return surveys_if_any
 
 
-def _which(query: Mapping[str, str]) -> ResponseSelection:
+def _parse_selection(query: Mapping[str, str]) -> ResponseSelection:
     choices = {key: query[key] for key in _ASKED if query.get(key)}
     if "question" not in choices:
         raise HTTPException(404)

@@ -146,7 +146,7 @@ def _split(book: Codebook, payload: Payload) -> Codebook:
     named = {*rule.items.values(), *(part for _, _, part in rule.rules), rule.otherwise}
     for name in named - {part.id for part in parts}:
         options = suggest(name, [part.id for part in parts])
-        raise StateError(f"{name!r} is not a part of the split of {code.id!r}, allowed: {options}")
+        raise StateError(f"{name!r} is not a part of the split of {code.id!r}; choose from: {options}")
     book = _add_codes(book, replace(code, status=SPLIT, split=rule))
     for part in parts:
         book = _add_codes(book, _check_new_code(book, part))
@@ -237,7 +237,7 @@ def _check_new_code(book: Codebook, code: Code) -> Code:
         raise StateError(f"{code.id!r} is not a valid id for a code: use lower-case words, as in model-training/loss")
     if code.facet not in book.facets:
         options = suggest(code.facet, book.facets) or "none yet"
-        raise StateError(f"the code {code.id!r} belongs to the facet {code.facet!r}, allowed: {options}")
+        raise StateError(f"the code {code.id!r} belongs to the facet {code.facet!r}; choose from: {options}")
     if code.parent and (code.active or code.parent not in book.codes):
         parent = _require_active(book, code.parent)
         if parent.facet != code.facet:
@@ -273,4 +273,4 @@ def _check_across(book: Codebook, code: Code) -> None:
         target = book.codes.get(other)
         if facet == code.facet or facet not in book.facets or target is None or target.facet != facet:
             options = join_with_or(sort_by_similarity(other, [entry.id for entry in book.active(facet)])[:5]) or "none"
-            raise StateError(f"{code.id!r} refers to {other!r} of the facet {facet!r}, allowed: {options}")
+            raise StateError(f"{code.id!r} refers to {other!r} of the facet {facet!r}; choose from: {options}")

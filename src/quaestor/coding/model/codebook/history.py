@@ -36,7 +36,7 @@ class History:
 
     def at(self, version: int) -> Codebook:
         if not 0 <= version < len(self.versions):
-            raise StateError(f"the codebook has no version {version}, allowed: 0 to {len(self.versions) - 1}")
+            raise StateError(f"the codebook has no version {version}; choose from: 0 to {len(self.versions) - 1}")
         return self.versions[version]
 
     def preview_change(self, kind: str, payload: Payload) -> Codebook:

@@ -157,7 +157,7 @@ def read_choice(facet: Facet, book: Codebook, answer: Any) -> str:
         return by_name[0]
     options = sort_by_similarity(str(answer), allowed)
     raise InputError(
-        f"{facet.id} is {answer!r}, allowed: {join_with_or(options[:5])}{' …' if len(options) > 5 else ''}"
+        f"{facet.id} is {answer!r}; choose from: {join_with_or(options[:5])}{' …' if len(options) > 5 else ''}"
     )
 
 

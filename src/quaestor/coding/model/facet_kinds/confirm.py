@@ -30,7 +30,7 @@ class ConfirmKind(FacetKind):
     def read(self, facet: Facet, book: Codebook, answer: Any) -> dict[str, str]:
         word, instead = read_word_and_text(answer, "instead")
         if word not in (YES, NO):
-            raise InputError(f"{facet.id} is {answer!r}, allowed: yes, no, or no: and what it should be")
+            raise InputError(f'{facet.id} is {answer!r}; write yes, no, or "no: " and the right answer')
         return {"answer": word, "instead": instead} if instead else {"answer": word}
 
     def label(self, facet: Facet, answer: Any) -> Label | None:

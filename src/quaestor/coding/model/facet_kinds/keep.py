@@ -28,12 +28,12 @@ class KeepKind(FacetKind):
     def read(self, facet: Facet, book: Codebook, answer: Any) -> dict[str, str]:
         word, reason = read_word_and_text(answer, "reason")
         if word not in (KEEP, EXCLUDE):
-            raise InputError(f"{facet.id} is {answer!r}, allowed: keep, or exclude: and the reason")
+            raise InputError(f'{facet.id} is {answer!r}; write keep, or "exclude: " and the reason')
         if word == KEEP and reason:
             raise InputError(f"{facet.id} is keep with the reason {reason!r}: only exclude takes a reason")
         if word == EXCLUDE and facet.reasons and reason not in facet.reasons:
             excludes = f"for {reason!r}" if reason else "without a reason"
-            raise InputError(f"{facet.id} excludes {excludes}, allowed: {suggest(reason, facet.reasons)}")
+            raise InputError(f"{facet.id} excludes {excludes}; choose from: {suggest(reason, facet.reasons)}")
         return {"answer": word, "reason": reason} if reason else {"answer": word}
 
     def label(self, facet: Facet, answer: Any) -> Label | None:

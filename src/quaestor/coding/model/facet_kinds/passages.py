@@ -78,7 +78,7 @@ def _check_passage(facet: Facet, book: Codebook, value: Any) -> Passage:
         raise InputError(f"{facet.id} contains {value!r}: a passage needs start, end and code")
     for part in value:
         if part not in _PARTS:
-            raise InputError(f"a passage of {facet.id} has the key {part!r}, allowed: {suggest(part, _PARTS)}")
+            raise InputError(f"a passage of {facet.id} has the key {part!r}; choose from: {suggest(part, _PARTS)}")
     start, end = (value.get(name) for name in ("start", "end"))
     if not isinstance(start, int) or not isinstance(end, int) or not _is_valid_span(start, end):
         raise InputError(
@@ -116,7 +116,7 @@ def _check_code(facet: Facet, book: Codebook, code: str) -> str:
     if code not in allowed:
         options = sort_by_similarity(code, allowed)
         more = " …" if len(options) > 5 else ""
-        raise InputError(f"{facet.id} uses the code {code!r}, allowed: {join_with_or(options[:5])}{more}")
+        raise InputError(f"{facet.id} uses the code {code!r}; choose from: {join_with_or(options[:5])}{more}")
     return code
 
 
@@ -127,7 +127,7 @@ def _check_fields(facet: Facet, code: str, values: Any) -> dict[str, str]:
     for name in values:
         if name not in allowed:
             options = suggest(str(name), allowed) or "none"
-            raise InputError(f"{code or 'a passage without a code'} has no field {name!r}, allowed: {options}")
+            raise InputError(f"{code or 'a passage without a code'} has no field {name!r}; choose from: {options}")
     words = {name: _check_text(facet, values, name, LONGEST_FIELD).strip() for name in allowed if name in values}
     return {name: text for name, text in words.items() if text}
 

@@ -20,7 +20,7 @@ def read_change(fields: Fields, book: Codebook) -> tuple[str, dict[str, Any]]:
     """Returns the kind and the payload of the act that a form describes; `book` is the version shown in the form."""
     act = read_text(fields, "act")
     if act not in ACTS:
-        raise InputError(f"there is no change {act!r}, allowed: {suggest(act, ACTS)}")
+        raise InputError(f"there is no change {act!r}; choose from: {suggest(act, ACTS)}")
     return f"codebook.{act}", _READERS[act](fields, book)
 
 

@@ -11,7 +11,7 @@ from quaestor.coding.model.codebook.history import History
 from quaestor.coding.model.state import CLOSED, OPEN, State
 from quaestor.coding.pages.codebook.change_log import CodeDifference, describe_change, list_code_differences
 from quaestor.coding.pages.codebook.code_detail import CodedItem, CodeUses, collect_uses, list_coded_facets
-from quaestor.coding.session import Where, open_coding
+from quaestor.coding.session import StudyOrSession, open_coding
 from quaestor.coding.visibility import Viewer, Visibility
 from quaestor.people.roles import Role
 
@@ -80,9 +80,11 @@ class ChangePreview:
         return moves_by_round
 
 
-def preview_change(where: Where, kind: str, payload: Mapping[str, Any], viewer: Viewer | None = None) -> ChangePreview:
+def preview_change(
+    study: StudyOrSession, kind: str, payload: Mapping[str, Any], viewer: Viewer | None = None
+) -> ChangePreview:
     """Returns the effects of a change for a viewer, by default the lead; raises if the change is not allowed."""
-    with open_coding(where) as coding:
+    with open_coding(study) as coding:
         state = coding.state
         visibility = Visibility(state, coding.lead, viewer or Viewer(coding.lead, Role.LEAD))
         book = state.history.preview_change(kind, payload)

@@ -141,7 +141,7 @@ class SevenZip:
                         reader.close()
                     current = entry.block
                     reader = self._open(self._layout.blocks[current], by_block[current], program)
-                contents = reader.read(entry) if reader and entry.member.size else _nothing()
+                contents = reader.read(entry) if reader and entry.member.size else _yield_nothing()
                 yield entry.member, contents
                 contents.close()
         finally:
@@ -250,7 +250,7 @@ class _BlockReader:
         return data
 
 
-def _nothing() -> Generator[bytes, None, None]:
+def _yield_nothing() -> Generator[bytes, None, None]:
     yield from ()
 
 
@@ -259,7 +259,7 @@ def _read_layout(path: Path, file: BinaryIO) -> ArchiveLayout:
     if not start.startswith(MAGIC):
         raise InputError(f"{path} is not a 7z archive; give a file that was packed as .7z.")
     if len(start) < START_SIZE:
-        raise _truncated(path)
+        raise _truncated_error(path)
     checksum, offset, size, header_checksum = struct.unpack("<IQQI", start[8:])
     if zlib.crc32(start[12:]) != checksum:
         raise InputError(f"{path} has a damaged 7z beginning (its checksum is wrong); get the archive again.")
@@ -269,7 +269,7 @@ def _read_layout(path: Path, file: BinaryIO) -> ArchiveLayout:
         raise InputError(f"{path} has a 7z header of {size:,} bytes, over {HEADER_LIMIT:,}; pack fewer files into one.")
     length = os.fstat(file.fileno()).st_size
     if START_SIZE + offset + size > length:
-        raise _truncated(path)
+        raise _truncated_error(path)
     file.seek(START_SIZE + offset)
     header = file.read(size)
     if zlib.crc32(header) != header_checksum:
@@ -278,13 +278,13 @@ def _read_layout(path: Path, file: BinaryIO) -> ArchiveLayout:
         header = _unpack_header(path, parse_encoded_header(header, path), length)
     layout = parse_header(header, path)
     if any(START_SIZE + block.offset + block.packed_size > length for block in layout.blocks):
-        raise _truncated(path)
+        raise _truncated_error(path)
     return layout
 
 
 def _unpack_header(path: Path, block: HeaderBlock, length: int) -> bytes:
     if START_SIZE + block.offset + block.packed_size > length:
-        raise _truncated(path)
+        raise _truncated_error(path)
     _refuse_unreadable(path, (block,))
     if obstacle := find_obstacle(block):
         raise _unreadable(path, f"{obstacle} in its header")
@@ -297,7 +297,7 @@ def _unpack_header(path: Path, block: HeaderBlock, length: int) -> bytes:
     return header
 
 
-def _truncated(path: Path) -> InputError:
+def _truncated_error(path: Path) -> InputError:
     return InputError(f"{path} is cut short (the 7z header points past its end); get the whole archive.")
 
 

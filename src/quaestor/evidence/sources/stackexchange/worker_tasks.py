@@ -52,7 +52,7 @@ class ChunkWriter:
     def write(self, text: bytes, offset: int) -> int:
         """Writes all rows of a text at an offset of the table; returns how many rows and rejects it has."""
         parsed = parse_chunk(text, self.table)
-        self._keep(parsed.batch)
+        self._write_batch(parsed.batch)
         for reject in parsed.rejects:
             self.reject(replace(reject, offset=reject.offset + offset))
         return int(parsed.batch.num_rows) + len(parsed.rejects)
@@ -68,7 +68,7 @@ class ChunkWriter:
         rows, self._waiting, self._waiting_bytes = self._waiting, [], 0
         starts = list(itertools.accumulate((len(raw) for _, raw in rows), initial=0))
         parsed = parse_chunk(b"".join(raw for _, raw in rows), self.table)
-        self._keep(parsed.batch)
+        self._write_batch(parsed.batch)
         for reject in parsed.rejects:
             number = bisect.bisect_right(starts, reject.offset) - 1
             self.reject(replace(reject, offset=rows[number][0] + reject.offset - starts[number]))
@@ -80,7 +80,7 @@ class ChunkWriter:
     def read(self, rows: int) -> None:
         self.counts += TableCounts(read=rows)
 
-    def _keep(self, batch: pa.RecordBatch) -> None:
+    def _write_batch(self, batch: pa.RecordBatch) -> None:
         if not batch.num_rows:
             return
         self.rows.write(batch)

@@ -80,7 +80,7 @@ def run_workers(
     """Distributes all parts and returns the sum of the workers' results."""
     pool = _WorkerPool(job, worker_count)
     try:
-        with _watch(pool, progress, what, total):
+        with _report_progress(pool, progress, what, total):
             for number, part in enumerate(parts):
                 pool.send(number % worker_count, part)
             return pool.finish()
@@ -176,7 +176,7 @@ def _work(job: Job[Any], number: int, pipe: Connection, done: Any, inherited: li
 
 
 @contextlib.contextmanager
-def _watch(pool: _WorkerPool[Any], progress: Progress, what: str, total: int):  # type: ignore[no-untyped-def]
+def _report_progress(pool: _WorkerPool[Any], progress: Progress, what: str, total: int):  # type: ignore[no-untyped-def]
     """Reports the progress ten times a second while the workers run."""
     stop = threading.Event()
 

@@ -116,7 +116,7 @@ def _text(cell: Cell, text: str, column: TableColumnSettings) -> Value:
     return html.unescape(text) if column.escaped else text
 
 
-def _whole(cell: Cell, text: str, column: TableColumnSettings) -> Value:
+def _parse_integer(cell: Cell, text: str, column: TableColumnSettings) -> Value:
     if isinstance(cell, float) and abs(cell) > _EXACT:
         return None
     match = _WHOLE.fullmatch(text.strip()) if isinstance(cell, str | int | float) else None
@@ -173,7 +173,7 @@ def _list(cell: Cell, text: str, column: TableColumnSettings) -> Value:
 
 _CONVERTERS: dict[ColumnType, Callable[[Cell, str, TableColumnSettings], Value]] = {
     "text": _text,
-    "whole": _whole,
+    "whole": _parse_integer,
     "number": _number,
     "time": _time,
     "flag": _flag,

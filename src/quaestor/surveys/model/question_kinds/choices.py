@@ -164,7 +164,7 @@ class SingleChoice(QuestionKind):
             if label in codes:
                 cells.chosen.setdefault(codes[label], column)
         for piece in unknown:
-            cells.report(column, piece, "is no option")
+            cells.report(column, piece, "is not an option")
 
     def answer_in_cells(self, cells: AnswerCells) -> Answer:
         several = self.has_several_choices

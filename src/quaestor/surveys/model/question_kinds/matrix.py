@@ -188,7 +188,7 @@ class Matrix(QuestionKind):
         elif step := cells.labels.codes.get(plain(cell)):
             cells.rows[part.code] = step
         else:
-            cells.report(column, cell, "is no step of the scale")
+            cells.report(column, cell, "is not a step of the scale")
 
     def answer_in_cells(self, cells: AnswerCells) -> Answer:
         return check_cells(self, cells, "", {"rows": cells.rows, "texts": cells.plain_texts()})

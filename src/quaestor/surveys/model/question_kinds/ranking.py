@@ -153,7 +153,7 @@ class RankingQuestion(QuestionKind):
         for column, code, cell in cells.ranks:
             place = read_place(cell)
             if not 1 <= place <= len(cells.question.options) or place in places:
-                cells.report(column, cell, "is no place of its own in the ranking")
+                cells.report(column, cell, "is not a unique place in the ranking")
                 wrong = True
             places.setdefault(place, code)
         gap = 0 if wrong else find_gap(places)

@@ -82,7 +82,7 @@ def _wrong(where: str, key: str, text: str, english: Mapping[str, str]) -> Itera
     known = find_placeholders(english[key])
     for name in sorted(find_placeholders(text) - known):
         allowed = ", ".join(f"{{{placeholder}}}" for placeholder in sorted(known)) or "none"
-        yield f"{where} contains {{{name}}}, which is not available there, allowed: {allowed}", True
+        yield f"{where} contains {{{name}}}, which is not available there; choose from: {allowed}", True
     for name in sorted(known - find_placeholders(text)):
         yield f"{where} does not contain {{{name}}}: add it", False
 
