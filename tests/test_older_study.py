@@ -17,8 +17,10 @@ from quaestor.web.app import make_app
 from tests.support.command_line import in_this_process
 from tests.support.desk import CHOSEN, QUICK, browser, closing_app, post
 from tests.support.older_study import (
+    ADDED_ACT_KINDS,
     NAMES,
     act_kinds_in_source,
+    drop_new_fields,
     expected,
     hash_in_older_wording,
     restore_wording,
@@ -58,6 +60,12 @@ def test_every_command_prints_what_it_printed(older: tuple[str, Path]) -> None:
     for entry in known["commands"]:
         command = entry["command"]
         code, printed = run(root, command)
+        if command[:3] == ["decisions", "list", "topics"]:
+            older_cases = len(entry["printed"])
+            # Answers that fewer of the three raters gave than planned are cases to settle since then.
+            assert all(len(row["answers"]) < 3 for row in printed[older_cases:])
+            printed = printed[:older_cases]
+        printed = drop_new_fields(printed, entry["printed"])
         assert (code, rounded(printed)) == (entry["exit"], rounded(entry["printed"])), command
         if "written" in entry:
             file = Path(command[command.index("--out") + 1].format(study=root))
@@ -104,4 +112,4 @@ def test_it_holds_every_kind_of_act_that_is_known(tmp_path: Path) -> None:
     assert stored == expected()["acts"]
     named = act_kinds_in_source()
     assert len(named) > 30
-    assert named - set(stored) == set()
+    assert named - set(stored) == ADDED_ACT_KINDS

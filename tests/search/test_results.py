@@ -141,9 +141,9 @@ def settled(tmp_path_factory: pytest.TempPathFactory) -> Study:
     return with_settled_round(searched_study(tmp_path_factory.mktemp("settled") / "study"))
 
 
-@pytest.fixture(scope="module")
-def closed(tmp_path_factory: pytest.TempPathFactory) -> Study:
-    return with_closed_round(searched_study(tmp_path_factory.mktemp("closed") / "study"))
+@pytest.fixture
+def closed(tmp_path: Path) -> Study:
+    return with_closed_round(searched_study(tmp_path / "closed"))
 
 
 @pytest.mark.parametrize("viewer", READERS, ids=lambda viewer: viewer.role)
@@ -180,6 +180,9 @@ def test_an_item_shows_its_final_answers(settled: Study) -> None:
 
 
 def test_only_the_lead_finds_disagreements_that_are_still_open(closed: Study) -> None:
+    assert search(closed, LEAD, disagreement="open") == [], "the round could still be reopened with its raters blind"
+    with open_coding(closed) as coding:
+        record_view(coding, "main", LEAD.name)
     assert search(closed, LEAD, disagreement="open") == [3, 4]
     for viewer in (VIEWER, REVIEWER):
         with pytest.raises(StateError, match="every disagreement is settled"):

@@ -23,6 +23,7 @@ _ACT_KIND = re.compile(r'"((?:codebook|decision|interview|ratings|round|survey|t
 _NO_ACT_KINDS = re.compile(r"\.(?:css|csv|db|html|js|json|key|md|number|again|without|sqlite|toml|txt)$")
 
 _REWORDED = (
+    (", 6 undecided (6 agreed on but not recorded)", ""),
     ("they assume large samples", "they are made for large samples"),
     (
         "There are no disagreements, so the standard error of κ is 0 and says nothing",
@@ -81,6 +82,24 @@ def restore_wording(value: Any) -> Any:
     if isinstance(value, list):
         return [restore_wording(part) for part in value]
     return {key: restore_wording(part) for key, part in value.items()} if isinstance(value, dict) else value
+
+
+_NEW_FIELDS = frozenset({"assents", "not_drawn_at", "proposal", "sampled", "undecided"})
+"""JSON fields that were added since."""
+
+
+def drop_new_fields(value: Any, older: Any) -> Any:
+    """Removes fields that the older version did not print, so that everything else can be compared."""
+    if isinstance(value, list) and isinstance(older, list) and len(value) == len(older):
+        return [drop_new_fields(part, older_part) for part, older_part in zip(value, older, strict=True)]
+    if isinstance(value, dict) and isinstance(older, dict):
+        kept = {key: part for key, part in value.items() if key in older or key not in _NEW_FIELDS}
+        return {key: drop_new_fields(part, older.get(key)) for key, part in kept.items()}
+    return value
+
+
+ADDED_ACT_KINDS = frozenset({"decision.assent", "decision.propose"})
+"""Kinds of acts that the older version did not have."""
 
 
 def hash_in_older_wording(path: Path) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from quaestor.coding.model.decisions import list_kept
 from quaestor.coding.session import StudyOrSession, find_study, open_coding
 from quaestor.coding.status import coding_status
-from quaestor.study.contributions import ActKind
+from quaestor.study.contributions import ActKind, RoundCounts
 from quaestor.study.features import Feature
 
 _KEPT: dict[Path, tuple[tuple[int, list[str]], dict[str, list[str]]]] = {}
@@ -39,17 +39,28 @@ class JournalOutcomes:
             rounds = {name: coding.state.rounds[name] for name in reached}
         notes = []
         for name, round_state in rounds.items():
-            planned = round_state.plan.items
-            if outside := len(set(reached[name]) - set(planned)):
-                notes.append(f"{outside:,} items were not in the round {name} and are not kept")
             if any(rating.simulated for rating in round_state.all_ratings()):
                 notes.append(f"the round {name} was rated by simulated raters")
             if round_state.blindness:
                 notes.append(f"the round {name} is {round_state.blindness}")
-            slots = round_state.slots
-            if never := sum(not any(round_state.rating_in_slot(slot, item) for slot in slots) for item in planned):
-                notes.append(f"{never:,} items of the round {name} were never rated and are not kept")
+            counts = self.count_items(name, reached[name])
+            if outside := len(reached[name]) - counts.drawn:
+                notes.append(f"{outside:,} items were not drawn for the round {name}, so nobody looked at them")
+            if never := counts.drawn - counts.rated:
+                notes.append(f"{never:,} items of the round {name} were never rated, so they are not kept")
         return notes
+
+    def rated_items(self, name: str) -> frozenset[str]:
+        with open_coding(self.study_or_session) as coding:
+            round_state = coding.state.round(name)
+            return frozenset(item for ratings in round_state.ratings.values() for item in ratings)
+
+    def count_items(self, name: str, reached: Collection[str]) -> RoundCounts:
+        with open_coding(self.study_or_session) as coding:
+            drawn = set(coding.state.round(name).plan.items).intersection(reached)
+            kept = drawn.intersection(list_kept(coding.state, name) or ())
+        rated = drawn & self.rated_items(name)
+        return RoundCounts(len(drawn), len(rated), len(kept), len(rated - kept))
 
     def change_stamp(self, rounds: Collection[str]) -> object:
         with open_coding(self.study_or_session) as coding:

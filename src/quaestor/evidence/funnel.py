@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import duckdb
+import ibis
 import ibis.expr.types as ir
 import pyarrow.parquet as pq
 from ibis.backends.duckdb import Backend
@@ -33,7 +34,8 @@ from quaestor.evidence.items import (
     read_items,
     read_left_out,
 )
-from quaestor.evidence.records import ExampleItem, FunnelResult, Manifest, StepResult
+from quaestor.evidence.records import ExampleItem, FunnelResult, Manifest, SampledStep, StepResult
+from quaestor.measures.descriptive import share
 from quaestor.render.figures.records import Figure, FunnelStep
 from quaestor.study.contributions import RoundOutcomes
 from quaestor.study.features import open_round_outcomes
@@ -42,6 +44,8 @@ from quaestor.study.session import Session
 from quaestor.study.settings.evidence import StepSettings
 
 RESULT, DROPPED_AT_FILE, CANDIDATES = "funnel.json", "fell.parquet", "candidates.parquet"
+UNSEEN = "unseen"
+"""The stored column that is true for items that a round did not keep because nobody rated them."""
 EXAMPLE_COLUMNS = ("id", "title", "tags", "creation_date", "score", "view_count", "body")
 _NOT_RUN = "the funnel has not run yet: run `quaestor funnel` first"
 
@@ -73,6 +77,8 @@ class _Run:
     steps: tuple[StepSettings, ...]
     pending: tuple[StepSettings, ...]
     decided: dict[str, list[str]]
+    rated: dict[str, frozenset[str]]
+    """By round of the funnel: the items that somebody rated."""
 
     @property
     def evidence(self) -> Path:
@@ -112,7 +118,9 @@ def _open_run(study: Study) -> Iterator[_Run]:
     study.funnel_folder.mkdir(parents=True, exist_ok=True)
     with engine(study.funnel_folder) as connection:
         items = read_items(connection, evidence)
-        yield _Run(study, manifest, connection, items, all_steps[:ready], all_steps[ready:], decided)
+        outcomes, _ = _round_outcomes(study)
+        rated = {step.round: outcomes.rated_items(step.round) for step in all_steps[:ready] if step.round and outcomes}
+        yield _Run(study, manifest, connection, items, all_steps[:ready], all_steps[ready:], decided, rated)
 
 
 def run_funnel(study: Study) -> FunnelResult:
@@ -139,12 +147,32 @@ def run_funnel(study: Study) -> FunnelResult:
 
 def _notes_on_rounds(run: _Run, drops: ir.Table) -> list[str]:
     outcomes, _ = _round_outcomes(run.study)
-    reached = {
-        step.round: drops.filter(drops.fell_at >= number).select("item").to_pyarrow()["item"].to_pylist()
-        for number, step in enumerate(run.steps)
-        if step.round
-    }
+    reached = {step.round: _read_reached(drops, number) for number, step in enumerate(run.steps) if step.round}
     return outcomes.notes_on(reached) if outcomes else []
+
+
+def _read_reached(drops: ir.Table, number: int) -> list[str]:
+    """Returns the items that reached a step."""
+    return cast(list[str], drops.filter(drops.fell_at >= number).select("item").to_pyarrow()["item"].to_pylist())
+
+
+def _count_sampled(run: _Run, drops: ir.Table, number: int) -> SampledStep | None:
+    """Returns what the round of a step did, if nobody looked at some of the items that reached it."""
+    name = run.steps[number].round
+    outcomes, _ = _round_outcomes(run.study)
+    if not name or outcomes is None:
+        return None
+    reached = _read_reached(drops, number)
+    counts = outcomes.count_items(name, reached)
+    not_drawn = len(reached) - counts.drawn
+    if not not_drawn and counts.rated == counts.drawn:
+        return None
+    kept_share = share(counts.kept, counts.kept + counts.excluded)
+    if kept_share.value is None or kept_share.low is None or kept_share.high is None:
+        return SampledStep(counts.drawn, counts.rated, counts.excluded, not_drawn)
+    most = len(reached) - counts.excluded
+    bounds = (min(max(counts.kept, bound * len(reached)), most) for bound in (kept_share.low, kept_share.high))
+    return SampledStep(counts.drawn, counts.rated, counts.excluded, not_drawn, kept_share.value * len(reached), *bounds)
 
 
 def _write_drops(run: _Run) -> ir.Table:
@@ -152,10 +180,16 @@ def _write_drops(run: _Run) -> ir.Table:
     answers, site = read_answers(run.connection, run.evidence), run.manifest.site
     settings = run.study.settings
     funnel = Funnel(run.items, answers, settings.families, settings.all_kinds(), run.decided, site)
+    dropped_at = funnel.dropped_at(run.steps)
+    unseen = ibis.literal(False)
+    for number, step in enumerate(run.steps):
+        if step.round:
+            unseen |= (dropped_at == number) & ~item_id(run.items, site).isin(sorted(run.rated[step.round]))
     columns = {
         "item": item_id(run.items, site),
         "id": item_number(run.items),
-        DROPPED_AT: funnel.dropped_at(run.steps).cast("int16"),
+        DROPPED_AT: dropped_at.cast("int16"),
+        UNSEEN: unseen,
     }
     target = run.study.funnel_folder / DROPPED_AT_FILE
     unfinished = target.with_name(f".{target.name}")
@@ -178,7 +212,7 @@ def _read_steps(run: _Run, drops: ir.Table) -> tuple[StepResult, ...]:
         order = (shuffle_key(drops.id, run.seed + number), drops.id)
         kept_examples, dropped_examples = (
             read_examples(run.study, run.items, chosen.order_by(order).limit(size))
-            for chosen in (drops.filter(drops.fell_at > number), drops.filter(drops.fell_at == number))
+            for chosen in (drops.filter(drops.fell_at > number), filter_dropped(drops, number))
         )
         if number == 0 and left_out is not None:
             skipped = (
@@ -188,8 +222,15 @@ def _read_steps(run: _Run, drops: ir.Table) -> tuple[StepResult, ...]:
             )
             dropped_examples += [build_example(run.study, row) for row in skipped.to_pyarrow().to_pylist()]
         examples = tuple(kept_examples), tuple(dropped_examples[:size])
-        results.append(StepResult(step.step, entered, kept, describe_step(step), *examples))
+        sampled = _count_sampled(run, drops, number)
+        results.append(StepResult(step.step, entered, kept, describe_step(step), *examples, sampled=sampled))
     return tuple(results)
+
+
+def filter_dropped(drops: ir.Table, number: int) -> ir.Table:
+    """Returns the items that a step dropped, without those that nobody looked at."""
+    dropped = drops.filter(drops.fell_at == number)
+    return dropped.filter(~dropped[UNSEEN]) if UNSEEN in drops.columns else dropped  # older files lack the column
 
 
 def read_examples(study: Study, items: ir.Table, chosen: ir.Table) -> list[ExampleItem]:
@@ -256,7 +297,7 @@ def _figure(result: FunnelResult) -> Figure:
     entered = result.steps[0].entered if result.steps else 0
     steps = [
         FunnelStep(f"everything in {result.source}", entered),
-        *(FunnelStep(step.step, step.kept) for step in result.steps),
+        *(FunnelStep(step.step, step.kept, step.describe_sample()) for step in result.steps),
     ]
     title = f"The funnel of {result.source}"
     return draw_funnel(steps, unit="items", title=title, pending=result.pending, note=result.note)
@@ -291,7 +332,8 @@ def _read_step(raw: Mapping[str, Any]) -> StepResult:
         side: tuple(ExampleItem(**{**example, "tags": tuple(example["tags"])}) for example in raw[side])
         for side in ("kept_examples", "dropped_examples")
     }
-    return StepResult(**{**raw, **sides})
+    sampled = SampledStep(**raw["sampled"]) if raw.get("sampled") else None
+    return StepResult(**{**raw, **sides, "sampled": sampled})
 
 
 _CURRENT: dict[Path, tuple[object, FunnelResult]] = {}

@@ -62,6 +62,24 @@ class ExampleItem:
 
 
 @dataclass(frozen=True)
+class SampledStep:
+    """A step decided by a round over a sample: what it did with the drawn items, and what that means for all.
+
+    The estimate is the share kept of the drawn and decided items, applied to all that reached the step. It assumes a
+    random sample; stratified samples are proportional.
+    """
+
+    drawn: int
+    rated: int
+    excluded: int
+    not_drawn: int
+    estimate: float | None = None
+    """How many items raters would keep if they rated all, with a 95 % interval."""
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
 class StepResult:
     """One step of the funnel: how many items entered, how many it kept, and a seeded sample of both sides."""
 
@@ -72,9 +90,25 @@ class StepResult:
     kept_examples: tuple[ExampleItem, ...] = field(default=())
     dropped_examples: tuple[ExampleItem, ...] = field(default=())
 
+    sampled: SampledStep | None = None
+    """Set if nobody looked at some of the items that reached a round."""
+
     @property
     def dropped(self) -> int:
-        return self.entered - self.kept
+        """The number of items that the step rejected; items nobody looked at are not among them."""
+        return self.sampled.excluded if self.sampled else self.entered - self.kept
+
+    def describe_sample(self) -> str:
+        """Returns what a round over a sample did with the items that reached it; empty for other steps."""
+        sampled = self.sampled
+        if sampled is None:
+            return ""
+        counts = f"{sampled.drawn:,} drawn, {sampled.rated:,} rated, {self.kept:,} kept, {sampled.excluded:,} excluded"
+        text = f"{counts}; {sampled.not_drawn:,} not drawn"
+        if sampled.estimate is None or sampled.low is None or sampled.high is None:
+            return text
+        bounds = f"95 % CI {round(sampled.low):,} to {round(sampled.high):,}"
+        return f"{text}; about {round(sampled.estimate):,} of all {self.entered:,} would be kept ({bounds})"
 
 
 @dataclass(frozen=True)

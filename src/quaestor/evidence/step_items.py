@@ -18,8 +18,10 @@ from quaestor.evidence.dataset import read_manifest
 from quaestor.evidence.engine import engine
 from quaestor.evidence.funnel import (
     EXAMPLE_COLUMNS,
+    UNSEEN,
     build_example,
     dropped_at_file,
+    filter_dropped,
     last_result,
     read_examples,
     step_number,
@@ -51,7 +53,7 @@ def list_step_items(study: Study, step: str, *, dropped: bool, limit: int | None
     number, _ = find_step_result(study, step)
     with engine(study.funnel_folder) as connection:
         drops = connection.read_parquet(str(dropped_at_file(study)))
-        chosen = drops.filter(drops.fell_at == number if dropped else drops.fell_at > number)
+        chosen = filter_dropped(drops, number) if dropped else drops.filter(drops.fell_at > number)
         items = read_items(connection, study.evidence_of(study.funnel_source()))
         examples = read_examples(study, items, chosen.order_by("id").limit(limit, offset=offset))
         if not examples and dropped and number == 0 and offset == 0:
@@ -99,7 +101,10 @@ def write_item_table(items: list[ExampleItem], path: Path) -> None:
 
 
 def trace_item(study: Study, item: str, session: Session[Any] | None = None) -> dict[str, Any]:
-    """Returns the steps that an item passed, the step that dropped it, and the input it came from."""
+    """Returns the steps that an item passed, the step that dropped it, and the input it came from.
+
+    An item that was not drawn for a round, or that nobody rated, was not dropped by it.
+    """
     unknown = StateError(f"there is no item {item!r} in evidence: ids look like stackoverflow/question/34454721")
     if not is_storable(item):
         raise unknown
@@ -112,12 +117,14 @@ def trace_item(study: Study, item: str, session: Session[Any] | None = None) -> 
         with engine(study.funnel_folder) as connection:
             if not _left_out(study, connection, item):
                 raise unknown
+    unseen = UNSEEN in table.column_names and any(table.column(UNSEEN).to_pylist())
     manifest = read_manifest(study.evidence_of(study.funnel_source()))
     inputs = manifest.inputs if manifest else ()
     return {
         "item": item,
         "passed": [step.step for step in steps[:number]],
-        "fell_at": steps[number].step if number < ready else None,
+        "fell_at": steps[number].step if number < ready and not unseen else None,
+        "not_drawn_at": steps[number].step if unseen else None,
         "waits_for": steps[ready].step if number == ready < len(steps) else None,
         "link": item_link(study, item),
         "source": study.funnel_source(),

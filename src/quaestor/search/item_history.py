@@ -234,7 +234,7 @@ def _build_decision(study: Study, sight: Visibility, name: str, decision: Decisi
     return ItemEvent(
         DECISION,
         decision.time,
-        sight.name_actor(name, decision.actor),
+        ", ".join(sight.name_actor(name, person) for person in decision.assents or (decision.actor,)),
         ((decision.facet, answer.label),),
         sight.mask_people(name, decision.reason) or decision.source,
         decision.how,

@@ -199,7 +199,7 @@ def _split_marked(text: str) -> Iterator[MarkedText]:
             yield MarkedText(rest)
 
 
-_FIXED = ("item", "title", "created", "tags", "score", "views", "author", "link", "fell out at")
+_FIXED = ("item", "title", "created", "tags", "score", "views", "author", "link", "not kept at")
 _BATCH_SIZE = 1_000
 Row = Sequence[Cell]
 

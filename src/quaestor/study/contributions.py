@@ -99,6 +99,17 @@ class ActKind:
         return self.sentence.format(round=round, survey=survey, count=counted)
 
 
+@dataclass(frozen=True)
+class RoundCounts:
+    """What a round did with the items that reached its funnel step."""
+
+    drawn: int
+    """Items of the round; the others were not drawn, so nobody looked at them."""
+    rated: int
+    kept: int
+    excluded: int
+
+
 class RoundOutcomes(Protocol):
     """The outcome of a study's rounds, for funnel steps that depend on a round."""
 
@@ -107,6 +118,12 @@ class RoundOutcomes(Protocol):
 
     def notes_on(self, reached: Mapping[str, Collection[str]]) -> list[str]:
         """Returns notes on rounds for readers of the funnel, given by round the items that reached its step."""
+
+    def rated_items(self, name: str) -> frozenset[str]:
+        """Returns the items of a round that somebody rated."""
+
+    def count_items(self, name: str, reached: Collection[str]) -> RoundCounts:
+        """Counts what a settled round did with the items that reached its step."""
 
     def change_stamp(self, rounds: Collection[str]) -> object:
         """Returns a stamp that changes with the decisions of rounds; cheap enough for every request."""

@@ -47,6 +47,7 @@ CALLS: dict[str, list[list[str]]] = {
     "decisions comment": [["main", "forum/question/1", "hm", "--as", "ACTOR"]],
     "decisions tie": [["main", "forum/question/1", "keep", "--as", "ACTOR"]],
     "decisions settle": [["main", "forum/question/1", "keep", "--how", "discussion", "--as", "ACTOR"]],
+    "decisions assent": [["main", "forum/question/1", "--as", "ACTOR"]],
     "decisions export": [["main", "--as", "ACTOR"]],
     "phrases words": [["phrases", "--as", "ACTOR"], ["phrases", "--part", "verb", "--as", "ACTOR", "--json"]],
     "phrases unify": [["phrases", "layer", "--to", "thing", "--rule", "hypernym", "--as", "ACTOR"]],

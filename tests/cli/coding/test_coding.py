@@ -78,9 +78,16 @@ def test_a_pair_of_raters_goes_from_the_codebook_to_decisions(shell: Shell, tmp_
     assert "had to reach 0.4: not reached" in shell("agreement", "--round", "pilot").stdout
     (disagreement,) = shell.json("decisions", "list", "pilot")
     assert disagreement["answers"] == [["rater-1", "keep"], ["rater-2", "exclude: crash"]]
-    shell.json("decisions", "agree", "pilot")
-    shell.json("decisions", "comment", "pilot", disagreement["item"], "it is a crash", "--as", "rater-2")
-    shell.json("decisions", "settle", "pilot", disagreement["item"], "exclude: crash", "--how", "discussion")
+    assert shell.json("decisions", "agree", "pilot") == {"decided": 0}, "closing the round recorded them"
+    item = disagreement["item"]
+    shell.json("decisions", "comment", "pilot", item, "it is a crash", "--as", "rater-2")
+    settle = ("decisions", "settle", "pilot", item, "exclude: crash", "--how", "discussion", "--as", "rater-1")
+    assert shell.json(*settle) == {"recorded": True, "settled": False}
+    waiting = shell("decisions", "list", "pilot")
+    assert "proposed: exclude: crash  (assents: rater-1)" in waiting.stdout
+    assert "1 disagreement, 0 settled" in waiting.stderr
+    assert "already assented" in shell.refusal("decisions", "assent", "pilot", item, "--as", "rater-1")
+    assert shell.json("decisions", "assent", "pilot", item, "--as", "rater-2") == {"recorded": True, "settled": True}
     assert "1 disagreement, 1 settled" in shell("decisions", "list", "pilot").stderr
     exported = shell("decisions", "export", "pilot").stdout
     assert exported.count("agreement") == 3

@@ -17,10 +17,11 @@ from starlette.testclient import TestClient
 from tests.support.desk import HERE, NAMES, QUICK, closing_app, csrf_in, invited, join
 from tests.support.desk import browser as visitor
 from tests.support.settled_study import MEMO, differing
+from tests.support.settling import settle_with_assents
 from tests.support.small_study import ITEMS
 from tests.support.windows import assert_for_everyone, complaints_of, serving, session_after
 
-from quaestor.coding.disagreements import break_tie, comment_on_item, settle_item
+from quaestor.coding.disagreements import assent_to_proposal, break_tie, comment_on_item, settle_item
 from quaestor.coding.session import open_coding
 from quaestor.people.credentials import Passwords
 from quaestor.people.roles import Role
@@ -77,10 +78,30 @@ def send(opened: TestClient, path: str, page: str, **fields: str | list[str]) ->
     return opened.post(path, data=data, headers={"origin": HERE})
 
 
-def settled(study: Study) -> dict[str, tuple[object, str, str]]:
+def settled(study: Study) -> dict[str, tuple[object, str, tuple[str, ...]]]:
+    """Returns the decisions that the raters did not simply agree on: answer, method and who assented."""
     with open_coding(study) as coding:
-        made = coding.state.round("main").decisions
-        return {item: (given[-1].answer, given[-1].how, given[-1].actor) for (item, _), given in made.items()}
+        decisions = {item: given[-1] for (item, _), given in coding.state.round("main").decisions.items()}
+    return {
+        item: (decision.answer, decision.how, decision.assents or (decision.actor,))
+        for item, decision in decisions.items()
+        if decision.how != "agreement"
+    }
+
+
+def proposed(study: Study) -> dict[str, tuple[object, str, tuple[str, ...]]]:
+    """Returns the proposals that wait: answer, method and who assented so far."""
+    with open_coding(study) as coding:
+        proposals = coding.state.round("main").proposals
+        return {item: (waiting.answer, waiting.how, waiting.assents) for (item, _), waiting in proposals.items()}
+
+
+def send_assent(opened: TestClient, item: str, **fields: str) -> Response:
+    """Sends the form of the button on the page of a case."""
+    form = re.search(r'action="/rounds/main/assents">(.*?)</form>', opened.get(case(item)).text, re.DOTALL)
+    assert form is not None
+    hidden = dict(re.findall(r'name="(\w+)" value="([^"]*)"', form[1]))
+    return opened.post("/rounds/main/assents", data={**hidden, **fields}, headers={"origin": HERE})
 
 
 KEEP = {"answer": "keep"}
@@ -97,9 +118,16 @@ def test_a_rater_is_asked_before_a_look_goes_on_record(app: Starlette, study: St
         )
         assert action is not None
         assert unescape(action[1]) == path
-    for act, fields in (("comments", {"text": "hello"}), ("decisions", {"answer": "keep", "how": "discussion"})):
+    settle_item(study, "main", "rater-1", ITEMS[0], None, "keep", "discussion", "")
+    acts = (
+        ("comments", {"text": "hello"}),
+        ("decisions", {"answer": "keep", "how": "discussion"}),
+        ("assents", {"proposal": "1"}),
+    )
+    for act, fields in acts:
         early = send(rater, f"/rounds/main/{act}", LIST, item=ITEMS[0], key="k", **fields)
         assert (early.status_code, "confirm that on their page first" in early.text) == (409, True)
+        assert "Proposed" not in early.text
     assert lead.get(LIST).status_code == 200
     assert (unblinded(study), settled(study)) == (["rater-1", "lead"], {}), "rater-1 has commented, and the lead looked"
 
@@ -118,47 +146,109 @@ def test_a_form_sent_again_with_another_answer_does_not_look_saved(app: Starlett
         assert send(rater, "/rounds/main/decisions", "/me", answer="keep", **fields).status_code == 303
     other = send(rater, "/rounds/main/decisions", "/me", answer="exclude: crash", **fields)
     assert (other.status_code, "This form was already sent" in other.text) == (409, True)
-    assert "Settled: keep" in other.text
-    assert settled(study)[ITEMS[0]][0] == KEEP
+    assert "Proposed: keep" in other.text
+    assert (settled(study), proposed(study)[ITEMS[0]][0]) == ({}, KEEP)
     said = send(rater, "/rounds/main/comments", "/me", item=ITEMS[1], text="first", key="c")
     again = send(rater, "/rounds/main/comments", "/me", item=ITEMS[1], text="second thought", key="c")
     assert (said.status_code, again.status_code) == (303, 409)
     assert "second thought" in again.text, "what was typed is not lost"
 
 
-def test_a_case_is_settled_by_form_and_leads_to_the_next_open_one(app: Starlette, study: Study) -> None:
+def test_one_rater_proposes_by_form_and_the_assent_of_the_other_settles_the_case(app: Starlette, study: Study) -> None:
     rater = as_one(app, study, Role.RATER)
     answer = send(
         rater, "/rounds/main/decisions", case(ITEMS[0]), item=ITEMS[0], answer="keep", how="discussion", reason="clear",
         seen="0", key="k",
     )  # fmt: skip
-    assert (answer.status_code, settled(study)) == (303, {ITEMS[0]: (KEEP, "discussion", "rater-1")})
+    assert (answer.status_code, settled(study)) == (303, {})
+    assert proposed(study) == {ITEMS[0]: (KEEP, "discussion", ("rater-1",))}
     following = rater.get(answer.headers["location"]).text
     assert "how to save layer 2" in following
+    assert "0 of 3 settled" in following
+    assert "Saved." in following
+    own = rater.get(case(ITEMS[0])).text
+    assert "Proposed: keep" in own
+    assert "Waiting for rater B." in own
+    assert ">Assent<" not in own, "the person who proposes has assented"
+    assert "proposed: keep, waiting for rater B" in rater.get(LIST).text
+
+    other = look(as_one(app, study, Role.RATER, "rater-2"))
+    shown = other.get(case(ITEMS[0])).text
+    assert "by discussion, by rater A" in shown
+    assert "Waiting for you." in shown
+    stale = send_assent(other, ITEMS[0], proposal="1")
+    assert (stale.status_code, "changed in the meantime" in stale.text) == (409, True)
+    answer = send_assent(other, ITEMS[0])
+    assert (answer.status_code, proposed(study)) == (303, {})
+    assert settled(study) == {ITEMS[0]: (KEEP, "discussion", ("rater-1", "rater-2"))}
+    following = other.get(answer.headers["location"]).text
+    assert "how to save layer 2" in following
     assert "1 of 3 settled" in following
-    assert "Decision saved" in following
-    again = rater.get(case(ITEMS[0])).text
+    again = other.get(case(ITEMS[0])).text
     assert "Settled: keep" in again
-    assert "by discussion, recorded by you" in again
+    assert "by discussion: rater A, you" in again
     assert "clear" in again
+
+
+def test_the_lead_who_does_not_rate_has_no_assent_to_give(app: Starlette, study: Study) -> None:
+    lead = as_one(app, study, Role.LEAD)
+    settle_item(study, "main", "rater-1", ITEMS[0], None, "keep", "discussion", "")
+    page = lead.get(case(ITEMS[0])).text
+    assert "Waiting for rater-2." in page
+    assert ">Assent<" not in page
+    refused = send(lead, "/rounds/main/assents", "/me", item=ITEMS[0], proposal="", key="k")
+    assert refused.status_code == 409
+    assert settled(study) == {}
+
+
+def test_one_person_settles_a_case_only_with_a_reason(app: Starlette, study: Study) -> None:
+    rater = as_one(app, study, Role.RATER)
+    fields = {"item": ITEMS[0], "answer": "keep", "how": "one-person", "seen": "0"}
+    silent = send(rater, "/rounds/main/decisions", case(ITEMS[0]), **fields, key="a")
+    assert (silent.status_code, "say why with a reason" in silent.text) == (422, True)
+    answer = send(rater, "/rounds/main/decisions", case(ITEMS[0]), **fields, reason="rater-2 has left", key="b")
+    assert answer.status_code == 303
+    assert settled(study) == {ITEMS[0]: (KEEP, "one-person", ("rater-1",))}
+    assert "by one person: you" in rater.get(case(ITEMS[0])).text
+
+
+def test_the_tie_breaker_assents_to_a_joint_decision_without_seeing_names(app: Starlette, study: Study) -> None:
+    breaker = as_one(app, study, Role.TIE_BREAKER)
+    reason = "rater-1 and rater-2 agree now"
+    settle_item(study, "main", "rater-1", ITEMS[1], None, "keep", "together", reason)
+    assert "<strong>3</strong> of 3 cases left" in breaker.get("/").text
+    assert "proposed, waiting for your assent" in breaker.get(f"{TIES}?all=1").text
+    page = breaker.get(f"{TIES}?item={quote(ITEMS[1])}").text
+    assert "Proposed: keep" in page
+    assert "agree now" in page
+    assert not [name for name in ("rater-1", "rater-2") if name in page]
+    number = re.search(r'name="proposal" value="(\d+)"', page)
+    assert number is not None
+    fields = {"item": ITEMS[1], "proposal": number[1], "key": "k"}
+    answer = send(breaker, "/rounds/main/assents", TIES, **fields)
+    assert (answer.status_code, answer.headers["location"].partition("?")[0]) == (303, TIES)
+    assert proposed(study)[ITEMS[1]][2] == ("rater-1", "tie-breaker")
+    assert "Proposed" not in breaker.get(f"{TIES}?item={quote(ITEMS[1])}").text
+    assert "<strong>2</strong> of 3 cases left" in breaker.get("/").text
+    assent_to_proposal(study, "main", "rater-2", ITEMS[1], None)
+    assert settled(study) == {ITEMS[1]: (KEEP, "together", ("rater-1", "rater-2", "tie-breaker"))}
 
 
 def test_after_the_last_case_the_page_says_what_comes_next(app: Starlette, study: Study) -> None:
     for item in ITEMS[:2]:
-        settle_item(study, "main", "rater-1", item, None, "keep", "discussion", "")
+        settle_with_assents(study, "main", "rater-1", item, None, "keep")
     lead = as_one(app, study, Role.LEAD)
     answer = send(
         lead, "/rounds/main/decisions", case(ITEMS[2]), item=ITEMS[2], other="exclude: installation",
-        how="discussion", key="k", seen="0",
+        how="one-person", reason="it never installed", key="k", seen="0",
     )  # fmt: skip
     assert settled(study)[ITEMS[2]][0] == {"answer": "exclude", "reason": "installation"}
     page = lead.get(answer.headers["location"]).text
     assert "All settled" in page
     assert "&#39;kept by raters&#39; of the funnel uses this round" in page
-    done = send(lead, "/rounds/main/agreed", LIST)
-    assert "9 agreed answers were recorded as decisions" in lead.get(done.headers["location"]).text
-    assert len(settled(study)) == 12
-    assert "Record decisions" not in lead.get(LIST).text
+    assert "Record decisions" not in page, "closing the round decided what the raters agree on"
+    with open_coding(study) as coding:
+        assert len(coding.state.round("main").decisions) == 12
 
 
 def test_what_is_refused_is_said_and_what_was_typed_is_not_lost(app: Starlette, study: Study) -> None:
@@ -175,7 +265,7 @@ def test_what_is_refused_is_said_and_what_was_typed_is_not_lost(app: Starlette, 
     silent = send(rater, "/rounds/main/comments", case(ITEMS[0]), item=ITEMS[0], text="  ", key="k")
     assert (silent.status_code, "the comment is empty" in silent.text) == (422, True)
     assert settled(study) == {}
-    settle_item(study, "main", "rater-2", ITEMS[0], None, "keep", "discussion", "")
+    settle_with_assents(study, "main", "rater-2", ITEMS[0], None, "keep")
     late = send(rater, "/rounds/main/decisions", case(ITEMS[0]), **(fields | {"how": "discussion"}), answer="keep")
     assert late.status_code == 409
     assert "settled this case in the meantime" in late.text
@@ -195,7 +285,7 @@ def test_a_comment_stands_in_the_discussion_without_the_names_of_others(app: Sta
 
 def test_the_list_shows_each_opinion_and_takes_filters(app: Starlette, study: Study) -> None:
     lead = as_one(app, study, Role.LEAD)
-    settle_item(study, "main", "rater-1", ITEMS[0], None, "keep", "discussion", "")
+    settle_with_assents(study, "main", "rater-1", ITEMS[0], None, "keep")
     page = lead.get(LIST).text
     assert all(f"how to save layer {number}<" in page for number in (1, 2, 3))
     assert "how to save layer 4<" not in page
@@ -252,7 +342,7 @@ def test_no_name_reaches_the_tie_breaker_before_all_is_settled(app: Starlette, s
         )
     assert settled(study) == {}
     for item in ITEMS[:3]:
-        settle_item(study, "main", "rater-1", item, None, "keep", "discussion", "")
+        settle_with_assents(study, "main", "rater-1", item, None, "keep", "discussion", "clear")
     assert "see who gave which answer" in breaker.get(TIES).text
     assert "rater A" in breaker.get(LIST).text
 
@@ -286,7 +376,7 @@ def test_the_start_leads_each_to_what_waits_for_them(app: Starlette, study: Stud
     assert f'href="{TIES}"' in start
     assert "<strong>2</strong> of 3 cases left" in start
     for item in ITEMS[:3]:
-        settle_item(study, "main", "rater-1", item, None, "keep", "discussion", "")
+        settle_with_assents(study, "main", "rater-1", item, None, "keep")
     assert "No tasks" in rater.get("/").text
 
 
@@ -366,7 +456,8 @@ def test_a_tie_is_broken_and_a_case_settled_by_keyboard_alone(
     page.keyboard.press("Enter")
     expect(title).to_have_text("how to save layer 2")
     expect(title).to_be_focused()
-    assert settled(study) == {ITEMS[0]: ({"answer": "exclude", "reason": "crash"}, "together", "rater-1")}
+    crash = {"answer": "exclude", "reason": "crash"}
+    assert (settled(study), proposed(study)) == ({}, {ITEMS[0]: (crash, "together", ("rater-1",))})
     page.keyboard.press("c")
     page.keyboard.type("j 1 k")
     page.keyboard.press("Control+Enter")
@@ -381,8 +472,9 @@ def test_without_script_a_case_is_settled_by_form(
 ) -> None:
     page, _ = open_at(browser, address, states[Role.LEAD], case(ITEMS[2]), java_script_enabled=False)
     page.get_by_label("Another answer").select_option("exclude: installation")
-    page.get_by_label("Reason").fill("it never installed")
+    page.get_by_label("by one person").check()
+    page.get_by_role("textbox", name="Reason").fill("it never installed")
     page.get_by_role("button", name="Settle").click()
-    expect(page.get_by_role("status")).to_contain_text("Decision saved")
+    expect(page.get_by_role("status")).to_contain_text("Saved")
     assert settled(open_study(folder))[ITEMS[2]][0] == {"answer": "exclude", "reason": "installation"}
     page.context.close()

@@ -16,6 +16,7 @@ from tests.support.small_study import ITEMS, small_study
 from quaestor.base.errors import StateError
 from quaestor.coding.agreement_access import compute_rounds_agreement
 from quaestor.coding.codebook import import_codebook
+from quaestor.coding.disagreements import settle_agreed
 from quaestor.coding.rating_files import rate
 from quaestor.coding.round_acts import close_by_name, open_by_name, reopen_by_name
 from quaestor.coding.session import open_coding
@@ -89,6 +90,8 @@ def test_a_tie_breaker_gets_no_names_while_ratings_are_missing(app: Starlette, s
     visitor = seated(app, study, Role.TIE_BREAKER)
     assert visitor.get("/rounds/main/ratings.csv").status_code in (403, 409)
     close_by_name(study, "main", None, final=True)
+    assert visitor.get("/rounds/main/ratings.csv").status_code == 409, "one rating of two is not yet a decision"
+    settle_agreed(study, "main", None, "rater-1 stopped")
     assert "rater-2" in visitor.get("/rounds/main/ratings.csv").text
 
 
@@ -98,6 +101,8 @@ def test_readers_of_a_final_round_see_its_ratings_and_are_on_record_once(
 ) -> None:
     close_by_name(study, "main", None, final=True)
     visitor = seated(app, study, role)
+    assert MEMO not in visitor.get(f"/evidence/item?item={ITEMS[0]}").text, "one rating of two is not yet a decision"
+    settle_agreed(study, "main", None, "rater-1 stopped")
     for _ in range(2):
         assert MEMO in visitor.get(f"/evidence/item?item={ITEMS[0]}").text
     assert unblinded(study) == [NAMES[role]]

@@ -67,6 +67,7 @@ WRITTEN: dict[str, tuple[str, set[Role | None]]] = {
     "disagreements": ("/rounds/main/disagreements", RATERS),
     "comment": ("/rounds/main/comments", RATERS),
     "decide": ("/rounds/main/decisions", RATERS),
+    "assent": ("/rounds/main/assents", RATERS),
     "settle-agreed": ("/rounds/main/agreed", {Role.LEAD}),
     "ties": ("/rounds/main/ties", {Role.LEAD, Role.TIE_BREAKER}),
     "rounds": ("/rounds", {Role.LEAD}),

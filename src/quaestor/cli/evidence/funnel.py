@@ -41,7 +41,13 @@ def funnel(
         result = run_funnel(opened)
         figure = write_funnel_svg(opened, result)
     if json:
-        print_json([{"step": step.step, "in": step.entered, "out": step.kept} for step in result.steps])
+        print_json(
+            [
+                {"step": step.step, "in": step.entered, "out": step.kept}
+                | ({"sampled": asdict(step.sampled)} if step.sampled else {})
+                for step in result.steps
+            ]
+        )
         if result.note:
             errors().print(f"Note: {result.note}", soft_wrap=True, markup=False)
         return
@@ -67,6 +73,9 @@ def _show(result: FunnelResult, examples: bool) -> None:
         bar = ["█" * max(round(_BAR * step.kept / widest), 1 if step.kept else 0)] if wide else []
         table.add_row(escape(step.step), number(step.entered), number(step.kept), number(step.dropped), share, *bar)
     screen.print(table)
+    for step in result.steps:
+        if step.sampled:
+            screen.print(escape(f"{step.step}: {step.describe_sample()}"), soft_wrap=True)
     if result.pending:
         after = f"; after it: {', '.join(result.pending[1:])}" if result.pending[1:] else ""
         message = f"Waiting for the round {result.waits_for}: {result.pending[0]}{after}"
@@ -201,6 +210,8 @@ def _show_path(opened: Study, item: str, as_json: bool) -> None:
         screen.print(f"[green]passed   [/green] {escape(passed)}", soft_wrap=True)
     if path["fell_at"]:
         screen.print(f"[red]dropped  [/red] {escape(path['fell_at'])}", soft_wrap=True)
+    elif path["not_drawn_at"]:
+        screen.print(f"not drawn for {escape(path['not_drawn_at'])}, or not rated there", soft_wrap=True)
     else:
         screen.print(f"kept, waiting for {escape(path['waits_for'])}" if path["waits_for"] else "kept")
     screen.print(f"from {escape(', '.join(path['inputs']))}  {escape(path['link'])}", soft_wrap=True)

@@ -101,7 +101,7 @@ def list_disagreements(state: State, name: str) -> list[Disagreement]:
 def list_incomplete_cases(state: State, name: str) -> list[Disagreement]:
     """Returns the answers that fewer raters gave than planned, settled or not; none of excluded items."""
     round_state = state.round(name)
-    excluded = _list_excluded(round_state)
+    excluded = list_excluded(round_state)
     cases = {
         case: answers for case, answers in _compare_slots(round_state).incomplete.items() if case[0] not in excluded
     }
@@ -204,7 +204,7 @@ def find_undecided(state: State, name: str) -> Undecided:
         len(round_state.gone),
     )
     if key not in round_state.cache:
-        comparison, excluded = _compare_slots(round_state), _list_excluded(round_state)
+        comparison, excluded = _compare_slots(round_state), list_excluded(round_state)
 
         def left(cases: Iterable[Case]) -> frozenset[Case]:
             return frozenset(case for case in cases if case not in round_state.decisions and case[0] not in excluded)
@@ -243,7 +243,7 @@ def build_agreed_act(
     the answers that fewer raters gave than planned; they are recorded as `single`, never as agreement.
     """
     round_state = state.round(name) if closing else require_closed(state, name)
-    comparison, excluded = _compare_slots(round_state), _list_excluded(round_state) if incomplete else frozenset()
+    comparison, excluded = _compare_slots(round_state), list_excluded(round_state) if incomplete else frozenset()
     fewer = {case: answers for case, answers in comparison.incomplete.items() if incomplete and case[0] not in excluded}
     entries = []
     for (item, facet), answers in {**comparison.agreed, **fewer}.items():
@@ -327,7 +327,7 @@ def find_excluded_items(state: State) -> frozenset[str]:
     return frozenset(item for item, decision in last.items() if not _keeps(decision))
 
 
-def _list_excluded(round_state: RoundState) -> frozenset[str]:
+def list_excluded(round_state: RoundState) -> frozenset[str]:
     """Returns the items that the decisions of this round exclude."""
     facet = _find_keep_facet(round_state)
     decisions = round_state.last_decisions(facet.id) if facet else {}

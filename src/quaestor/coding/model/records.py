@@ -369,6 +369,13 @@ class TieCase:
     answers: tuple[Any, ...]
     comment: Comment | None = None
     settled: bool = False
+    proposal: Proposal | None = None
+    """The decision that waits for the tie-breaker's assent."""
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the tie-breaker has nothing left to do here."""
+        return self.proposal is None and (self.settled or self.comment is not None)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,17 @@ from quaestor.coding.model.assignment import ItemQueue, order_items, shuffle_ans
 from quaestor.coding.model.closing import can_reopen_blind
 from quaestor.coding.model.decisions import is_settled_round, list_disagreements, list_incomplete_cases
 from quaestor.coding.model.phrases import find_words_before
-from quaestor.coding.model.records import Codebook, Disagreement, Practice, RaterView, Rating, RoundPlan, TieCase
+from quaestor.coding.model.records import (
+    Codebook,
+    Disagreement,
+    Practice,
+    Proposal,
+    RaterView,
+    Rating,
+    RoundPlan,
+    TieCase,
+)
+from quaestor.coding.model.settlement import TOGETHER
 from quaestor.coding.model.state import CLOSED, RaterSlot, RoundState, State
 from quaestor.store.records import NewAct
 
@@ -167,6 +177,13 @@ def list_tie_cases(state: State, name: str, actor: str) -> list[TieCase]:
                 answers,
                 disagreement.tie_comment,
                 disagreement.decision is not None,
+                _find_waiting_proposal(disagreement, actor),
             )
         )
     return cases
+
+
+def _find_waiting_proposal(disagreement: Disagreement, tie_breaker: str) -> Proposal | None:
+    proposal = disagreement.proposal
+    waits = proposal is not None and proposal.how == TOGETHER and tie_breaker not in proposal.assents
+    return proposal if waits else None

@@ -9,10 +9,10 @@ from functools import cache
 
 from quaestor.base.clock import Clock, now
 from quaestor.base.names import fits_url
-from quaestor.coding.model.decisions import list_disagreements
+from quaestor.coding.model.decisions import list_disagreements, list_incomplete_cases
 from quaestor.coding.model.records import ActSummary
 from quaestor.coding.model.state import CLOSED, OPEN, RoundState, State
-from quaestor.coding.model.views import build_rater_position, build_unblind_act
+from quaestor.coding.model.views import build_rater_position, build_unblind_act, list_tie_cases
 from quaestor.coding.visibility import Visibility
 from quaestor.study.contributions import ActKind
 from quaestor.study.features import features
@@ -146,8 +146,8 @@ def list_pending_tasks(state: State, name: str, clock: Clock = now) -> list[Pend
                 )
             )  # fmt: skip
         if round_state.status == CLOSED and plan.tie_breaker == name and plan.settle in ("tie-breaker", "two-step"):
-            cases = list_disagreements(state, plan.round)
-            done = sum(case.decision is not None or case.tie_comment is not None for case in cases)
+            cases = list_tie_cases(state, plan.round, name)
+            done = sum(case.is_done for case in cases)
             tasks.append(PendingTask(plan.round, plan.kind, BREAK_TIES, done, len(cases)))
         if round_state.status == CLOSED and round_state.slot_of(name) is not None and plan.settle != "tie-breaker":
             tasks.append(_build_discussion(state, round_state, name))
@@ -162,7 +162,7 @@ def _build_discussion(state: State, round_state: RoundState, name: str) -> Pendi
     plan = round_state.plan
     if build_unblind_act(state, plan.round, name) is not None:
         return PendingTask(plan.round, plan.kind, DISCUSS, 0, 0, has_viewed=False)
-    cases = list_disagreements(state, plan.round)
+    cases = [*list_disagreements(state, plan.round), *list_incomplete_cases(state, plan.round)]
     return PendingTask(plan.round, plan.kind, DISCUSS, sum(case.decision is not None for case in cases), len(cases))
 
 

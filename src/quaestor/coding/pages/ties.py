@@ -9,7 +9,7 @@ from quaestor.coding.disagreements import break_tie, list_recorded_tie_cases
 from quaestor.coding.model.answers import name_answer
 from quaestor.coding.model.decisions import is_settled_round
 from quaestor.coding.model.facet_kinds import find_kind
-from quaestor.coding.model.records import Facet, TieCase
+from quaestor.coding.model.records import Codebook, Facet, TieCase
 from quaestor.coding.model.settlement import TIE_BREAKER, list_settlement_methods
 from quaestor.coding.model.state import CLOSED, RoundState, State
 from quaestor.coding.model.views import list_tie_cases
@@ -21,8 +21,19 @@ from quaestor.coding.pages.disputed_answers import (
     mask_question,
     read_submitted_answer,
 )
-from quaestor.coding.session import StudyOrSession, open_coding
+from quaestor.coding.session import CodingSession, StudyOrSession, open_coding
+from quaestor.coding.visibility import Viewer, Visibility
+from quaestor.people.roles import Role
 from quaestor.study.contributions import TextMask
+
+
+@dataclass(frozen=True)
+class TieProposal:
+    """A decision that waits for the tie-breaker's assent, without the name of the person who proposed it."""
+
+    number: int
+    label: str
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -42,6 +53,7 @@ class TieCasePage:
     after: Key | None
     done: int
     total: int
+    proposal: TieProposal | None = None
 
 
 @dataclass(frozen=True)
@@ -53,6 +65,7 @@ class TieRow:
     answers: tuple[str, ...]
     answer: str
     is_settled: bool
+    awaits_assent: bool
 
 
 @dataclass(frozen=True)
@@ -76,7 +89,7 @@ def list_ties(study: StudyOrSession, name: str, actor: str) -> TieList:
         round_state = state.round(name)
         rows = tuple(_build_row(round_state, state, case) for case in cases)
         facets = tuple(facet.id for facet in round_state.plan.facets)
-        done = sum(_is_done(case) for case in cases)
+        done = sum(case.is_done for case in cases)
         return TieList(
             name, facets, rows, done, len(cases), round_state.status == CLOSED and is_settled_round(state, name)
         )
@@ -96,13 +109,21 @@ def build_tie(
             if position is None:
                 raise InputError(f"{item!r} is not a case of {name!r}: choose one from the list.")
         else:
-            position = next((number for number, case in enumerate(cases) if not _is_done(case)), None)
+            position = next((number for number, case in enumerate(cases) if not case.is_done), None)
             if position is None:
                 return None
-        tie = _build_tie(state, name, cases, position)
+        case = cases[position]
+        tie = _build_tie(state, name, cases, position, _build_proposal(coding, name, actor, case))
         book = state.history.at(state.round(name).plan.codebook)
     # Masking is slow, so it happens outside the lock.
-    return replace(tie, question=mask_question(tie.question, tie.item, book, mask)) if mask else tie
+    return _mask_tie(tie, book, mask) if mask else tie
+
+
+def _mask_tie(tie: TieCasePage, book: Codebook, mask: TextMask) -> TieCasePage:
+    proposal = tie.proposal
+    if proposal is not None:
+        proposal = replace(proposal, label=mask.mask(proposal.label), reason=mask.mask(proposal.reason))
+    return replace(tie, question=mask_question(tie.question, tie.item, book, mask), proposal=proposal)
 
 
 def answer_tie(
@@ -132,10 +153,6 @@ def answer_tie(
         return break_tie(coding, name, actor, item, facet_plan.id, answer, text, settling=settles, key=key)
 
 
-def _is_done(case: TieCase) -> bool:
-    return case.settled or case.comment is not None
-
-
 def _must_settle(round_state: RoundState) -> bool:
     return list_settlement_methods(round_state.plan) == (TIE_BREAKER,)
 
@@ -143,17 +160,28 @@ def _must_settle(round_state: RoundState) -> bool:
 def _build_row(round_state: RoundState, state: State, case: TieCase) -> TieRow:
     answers = dict.fromkeys(_name_answer(round_state, state, case.facet, answer) for answer in case.answers)
     answer = _name_answer(round_state, state, case.facet, case.comment.answer) if case.comment else ""
-    return TieRow(case.item, case.facet, tuple(answers), answer, case.settled)
+    return TieRow(case.item, case.facet, tuple(answers), answer, case.settled, case.proposal is not None)
 
 
 def _name_answer(round_state: RoundState, state: State, facet: str, answer: object) -> str:
     return name_answer(round_state.plan.facet(facet), state.history.at(round_state.plan.codebook), answer)
 
 
-def _build_tie(state: State, name: str, cases: list[TieCase], position: int) -> TieCasePage:
+def _build_proposal(coding: CodingSession, name: str, actor: str, case: TieCase) -> TieProposal | None:
+    if case.proposal is None:
+        return None
+    state = coding.state
+    visibility = Visibility(state, coding.lead, Viewer(actor, Role.TIE_BREAKER))
+    label = _name_answer(state.round(name), state, case.facet, case.proposal.answer)
+    return TieProposal(case.proposal.number, label, visibility.mask_people(name, case.proposal.reason))
+
+
+def _build_tie(
+    state: State, name: str, cases: list[TieCase], position: int, proposal: TieProposal | None
+) -> TieCasePage:
     round_state, case = state.round(name), cases[position]
     facet: Facet = round_state.plan.facet(case.facet)
-    left = [number for number, other in enumerate(cases) if number != position and not _is_done(other)]
+    left = [number for number, other in enumerate(cases) if number != position and not other.is_done]
     earlier, later = [number for number in left if number < position], [number for number in left if number > position]
     after = next(iter([*later, *earlier]), None)
     must = _must_settle(round_state)
@@ -170,8 +198,9 @@ def _build_tie(state: State, name: str, cases: list[TieCase], position: int) -> 
         must,
         _key(cases[earlier[-1]]) if earlier else None,
         _key(cases[after]) if after is not None else None,
-        sum(_is_done(other) for other in cases),
+        sum(other.is_done for other in cases),
         len(cases),
+        proposal,
     )
 
 

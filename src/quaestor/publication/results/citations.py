@@ -16,7 +16,7 @@ from quaestor.base.names import suggest
 from quaestor.coding.model.codebook.history import History, list_differences
 from quaestor.coding.model.records import Code, Codebook, Difference
 from quaestor.study.folder import Study
-from quaestor.study.settings.publication import ValueSettings
+from quaestor.study.settings.publication import Conditions, ValueSettings
 
 _LETTERED = 2
 _CHANGES = {

@@ -82,7 +82,10 @@ def funnel_figure(computed: Computed) -> Figure | None:
         return None
     steps = computed.funnel.steps
     return draw_funnel(
-        [FunnelStep("all questions", steps[0].entered), *(FunnelStep(step.step, step.kept) for step in steps)]
+        [
+            FunnelStep("all questions", steps[0].entered),
+            *(FunnelStep(step.step, step.kept, step.describe_sample()) for step in steps),
+        ]
     )
 
 

@@ -97,6 +97,9 @@ def _of_selection(computed: Computed) -> Iterator[str]:
         if steps[0].entered
         else "Selection: the source contains no questions."
     )
+    for step in steps:
+        if step.sampled:
+            yield f"Selection: the step “{step.step}” looked at a sample: {step.describe_sample()}."
     for step, step_settings in zip(steps, computed.study.settings.funnel.steps, strict=False):
         if step_settings.accepted_answer and step.entered:
             yield (

@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 
 from quaestor.base.errors import InputError, QuaestorError, StateError
-from quaestor.coding.model.decisions import Undecided, list_disagreements
+from quaestor.coding.model.decisions import Undecided, list_disagreements, list_excluded
 from quaestor.coding.model.decisions import list_kept as kept_items
 from quaestor.coding.model.rounds import list_blindness_notes
 from quaestor.coding.model.state import CLOSED, State
@@ -239,6 +239,12 @@ def _count_kept(state: State, name: str) -> int:
     return len(chosen)
 
 
+def _count_excluded(state: State, name: str) -> int:
+    """Counts the items that the round decided to exclude; items that nobody rated are not among them."""
+    _count_kept(state, name)
+    return len(list_excluded(state.rounds[name]))
+
+
 def _step(computed: Computed, settings: ValueSettings) -> Value:
     steps = computed.funnel.steps if computed.funnel is not None else ()
     kept = next((step.kept for step in steps if step.step == settings.step), None)
@@ -273,7 +279,7 @@ _KINDS: Mapping[str, Callable[[Computed, ValueSettings], Value]] = {
     "sets": _of_round(lambda state, name: len(state.rounds[name].sets)),
     "set_size": _of_round(lambda state, name: state.rounds[name].plan.set_size),
     "kept": _of_round(_count_kept),
-    "excluded": _of_round(lambda state, name: len(state.rounds[name].plan.items) - _count_kept(state, name)),
+    "excluded": _of_round(_count_excluded),
     "step": _step,
     "questions": _posts("questions"),
     "answers": _posts("answers"),

@@ -65,7 +65,7 @@ def draw_funnel(
         end, middle = _LABEL + width + 10, top + _BAR / 2
         canvas.text(end, middle - (8 if at else 0), count(step.count), color=INK, size=14, bold=True)
         if at:
-            canvas.text(end, middle + 9, _loss(step.count, steps[at - 1].count), color=MUTED, size=SMALL)
+            canvas.text(end, middle + 9, _loss(step, steps[at - 1].count), color=MUTED, size=SMALL)
     for at, step_title in enumerate(pending, start=len(steps)):
         top, right = 2.0 + _ROW * at, _LABEL + max(widths[-1], _LEAST_PENDING)
         _write_title(canvas, step_title, top + _BAR / 2)
@@ -86,19 +86,24 @@ def _write_title(canvas: Canvas, title: str, middle: float) -> None:
 def _longest_bar(steps: Sequence[FunnelStep], most: int, width: float) -> float:
     """Returns the length of the longest bar that leaves room for the text next to every bar."""
     labels = [text_width(count(steps[0].count), 14, bold=True)]
-    labels += [text_width(_loss(step.count, before.count), SMALL) for before, step in pairwise(steps)]
+    labels += [text_width(_loss(step, before.count), SMALL) for before, step in pairwise(steps)]
     return min(
         (width - label) * most / step.count if step.count else width for label, step in zip(labels, steps, strict=True)
     )
 
 
-def _loss(kept: int, before: int) -> str:
-    return f"{percent(kept / before)} kept, {count(before - kept)} left out" if before else "nothing came in"
+def _loss(step: FunnelStep, before: int) -> str:
+    if step.note:
+        return step.note.partition(";")[0]  # the drawing has room for the counts; the description has all of it
+    return (
+        f"{percent(step.count / before)} kept, {count(before - step.count)} left out" if before else "nothing came in"
+    )
 
 
 def _describe(steps: Sequence[FunnelStep], unit: str) -> str:
     sentences = [f"{steps[0].title}: {count(steps[0].count)} {unit}"]
     sentences += [
-        f"{step.title}: {count(step.count)} ({_loss(step.count, before.count)})" for before, step in pairwise(steps)
+        f"{step.title}: {count(step.count)} ({step.note or _loss(step, before.count)})"
+        for before, step in pairwise(steps)
     ]
     return f"A bar for each of {len(steps)} steps, from widest to narrowest. " + "; ".join(sentences) + "."

@@ -51,6 +51,8 @@ class FunnelStep:
 
     title: str
     count: int
+    note: str = ""
+    """Replaces the share kept, for a step that did not look at every item."""
 
 
 @dataclass(frozen=True)

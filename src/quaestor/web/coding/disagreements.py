@@ -176,7 +176,10 @@ class SettlingPages(CasePages):
         return await self._go_on(request, item, facet, form)
 
     async def assent(self, request: Request) -> Response:
-        """Records the visitor's assent to a proposed decision and shows the next open case."""
+        """Records the visitor's assent to a proposed decision and shows the next open case.
+
+        A tie-breaker goes back to the desk without names.
+        """
         name, who, form = request.path_params["name"], viewer(request), parse_fields(await request.body())
         item, facet = first_value(form, "item"), first_value(form, "facet")
         proposal, key = parse_whole_number(first_value(form, "proposal")) or 0, require_key(first_value(form, "key"))
@@ -184,6 +187,8 @@ class SettlingPages(CasePages):
             await self.work(lambda: assent_case(self.coding, name, who, item, facet, proposal, key=key))
         except QuaestorError as error:
             return await self._show_refusal(request, error, form)
+        if await self.work(lambda: is_active_tie_breaker(self.coding, name, who)):
+            return self.go(request, "ties", build_query(last=item), name=name)
         return await self._go_on(request, item, facet, form)
 
     async def _go_on(self, request: Request, item: str, facet: str, form: Fields) -> Response:

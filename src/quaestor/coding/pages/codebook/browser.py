@@ -292,7 +292,7 @@ class CodebookBrowser:
             (name, len(decisions), max((decision.number for decision in decisions), default=0))
             for name, decisions in uses.decisions.items()
         )
-        key = (book.version, uses.history.latest.version, *newest)
+        key = (book.version, uses.history.latest.version, uses.excluded, *newest)
         with self._lock:
             known = self._counted.get(key)
         if known is None:

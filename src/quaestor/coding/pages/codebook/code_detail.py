@@ -9,6 +9,7 @@ from typing import Any
 from quaestor.base.errors import StateError
 from quaestor.base.names import join_with_or, sort_by_similarity
 from quaestor.coding.model.codebook.history import History
+from quaestor.coding.model.decisions import find_excluded_items
 from quaestor.coding.model.facet_kinds.passages import list_codes
 from quaestor.coding.model.records import Code, Codebook, Decision, Rating
 from quaestor.coding.model.state import State
@@ -37,6 +38,8 @@ class CodeUses:
     ratings: Mapping[str, list[Rating]]
     coded_facets: Mapping[str, frozenset[str]]
     """The facets with codes, by round."""
+    excluded: frozenset[str] = frozenset()
+    """Items that raters decided to exclude, which are not counted."""
 
     def iterate_decided(self) -> Iterator[CodedItem]:
         """Yields the final answers that contain codes."""
@@ -45,6 +48,8 @@ class CodeUses:
             for decision in decisions:
                 answers.setdefault(decision.item, {})[decision.facet] = decision.answer
             for decision in decisions:
+                if decision.item in self.excluded:
+                    continue
                 if codes := self._codes(name, decision.facet, decision.answer):
                     yield CodedItem(name, decision.facet, decision.item, codes, answers[decision.item], decision.number)
 
@@ -73,6 +78,7 @@ def collect_uses(state: State, *, decided: Iterable[str] = (), rated: Iterable[s
         {name: _list_decisions(state, name) for name in decided},
         {name: _list_ratings(state, name) for name in rated},
         {name: list_coded_facets(state, name) for name in (*decided, *rated) if name in state.rounds},
+        find_excluded_items(state) if decided else frozenset(),
     )
 
 

@@ -1,0 +1,302 @@
+"""Published numbers never count silently what is undecided, excluded, not drawn, renamed or merged."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.support.command_line import in_this_process
+from tests.support.made_once import study_of
+from tests.support.settling import settle_with_assents
+
+from quaestor.base.errors import SettingsError
+from quaestor.coding.codebook import change_codebook, import_codebook
+from quaestor.coding.disagreements import settle_agreed
+from quaestor.coding.model.decisions import find_undecided
+from quaestor.coding.model.ratings import build_rating_act
+from quaestor.coding.pages.codebook.code_detail import collect_uses, count_items
+from quaestor.coding.round_acts import close_by_name, open_by_name
+from quaestor.coding.session import open_coding
+from quaestor.evidence.funnel import last_result, run_funnel
+from quaestor.evidence.step_items import list_step_items, trace_item
+from quaestor.publication.publication import Publication, compute_publication, open_computed
+from quaestor.study.folder import Study, open_study
+
+STUDY = """
+[study]
+name = "own"
+lead = "lead"
+
+[sources.sheet]
+kind = "table"
+path = "posts.csv"
+item = "forum/question/{id}"
+columns.id = { type = "whole" }
+columns.title = {}
+
+[[funnel.steps]]
+step = "all"
+where = "title.contains('how')"
+
+[facets.relevance]
+kind = "keep"
+
+[facets.topic]
+kind = "single"
+codes = "issue"
+required = false
+
+[samples.twenty]
+after = "all"
+size = 20
+
+[[rounds]]
+round = "main"
+items = ITEMS
+facets = ["relevance", "topic"]
+raters = ["rater-1", "rater-2"]
+
+[results]
+code = "main.topic"
+
+[[tables]]
+table = "1"
+title = "Topics"
+rows = ["topic"]
+
+[[findings]]
+finding = "1"
+sentence = "Setting is {share} of all."
+values = [{ name = "share", kind = "share", where = { topic = ["SETTING"] }, at_least = 0.1 }]
+"""
+CODEBOOK = """
+[[facet]]
+id = "issue"
+levels = ["topic", "part"]
+
+[[code]]
+id = "setting"
+facet = "issue"
+name = "Setting"
+key = "s"
+
+[[code]]
+id = "training"
+facet = "issue"
+name = "Training"
+key = "t"
+
+[[code]]
+id = "training/loss"
+facet = "issue"
+parent = "training"
+name = "loss"
+"""
+ITEMS = [f"forum/question/{number}" for number in range(101, 161)]
+CONTESTED = ITEMS[:15]
+EXCLUDED = ITEMS[15:20]
+
+
+def make_study(folder: Path, items: str = '{ after = "all" }', cited: str = "setting", more: str = "") -> Study:
+    posts = "\n".join(["id,title", *(f"{number},how to do {number}" for number in range(101, 161))])
+    text = STUDY.replace("ITEMS", items).replace("SETTING", cited)
+    study = study_of(folder, {"posts.csv": posts, "study.toml": text + more, "codebook.toml": CODEBOOK})
+    import_codebook(study)
+    return study
+
+
+def rate_all(study: Study, *, missing: int = 0) -> None:
+    """Both raters rate every item; they differ on the topic of the contested ones and exclude five."""
+    open_by_name(study, "main", None)
+    with open_coding(study) as coding:
+        items = coding.state.round("main").plan.items
+        for number, rater in enumerate(("rater-1", "rater-2")):
+            rated = items[: len(items) - missing] if number else items
+
+            def build(state: Any, rater: str = rater, number: int = number, rated: Any = rated) -> list[Any]:
+                return [
+                    build_rating_act(state, "main", rater, item, answer_for(item, number), now=coding.now())
+                    for item in rated
+                ]
+
+            coding.act(build)
+
+
+def answer_for(item: str, number: int) -> dict[str, Any]:
+    if item in EXCLUDED:
+        return {"relevance": "exclude", "topic": "training"}
+    return {"relevance": "keep", "topic": ("setting", "training")[number] if item in CONTESTED else "setting"}
+
+
+def publish(study: Study) -> Publication:
+    with open_computed(open_study(study.root)) as computed:
+        return compute_publication(computed, lambda message: None)
+
+
+def counts(publication: Publication, table: str = "1") -> dict[str, float | None]:
+    return {row.key: row.cells[-1].values[0] for row in publication.tables[table].rows()}  # type: ignore[misc]
+
+
+def test_a_report_covers_the_agreed_items_without_another_command(tmp_path: Path) -> None:
+    study = make_study(tmp_path / "study")
+    rate_all(study)
+    close_by_name(study, "main", None)
+    for item in CONTESTED:
+        settle_with_assents(study, "main", "rater-1", item, "topic", "training")
+    assert counts(publish(study)) == {"S": 40, "T": 15, "total": 55}
+
+
+def test_a_report_over_undecided_items_exits_1_unless_they_are_left_out(tmp_path: Path) -> None:
+    study = make_study(tmp_path / "study")
+    rate_all(study, missing=4)
+    close_by_name(study, "main", None, "rater-2 left", final=True)
+    sentence = (
+        "In the round main 19 items are undecided and left out: 15 with an open disagreement, "
+        "4 answered by fewer raters than planned."
+    )
+    stopped = in_this_process("report", "--study", study.root)
+    assert (stopped.exit_code, (study.published / "report").exists()) == (1, False)
+    assert sentence in stopped.stderr
+    status = in_this_process("status", "--study", study.root).stdout
+    assert "19 undecided (15 with an open disagreement, 4 answered by fewer raters than planned)" in " ".join(
+        status.split()
+    )
+    done = in_this_process("report", "--undecided", "leave-out", "--json", "--study", study.root)
+    assert (done.exit_code, json.loads(done.stdout)["undecided"]) == (0, [sentence])
+    page = (study.published / "report" / "index.html").read_text("utf-8")
+    assert page.index(sentence) < page.index("<main"), "the first page says it at its top"
+    assert f"Judgement: {sentence[0].lower()}{sentence[1:]}" in page
+    assert counts(publish(study)) == {"S": 36, "T": 0, "total": 36}
+    settle_agreed(study, "main", None, "rater-2 left")
+    with open_coding(study) as coding:
+        assert find_undecided(coding.state, "main").describe() == "15 with an open disagreement"
+        assert [decision.how for decision in coding.state.round("main").last_decisions("topic").values()].count(
+            "single"
+        ) == 4
+
+
+def test_excluded_items_are_counted_only_in_a_table_that_asks_for_them(tmp_path: Path) -> None:
+    more = '\n[[tables]]\ntable = "2"\ntitle = "With excluded ones"\nrows = ["topic"]\nexcluded = true\n'
+    study = make_study(tmp_path / "study", more=more)
+    rate_all(study)
+    close_by_name(study, "main", None)
+    for item in CONTESTED:
+        settle_with_assents(study, "main", "rater-1", item, "topic", "setting")
+    publication = publish(study)
+    assert counts(publication) == {"S": 55, "T": 0, "total": 55}
+    assert counts(publication, "2") == {"S": 55, "T": 5, "total": 60}
+    listed = json.loads(in_this_process("items", "--cell", "2:T:posts", "--json", "--study", study.root).stdout)
+    assert sorted(row["item"] for row in listed) == sorted(EXCLUDED)
+    with open_coding(study) as coding:
+        uses = collect_uses(coding.state, decided=["main"])
+        assert len(count_items(uses, coding.state.history.latest).items("training")) == 0, "in the codebook too"
+
+
+def test_a_round_over_a_sample_is_not_a_filter_of_the_whole(tmp_path: Path) -> None:
+    step = '\n[[funnel.steps]]\nstep = "kept"\nround = "main"\n'
+    study = make_study(tmp_path / "study", items='{ sample = "twenty" }')
+    text = study.file.read_text("utf-8").replace("\n[facets.relevance]", f"{step}\n[facets.relevance]", 1)
+    study.file.write_text(text, "utf-8")
+    study = open_study(study.root)
+    run_funnel(study)
+    rate_all(study)
+    close_by_name(study, "main", None)
+    with open_coding(study) as coding:
+        drawn = coding.state.round("main").plan.items
+    excluded = set(drawn) & set(EXCLUDED)
+    assert 0 < len(excluded) < 20, "the seed draws some of them"
+    run_funnel(study)
+    last = last_result(study)
+    assert last is not None
+    result = last[0].steps[1]
+    assert (result.entered, result.kept, result.dropped) == (60, 20 - len(excluded), len(excluded))
+    sampled = result.sampled
+    assert sampled is not None
+    assert (sampled.drawn, sampled.rated, sampled.excluded, sampled.not_drawn) == (20, 20, len(excluded), 40)
+    assert sampled.estimate == pytest.approx(60 * result.kept / 20)
+    assert sampled.low is not None
+    assert sampled.high is not None
+    assert result.kept <= sampled.low < sampled.estimate < sampled.high <= 60 - len(excluded)
+    assert {row.item for row in list_step_items(study, "kept", dropped=True, limit=None)} == excluded
+    outside = next(item for item in ITEMS if item not in drawn)
+    path = trace_item(study, outside)
+    assert (path["fell_at"], path["not_drawn_at"]) == (None, "kept")
+    assert trace_item(study, sorted(excluded)[0])["fell_at"] == "kept"
+    printed = in_this_process("funnel", "--study", study.root).stdout
+    assert f"20 drawn, 20 rated, {result.kept} kept, {len(excluded)} excluded; 40 not drawn" in printed
+
+
+@pytest.fixture
+def decided(tmp_path: Path) -> Study:
+    study = make_study(tmp_path / "study")
+    rate_all(study)
+    close_by_name(study, "main", None)
+    for item in CONTESTED:
+        settle_with_assents(study, "main", "rater-1", item, "topic", "training")
+    return study
+
+
+def test_a_citation_of_a_renamed_code_stops_the_report_and_names_the_act(decided: Study) -> None:
+    change_codebook(decided, "codebook.rename", {"code": "setting", "name": "Setting up"})
+    with pytest.raises(SettingsError, match=r"finding 1 cites 'setting': it was renamed to 'Setting up' by the act "
+                                            r"codebook\.rename \(version 2 of the codebook\)"):  # fmt: skip
+        publish(decided)
+    text = decided.file.read_text("utf-8").replace('code = "main.topic"', 'code = "main.topic"\ncodebook = 2')
+    decided.file.write_text(text, "utf-8")
+    assert publish(decided).findings[0].values[0].number == pytest.approx(40 / 55)
+
+
+def test_undoing_a_change_makes_a_citation_valid_again(decided: Study) -> None:
+    change_codebook(decided, "codebook.rename", {"code": "setting", "name": "Setting up"})
+    change_codebook(decided, "codebook.undo", {"version": 2})
+    assert publish(decided).findings[0].holds
+
+
+@pytest.mark.parametrize(
+    ("kind", "payload", "words"),
+    [
+        ("codebook.merge", {"codes": ["setting"], "into": "training"}, "merged into 'training'"),
+        ("codebook.split", {"code": "setting", "parts": [{"id": "setting/a", "name": "a"}, {"id": "setting/b",
+         "name": "b"}], "items": {}, "otherwise": "setting/a"}, "split into"),
+    ],
+)  # fmt: skip
+def test_a_citation_of_a_merged_or_split_code_stops_the_report(
+    decided: Study, kind: str, payload: dict[str, Any], words: str
+) -> None:
+    change_codebook(decided, kind, payload)
+    with pytest.raises(SettingsError, match=words):
+        publish(decided)
+
+
+def test_an_unknown_code_is_refused_with_the_nearest_ones(decided: Study) -> None:
+    decided.file.write_text(decided.file.read_text("utf-8").replace('["setting"]', '["seting"]'), "utf-8")
+    with pytest.raises(SettingsError, match="cites 'seting': the codebook has no such code, nearest: setting"):
+        publish(decided)
+
+
+def test_a_position_keeps_its_code_and_is_warned_about(tmp_path: Path) -> None:
+    study = make_study(tmp_path / "study", cited="S")
+    rate_all(study)
+    close_by_name(study, "main", None)
+    for item in CONTESTED:
+        settle_with_assents(study, "main", "rater-1", item, "topic", "training")
+    change_codebook(study, "codebook.add", {"id": "early", "facet": "issue", "name": "Early", "key": "e"})
+    warnings: list[str] = []
+    with open_computed(study) as computed:
+        publication = compute_publication(computed, warnings.append)
+    assert publication.findings[0].values[0].number == pytest.approx(40 / 55)
+    assert "warning: study.toml cites codes by position: cite them by id (S is setting)" in warnings
+
+
+def test_a_printed_label_addresses_cells_and_is_no_reference(decided: Study) -> None:
+    labels = '\n[results.labels]\nX1 = "setting"\n'
+    text = decided.file.read_text("utf-8").replace('code = "main.topic"\n', f'code = "main.topic"\n{labels}')
+    decided.file.write_text(text, "utf-8")
+    assert counts(publish(decided)) == {"X1": 40, "T": 15, "total": 55}
+    listed = json.loads(in_this_process("items", "--cell", "1:X1:posts", "--json", "--study", decided.root).stdout)
+    assert len(listed) == 40
+    decided.file.write_text(text.replace('["setting"]', '["X1"]'), "utf-8")
+    with pytest.raises(SettingsError, match="finding 1 cites the label 'X1': cite the code by id, 'setting'"):
+        publish(decided)
