@@ -76,7 +76,7 @@ class CodebookPages(Pages):
         old, new, differences = await self.work(lambda: self._room.compare(who, before, after))
         last = (await self.work(lambda: self._room.book(who))).version
         return self.page(
-            request, "codebook_diff.html", {"before": old, "after": new, "last": last, "found": differences}
+            request, "codebook_diff.html", {"before": old, "after": new, "last": last, "differences": differences}
         )
 
     async def file(self, request: Request) -> Response:

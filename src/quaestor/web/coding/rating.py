@@ -147,7 +147,7 @@ class RatingPages(Pages):
         pending.result()  # raises the reason of a refusal
 
     def _feedback(self, request: Request, name: str, sent: dict[str, Any], feedback: dict[str, Any]) -> Response:
-        return self.page(request, "practised.html", {"round": name, "item": sent["item"], "told": feedback})
+        return self.page(request, "practised.html", {"round": name, "item": sent["item"], "feedback": feedback})
 
     async def mine(self, request: Request) -> Response:
         """Lists the rater's own ratings, with links to change them."""

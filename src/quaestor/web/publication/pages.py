@@ -76,11 +76,11 @@ class ResultPages(Pages):
             if publication.made is not None
         }
         context = {
-            "standing": status,
-            "made": times,
+            "status": status,
+            "built": times,
             "withheld": kept_back,
             "unread": unread,
-            "told": self._remaking.progress,
+            "rebuild": self._remaking.progress,
             "may_make": may_make,
             "shows": shows_ratings,
             "spoken": link_to(request, "interview-themes") if spoken else "",
