@@ -62,11 +62,11 @@ class PeoplePages(Pages):
         return await self._people(request)
 
     async def _people(self, request: Request, status: int = 200, **more: Any) -> Response:
-        overview = await self.work(self._all)
-        context = {"people": overview, "roles": _OFFERED, "typed": {}, "link": "", "made": None, **more}
+        overview = await self.work(self._read_overview)
+        context = {"people": overview, "roles": _OFFERED, "typed": {}, "link": "", "invitation": None, **more}
         return self.page(request, "people.html", context, status)
 
-    def _all(self) -> PeopleOverview:
+    def _read_overview(self) -> PeopleOverview:
         with self.session.locked_state() as state:
             return build_people_overview(self.session.study, lambda name: count_work(state, name), self._clock)
 
@@ -76,7 +76,7 @@ class PeoplePages(Pages):
         try:
             if fields.get("act") == "invite":
                 token, invitation = await self.work(lambda: self._invite(fields))
-                return await self._people(request, link=_link(request, token), made=invitation)
+                return await self._people(request, link=_link(request, token), invitation=invitation)
             await self.work(lambda: self._act(fields, require_visitor(request).name))
         except QuaestorError as error:
             status = refusal_status(error)

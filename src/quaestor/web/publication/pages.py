@@ -62,7 +62,7 @@ class ResultPages(Pages):
 
     async def results(self, request: Request) -> Response:
         """Shows what is published; if it is out of date and the lead views it, a rebuild starts."""
-        status, shows_ratings, spoken = await self.work(self._standing)
+        status, shows_ratings, spoken = await self.work(self._read_status)
         kept_back, unread = await self.work(lambda: _withheld(self.session))
         may_make = require_visitor(request).can(Permission.LEAD)
         if may_make and status.stale and not shows_ratings and not self._remaking.progress.failed:
@@ -76,11 +76,11 @@ class ResultPages(Pages):
             if publication.made is not None
         }
         context = {
-            "standing": status,
-            "made": times,
+            "status": status,
+            "build_times": times,
             "withheld": kept_back,
             "unread": unread,
-            "told": self._remaking.progress,
+            "rebuild": self._remaking.progress,
             "may_make": may_make,
             "shows": shows_ratings,
             "spoken": link_to(request, "interview-themes") if spoken else "",
@@ -90,7 +90,7 @@ class ResultPages(Pages):
         }
         return self.page(request, "results.html", context)
 
-    def _standing(self) -> tuple[PublicationStatus, list[str], bool]:
+    def _read_status(self) -> tuple[PublicationStatus, list[str], bool]:
         study = self.session.study
         with self.session.locked_state() as state:
             return (

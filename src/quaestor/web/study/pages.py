@@ -123,7 +123,7 @@ def build_study_overview(
     status, following = status_and_next(study, coding, opened, wait=False)
     result, holds = (last_result(study, coding) if study.settings.sources else None) or (None, True)
     rounds = [
-        RoundLine(round_state.round, round_state.kind, NOT_OPENED, seats=_planned(round_state, viewer))
+        RoundLine(round_state.round, round_state.kind, NOT_OPENED, seats=_list_planned_raters(round_state, viewer))
         for round_state in study.settings.rounds
     ]
     waiting: list[PendingTask] = []
@@ -132,7 +132,7 @@ def build_study_overview(
     if coding is not None:
         with coding.locked_state() as state:
             sight = Visibility(state, coding.lead, viewer)
-            opened = {name: _line(sight, round_state) for name, round_state in state.rounds.items()}
+            opened = {name: _build_round_line(sight, round_state) for name, round_state in state.rounds.items()}
             waiting = list_pending_tasks(state, viewer.name)
             latest = list_latest_acts(sight)
             publishable = report_can_be_made(study, state)
@@ -142,7 +142,7 @@ def build_study_overview(
     surveys = survey_status(coding or study)
     asks_only = (bool(surveys) or has_interviews(study)) and not study.settings.sources
     return Overview(
-        tuple(_told(stage, leads, sees) for stage in status.stages),
+        tuple(_redact_stage(stage, leads, sees) for stage in status.stages),
         _following(following, sees, surveys) if leads else None,
         _command(study, status.next, publishable) if leads and following is None else "",
         result,
@@ -166,18 +166,15 @@ def _command(study: Study, words: str, publishable: bool) -> str:
     return f"{words[:1].upper()}{words[1:]}."
 
 
-def _told(stage: StatusLine, leads: bool, sees: set[str]) -> StatusLine:
+def _redact_stage(stage: StatusLine, leads: bool, sees: set[str]) -> StatusLine:
     """Removes file paths and unseen agreement from a status line."""
-    if stage.name.startswith("source ") and not leads and stage.state != "done":
+    kind, _, name = stage.name.partition(" ")
+    if kind == "source" and not leads and stage.state != "done":
         return replace(stage, detail={"none": "its input is missing"}.get(stage.state, "not up to date"))
-    if stage.name.startswith("round ") and stage.detail.startswith("closed") and _round_of(stage) not in sees:
+    if kind == "round" and stage.detail.startswith("closed") and name not in sees:
         missed = ", below its threshold" if stage.state == "doubtful" else ", not settled yet"
         return replace(stage, detail=f"closed{'' if stage.state == 'done' else missed}")
     return stage
-
-
-def _round_of(stage: StatusLine) -> str:
-    return stage.name.removeprefix("round ")
 
 
 def _following(following: Next | None, sees: set[str], surveys: list[SurveyStatus]) -> Next | None:
@@ -192,14 +189,14 @@ def _following(following: Next | None, sees: set[str], surveys: list[SurveyStatu
     return replace(following, words=f"Settle the round {following.round}")
 
 
-def _planned(round_settings: RoundSettings, viewer: Viewer) -> tuple[RaterProgress, ...]:
+def _list_planned_raters(round_settings: RoundSettings, viewer: Viewer) -> tuple[RaterProgress, ...]:
     return tuple(
         RaterProgress(rater if viewer.sees_names else f"rater {_LETTERS[place : place + 1] or place + 1}", 0, 0)
         for place, rater in enumerate(round_settings.raters)
     )
 
 
-def _line(sight: Visibility, round_state: RoundState) -> RoundLine:
+def _build_round_line(sight: Visibility, round_state: RoundState) -> RoundLine:
     plan = round_state.plan
     timed = round_state.status == CLOSED or _may_time(sight, round_state)
     hours = sum(round_state.seconds.values()) / 3600 if timed else None
@@ -219,10 +216,10 @@ def _line(sight: Visibility, round_state: RoundState) -> RoundLine:
         round_state.simulated,
         round_state.blindness,
         sum(count_left_by_rater(round_state).values()),
-        tuple(_seated(sight, round_state, seat, timed) for seat in round_state.slots),
+        tuple(_build_rater_progress(sight, round_state, seat, timed) for seat in round_state.slots),
         hours or None,
         measured,
-        _look(sight, round_state, measured),
+        _find_access_for_viewer(sight, round_state, measured),
     )
 
 
@@ -237,13 +234,13 @@ def _may_time(sight: Visibility, round_state: RoundState) -> bool:
     return True
 
 
-def _seated(sight: Visibility, round_state: RoundState, seat: RaterSlot, timed: bool) -> RaterProgress:
+def _build_rater_progress(sight: Visibility, round_state: RoundState, seat: RaterSlot, timed: bool) -> RaterProgress:
     who = " then ".join(name_person(sight, round_state.plan.round, rater) for rater in seat.raters)
     spent = sum(round_state.seconds.get(rater, 0.0) for rater in seat.raters) / 3600
     return RaterProgress(who, round_state.rated_by(seat), len(seat.items[0]), spent if timed and spent else None)
 
 
-def _look(sight: Visibility, round_state: RoundState, measured: str) -> AgreementAccess | None:
+def _find_access_for_viewer(sight: Visibility, round_state: RoundState, measured: str) -> AgreementAccess | None:
     if not measured or not round_state.rating_count:
         return None
     if sight.viewer.role is Role.LEAD:
@@ -261,10 +258,10 @@ def _with_agreement(coding: CodingSession, line: RoundLine) -> RoundLine:
     if agreement is None:
         return line
     with coding.locked_state() as state:
-        return replace(line, reached=_reached(state, line, agreement))
+        return replace(line, reached=_build_agreement_line(state, line, agreement))
 
 
-def _reached(state: State, line: RoundLine, worked_out: CachedAgreement) -> AgreementLine:
+def _build_agreement_line(state: State, line: RoundLine, worked_out: CachedAgreement) -> AgreementLine:
     round_state = state.round(line.round)
     result = compare_to_threshold(round_state, worked_out.agreement, as_fixed=True)
     name = round_state.plan.statistic
