@@ -215,7 +215,8 @@ _GUESSES = (
 
 def detect_language(code: str, classes: str = "", tags: Sequence[str] = ()) -> str:
     """Detects the language of code; none without evidence, because wrong colours mislead."""
-    language, code = _said(classes), code[:_ENOUGH]
+    match = _CLASS.search(classes.casefold())
+    language, code = (_BY_NAME.get(match[1]) if match else None), code[:_ENOUGH]
     if language == PLAIN:
         return PLAIN
     if language in (None, "python"):
@@ -232,8 +233,3 @@ def detect_language(code: str, classes: str = "", tags: Sequence[str] = ()) -> s
             if known.get(tag.casefold()):
                 return known[tag.casefold()]
     return next((language for language, signs in _GUESSES if signs.search(code)), PLAIN)
-
-
-def _said(classes: str) -> str | None:
-    match = _CLASS.search(classes.casefold())
-    return _BY_NAME.get(match[1]) if match else None
