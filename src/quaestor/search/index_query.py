@@ -124,10 +124,7 @@ class Search:
             parts.append(("items.year = ?", query.year))
         if query.step:
             operator = "=" if query.side == "dropped" else ">"
-            if query.step not in self.steps:
-                options = suggest(query.step[:60], self.steps) or "none"
-                raise InputError(f"the funnel has no step {query.step[:60]!r}, allowed: {options}")
-            parts.append((f"items.fell_at {operator} ?", self.steps.index(query.step)))
+            parts.append((f"items.fell_at {operator} ?", self._step_number(query.step)))
         if coded is not None:
             items = frozenset(coded)
             numbers = _NUMBERS.get((self.index.key, items), lambda: _read_numbers(connection, items))
@@ -136,6 +133,12 @@ class Search:
         return SearchCondition(
             tables, " AND ".join(sql for sql, _ in parts), tuple(value for _, value in parts), terms, hidden
         )
+
+    def _step_number(self, name: str) -> int:
+        if name not in self.steps:
+            options = suggest(name[:60], self.steps) or "none"
+            raise InputError(f"the funnel has no step {name[:60]!r}, allowed: {options}")
+        return self.steps.index(name)
 
     def list_filters(self) -> FilterOptions:
         """Returns the filters for the search form."""

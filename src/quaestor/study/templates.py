@@ -48,13 +48,17 @@ def new_study(folder: Path, template: str) -> Path:
         staged = Path(aside) / "study"
         shutil.copytree(source, staged, ignore=shutil.ignore_patterns(*_TEMPLATE_ONLY))
         shutil.copyfile(bundled_studies() / _IGNORED, staged / ".gitignore")
-        file = staged / "study.toml"
-        document = tomlkit.parse(file.read_text("utf-8"))
-        settings: Any = document["study"]
-        if settings["name"] == "my-study":  # a blank study is named after its folder
-            settings["name"] = folder.resolve().name
-            file.write_text(tomlkit.dumps(document), "utf-8")
+        _name_it(staged / "study.toml", folder.resolve().name)
         if folder.exists():
             folder.rmdir()
         os.replace(staged, folder)
     return folder
+
+
+def _name_it(file: Path, name: str) -> None:
+    """Sets the name of a blank study to that of its folder."""
+    document = tomlkit.parse(file.read_text("utf-8"))
+    settings: Any = document["study"]
+    if settings["name"] == "my-study":
+        settings["name"] = name
+        file.write_text(tomlkit.dumps(document), "utf-8")

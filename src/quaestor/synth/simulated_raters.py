@@ -73,16 +73,9 @@ class SimulatedRater:
         dice = random.Random(f"{self.seed}/{self.name}/{facet.id}/{item}")
         right = dice.random() < self.accuracy
         if facet.kind == "phrase":
-            phrase = {part: self._word(word, dice) for part, word in truth.items()}
-            if not right:
-                phrase["object"] = dice.choice([variant for names in _VARIANTS.values() for variant in names[:1]])
-            return phrase
+            return self._phrase(truth, dice, right)
         if facet.kind == "keep":
-            keep = truth["answer"] == KEEP
-            if keep == right:
-                return {"answer": KEEP}
-            reason = truth.get("reason") if right else dice.choice(list(facet.reasons)) if facet.reasons else ""
-            return {"answer": EXCLUDE, "reason": reason} if reason else {"answer": EXCLUDE}
+            return _keep(truth, dice, facet.reasons, right)
         if facet.kind == "confirm":
             return {"answer": "yes" if (truth == "yes") == right else "no"}
         if facet.kind == "multiple":
@@ -99,13 +92,24 @@ class SimulatedRater:
         habit = random.Random(f"{self.seed}/habit/{truth}").choice(others)
         return habit if dice.random() < self.confusion else dice.choice(others)
 
+    def _phrase(self, truth: Mapping[str, str], dice: random.Random, right: bool) -> dict[str, str]:
+        phrase = {part: self._word(word, dice) for part, word in truth.items()}
+        if not right:
+            phrase["object"] = dice.choice([variant for names in _VARIANTS.values() for variant in names[:1]])
+        return phrase
+
     def _word(self, word: str, dice: random.Random) -> str:
         """Chooses mostly the rater's favourite variant of a word, sometimes another one."""
-        names = _VARIANTS.get(word, (word,))
-        variants = names if word.endswith("s") or word in _NO_PLURAL else (*names, f"{word}s")
+        variants = _variants(word)
         if dice.random() < _VARIATION:
             return dice.choice(variants)
         return random.Random(f"{self.seed}/{self.name}/word/{word}").choice(variants)
+
+
+def _variants(word: str) -> tuple[str, ...]:
+    """Lists the synonyms of a word, and its plural."""
+    names = _VARIANTS.get(word, (word,))
+    return names if word.endswith("s") or word in _NO_PLURAL else (*names, f"{word}s")
 
 
 def find_meaning(word: str) -> str:
@@ -114,6 +118,14 @@ def find_meaning(word: str) -> str:
         if word in variants or word == f"{name}s":
             return name
     return word[:-1] if word.endswith("s") and not word.endswith("ss") else word
+
+
+def _keep(truth: Mapping[str, str], dice: random.Random, reasons: Sequence[str], right: bool) -> dict[str, str]:
+    keep = truth["answer"] == KEEP
+    if keep == right:
+        return {"answer": KEEP}
+    reason = truth.get("reason") if right else dice.choice(list(reasons)) if reasons else ""
+    return {"answer": EXCLUDE, "reason": reason} if reason else {"answer": EXCLUDE}
 
 
 Truth = Mapping[str, Mapping[str, str]]

@@ -112,12 +112,7 @@ def draw_likert(
             }
         )
     # The line is behind the bars, since the share in the centre step is written over it.
-    bars: alt.Chart = (
-        chart(values)
-        .mark_rect(stroke=PAPER, strokeWidth=1)
-        .encode(x=_across(low, high), x2="end:Q", y=_DOWN, y2="bottom:Q", fill=alt.Fill("fill:N", scale=None))
-    )
-    layers = [_middle_line(layout, rows, low, high), bars]
+    layers = [_middle_line(layout, rows, low, high), _bars(values, low, high)]
     return frame.build_figure(name, title, _describe(steps, rows, stacked=stacked), canvas, layers)
 
 
@@ -236,6 +231,15 @@ def _write(canvas: Canvas, layout: _Layout, at: int, row: ScaleRow, *, new_group
     if not row.base:
         canvas.boxes([{"x": 0, "y": top, "x2": frame.width, "y2": top + _BAR, "fill": WASH, "stroke": WASH}])
         canvas.text(12, middle, "nobody has answered this", color=MUTED, size=SMALL)
+
+
+def _bars(values: list[dict[str, Any]], low: float, high: float) -> alt.Chart:
+    bars: alt.Chart = (
+        chart(values)
+        .mark_rect(stroke=PAPER, strokeWidth=1)
+        .encode(x=_across(low, high), x2="end:Q", y=_DOWN, y2="bottom:Q", fill=alt.Fill("fill:N", scale=None))
+    )
+    return bars
 
 
 def _middle_line(layout: _Layout, rows: Sequence[ScaleRow], low: float, high: float) -> alt.Chart:

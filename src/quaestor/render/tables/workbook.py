@@ -89,11 +89,7 @@ class _Sheet:
                 self._line += 1
             for row in group.rows:
                 self._row(row, indent=1 if one_line(group.title) else 0)
-        self._line += 1
-        table = self._table
-        for text in (*(f"{mark} {text}" for mark, text in table.footnotes.items()), *filter(one_line, table.notes)):
-            self._text(0, text, font_color="#5f5b53")
-            self._line += 1
+        self._below()
         self._widths()
 
     def _format(self, **properties: Any) -> Any:
@@ -174,6 +170,13 @@ class _Sheet:
             return
         whole = address if "://" in address else f"external:./{address.removeprefix('./')}"
         self._sheet.write_url(self._line, column, whole, None, "")
+
+    def _below(self) -> None:
+        self._line += 1
+        table = self._table
+        for text in (*(f"{mark} {text}" for mark, text in table.footnotes.items()), *filter(one_line, table.notes)):
+            self._text(0, text, font_color="#5f5b53")
+            self._line += 1
 
     def _widths(self) -> None:
         titles = [self._table.stub, *(row.title for row in self._table.rows())]

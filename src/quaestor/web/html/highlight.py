@@ -98,12 +98,12 @@ _NAMED = {
 def highlight_code(code: str, language: str) -> str:
     """Highlights code as HTML; plain if the language is unknown or the code too long."""
     if len(code) > LONGEST:
-        return _plain(code)
+        return _escape_plain(code)
     if language == "console":
-        return "".join(_said_at_a_prompt(line) for line in code.splitlines(keepends=True))
+        return "".join(_colour_prompt_line(line) for line in code.splitlines(keepends=True))
     if language == "traceback":
         return "".join(_line_of_a_traceback(line) for line in code.splitlines(keepends=True))
-    return _coloured(code, language) if language in _READERS else _plain(code)
+    return _coloured(code, language) if language in _READERS else _escape_plain(code)
 
 
 def _coloured(code: str, language: str) -> str:
@@ -117,15 +117,15 @@ def _coloured(code: str, language: str) -> str:
                 continue
             kind = "keyword"
         if text:
-            parts += [_plain(code[end : match.start()]), _span(kind, text)]
+            parts += [_escape_plain(code[end : match.start()]), _span(kind, text)]
             end = match.end()
-    return "".join([*parts, _plain(code[end:])])
+    return "".join([*parts, _escape_plain(code[end:])])
 
 
-def _said_at_a_prompt(line: str) -> str:
+def _colour_prompt_line(line: str) -> str:
     prompt = _PROMPT.match(line)
     if prompt is None:
-        return _plain(line)
+        return _escape_plain(line)
     language = "shell" if prompt[0] == "$ " else "python"
     return _span("prompt", prompt[0]) + _coloured(line[prompt.end() :], language)
 
@@ -134,18 +134,18 @@ def _line_of_a_traceback(line: str) -> str:
     frame = _FRAME.match(line)
     if frame is not None:
         before, file, between, number = frame.groups()
-        rest = _plain(line[frame.end() :])
-        return _plain(before) + _span("string", file) + _plain(between) + _span("number", number) + rest
+        rest = _escape_plain(line[frame.end() :])
+        return _escape_plain(before) + _span("string", file) + _escape_plain(between) + _span("number", number) + rest
     if _FAILURE.match(line):
         return _span("error", line)
-    return _coloured(line, "python") if line.startswith("    ") else _plain(line)
+    return _coloured(line, "python") if line.startswith("    ") else _escape_plain(line)
 
 
 def _span(kind: str, text: str) -> str:
-    return f'<span class="code-{kind}">{_plain(text)}</span>'
+    return f'<span class="code-{kind}">{_escape_plain(text)}</span>'
 
 
-def _plain(text: str) -> str:
+def _escape_plain(text: str) -> str:
     return isolate_directions(escape(text, quote=False))
 
 
@@ -215,8 +215,7 @@ _GUESSES = (
 
 def detect_language(code: str, classes: str = "", tags: Sequence[str] = ()) -> str:
     """Detects the language of code; none without evidence, because wrong colours mislead."""
-    match = _CLASS.search(classes.casefold())
-    language, code = (_BY_NAME.get(match[1]) if match else None), code[:_ENOUGH]
+    language, code = _read_declared_language(classes), code[:_ENOUGH]
     if language == PLAIN:
         return PLAIN
     if language in (None, "python"):
@@ -233,3 +232,8 @@ def detect_language(code: str, classes: str = "", tags: Sequence[str] = ()) -> s
             if known.get(tag.casefold()):
                 return known[tag.casefold()]
     return next((language for language, signs in _GUESSES if signs.search(code)), PLAIN)
+
+
+def _read_declared_language(classes: str) -> str | None:
+    match = _CLASS.search(classes.casefold())
+    return _BY_NAME.get(match[1]) if match else None

@@ -62,11 +62,11 @@ class PeoplePages(Pages):
         return await self._people(request)
 
     async def _people(self, request: Request, status: int = 200, **more: Any) -> Response:
-        overview = await self.work(self._read_overview)
+        overview = await self.work(self._build_overview)
         context = {"people": overview, "roles": _OFFERED, "typed": {}, "link": "", "invitation": None, **more}
         return self.page(request, "people.html", context, status)
 
-    def _read_overview(self) -> PeopleOverview:
+    def _build_overview(self) -> PeopleOverview:
         with self.session.locked_state() as state:
             return build_people_overview(self.session.study, lambda name: count_work(state, name), self._clock)
 
@@ -167,7 +167,7 @@ class SignInPages:
         token = request.path_params["token"]
         invitation = self._directory.find_invitation(token, self._clock())
         if invitation is None:
-            return self._ended(request)
+            return self._show_ended(request)
         if request.method != "POST":
             return self._join_page(request, invitation)
         hashed = None
@@ -181,7 +181,9 @@ class SignInPages:
             except InputError as error:
                 return self._join_page(request, invitation, str(error), 422)
         session = await run_in_threadpool(self._directory.accept_invitation, token, hashed, self._clock())
-        return self._ended(request) if session is None else await self._enter(request, session, f"{_root(request)}/")
+        return (
+            self._show_ended(request) if session is None else await self._enter(request, session, f"{_root(request)}/")
+        )
 
     def _join_page(
         self, request: Request, account_invitation: AccountInvitation, refused: str = "", status: int = 200
@@ -196,7 +198,7 @@ class SignInPages:
         }
         return self._form(request, "join.html", context, status)
 
-    def _ended(self, request: Request) -> Response:
+    def _show_ended(self, request: Request) -> Response:
         return self._templates.TemplateResponse(request, "ended.html", {"words": _ENDED}, status_code=404)
 
     async def sign_out(self, request: Request) -> Response:

@@ -63,7 +63,7 @@ class ResultPages(Pages):
     async def results(self, request: Request) -> Response:
         """Shows what is published; if it is out of date and the lead views it, a rebuild starts."""
         status, shows_ratings, spoken = await self.work(self._read_status)
-        kept_back, unread = await self.work(lambda: _withheld(self.session))
+        kept_back, unread = await self.work(lambda: _find_withheld(self.session))
         may_make = require_visitor(request).can(Permission.LEAD)
         if may_make and status.stale and not shows_ratings and not self._remaking.progress.failed:
             self._remaking.begin(status.stale)
@@ -120,7 +120,7 @@ class ResultPages(Pages):
         return StreamingResponse(self.stream(_pieces(file)), media_type="application/zip", headers=headers)
 
 
-def _withheld(session: StudySession) -> tuple[tuple[str, ...], str]:
+def _find_withheld(session: StudySession) -> tuple[tuple[str, ...], str]:
     """Returns the publications that may contain a name; all, with the reason, if the names cannot be read."""
     try:
         return find_held(session.latest, {"interviews": session.interviews_if_any}), ""
@@ -130,7 +130,7 @@ def _withheld(session: StudySession) -> tuple[tuple[str, ...], str]:
 
 def _refuse_withheld(session: StudySession, name: str) -> None:
     """Raises StateError if the publication may contain a name; only the lead may read it then."""
-    if name in _withheld(session)[0]:
+    if name in _find_withheld(session)[0]:
         raise StateError(_WITHHELD)
 
 

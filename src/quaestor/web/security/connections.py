@@ -99,8 +99,7 @@ class ConnectionPool:
                 counter[other.network] += other.held_bytes
             unfinished = [other for other in self._connections if other.held_bytes and not other.reading_head]
             largest = max((other.network for other in unfinished), key=counter.__getitem__)
-            crowd = [other for other in unfinished if other.network == largest]
-            for other in sorted(crowd, key=lambda other: other.since):
+            for other in sorted((other for other in unfinished if other.network == largest), key=_since):
                 if self.body_bytes <= self.limits.body_bytes:
                     break
                 other.drop()
@@ -127,6 +126,10 @@ class ConnectionPool:
             if connection.deadline() <= now:
                 connection.expire()
         self._timer = loop.call_later(self._check_every, self._close_expired, loop) if self._connections else None
+
+
+def _since(connection: LimitedProtocol) -> float:
+    return connection.since
 
 
 class _Refused(Exception):

@@ -132,7 +132,7 @@ def build_study_overview(
     if coding is not None:
         with coding.locked_state() as state:
             sight = Visibility(state, coding.lead, viewer)
-            opened = {name: _build_round_line(sight, round_state) for name, round_state in state.rounds.items()}
+            opened = {name: _line(sight, round_state) for name, round_state in state.rounds.items()}
             waiting = list_pending_tasks(state, viewer.name)
             latest = list_latest_acts(sight)
             publishable = report_can_be_made(study, state)
@@ -142,8 +142,8 @@ def build_study_overview(
     surveys = survey_status(coding or study)
     asks_only = (bool(surveys) or has_interviews(study)) and not study.settings.sources
     return Overview(
-        tuple(_redact_stage(stage, leads, sees) for stage in status.stages),
-        _following(following, sees, surveys) if leads else None,
+        tuple(_hide_details(stage, leads, sees) for stage in status.stages),
+        _adapt_next_step(following, sees, surveys) if leads else None,
         _command(study, status.next, publishable) if leads and following is None else "",
         result,
         holds,
@@ -166,18 +166,21 @@ def _command(study: Study, words: str, publishable: bool) -> str:
     return f"{words[:1].upper()}{words[1:]}."
 
 
-def _redact_stage(stage: StatusLine, leads: bool, sees: set[str]) -> StatusLine:
+def _hide_details(stage: StatusLine, leads: bool, sees: set[str]) -> StatusLine:
     """Removes file paths and unseen agreement from a status line."""
-    kind, _, name = stage.name.partition(" ")
-    if kind == "source" and not leads and stage.state != "done":
+    if stage.name.startswith("source ") and not leads and stage.state != "done":
         return replace(stage, detail={"none": "its input is missing"}.get(stage.state, "not up to date"))
-    if kind == "round" and stage.detail.startswith("closed") and name not in sees:
+    if stage.name.startswith("round ") and stage.detail.startswith("closed") and _round_of(stage) not in sees:
         missed = ", below its threshold" if stage.state == "doubtful" else ", not settled yet"
         return replace(stage, detail=f"closed{'' if stage.state == 'done' else missed}")
     return stage
 
 
-def _following(following: Next | None, sees: set[str], surveys: list[SurveyStatus]) -> Next | None:
+def _round_of(stage: StatusLine) -> str:
+    return stage.name.removeprefix("round ")
+
+
+def _adapt_next_step(following: Next | None, sees: set[str], surveys: list[SurveyStatus]) -> Next | None:
     """Returns the next step; hides the number of disagreements from a lead who rated and has not viewed them.
 
     The reader is already at the desk, so an open survey needs no `quaestor serve`.
@@ -196,7 +199,7 @@ def _list_planned_raters(round_settings: RoundSettings, viewer: Viewer) -> tuple
     )
 
 
-def _build_round_line(sight: Visibility, round_state: RoundState) -> RoundLine:
+def _line(sight: Visibility, round_state: RoundState) -> RoundLine:
     plan = round_state.plan
     timed = round_state.status == CLOSED or _may_time(sight, round_state)
     hours = sum(round_state.seconds.values()) / 3600 if timed else None
@@ -219,7 +222,7 @@ def _build_round_line(sight: Visibility, round_state: RoundState) -> RoundLine:
         tuple(_build_rater_progress(sight, round_state, seat, timed) for seat in round_state.slots),
         hours or None,
         measured,
-        _find_access_for_viewer(sight, round_state, measured),
+        _find_agreement_access(sight, round_state, measured),
     )
 
 
@@ -240,7 +243,7 @@ def _build_rater_progress(sight: Visibility, round_state: RoundState, seat: Rate
     return RaterProgress(who, round_state.rated_by(seat), len(seat.items[0]), spent if timed and spent else None)
 
 
-def _find_access_for_viewer(sight: Visibility, round_state: RoundState, measured: str) -> AgreementAccess | None:
+def _find_agreement_access(sight: Visibility, round_state: RoundState, measured: str) -> AgreementAccess | None:
     if not measured or not round_state.rating_count:
         return None
     if sight.viewer.role is Role.LEAD:
@@ -292,8 +295,8 @@ class StudyPages(Pages):
         if who.can(Permission.PAY):
             return self.go(request, "claims")
         if not who.can(Permission.READ_EVIDENCE):
-            waiting = await self.work(lambda: self._waiting(who.name))
-            talks = await self.work(lambda: self._talks(who))
+            waiting = await self.work(lambda: self._list_tasks(who.name))
+            talks = await self.work(lambda: self._read_interviews(who))
             return self.page(request, "waiting.html", {"rounds": waiting, "talks": talks, **links})
         study, coding = self.session.study, self.session.coding_if_any
         viewer, session = Viewer(who.name, who.role), self.session
@@ -304,20 +307,20 @@ class StudyPages(Pages):
             "widest": study_overview.funnel.steps[0].entered
             if study_overview.funnel and study_overview.funnel.steps
             else 0,
-            "talks": await self.work(lambda: self._talks(who)),
+            "talks": await self.work(lambda: self._read_interviews(who)),
             "erasing": await self.pending_erasures(),
             "next_link": _next_link(request, study_overview.next),
             **links,
         }
         return self.page(request, "study.html", context)
 
-    def _talks(self, who: Visitor) -> InterviewOverview | None:
+    def _read_interviews(self, who: Visitor) -> InterviewOverview | None:
         """Reads the interviews for interviewers; none if the study has none."""
         if not who.can(Permission.CONDUCT) or not has_interviews(self.session.latest):
             return None
         return build_overview(self.session.latest, self.session.interviews_if_any, who.can(Permission.LEAD))
 
-    def _waiting(self, name: str) -> list[PendingTask]:
+    def _list_tasks(self, name: str) -> list[PendingTask]:
         with self.session.locked_state() as state:
             return list_pending_tasks(state, name)
 
