@@ -9,8 +9,7 @@ import sys
 from pathlib import Path
 
 from benchmarks.measure import run
-from quaestor.demo.run import run_demo
-from quaestor.evidence.sources.protocol import no_progress
+from quaestor.demo.run import build_demo
 
 BAR, ROUNDS = 15.0, 3
 
@@ -19,7 +18,7 @@ def main(folder: Path, options: argparse.Namespace) -> None:
     study = folder / "report"
     if not (study / "published" / "report" / "index.html").exists():
         print("making the demo study, once")
-        run_demo(study, 7, lambda words: None, no_progress)
+        build_demo(study, 7, lambda event: None)
     command = [str(Path(sys.executable).with_name("quaestor")), "report", "--study", str(study), "--json"]
     before = _digest(study)
     runs = [run(command) for _ in range(ROUNDS)]

@@ -24,7 +24,8 @@ from tests.support.browser import FLAGS, find_browser
 from quaestor.demo.coding import ROUND
 from quaestor.demo.folder import VISITOR
 from quaestor.demo.interviews import FOLDER
-from quaestor.demo.run import run_demo
+from quaestor.demo.progress import build_event_printer
+from quaestor.demo.run import build_demo
 from quaestor.evidence.sources.protocol import no_progress
 from quaestor.people.membership import invite, list_people, remove_person
 from quaestor.people.roles import Role
@@ -141,7 +142,7 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory() as folder:
         study = Path(folder) / "demo-study"
-        run_demo(study, SEED, print, no_progress)
+        build_demo(study, SEED, build_event_printer(print, no_progress))
         take(study)
 
 

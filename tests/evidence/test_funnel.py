@@ -12,12 +12,14 @@ from tests.support.desk import QUICK, join
 from tests.support.desk import browser as visitor
 
 from quaestor.base.errors import SettingsError, StateError
+from quaestor.coding.model.phrases import build_curves
 from quaestor.coding.model.state import OPEN
 from quaestor.coding.rating import build_next_item
 from quaestor.coding.session import open_coding
 from quaestor.demo.coding import ROUND, SIMULATED_RATER, SIZE
 from quaestor.demo.folder import VISITOR, create_join_links, drop_used_links
-from quaestor.demo.run import run_demo
+from quaestor.demo.progress import build_event_printer
+from quaestor.demo.run import build_demo
 from quaestor.demo.survey import SURVEY, count_survey_responses
 from quaestor.evidence.funnel import dropped_at_file, last_result, run_funnel
 from quaestor.evidence.ingest import ingest_source
@@ -36,18 +38,18 @@ from quaestor.web.app import make_app
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Study:
     """The demo: the printed funnel, planted in a synthetic dump and found again."""
     folder = tmp_path_factory.mktemp("demo") / "study"
-    said: list[str] = []
-    outcome = run_demo(folder, 3, said.append, lambda what, done, total: None)
-    assert outcome.matches_plan
-    assert any("threshold 0.5 reached" in words for words in said)
-    assert [words.partition(".")[0] for words in said if words[:1].isdigit()] == [str(step) for step in range(1, 17)]
-    assert (outcome.report.held, outcome.report.findings) == (10, 10), "a round more disturbs no result"
-    assert outcome.coded.planted == 2_401
-    assert abs(outcome.coded.kept - 2_401) < 10
-    shares = [one.discrepancy for one in outcome.coded.curves]
+    messages: list[str] = []
+    build_demo(folder, 3, build_event_printer(messages.append, lambda what, done, total: None))
+    assert any("threshold 0.5 reached" in message for message in messages)
+    steps = [message.partition(".")[0] for message in messages if message[:1].isdigit()]
+    assert steps == [str(step) for step in range(1, 17)]
+    assert any("10 of 10 findings hold" in message for message in messages), "a round more disturbs no result"
+    study = open_study(folder)
+    with open_coding(study) as coding:
+        shares = [curve.discrepancy for curve in build_curves(coding.state.round("phrases"))]
     assert len(shares) == 100
     assert sum(shares[:10]) > 3 * sum(shares[-10:]), "the raters come to agree"
-    return open_study(folder)
+    return study
 
 
 def test_the_printed_funnel_is_found_exactly(demo: Study) -> None:
@@ -61,6 +63,8 @@ def test_the_printed_funnel_is_found_exactly(demo: Study) -> None:
         {"in": one["in"], "out": one["out"]} for one in truth["funnel"]
     ]
     assert result.steps[4].step == "refined by two raters"
+    assert truth["refined"] == 2_401
+    assert abs(result.steps[4].kept - 2_401) < 10
     assert result.steps[4].kept == pq.read_table(demo.funnel_folder / "candidates.parquet").num_rows
     assert not result.pending
     assert "simulated raters" in result.note

@@ -9,6 +9,7 @@ import typer
 
 from quaestor.base.errors import InputError
 from quaestor.cli.output import JsonOption, StudyOption, chosen_study, console, number, print_json
+from quaestor.render.number_format import series
 
 if TYPE_CHECKING:
     from quaestor.store.records import BackupReport
@@ -62,7 +63,7 @@ def backup(
         return
     counted = {name: _count_rows(report, part, table) for part, table, name, _ in _COUNTED if part in report.parts}
     screen = console()
-    contents = _join([f"{number(report.acts)} acts", *_format_counts(counted)])
+    contents = series([f"{number(report.acts)} acts", *_format_counts(counted)])
     screen.print(f"{contents} written to {report.file} and verified", soft_wrap=True, markup=False)
     screen.print(f"SHA-256 of the acts: {report.sha256}", soft_wrap=True)
     if keys:
@@ -118,16 +119,12 @@ def _format_counts(counts: dict[str, int]) -> list[str]:
     return [f"{number(count)} {nouns[name]}" for name, count in counts.items()]
 
 
-def _join(parts: list[str]) -> str:
-    return f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else "".join(parts)
-
-
 def _describe_keys(keys: tuple[Path, ...]) -> str:
     missing = [key for key in keys if not key.exists()]
     if missing:
-        files = _join([str(key) for key in missing])
+        files = series([str(key) for key in missing])
         return f"Interviews in the backup are encrypted, and {files} cannot be found: without the keys they are lost"
-    files = _join([str(key) for key in keys])
+    files = series([str(key) for key in keys])
     return f"Interviews in the backup are encrypted and the keys are not included: keep a copy of {files} elsewhere"
 
 
@@ -171,15 +168,15 @@ def _print_restored(done: StudyRestoreResult, file: Path, json: bool) -> None:
         return
     lines = [f"The study has {number(report.acts)} acts, {number(report.added)} of them from {file}"]
     if done.entries:
-        lines.append(f"It has {_join(_format_counts(done.entries))}")
+        lines.append(f"It has {series(_format_counts(done.entries))}")
     if done.withdrawn:
         lines.append(f"Responses withdrawn since the backup, not restored: {number(done.withdrawn)}")
     if done.participants:
-        lines.append(f"Participants withdrawn since the backup, not restored: {_join([*done.participants])}")
+        lines.append(f"Participants withdrawn since the backup, not restored: {series([*done.participants])}")
     if done.unknown_since is not None:
         lines.append(
             f"Withdrawals after {done.unknown_since[:16]}, when the backup was made, are not known here. If you have "
-            f"{_join([*done.lists])} from the lost study, copy it into this folder and restore again"
+            f"{series([*done.lists])} from the lost study, copy it into this folder and restore again"
         )
     if report.kept is not None:
         lines.append(f"The previous state is kept in {report.kept}")

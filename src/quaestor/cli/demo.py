@@ -37,10 +37,11 @@ def demo(
     if serve:
         _serve(folder, seed, port)
         return
-    from quaestor.demo.run import run_demo
+    from quaestor.demo.progress import build_event_printer
+    from quaestor.demo.run import build_demo
 
     with progress_bar() as progress:
-        run_demo(folder, seed, _print_line, progress)
+        build_demo(folder, seed, build_event_printer(_print_line, progress))
 
 
 def _print_line(text: str) -> None:

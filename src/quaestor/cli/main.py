@@ -71,17 +71,12 @@ def run() -> None:
         errors().print("[red]quaestor:[/red]", escape(str(error)), soft_wrap=True)
         sys.exit(error.exit_code)
     except OSError as error:
-        if isinstance(error, BrokenPipeError):
-            _discard_output()
+        if isinstance(error, BrokenPipeError):  # the reader of the output closed the pipe, as `head` does
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            sys.exit(0)
         where = f"{error.filename}: " if error.filename else ""
         errors().print("[red]quaestor:[/red]", escape(f"{where}{error.strerror or error}"), soft_wrap=True)
         sys.exit(2)
-
-
-def _discard_output() -> None:
-    """Exits 0 when the reader of the output closed the pipe, as `head` does."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    sys.exit(0)
 
 
 def _explain(error: Exception) -> None:

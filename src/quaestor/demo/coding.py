@@ -65,7 +65,12 @@ def run_rounds(coding: CodingSession, seed: int, reporter: ProgressReporter) -> 
         for warning in agreement.warnings[:1] if agreement else ():
             reporter.say(warning)
         if name == "phases":
-            _report_objects(coding, reporter)
+            state = coding.state
+            proposed = propose_objects(
+                list_agreed_phrases(state.round("phrases")), state.round("phases").last_decisions("phase"), 3
+            )
+            phases = len({phase for phase, _, _ in proposed})
+            reporter.say(f"{len(proposed)} core objects proposed in {phases} phases, for the lead to adopt")
     return CodingOutcome(kept_count, planted_count, correct_count, tuple(curve))
 
 
@@ -128,15 +133,6 @@ def _run_phrases(coding: CodingSession, seed: int, reporter: ProgressReporter) -
 def _format_trend(points: list[SetCurve], name: str) -> str:
     indexes = sorted({0, 9, 19, 49, len(points) - 1} & set(range(len(points))))
     return " → ".join(f"{getattr(points[index], name):.0%}" for index in indexes)
-
-
-def _report_objects(coding: CodingSession, reporter: ProgressReporter) -> None:
-    state = coding.state
-    proposed = propose_objects(
-        list_agreed_phrases(state.round("phrases")), state.round("phases").last_decisions("phase"), 3
-    )
-    phases = len({phase for phase, _, _ in proposed})
-    reporter.say(f"{len(proposed)} core objects proposed in {phases} phases, for the lead to adopt")
 
 
 def _rate_round(coding: CodingSession, name: str, seed: int) -> RoundState:

@@ -16,6 +16,7 @@ from typing import Any
 
 from quaestor.base.errors import Interrupted, QuaestorError, StateError
 from quaestor.demo.progress import DemoFailed, DemoFinished, Event, SendEvent, StepAdvanced
+from quaestor.study.background import follow_parent
 
 BuildDemo = Callable[[Path, int, SendEvent], None]
 _EVENT_INTERVAL = 0.1
@@ -76,7 +77,7 @@ def _work(build: BuildDemo, folder: Path, seed: int, pipe: Connection) -> None:
     signal.signal(signal.SIGTERM, _stop)
     # The processes that read the dump in parallel get the same signal and have nothing to clean up.
     os.register_at_fork(after_in_child=lambda: signal.signal(signal.SIGTERM, signal.SIG_DFL))
-    threading.Thread(target=_follow_parent, daemon=True).start()
+    threading.Thread(target=follow_parent, daemon=True).start()
     send = _build_sender(pipe)
     try:
         build(folder, seed, send)
@@ -90,14 +91,6 @@ def _stop(number: int, frame: object) -> None:
     """Ends the work at the first signal; a second signal must not disturb the cleanup."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     raise Interrupted("interrupted")
-
-
-def _follow_parent() -> None:
-    """Ends this process when its parent has ended."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _build_sender(pipe: Connection) -> SendEvent:

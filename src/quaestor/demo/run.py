@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from quaestor.base.errors import StateError
 from quaestor.coding.codebook import CODEBOOK_FILE
 from quaestor.coding.session import CodingSession, open_coding
-from quaestor.demo.coding import (
-    CodingOutcome,
-    add_visitor_round,
-    import_bundled_codebook,
-    open_visitor_round,
-    run_rounds,
-)
+from quaestor.demo.coding import add_visitor_round, import_bundled_codebook, open_visitor_round, run_rounds
 from quaestor.demo.folder import VISITOR, create_demo_folder
 from quaestor.demo.interviews import build_demo_interviews
 from quaestor.demo.progress import (
@@ -26,15 +18,13 @@ from quaestor.demo.progress import (
     RoundOpened,
     SendEvent,
     SurveyOpened,
-    build_event_printer,
 )
 from quaestor.demo.survey import SHOWN_QUESTIONS, SURVEY, count_survey_responses, open_demo_survey
 from quaestor.evidence.funnel import run_funnel, write_funnel_svg
 from quaestor.evidence.ingest import ingest_source
 from quaestor.evidence.records import FunnelResult
-from quaestor.evidence.sources.protocol import Progress
 from quaestor.publication.handbook.make import make_handbook
-from quaestor.publication.report.make import ReportOutcome, build_report
+from quaestor.publication.report.make import build_report
 from quaestor.render.figures.discrepancy import draw_round_curves
 from quaestor.render.figures.export import write_svg
 from quaestor.study.folder import Study, open_study
@@ -44,28 +34,7 @@ from quaestor.synth.truth import Truth
 STUDY = "dl-implementation-issues"
 
 
-@dataclass(frozen=True)
-class DemoOutcome:
-    """The results of the demo and the planted numbers."""
-
-    funnel: FunnelResult
-    planted: tuple[int, ...]
-    figure: Path
-    coded: CodingOutcome
-    report: ReportOutcome
-
-    @property
-    def matches_plan(self) -> bool:
-        """Whether the computed funnel steps match the plan; raters may err, so their step is not compared."""
-        return tuple(step.kept for step in self.funnel.steps)[: len(self.planted)] == self.planted
-
-
-def run_demo(folder: Path, seed: int, say: Callable[[str], None], progress: Progress) -> DemoOutcome:
-    """Builds the demo and prints its progress as lines."""
-    return build_demo(folder, seed, build_event_printer(say, progress))
-
-
-def build_demo(folder: Path, seed: int, send: SendEvent) -> DemoOutcome:
+def build_demo(folder: Path, seed: int, send: SendEvent) -> None:
     """Builds dump, study, evidence, funnel, rounds and report; replaces an earlier demo in the folder.
 
     The visitor's round opens as soon as there is something to rate, while the later steps are still running.
@@ -93,12 +62,18 @@ def build_demo(folder: Path, seed: int, send: SendEvent) -> DemoOutcome:
         send(build_demo_interviews(folder, seed, reporter.say, reporter.count))
         coded = run_rounds(coding, seed, reporter)
     write_svg(draw_round_curves(coded.curves, "phrases", simulated=True), study.published)
-    outcome = _publish(study, truth, coded, reporter)
-    send(FunnelCompared(_compare_funnel(outcome)))
-    if not outcome.matches_plan:
+    funnel, figure = _publish(study, reporter)
+    planted = [step.leaving for step in truth.funnel]
+    compared = zip(funnel.steps, (*planted, coded.planted), strict=True)
+    send(FunnelCompared(tuple(Comparison(step.step, count, step.kept) for step, count in compared)))
+    # The last step is not compared: it was decided by raters, who may err.
+    if [step.kept for step in funnel.steps][: len(planted)] != planted:
         raise StateError("the funnel does not match the planted numbers: please report this with the seed")
-    send(DemoFinished(_conclude(outcome)))
-    return outcome
+    decided = (
+        f"The last step was decided by two simulated raters: the {coded.kept:,} posts they kept include "
+        f"{coded.correct:,} of the {coded.planted:,} planted ones"
+    )
+    send(DemoFinished((decided, f"Figures of the funnel and the curves are in {figure.parent}")))
 
 
 def _prepare_evidence(folder: Path, seed: int, reporter: ProgressReporter) -> Truth:
@@ -133,8 +108,8 @@ def _run_survey(coding: CodingSession, seed: int) -> str:
     )
 
 
-def _publish(study: Study, truth: Truth, coded: CodingOutcome, reporter: ProgressReporter) -> DemoOutcome:
-    """Builds report, audit and handbook from the decisions."""
+def _publish(study: Study, reporter: ProgressReporter) -> tuple[FunnelResult, Path]:
+    """Builds report, audit and handbook from the decisions; returns the funnel and its figure."""
     reporter.begin("report")
     result = run_funnel(study)
     figure = write_funnel_svg(study, result)
@@ -154,21 +129,4 @@ def _publish(study: Study, truth: Truth, coded: CodingOutcome, reporter: Progres
     reporter.begin("handbook")
     book, built = make_handbook(study, reporter.count)
     reporter.say(f"The handbook: {built.pages:,} pages, {len(book.entries):,} codes, searchable")
-    planted = tuple(step.leaving for step in truth.funnel)
-    return DemoOutcome(result, planted, figure, coded, published)
-
-
-def _compare_funnel(outcome: DemoOutcome) -> tuple[Comparison, ...]:
-    planted = (*outcome.planted, outcome.coded.planted)
-    return tuple(
-        Comparison(step.step, count, step.kept) for step, count in zip(outcome.funnel.steps, planted, strict=True)
-    )
-
-
-def _conclude(outcome: DemoOutcome) -> tuple[str, ...]:
-    coded = outcome.coded
-    return (
-        f"The last step was decided by two simulated raters: the {coded.kept:,} posts they kept include "
-        f"{coded.correct:,} of the {coded.planted:,} planted ones",
-        f"Figures of the funnel and the curves are in {outcome.figure.parent}",
-    )
+    return result, figure

@@ -54,7 +54,13 @@ class SurveyCounts:
 
 def open_demo_survey(coding: CodingSession, seed: int) -> SimulatedSurvey:
     """Opens the bundled survey with simulated responses that match the published counts."""
-    _add_questionnaire(coding.study)
+    # The demo has its own copy of the questionnaire, which needs no invitation.
+    text = (template_folder(STUDY) / "instruments" / f"{INSTRUMENT}.toml").read_text("utf-8")
+    questionnaire = tomlkit.parse(text)
+    questionnaire["survey"]["by_invitation"] = False
+    folder = coding.study.root / "instruments"
+    folder.mkdir(exist_ok=True)
+    write_atomically(folder / f"{SURVEY}.toml", tomlkit.dumps(questionnaire).encode())
     with AnswerFile(answers_path(coding.study)) as answers:
         surveys = Surveys(coding, answers)
         open_survey(surveys, SURVEY, coding.lead)
@@ -80,16 +86,6 @@ def count_survey_responses(study: Study) -> SurveyCounts | None:
             for question in watched
         ),
     )
-
-
-def _add_questionnaire(study: Study) -> None:
-    """Writes the demo's copy of the questionnaire, which needs no invitation."""
-    text = (template_folder(STUDY) / "instruments" / f"{INSTRUMENT}.toml").read_text("utf-8")
-    questionnaire = tomlkit.parse(text)
-    questionnaire["survey"]["by_invitation"] = False
-    folder = study.root / "instruments"
-    folder.mkdir(exist_ok=True)
-    write_atomically(folder / f"{SURVEY}.toml", tomlkit.dumps(questionnaire).encode())
 
 
 def _count_answers(question: Question, answers: Sequence[Answer]) -> AnsweredQuestion:

@@ -71,7 +71,8 @@ class ItemTextCache:
                         f"SELECT item, text FROM texts WHERE item IN ({placeholders})",  # noqa: S608 - only "?"
                         batch,
                     ):
-                        texts[item] = _read_item_text(text)
+                        raw = json.loads(text)
+                        texts[item] = ItemText(**{**raw, "tags": tuple(raw["tags"])})
         except (sqlite3.Error, ValueError, TypeError):  # a damaged cache counts as empty
             return {}
         return texts
@@ -155,11 +156,6 @@ def _connect(path: Path) -> sqlite3.Connection:
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = OFF")  # losing a cache costs only time
     return connection
-
-
-def _read_item_text(text: str) -> ItemText:
-    raw = json.loads(text)
-    return ItemText(**{**raw, "tags": tuple(raw["tags"])})
 
 
 BATCH, KEPT = 60, 6_000

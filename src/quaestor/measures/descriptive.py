@@ -67,7 +67,8 @@ def _summarize_sorted(ordered: Floats, missing: int, seed: int) -> Summary:
         reason = "one item has no spread"
         return Summary(n, missing, median, q1, q3, undefined=f"the interval is undefined, because {reason}")
     if n > MAX_RESAMPLED:
-        position = _find_lower_position(n)
+        # The highest position whose value exceeds the population's median with a probability of at most 2.5 %.
+        position = int(bdtrik(_TAIL, n, 0.5))
         low, high = float(ordered[position]), float(ordered[n - 1 - position])
         return Summary(n, missing, median, q1, q3, low, high, "order statistics")
     lower, upper = draw_median_positions(n, seed)
@@ -95,11 +96,6 @@ def draw_median_positions(n: int, seed: int) -> tuple[Positions, Positions]:
         upper = np.minimum((n * second).astype(np.int32), n - 1)
     lower.flags.writeable = upper.flags.writeable = False
     return lower, upper
-
-
-def _find_lower_position(n: int) -> int:
-    """Returns the highest position whose value exceeds the population's median with a probability of at most 2.5 %."""
-    return int(bdtrik(_TAIL, n, 0.5))
 
 
 def _quantile(ordered: Floats, probability: float) -> float:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
 from quaestor.base.errors import InputError
-from quaestor.measures.arrays import Floats, rank, require_same_length, to_numbers
+from quaestor.measures.arrays import rank, require_same_length, to_numbers
 from quaestor.measures.descriptive import share
 from quaestor.measures.records import Direction, Trend, YearShare
 
@@ -60,7 +60,8 @@ def mann_kendall(values: ArrayLike) -> Trend:
     ranking = rank(numbers)
     if ranking.spread == 0:
         return Trend(n, undefined="undefined, because every year has the same value")
-    s = _count_rises_minus_falls(numbers)
+    later = ((numbers[position + 1 :], value) for position, value in enumerate(numbers))
+    s = sum(int((rest > value).sum()) - int((rest < value).sum()) for rest, value in later)
     _, lengths = np.unique(numbers, return_counts=True)
     pairs = n * (n - 1) // 2
     untied = pairs - sum(length * (length - 1) // 2 for length in lengths.tolist())
@@ -72,11 +73,6 @@ def mann_kendall(values: ArrayLike) -> Trend:
 def _build_year(year: int, count: int, total: int) -> YearShare:
     year_share = share(count, total)
     return YearShare(year, count, total, year_share.value, year_share.low, year_share.high, year_share.undefined)
-
-
-def _count_rises_minus_falls(values: Floats) -> int:
-    later = ((values[position + 1 :], value) for position, value in enumerate(values))
-    return sum(int((rest > value).sum()) - int((rest < value).sum()) for rest, value in later)
 
 
 def _approximate_p(n: int, s: int, lengths: Sequence[int]) -> float:

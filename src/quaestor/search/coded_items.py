@@ -80,11 +80,12 @@ class VisibleDecisions:
         if len(rounds) < 2:
             return items
         # Another round may have a newer decision with another label.
-        return {item for item in items if accepted.intersection(self._list_current_labels(rounds, item, facet))}
-
-    def _list_current_labels(self, rounds: Iterable[str], item: str, facet: str) -> list[str]:
-        decision = self.find_newest(rounds, item, facet)
-        return _list_labels(self.state, self.book, decision) if decision else []
+        newest = ((item, self.find_newest(rounds, item, facet)) for item in items)
+        return {
+            item
+            for item, decision in newest
+            if decision and accepted.intersection(_list_labels(self.state, self.book, decision))
+        }
 
     def find_newest(self, rounds: Iterable[str], item: str, facet: str) -> Decision | None:
         """Returns the newest decision on a facet of an item in any of the rounds."""
@@ -141,7 +142,10 @@ def collect_labels(state: State, name: str) -> Labels:
     memory = state.rounds[name].cache if name in state.rounds else _get_published_memory(name, state.published[name])
     at = (state.head, state.history.latest.version)
     if memory.get("labels at") != at:
-        decisions = _list_decisions(state, name)
+        if name in state.published:
+            decisions = list(state.published[name].values())
+        else:
+            decisions = [decisions[-1] for decisions in state.rounds[name].decisions.values()]
         key = (at[1], len(decisions), max((decision.number for decision in decisions), default=0))
         if memory.get("labels of") != key:
             memory["labels"] = _group_by_label(state, decisions)
@@ -156,12 +160,6 @@ def _get_published_memory(name: str, published: object) -> dict[object, Any]:
     if known is None or known[0] is not published:
         known = _PUBLISHED[name] = published, {}
     return known[1]
-
-
-def _list_decisions(state: State, name: str) -> list[Decision]:
-    if name in state.published:
-        return list(state.published[name].values())
-    return [decisions[-1] for decisions in state.rounds[name].decisions.values()]
 
 
 def _group_by_label(state: State, decisions: Iterable[Decision]) -> Labels:
@@ -200,7 +198,9 @@ def find_coded_items(decisions: VisibleDecisions, query: Query) -> set[str] | No
     if query.code or (query.facet and not query.disagreement):
         matches.append(_find_items_with_code(decisions, query))
     if query.round and not matches:
-        matches.append(set(_list_items(decisions.state, query.round)))
+        published = decisions.state.published.get(query.round)
+        items = decisions.state.round(query.round).plan.items if published is None else (item for item, _ in published)
+        matches.append(set(items))
     return set.intersection(*matches) if matches else None
 
 
@@ -214,12 +214,6 @@ def list_hidden_rounds(decisions: VisibleDecisions, query: Query) -> list[str]:
         elif query.code or query.facet:
             reasons.append(sight.why_no_decisions(name))
     return [reason for reason in reasons if reason]
-
-
-def _list_items(state: State, name: str) -> Iterable[str]:
-    if name in state.published:
-        return {item for item, _ in state.published[name]}
-    return state.round(name).plan.items
 
 
 def _find_disputed_items(decisions: VisibleDecisions, query: Query) -> set[str]:

@@ -61,7 +61,7 @@ class BackgroundProcess:
 
 def _run(work: Callable[..., None], arguments: tuple[Any, ...], pipe: Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is handled by the parent, which ends this process
-    threading.Thread(target=_follow_parent, daemon=True).start()
+    threading.Thread(target=follow_parent, daemon=True).start()
     os.nice(_LOW)
     try:
         work(*arguments, pipe.send)
@@ -73,7 +73,7 @@ def _run(work: Callable[..., None], arguments: tuple[Any, ...], pipe: Connection
             pipe.send(JobFailed(str(error)))
 
 
-def _follow_parent() -> None:
+def follow_parent() -> None:
     """Ends this process when its parent is gone."""
     parent = multiprocessing.parent_process()
     if parent is not None:

@@ -187,7 +187,9 @@ class _Conversation:
         left = list(planted)
         probes = list(question.probes)
         turn = self._turn(question.id, [left.pop(0) for _ in range(min(len(left), self.dice.randint(1, _TOGETHER)))])
-        self._add_names(turn, question.id)
+        for place, pattern in enumerate(self.plan.naming.get(question.id, ())):
+            if place == 0 or self.dice.random() < _NAMED:
+                turn.say(*self._fill(pattern))
         self._add(turn)
         if question.items:
             self._read_out(question)
@@ -208,7 +210,8 @@ class _Conversation:
 
     def _turn(self, question: str, planted: Sequence[tuple[str, CodeDetails]]) -> _TurnBuilder:
         turn = _TurnBuilder(Voice.PARTICIPANT, question)
-        plain = self._list_unused(question)
+        stock = self.plan.plain.get(question, ())
+        plain = self._plain.setdefault(question, self.dice.sample(stock, len(stock)))
         if plain and (not planted or len(plain) == len(self.plan.plain[question])):
             turn.say(self._fill(plain.pop())[0])
         for code, details in planted:
@@ -218,11 +221,6 @@ class _Conversation:
         if self.dice.random() < _AFTER:
             turn.say(self._draw_filler("after"))
         return turn
-
-    def _list_unused(self, question: str) -> list[str]:
-        """Returns the uncoded sentences for a question that are not used yet."""
-        stock = self.plan.plain.get(question, ())
-        return self._plain.setdefault(question, self.dice.sample(stock, len(stock)))
 
     def _plant(self, turn: _TurnBuilder, code: str, code_details: CodeDetails) -> None:
         words, _ = self._fill(self._draw(f"code/{code}", self.plan.sentences[code]), code_details)
@@ -235,11 +233,6 @@ class _Conversation:
         else:
             begins = turn.say(f"{before} {words}.") + len(before) + 1
         turn.stretches.append(PlantedPassage(begins, begins + len(words), code, code_details))
-
-    def _add_names(self, turn: _TurnBuilder, question: str) -> None:
-        for place, pattern in enumerate(self.plan.naming.get(question, ())):
-            if place == 0 or self.dice.random() < _NAMED:
-                turn.say(*self._fill(pattern))
 
     def _read_out(self, question: GuideQuestion) -> None:
         """Adds the turns in which the list of items is read out and the participant chooses some."""

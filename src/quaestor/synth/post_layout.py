@@ -90,12 +90,14 @@ def make_layout(posts: int, plan: SynthPlan | None, rng: np.random.Generator) ->
     order = np.argsort(created, kind="stable").astype(np.int32)
     rank = np.empty(posts, np.int32)
     rank[order] = np.arange(posts, dtype=np.int32)
+    last_activity = questions.asked_at.copy()
+    np.maximum.at(last_activity, parent, answered)
     return SyntheticPosts(
         questions=questions,
         accepted=(questions.acceptance == MUST) | lucky,
         first_answer=first_answer,
         answers=answers,
-        last_activity=_last_activity(questions.asked_at, answered, parent),
+        last_activity=last_activity,
         parent=parent,
         created=created,
         order=order,
@@ -138,9 +140,3 @@ def _answer_times(times: Times, rng: np.random.Generator) -> Times:
     late = delay >= room - _SECOND
     delay[late] = room[late] * rng.uniform(0.01, 0.99, int(late.sum()))
     return times + delay.astype(np.int64)
-
-
-def _last_activity(times: Times, answered: Times, parent: Indices) -> Times:
-    last = times.copy()
-    np.maximum.at(last, parent, answered)
-    return last

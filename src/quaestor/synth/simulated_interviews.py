@@ -182,9 +182,8 @@ def _converse(interviews: Interviews, clock: _ManualClock, name: str, guide: Gui
     began = clock()
     move_clock(interviews, name, stamp, START)
     current_section, noted = guide.sections[0].id, {""}
-    for timed_turn in time_turns(written.interview):
-        clock.move_to(began + timedelta(seconds=timed_turn.start))
-        turn = timed_turn.turn
+    for turn, start, ends in time_turns(written.interview):
+        clock.move_to(began + timedelta(seconds=start))
         section = guide.section_of(turn.question)
         if turn.asks and section is not None and section.id != current_section:
             current_section = section.id
@@ -192,7 +191,7 @@ def _converse(interviews: Interviews, clock: _ManualClock, name: str, guide: Gui
         if turn.asks:
             mark_question(interviews, name, stamp, turn.question, ASKED)
             _tick(interviews, name, stamp, guide, turn.question, written)
-        clock.move_to(began + timedelta(seconds=timed_turn.ends[-1]))
+        clock.move_to(began + timedelta(seconds=ends[-1]))
         if turn.passages and turn.question not in noted:
             noted.add(turn.question)
             words = turn.text[turn.passages[0].start : turn.passages[0].end].split()

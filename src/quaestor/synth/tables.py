@@ -174,11 +174,12 @@ def build_post_history(dump: Dump) -> TableRows:
         for start in range(0, len(ranks), BLOCK):
             part = order[start : start + BLOCK]
             created = delay_times(_created(layout, ranks[part]), 20, rng)
+            digits = [rng.bytes(16).hex() for _ in range(len(part))]
             columns = (
                 range(start + 1, start + len(part) + 1),
                 kinds[part].tolist(),
                 compute_ids(ranks[part]).tolist(),
-                _revisions(len(part), rng),
+                [f"{digit[:8]}-{digit[8:12]}-{digit[12:16]}-{digit[16:20]}-{digit[20:]}".encode() for digit in digits],
                 write_times(created),
                 choose_owners(ranks[part], layout, rng).tolist(),
                 _pick(texts, len(part), rng),
@@ -276,8 +277,3 @@ def _sentences(patterns: tuple[str, ...], posts: int, seed: int) -> list[bytes]:
 
 def _pick(pool: list[bytes], total: int, rng: np.random.Generator) -> list[bytes]:
     return [pool[pick] for pick in rng.integers(0, len(pool), total).tolist()]
-
-
-def _revisions(total: int, rng: np.random.Generator) -> list[bytes]:
-    digits = [rng.bytes(16).hex() for _ in range(total)]
-    return [f"{digit[:8]}-{digit[8:12]}-{digit[12:16]}-{digit[16:20]}-{digit[20:]}".encode() for digit in digits]

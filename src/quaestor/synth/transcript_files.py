@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import zipfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
 from quaestor.interviews.model.records import Voice
@@ -20,24 +19,15 @@ _DOCUMENT = "http://schemas.openxmlformats.org/officeDocument/2006/relationships
 _LONG_AGO = (1980, 1, 1, 0, 0, 0)
 
 
-@dataclass(frozen=True)
-class TimedTurn:
-    """A turn with its start and the end of each sentence."""
-
-    turn: PlannedTurn
-    start: float
-    ends: tuple[float, ...]
-
-
-def time_turns(talk: SyntheticInterview) -> Iterator[TimedTurn]:
-    """Adds times to the turns of an interview at a natural speaking rate."""
+def time_turns(talk: SyntheticInterview) -> Iterator[tuple[PlannedTurn, float, list[float]]]:
+    """Yields each turn with its start and the end of each sentence, at a natural speaking rate."""
     now = 2.0
     for turn in talk.turns:
         start, ends = now, []
         for sentence in turn.sentences:
             now += len(sentence.split()) / _WORDS_A_SECOND
             ends.append(round(now, 2))
-        yield TimedTurn(turn, round(start, 2), tuple(ends))
+        yield turn, round(start, 2), ends
         now += _PAUSE
 
 
@@ -68,10 +58,10 @@ def write_subrip(talk: SyntheticInterview) -> bytes:
 
 def write_word_document(talk: SyntheticInterview) -> bytes:
     paragraphs = [
-        f"<w:p><w:r><w:rPr><w:b/></w:rPr><w:t>{escape(_format_speaker(talk, timed_turn.turn))}</w:t></w:r>"
-        f'<w:r><w:t xml:space="preserve">   {_format_short_time(timed_turn.start)}</w:t><w:br/>'
-        f'<w:t xml:space="preserve">{escape(timed_turn.turn.text)}</w:t></w:r></w:p>'
-        for timed_turn in time_turns(talk)
+        f"<w:p><w:r><w:rPr><w:b/></w:rPr><w:t>{escape(_format_speaker(talk, turn))}</w:t></w:r>"
+        f'<w:r><w:t xml:space="preserve">   {_format_short_time(start)}</w:t><w:br/>'
+        f'<w:t xml:space="preserve">{escape(turn.text)}</w:t></w:r></w:p>'
+        for turn, start, _ in time_turns(talk)
     ]
     head = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>'
     parts = {
@@ -91,8 +81,7 @@ def write_word_document(talk: SyntheticInterview) -> bytes:
 
 def write_timed_text(talk: SyntheticInterview) -> bytes:
     return "".join(
-        f"[{_format_time(timed_turn.start)[:8]}] {_format_role(timed_turn.turn)}: {timed_turn.turn.text}\n"
-        for timed_turn in time_turns(talk)
+        f"[{_format_time(start)[:8]}] {_format_role(turn)}: {turn.text}\n" for turn, start, _ in time_turns(talk)
     ).encode()
 
 
@@ -113,10 +102,9 @@ FORMATS: dict[str, tuple[str, Callable[[SyntheticInterview], bytes]]] = {
 
 def _cues(talk: SyntheticInterview) -> Iterator[tuple[PlannedTurn, str, float, float]]:
     """Yields one cue per sentence."""
-    for timed_turn in time_turns(talk):
-        starts = (timed_turn.start, *timed_turn.ends)
-        for words, start, end in zip(timed_turn.turn.sentences, starts, timed_turn.ends, strict=False):
-            yield timed_turn.turn, words, start, end
+    for turn, begin, ends in time_turns(talk):
+        for words, start, end in zip(turn.sentences, (begin, *ends), ends, strict=False):
+            yield turn, words, start, end
 
 
 def _format_speaker(talk: SyntheticInterview, turn: PlannedTurn) -> str:

@@ -16,7 +16,7 @@ from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, Response
-from starlette.routing import BaseRoute, Mount, Route
+from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.templating import Jinja2Templates
 
@@ -138,8 +138,17 @@ def make_app(
     app = Starlette(
         routes=[
             *(route for part in parts for route in part.routes()),
-            *_list_sign_in_routes(doors),
-            *_list_file_routes(study, session),
+            Route("/sign-in", doors.sign_in, methods=["GET", "POST"], name="sign-in"),
+            Route("/join/{token}", doors.join, methods=["GET", "POST"], name="join"),
+            Route("/sign-out", doors.sign_out, methods=["POST"], name="sign-out"),
+            Route("/sign-out-everywhere", doors.sign_out_everywhere, methods=["POST"], name="sign-out-everywhere"),
+            Route("/me", doors.me, name="me"),
+            Route("/health", _health, name="health"),
+            Route("/static/tokens.css", _tokens, name="tokens"),
+            Route("/static/mark.svg", _icon, name="icon"),
+            Mount("/static", StaticFiles(directory=_HERE / "static"), name="static"),
+            Mount("/report", PublishedFolder(study, "report", session), name="report"),
+            Mount("/handbook", PublishedFolder(study, "handbook", session), name="handbook"),
         ],
         middleware=[
             Middleware(SecurityHeaders),
@@ -204,27 +213,6 @@ def _build_pages(
         ThemePages(session, renderer),
         NamePages(session, renderer),
         ConductPages(session, renderer),
-    ]
-
-
-def _list_sign_in_routes(doors: SignInPages) -> list[BaseRoute]:
-    return [
-        Route("/sign-in", doors.sign_in, methods=["GET", "POST"], name="sign-in"),
-        Route("/join/{token}", doors.join, methods=["GET", "POST"], name="join"),
-        Route("/sign-out", doors.sign_out, methods=["POST"], name="sign-out"),
-        Route("/sign-out-everywhere", doors.sign_out_everywhere, methods=["POST"], name="sign-out-everywhere"),
-        Route("/me", doors.me, name="me"),
-    ]
-
-
-def _list_file_routes(study: Path, session: StudySession) -> list[BaseRoute]:
-    return [
-        Route("/health", _health, name="health"),
-        Route("/static/tokens.css", _tokens, name="tokens"),
-        Route("/static/mark.svg", _icon, name="icon"),
-        Mount("/static", StaticFiles(directory=_HERE / "static"), name="static"),
-        Mount("/report", PublishedFolder(study, "report", session), name="report"),
-        Mount("/handbook", PublishedFolder(study, "handbook", session), name="handbook"),
     ]
 
 

@@ -95,7 +95,8 @@ def _describe(trends: Sequence[TrendLine], years: Sequence[int]) -> str:
         if not trend.shares:
             sentences.append(f"{trend.name}: no posts")
             continue
-        first, last = min(trend.shares, key=_year), max(trend.shares, key=_year)
+        shares = sorted(trend.shares, key=lambda share: share.year)
+        first, last = shares[0], shares[-1]
         description = f"{trend.name}: {percent(first.share)} in {first.year}"
         if last.year != first.year:
             description += (
@@ -104,7 +105,3 @@ def _describe(trends: Sequence[TrendLine], years: Sequence[int]) -> str:
         sentences.append(description + (f", {trend.note}" if trend.note else ""))
     span = f"{years[0]} to {years[-1]}" if len(years) > 1 else f"{years[0]}"
     return f"Small panels of shares by year, {span}, with 95% intervals as bands. " + "; ".join(sentences) + "."
-
-
-def _year(share: YearPoint) -> int:
-    return share.year

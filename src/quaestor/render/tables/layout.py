@@ -73,11 +73,8 @@ def build_address(table: Table, row: str, column: Column, cell: Cell, link: Link
 
 def group_columns(table: Table) -> list[Span]:
     """Groups neighbouring columns with the same spanner."""
-    return [Span(one_line(title), tuple(columns)) for title, columns in groupby(table.columns, key=_spanner)]
-
-
-def _spanner(column: Column) -> str:
-    return column.spanner
+    groups = groupby(table.columns, key=lambda column: column.spanner)
+    return [Span(one_line(title), tuple(columns)) for title, columns in groups]
 
 
 def has_spanners(table: Table) -> bool:

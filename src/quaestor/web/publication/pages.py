@@ -71,13 +71,13 @@ class ResultPages(Pages):
         if not may_make:
             status = without_held(status, kept_back)
         times = {
-            publication.name: _moment(publication.made)
+            publication.name: datetime.fromtimestamp(publication.made, UTC).strftime("%Y-%m-%d %H:%M UTC")
             for publication in status.published
             if publication.made is not None
         }
         context = {
             "status": status,
-            "built": times,
+            "build_times": times,
             "withheld": kept_back,
             "unread": unread,
             "rebuild": self._remaking.progress,
@@ -139,10 +139,6 @@ def _pieces(file: IO[bytes]) -> Iterator[bytes]:
         file.seek(0)
         while piece := file.read(_PIECE):
             yield piece
-
-
-def _moment(seconds: float | None) -> str:
-    return "" if seconds is None else datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
 class PublishedFolder(StaticFiles):

@@ -70,7 +70,7 @@ class EvidencePages(Pages):
     def _context(self, query: Query, viewer: Viewer, refused: str) -> Mapping[str, Any]:
         study, coding = self.session.study, self.session.coding_if_any
         context: dict[str, Any] = {
-            "wanted": query, "refused": refused, "found": None, "choices": None, "building": None,
+            "search_query": query, "refused": refused, "results": None, "choices": None, "building": None,
             "nothing": "", "saved": list_saved(self._directory, viewer), "can_save": can_save(viewer),
         }  # fmt: skip
         try:
@@ -86,7 +86,7 @@ class EvidencePages(Pages):
         if refused:
             return context
         try:
-            return context | {"found": find_items(search, query)}
+            return context | {"results": find_items(search, query)}
         except QuaestorError as error:
             return context | {"refused": str(error)}
 

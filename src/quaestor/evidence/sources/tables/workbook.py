@@ -110,7 +110,10 @@ class _PartScan:
             self._row = int(number[:12]) if number.isdecimal() else self._row + 1
             self._column = 0
         elif "uniqueCount" in attributes or "count" in attributes:
-            _check_count(attributes.get("uniqueCount") or attributes.get("count", ""))
+            # The library allocates as many strings or styles as declared before it reads the first.
+            text = attributes.get("uniqueCount") or attributes.get("count", "")
+            if text.isdecimal() and int(text[:12]) > MOST_CELLS:
+                raise ValueError(f"it declares {text[:12]} entries")
 
     def _close(self, parser: expat.XMLParserType, name: str) -> None:
         name = name.rpartition(":")[2]
@@ -149,12 +152,6 @@ class _PartScan:
 
 def _refuse_doctype(*_: object) -> None:
     raise ValueError("it declares a document type, which can make XML expand without limit")
-
-
-def _check_count(text: str) -> None:
-    """Refuses a huge declared count: the library allocates as many strings or styles before it reads the first."""
-    if text.isdecimal() and int(text[:12]) > MOST_CELLS:
-        raise ValueError(f"it declares {text[:12]} entries")
 
 
 def read_workbook(path: Path, settings: TableSettings) -> Iterator[Record]:
