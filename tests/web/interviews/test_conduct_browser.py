@@ -94,7 +94,7 @@ def texts(page: Page) -> list[str]:
     return page.locator(".notes:not([hidden]) .text").all_inner_texts()
 
 
-def test_words_are_never_taken_for_commands_and_none_are_cut_off(page: Page, study: Study, name: str) -> None:
+def test_typed_text_never_triggers_commands_and_is_not_cut_off(page: Page, study: Study, name: str) -> None:
     press(page, "n", "o")
     page.keyboard.type("cost, a nice aspect")
     press(page, "Escape", "f")
@@ -116,7 +116,7 @@ def test_words_are_never_taken_for_commands_and_none_are_cut_off(page: Page, stu
     all_saved(page)
 
 
-def test_after_the_last_question_what_was_typed_is_saved_and_the_end_is_near(
+def test_after_the_last_question_notes_are_saved_and_the_end_button_is_focused(
     page: Page, study: Study, name: str
 ) -> None:
     press(page, "c", "g")
@@ -130,7 +130,7 @@ def test_after_the_last_question_what_was_typed_is_saved_and_the_end_is_near(
     assert [one.text for one in told(study, name).notes] == ["thanks from both"]
 
 
-def test_two_windows_of_one_person_keep_two_drafts(
+def test_two_windows_of_one_interviewer_keep_separate_drafts(
     page: Page, people: dict[str, BrowserContext], server: Server, name: str
 ) -> None:
     other = at_desk(people["interviewer"], server, name)
@@ -145,7 +145,7 @@ def test_two_windows_of_one_person_keep_two_drafts(
     other.close()
 
 
-def test_the_whole_guide_by_keyboard_alone_to_the_protocol(page: Page, study: Study, name: str) -> None:
+def test_an_interview_can_be_conducted_by_keyboard_from_start_to_protocol(page: Page, study: Study, name: str) -> None:
     press(page, "c", "n")
     expect(page.get_by_role("heading", name="Which stages does your work have?")).to_be_focused()
     write(page, "three stages")
@@ -187,7 +187,7 @@ def test_the_whole_guide_by_keyboard_alone_to_the_protocol(page: Page, study: St
     assert kept(page) == [], "a single key sets nothing running again"
 
 
-def test_two_people_see_each_others_notes_and_nobody_overwrites(
+def test_two_interviewers_see_each_others_notes_and_overwrite_nothing(
     page: Page, people: dict[str, BrowserContext], server: Server, study: Study, name: str
 ) -> None:
     press(page, "c", "n")
@@ -219,7 +219,7 @@ def test_two_people_see_each_others_notes_and_nobody_overwrites(
     assert {one.by for one in told(study, name).notes} == {"interviewer", "second"}
 
 
-def test_a_cut_line_loses_nothing_and_stops_nobody(page: Page, study: Study, name: str) -> None:
+def test_a_connection_loss_does_not_stop_the_interview_or_lose_notes(page: Page, study: Study, name: str) -> None:
     press(page, "c", "n")
     write(page, "with a line")
     all_saved(page)
@@ -247,7 +247,7 @@ def test_a_cut_line_loses_nothing_and_stops_nobody(page: Page, study: Study, nam
     assert kept(page) == []
 
 
-def test_amending_loses_nothing_that_was_typed(page: Page, study: Study, name: str) -> None:
+def test_amending_a_note_keeps_unsaved_text(page: Page, study: Study, name: str) -> None:
     press(page, "n")
     write(page, "data first")
     press(page, "w")
@@ -278,7 +278,7 @@ def test_amending_loses_nothing_that_was_typed(page: Page, study: Study, name: s
     assert kept(page) == []
 
 
-def test_the_words_of_every_refused_note_are_kept(page: Page, study: Study, server: Server, name: str) -> None:
+def test_the_text_of_every_rejected_note_is_kept(page: Page, study: Study, server: Server, name: str) -> None:
     press(page, "n")
     page.context.set_offline(True)
     write(page, "one")
@@ -307,7 +307,7 @@ def test_the_words_of_every_refused_note_are_kept(page: Page, study: Study, serv
     assert [one.text for one in told(study, name).notes] == ["one\ntwo", "three\nfour"]
 
 
-def test_nothing_is_covered_and_nothing_is_cut(page: Page) -> None:
+def test_no_element_of_the_page_is_covered_or_cut_off(page: Page) -> None:
     page.set_viewport_size({"width": 1280, "height": 720})
     press(page, "c", "n", "n")
     for number in range(8):
@@ -328,7 +328,7 @@ def test_nothing_is_covered_and_nothing_is_cut(page: Page) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
 
 
-def test_a_killed_server_and_a_closed_tab_lose_nothing(
+def test_a_killed_server_and_a_closed_tab_lose_no_notes(
     page: Page, people: dict[str, BrowserContext], server: Server, study: Study, name: str
 ) -> None:
     press(page, "c", "n")
@@ -350,7 +350,7 @@ def test_a_killed_server_and_a_closed_tab_lose_nothing(
     again.close()
 
 
-def test_nothing_stays_in_a_browser_of_who_has_withdrawn(page: Page, study: Study, name: str) -> None:
+def test_a_withdrawal_clears_the_notes_in_the_browser(page: Page, study: Study, name: str) -> None:
     press(page, "n")
     page.context.set_offline(True)
     write(page, "what they take back")

@@ -74,7 +74,7 @@ def script(opened: TestClient) -> dict[str, str]:
     return {"origin": origin, "x-csrf-token": csrf, "content-type": "application/json"}
 
 
-def test_before_consent_there_is_no_desk_and_no_note(app: Starlette, desk: TestClient, study: Study) -> None:
+def test_before_consent_no_notes_can_be_taken(app: Starlette, desk: TestClient, study: Study) -> None:
     with open_interviews(study) as interviews:
         with_interview(interviews, with_participant(interviews, consent=False))
     page = desk.get("/interviews/P2/conduct").text
@@ -93,7 +93,7 @@ def test_before_consent_there_is_no_desk_and_no_note(app: Starlette, desk: TestC
     assert 'id="note"' in desk.get("/interviews/P2/conduct").text
 
 
-def test_a_whole_conversation_by_forms_alone(desk: TestClient, study: Study) -> None:
+def test_an_interview_can_be_conducted_with_forms_only(desk: TestClient, study: Study) -> None:
     page = desk.get(DESK).text
     assert "Not started" in page
     assert "Thank you for your time." in page
@@ -128,7 +128,7 @@ def test_a_whole_conversation_by_forms_alone(desk: TestClient, study: Study) -> 
     assert "# Protocol of the interview P1" in file.text
 
 
-def test_a_note_is_amended_by_form_and_refused_words_are_not_lost(desk: TestClient, study: Study) -> None:
+def test_a_note_is_amended_by_form_and_a_rejected_note_keeps_its_text(desk: TestClient, study: Study) -> None:
     step(desk, 1, "save", note="data frist")
     key = told(study).notes[0].key
     page = desk.get(f"{DESK}?stop=1&amend={key}").text
@@ -142,7 +142,7 @@ def test_a_note_is_amended_by_form_and_refused_words_are_not_lost(desk: TestClie
     assert told(study).notes[0].amended
 
 
-def test_a_form_undoes_no_tick_that_somebody_else_made_meanwhile(desk: TestClient, study: Study) -> None:
+def test_saving_a_form_keeps_ticks_that_another_interviewer_made_meanwhile(desk: TestClient, study: Study) -> None:
     desk.get(f"{DESK}?stop=2")
     with open_interviews(study) as interviews:
         tick_item(interviews, "P1", Stamp("second"), "factors", "time")
@@ -156,7 +156,7 @@ def test_a_form_undoes_no_tick_that_somebody_else_made_meanwhile(desk: TestClien
     assert told(study).ticked("factors") == []
 
 
-def test_an_act_that_is_sent_twice_is_one_and_a_form_too(desk: TestClient, study: Study) -> None:
+def test_an_act_or_form_sent_twice_is_recorded_once(desk: TestClient, study: Study) -> None:
     first = send(desk).json()["number"]
     assert first > 0
     assert send(desk).json()["number"] == first
@@ -167,7 +167,7 @@ def test_an_act_that_is_sent_twice_is_one_and_a_form_too(desk: TestClient, study
     assert send(desk, "clock", "k2", what="pause").json()["number"] == 0, "nothing runs that could be paused"
 
 
-def test_acts_that_are_none_are_refused(desk: TestClient, study: Study) -> None:
+def test_malformed_acts_are_rejected(desk: TestClient, study: Study) -> None:
     for wrong in (
         b"{",
         b"[]",
@@ -193,7 +193,7 @@ def test_acts_that_are_none_are_refused(desk: TestClient, study: Study) -> None:
     assert told(study) == Conversation()
 
 
-def test_others_read_what_came_since_and_nobody_else_does(app: Starlette, desk: TestClient, study: Study) -> None:
+def test_only_interviewers_can_read_new_entries_of_others(app: Starlette, desk: TestClient, study: Study) -> None:
     other = window(app)
     join(other, invited(study.root, Role.INTERVIEWER, "second"))
     seen = desk.get(SINCE).json()["head"]
@@ -208,7 +208,7 @@ def test_others_read_what_came_since_and_nobody_else_does(app: Starlette, desk: 
         assert signed_in(app, study.root, role).get(SINCE).status_code == 403
 
 
-def test_what_they_say_is_put_on_record_for_the_text_that_was_shown(desk: TestClient, study: Study) -> None:
+def test_consent_is_recorded_for_the_version_that_was_shown(desk: TestClient, study: Study) -> None:
     with open_interviews(study) as interviews:
         with_interview(interviews, with_participant(interviews, consent=False))
     shown = desk.get("/interviews/P2/conduct").text
@@ -232,7 +232,7 @@ def test_what_they_say_is_put_on_record_for_the_text_that_was_shown(desk: TestCl
         assert find_consent(interviews, "P2").version == 2
 
 
-def test_a_protocol_is_shown_without_a_clock_and_the_desk_says_that_it_stands(desk: TestClient) -> None:
+def test_a_protocol_without_a_clock_is_shown_with_a_notice(desk: TestClient) -> None:
     assert "The interview has not started" in desk.get(PROTOCOL).text
     step(desk, 1, "save", note="noted before anybody pressed start")
     page = desk.get(PROTOCOL).text
@@ -241,7 +241,7 @@ def test_a_protocol_is_shown_without_a_clock_and_the_desk_says_that_it_stands(de
     assert '<p id="unstarted" class="notice" role="status">' in desk.get(DESK).text
 
 
-def test_after_a_withdrawal_nothing_is_kept_and_the_browser_is_told(desk: TestClient, study: Study) -> None:
+def test_after_a_withdrawal_notes_are_rejected_with_410(desk: TestClient, study: Study) -> None:
     headers = script(desk)
     with open_interviews(study) as interviews:
         withdraw(interviews, "P1")
@@ -251,7 +251,7 @@ def test_after_a_withdrawal_nothing_is_kept_and_the_browser_is_told(desk: TestCl
     assert "P1 withdrew on" in desk.get(DESK).text
 
 
-def test_the_bundled_guide_fits_a_page_with_every_question_in_it(tmp_path: Path) -> None:
+def test_the_bundled_guide_fits_on_a_page_with_every_question(tmp_path: Path) -> None:
     guide = (ROOT / "studies" / "dl-framework-interviews" / "instruments" / "guide.md").read_text()
     study = a_study(tmp_path / "bundled", guide)
     with open_interviews(study) as interviews:
@@ -263,7 +263,7 @@ def test_the_bundled_guide_fits_a_page_with_every_question_in_it(tmp_path: Path)
     assert "script-src 'self'" in page.headers["content-security-policy"]
 
 
-def test_the_protocol_by_command_is_for_its_owner_alone(study: Study, desk: TestClient, tmp_path: Path) -> None:
+def test_the_protocol_written_by_the_command_is_private(study: Study, desk: TestClient, tmp_path: Path) -> None:
     send(desk, "clock", "c", what="start")
     send(desk)
     path = tmp_path / "protocol.md"

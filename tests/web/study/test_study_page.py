@@ -55,9 +55,7 @@ def section(page: str, name: str) -> str:
     return next(part for part in page.split("<h3>")[1:] if re.match(rf"(<a [^>]+>)?{name}<", part))
 
 
-def test_the_lead_sees_each_round_with_its_raters_and_the_agreement_of_the_closed_ones(
-    pages: dict[Role, str], made: Path
-) -> None:
+def test_the_lead_sees_raters_of_every_round_and_agreement_of_closed_rounds(pages: dict[Role, str], made: Path) -> None:
     page = pages[Role.LEAD]
     with open_coding(open_study(made)) as coding:
         kappa = compute_round_agreement(coding.state, "phases", "phase").kappa
@@ -74,20 +72,20 @@ def test_the_lead_sees_each_round_with_its_raters_and_the_agreement_of_the_close
     assert "agreement is shown once it is closed" in section(page, "own")
 
 
-def test_what_is_next_is_a_link_to_where_it_is_done(pages: dict[Role, str], app: Starlette, made: Path) -> None:
+def test_the_next_step_is_a_link(pages: dict[Role, str], app: Starlette, made: Path) -> None:
     found = re.search(r'class="do"><a href="([^"]+)">([^<]+)</a>', pages[Role.LEAD])
     assert found is not None
     assert found[2] == "Record the decisions that the raters of phases agree on"
     assert signed_in(app, made, Role.LEAD).get(found[1]).status_code == 200
 
 
-def test_each_number_of_the_funnel_opens_its_items(pages: dict[Role, str]) -> None:
+def test_every_number_of_the_funnel_opens_its_items(pages: dict[Role, str]) -> None:
     for role in (Role.LEAD, Role.VIEWER, Role.REVIEWER):
         assert re.search(r'<a href="/steps/1/kept"[^>]*>24</a>', pages[role])
         assert '<a href="/steps/1/dropped">1 dropped</a>' in pages[role]
 
 
-def test_readers_see_the_page_without_what_is_the_lead_s(pages: dict[Role, str]) -> None:
+def test_readers_see_the_page_without_the_parts_for_the_lead(pages: dict[Role, str]) -> None:
     for role in (Role.VIEWER, Role.REVIEWER):
         page = pages[role]
         assert "20 of 24" in section(page, "later")
@@ -107,7 +105,7 @@ def test_readers_see_the_page_without_what_is_the_lead_s(pages: dict[Role, str])
         assert name not in pages[Role.REVIEWER].replace("The lead rated", ""), name
 
 
-def test_nobody_reads_what_was_said_and_raters_see_nothing_but_what_waits_for_them(pages: dict[Role, str]) -> None:
+def test_no_role_sees_answers_and_raters_see_only_their_tasks(pages: dict[Role, str]) -> None:
     for page in pages.values():
         assert TELLING not in page
         assert len(page.encode()) < 150_000
@@ -116,7 +114,7 @@ def test_nobody_reads_what_was_said_and_raters_see_nothing_but_what_waits_for_th
             assert words not in pages[role], (role, words)
 
 
-def test_looking_from_the_start_puts_it_on_record_and_shows_the_agreement(made: Path, tmp_path: Path) -> None:
+def test_viewing_agreement_from_the_start_page_is_recorded(made: Path, tmp_path: Path) -> None:
     folder = Path(shutil.copytree(made, tmp_path / "study", ignore=shutil.ignore_patterns("people.db*")))
     with closing_app(make_app(folder, passwords=Passwords(QUICK))) as app:
         lead = signed_in(app, folder, Role.LEAD)
@@ -131,7 +129,7 @@ def test_looking_from_the_start_puts_it_on_record_and_shows_the_agreement(made: 
         assert coding.state.round("later").unblinded == ["lead"]
 
 
-def test_a_study_without_acts_and_one_without_anything_say_what_to_do(tmp_path: Path) -> None:
+def test_studies_without_acts_or_without_content_show_the_first_step(tmp_path: Path) -> None:
     for folder, words in (
         (unrated_study(tmp_path / "unrated", items=3).root, "Import the codebook"),
         (new_study(tmp_path / "blank", "blank"), "study.toml"),

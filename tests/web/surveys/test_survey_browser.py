@@ -65,7 +65,9 @@ def has_focus(wanted: Locator) -> bool:
     return bool(wanted.evaluate("one => one === document.activeElement"))
 
 
-def test_a_whole_survey_by_keyboard_without_scripts_at_320_pixels(browser: Browser, address: str, folder: Path) -> None:
+def test_a_survey_can_be_answered_by_keyboard_without_javascript_at_320_pixels(
+    browser: Browser, address: str, folder: Path
+) -> None:
     context = browser.new_context(java_script_enabled=False, viewport={"width": 320, "height": 700})
     page = context.new_page()
     complaints = complaints_of(page, address.removesuffix("s/"))
@@ -153,7 +155,7 @@ STATES = (
 
 
 @pytest.mark.parametrize("state", STATES)
-def test_a_page_is_accessible_and_fits_every_width(
+def test_respondent_pages_are_accessible_at_every_width(
     browser: Browser, address: str, links: dict[str, str], state: str
 ) -> None:
     elsewhere = {

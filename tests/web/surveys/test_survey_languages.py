@@ -116,7 +116,7 @@ def english_in(page: str) -> list[str]:
     return found
 
 
-def test_a_page_in_english_would_be_noticed(tmp_path: Path) -> None:
+def test_english_texts_on_a_page_are_detected(tmp_path: Path) -> None:
     with asking(tmp_path) as app, closing(visitor(app)) as opened:
         assert {"withdraw-link", "own-address", "next", "page-of", "contact", "agree"} <= set(
             english_in(opened.get(begun(opened)).text)
@@ -131,7 +131,7 @@ def opened(tmp_path: Path) -> Iterator[TestClient]:
         yield one
 
 
-def test_a_whole_survey_in_german_says_nothing_in_english(opened: TestClient, tmp_path: Path) -> None:
+def test_a_german_survey_contains_no_english_texts(opened: TestClient, tmp_path: Path) -> None:
     link = begun(opened, "de")
     seen = {"start": opened.get(f"/s/{NAME}"), "consent": opened.get(link)}
     send(opened, link, {"q.consent": ["agree"]})
@@ -181,7 +181,7 @@ def test_a_whole_survey_in_german_says_nothing_in_english(opened: TestClient, tm
         assert "How models travel" not in page.text, "the title of the study is not for respondents"
 
 
-def test_a_language_of_the_study_says_which_of_its_texts_are_english(tmp_path: Path) -> None:
+def test_untranslated_texts_of_a_custom_language_are_marked_as_english(tmp_path: Path) -> None:
     text = WHOLE.replace('languages = ["de"]', 'languages = ["he"]') + '\n[words.he]\nbegin = "להתחיל"\n'
     with asking(tmp_path, text) as app, closing(visitor(app)) as one:
         page = one.get(f"/s/{NAME}").text
@@ -198,7 +198,7 @@ def test_a_language_of_the_study_says_which_of_its_texts_are_english(tmp_path: P
         ("by_invitation = true\nanonymous = false", "invitation-leads-back", "invitation-too"),
     ],
 )
-def test_everybody_is_told_how_to_come_back(tmp_path: Path, settings: str, before: str, below: str) -> None:
+def test_every_respondent_is_shown_how_to_return(tmp_path: Path, settings: str, before: str, below: str) -> None:
     text = WHOLE.replace('languages = ["de"]', f'languages = ["en"]\n{settings}')
     said = read_texts("en")
     with asking(tmp_path, text) as app, closing(visitor(app)) as one:
@@ -216,7 +216,7 @@ def test_everybody_is_told_how_to_come_back(tmp_path: Path, settings: str, befor
 
 
 @pytest.mark.browser
-def test_from_right_to_left_on_a_phone(browser: Browser, tmp_path: Path) -> None:
+def test_a_right_to_left_survey_works_on_a_phone(browser: Browser, tmp_path: Path) -> None:
     said = read_texts("ar")
     with fielded(tmp_path, ARABIC):
         pass
