@@ -170,7 +170,7 @@ def assert_tells_nothing(truth: Sequence[bytes], orders: Orders) -> None:
             assert max(right_pairs(truth, order), right_pairs(truth, order[::-1])) < 10, name
 
 
-def test_no_order_in_the_claim_file_is_that_of_finishing(taken: Taken) -> None:
+def test_the_claim_file_does_not_reveal_the_order_of_finishing(taken: Taken) -> None:
     truth = [taken.truth[name] for name in finishing_order(taken.folder)]
     orders = orders_in(taken.folder / "claims.db", "claims", "id", ("sealed", "length(sealed)", "stage", "survey"))
     assert len(truth) == MANY == len(orders["sorted"][0]) == len(orders["place in the file"][0])
@@ -178,7 +178,7 @@ def test_no_order_in_the_claim_file_is_that_of_finishing(taken: Taken) -> None:
     assert_tells_nothing(truth, orders)
 
 
-def test_no_order_of_responses_other_than_the_journal_helps_either(taken: Taken) -> None:
+def test_other_orders_of_responses_reveal_no_link_to_claims(taken: Taken) -> None:
     claims = orders_in(taken.folder / "claims.db", "claims", "id")
     responses = orders_in(taken.folder / "answers.db", "responses", "id", ("code", "day", "seed", "seconds"))
     for told in responses.values():
@@ -186,7 +186,7 @@ def test_no_order_of_responses_other_than_the_journal_helps_either(taken: Taken)
             assert_tells_nothing([taken.truth[str(one)] for one in stretch], claims)
 
 
-def test_no_value_of_the_answers_makes_a_token_even_with_the_key(taken: Taken) -> None:
+def test_no_stored_value_gives_a_claim_token_even_with_the_key(taken: Taken) -> None:
     key = ClaimKey(taken.folder / "claims.key")
     with closing(sqlite3.connect(taken.folder / "answers.db")) as opened:
         responses = opened.execute("SELECT * FROM responses").fetchall()
@@ -198,7 +198,7 @@ def test_no_value_of_the_answers_makes_a_token_even_with_the_key(taken: Taken) -
     assert not {value for row in responses for value in row} & {one.hex() for one in taken.truth.values()}
 
 
-def test_nothing_in_the_claims_says_when_they_came(taken: Taken) -> None:
+def test_claims_contain_no_times(taken: Taken) -> None:
     with closing(sqlite3.connect(taken.folder / "claims.db")) as opened:
         rows = opened.execute("SELECT * FROM claims").fetchall()
         tables = [name for (name,) in opened.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
@@ -211,7 +211,7 @@ def test_nothing_in_the_claims_says_when_they_came(taken: Taken) -> None:
     assert (taken.folder / "claims.db-wal").stat().st_size == 0
 
 
-def test_the_same_attacks_find_the_order_in_a_file_that_has_one(taken: Taken, tmp_path: Path) -> None:
+def test_the_attacks_do_find_the_order_in_a_naive_file(taken: Taken, tmp_path: Path) -> None:
     """Were these attacks blind, what they do not find would mean nothing."""
     arrived = list(taken.truth.values())
     truth = [taken.truth[name] for name in finishing_order(taken.folder)]
@@ -233,7 +233,7 @@ def test_the_same_attacks_find_the_order_in_a_file_that_has_one(taken: Taken, tm
                 assert_tells_nothing(truth, orders_in(path, "claims", "id", ("sealed",)))
 
 
-def test_within_a_stage_nothing_tells_who_came_first(taken: Taken) -> None:
+def test_claims_within_a_stage_have_no_order(taken: Taken) -> None:
     """A claim that is paid came before one that waits: that much the payer's work shows, and no more."""
     with fielded(taken.folder / "staged", ONE_PAGE) as surveys:
         finished = []
@@ -258,7 +258,7 @@ def test_within_a_stage_nothing_tells_who_came_first(taken: Taken) -> None:
         assert_tells_nothing(truth, {name: _among(group, told) for name, told in orders.items()})
 
 
-def test_both_backups_tell_no_more_than_the_files(taken: Taken, tmp_path: Path) -> None:
+def test_backups_reveal_no_more_than_the_files(taken: Taken, tmp_path: Path) -> None:
     study = open_study(taken.folder)
     answers, claims = (
         back_up_study(study, tmp_path / "a.backup").file,
@@ -288,7 +288,7 @@ def claims_told_by(backup: Path) -> Orders:
     }
 
 
-def test_both_backups_share_no_value_and_that_of_claims_no_time(taken: Taken, tmp_path: Path) -> None:
+def test_the_two_backups_share_no_values_and_claims_have_no_times(taken: Taken, tmp_path: Path) -> None:
     study = open_study(taken.folder)
     answers, claims = (
         back_up_study(study, tmp_path / "a.backup").file,
@@ -316,7 +316,7 @@ def test_both_backups_share_no_value_and_that_of_claims_no_time(taken: Taken, tm
     assert back_up_claims(study, tmp_path / "again.backup").file.read_bytes() == first, "it tells when it was made"
 
 
-def test_the_same_attacks_find_the_order_in_a_backup_that_has_one(taken: Taken, tmp_path: Path) -> None:
+def test_the_attacks_do_find_the_order_in_a_naive_backup(taken: Taken, tmp_path: Path) -> None:
     arrived = [json.dumps(["claims", {"hex": key.hex()}, NAME, {"hex": ""}, 0]) for key in taken.truth.values()]
     write_backup((), tmp_path / "naive.backup", "", (BackupLines("claims", 1, arrived),), CLAIMS)
     truth = [taken.truth[name].hex().encode() for name in finishing_order(taken.folder)]
@@ -324,7 +324,7 @@ def test_the_same_attacks_find_the_order_in_a_backup_that_has_one(taken: Taken, 
         assert_tells_nothing(truth, claims_told_by(tmp_path / "naive.backup"))
 
 
-def test_no_order_in_the_invitations_is_that_in_which_people_came(tmp_path: Path) -> None:
+def test_the_invitation_file_does_not_reveal_the_order_of_responses(tmp_path: Path) -> None:
     with fielded(tmp_path, ONE_PAGE) as surveys, InvitationFile(tmp_path / "invitations.db"):
         tokens = [one.token for one in invite(surveys, NAME, "first", count=MANY)]
         random.Random(6).shuffle(tokens)

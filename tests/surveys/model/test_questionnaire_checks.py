@@ -92,7 +92,7 @@ def found(old: str, new: str) -> list[Problem]:
     return find_problems(parse_questionnaire(SOUND.replace(old, new, 1), "tools"))
 
 
-def test_a_sound_questionnaire_has_no_problem() -> None:
+def test_a_valid_questionnaire_has_no_problems() -> None:
     assert find_problems(parse_questionnaire(SOUND, "tools")) == []
 
 
@@ -198,26 +198,26 @@ LOOK = [
 
 
 @pytest.mark.parametrize(("old", "new", "where", "words"), GRAVE)
-def test_a_grave_problem_is_found_and_said(old: str, new: str, where: str, words: str) -> None:
+def test_a_serious_problem_is_found_and_described(old: str, new: str, where: str, words: str) -> None:
     problems = found(old, new)
     assert [one for one in problems if one.where == where and words in one.words and one.grave], problems
 
 
 @pytest.mark.parametrize(("old", "new", "where", "words"), LOOK)
-def test_what_is_to_be_thought_about_does_not_keep_it_from_opening(old: str, new: str, where: str, words: str) -> None:
+def test_a_warning_does_not_prevent_opening(old: str, new: str, where: str, words: str) -> None:
     problems = found(old, new)
     assert [one for one in problems if one.where == where and words in one.words], problems
     assert not [one for one in problems if one.grave], problems
 
 
-def test_a_question_beside_the_consent_is_seen_by_those_who_decline() -> None:
+def test_a_question_on_the_consent_page_gives_a_warning() -> None:
     beside = CONSENT + '[[pages.questions]]\nid = "beside"\nkind = "text"\ntext = "Who?"\n'
     (one,) = found(CONSENT, beside)
     assert (one.where, one.grave) == ("question beside", False)
     assert "respondents who decline see it too" in one.words
 
 
-def test_a_cause_is_said_once_and_what_follows_from_it_names_it() -> None:
+def test_a_cause_is_reported_once_and_its_consequences_name_it() -> None:
     order = '["Speed", "Size"]\nshow_if = "why answered"'
     text = SOUND.replace(WHY, "size = small and size = large").replace('["Speed", "Size"]', order)
     problems = find_problems(parse_questionnaire(text, "tools"))
@@ -225,12 +225,12 @@ def test_a_cause_is_said_once_and_what_follows_from_it_names_it() -> None:
     assert "depends on 'why', which is never shown: fix that question first" in problems[1].words
 
 
-def test_a_page_nobody_gets_to_is_said_once_and_not_for_each_of_its_questions() -> None:
+def test_an_unreachable_page_is_reported_once_and_not_for_each_question() -> None:
     problems = found(PAGE, 'show_if = "onnx = yes and onnx = no"')
     assert [one.where for one in problems] == ["page more"]
 
 
-def test_many_answers_that_are_looked_at_together_are_still_walked() -> None:
+def test_conditions_on_forty_questions_are_checked_in_bounded_time() -> None:
     """Forty questions on which one depends have a trillion answers between them, and two ends."""
     many = tuple(Question(f"q{place}", "yes-no", "?", options=_options("yes", "no")) for place in range(40))
     last = Question("last", "text", "?", show_if=read_condition(" and ".join(f"{one.id} = yes" for one in many)))
@@ -242,7 +242,7 @@ def test_many_answers_that_are_looked_at_together_are_still_walked() -> None:
     assert len(paths(asked)) == 3
 
 
-def test_a_walk_that_stops_says_so_and_claims_nothing() -> None:
+def test_an_incomplete_path_search_is_reported_and_makes_no_claims() -> None:
     switches = tuple(Question(f"q{place}", "yes-no", "?", options=_options("yes", "no")) for place in range(9))
     depending = tuple(
         Question(f"d{one.id}", "text", "?", show_if=read_condition(f"{one.id} = yes")) for one in switches
@@ -325,7 +325,7 @@ def _with(question: Question, condition: str) -> Question:
 
 @settings(max_examples=60, deadline=None)
 @given(questionnaires(sound=True))
-def test_a_valid_questionnaire_has_no_grave_problem_and_every_question_is_on_a_path(asked: Questionnaire) -> None:
+def test_a_valid_questionnaire_has_no_serious_problem_and_reaches_every_question(asked: Questionnaire) -> None:
     assert [one for one in find_problems(asked) if one.grave] == []
     found = paths(asked)
     assert found.whole
@@ -334,7 +334,7 @@ def test_a_valid_questionnaire_has_no_grave_problem_and_every_question_is_on_a_p
 
 @settings(max_examples=60, deadline=None)
 @given(questionnaires(sound=False))
-def test_the_paths_are_those_of_all_answers_there_are(asked: Questionnaire) -> None:
+def test_the_paths_equal_those_of_all_possible_answers(asked: Questionnaire) -> None:
     found = paths(asked, most=10_000)
     assert found.whole
     walked = {(one.questions, one.standing) for one in found}
@@ -346,7 +346,7 @@ def test_the_paths_are_those_of_all_answers_there_are(asked: Questionnaire) -> N
 
 @settings(max_examples=20, deadline=None)
 @given(questionnaires(sound=False))
-def test_whoever_answers_as_a_path_says_is_led_along_it(asked: Questionnaire) -> None:
+def test_answering_as_a_path_says_leads_along_that_path(asked: Questionnaire) -> None:
     for path in paths(asked):
         response = Response("r", "made", 1, ResponseStatus.OPEN, {})
         while response.standing is ResponseStatus.OPEN:

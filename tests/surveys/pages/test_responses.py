@@ -17,7 +17,7 @@ def orders(sheet: ResponseSheet) -> dict[str, tuple[str, ...]]:
     return {one.question.id: one.order for _, answers in sheet.pages for one in answers if one.order}
 
 
-def test_the_order_that_was_met_stands_on_the_sheet_and_comes_back_with_an_import(tmp_path: Path) -> None:
+def test_the_shuffled_order_is_shown_on_the_response_page_and_survives_import(tmp_path: Path) -> None:
     with fielded(tmp_path / "study") as surveys:
         code, response = begin_response(surveys, NAME)
         send(surveys, code, "consent", FORMS["consent"])

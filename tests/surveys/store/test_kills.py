@@ -7,7 +7,7 @@ from pathlib import Path
 from tests.campaigns.kill_respondents import kill_respondents
 
 
-def test_two_hundred_kills_lose_no_page_that_was_acknowledged(tmp_path: Path) -> None:
+def test_two_hundred_kills_lose_no_acknowledged_page(tmp_path: Path) -> None:
     tally = kill_respondents(tmp_path / "answers.db", kills=200, seed=6)
     assert tally.clean, tally
     assert tally.acknowledged > 140
