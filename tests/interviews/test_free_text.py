@@ -90,13 +90,13 @@ def told(state: State) -> set[str]:
     return found - {""}
 
 
-def test_readers_get_the_words_and_no_file_shows_them(study: Study) -> None:
+def test_texts_are_readable_through_the_journal_and_encrypted_in_files(study: Study) -> None:
     assert holding(study.root) == []
     with open_coding(study) as coding:
         assert told(coding.state) == {MEMO, ASIDE, REASON, "loss", f"{FIELD} ‖ 10"}
 
 
-def test_after_a_withdrawal_codes_and_places_are_left_without_a_word(study: Study) -> None:
+def test_a_withdrawal_erases_texts_and_keeps_codes_and_positions(study: Study) -> None:
     with open_coding(study) as elsewhere, open_interviews(study) as interviews:
         assert told(elsewhere.state), "another process has read them"
         withdraw(interviews, "P1")
@@ -112,7 +112,7 @@ def test_after_a_withdrawal_codes_and_places_are_left_without_a_word(study: Stud
         assert told(coding.state) == set()
 
 
-def test_what_is_written_about_them_afterwards_is_refused(study: Study) -> None:
+def test_new_texts_about_a_withdrawn_participant_are_refused(study: Study) -> None:
     with open_interviews(study) as interviews:
         withdraw(interviews, "P1")
         with pytest.raises(StateError, match=r"P1 (has withdrawn|withdrew)"):
@@ -120,7 +120,7 @@ def test_what_is_written_about_them_afterwards_is_refused(study: Study) -> None:
         settle_item(interviews.coding, ROUND, "lead", FIRST[1], "themes", [], "discussion", "")
 
 
-def test_the_same_key_again_says_the_same_and_other_words_are_refused(tmp_path: Path) -> None:
+def test_a_repeated_key_with_another_text_is_refused(tmp_path: Path) -> None:
     study = coded_study(tmp_path)
 
     def given(coding: CodingSession, memo: str) -> int:
@@ -140,7 +140,7 @@ def test_the_same_key_again_says_the_same_and_other_words_are_refused(tmp_path: 
         assert (rating.memo, rating.answers["themes"][0]["memo"]) == (MEMO, MEMO)
 
 
-def test_their_name_is_taken_out_of_what_raters_wrote_beside_others(study: Study) -> None:
+def test_a_withdrawal_removes_the_name_from_texts_about_other_participants(study: Study) -> None:
     with open_interviews(study) as interviews:
         set_contact(interviews, "P1", Contact("Wilhelmina Xanthe"))
 
@@ -155,7 +155,7 @@ def test_their_name_is_taken_out_of_what_raters_wrote_beside_others(study: Study
         assert find_remaining_names(interviews) == []
 
 
-def test_the_lead_takes_names_out_of_what_was_written_also_where_it_is_settled(study: Study) -> None:
+def test_the_lead_removes_names_from_texts_even_in_settled_rounds(study: Study) -> None:
     with open_coding(study) as elsewhere, open_interviews(study) as interviews:
         add_name(interviews, "other", ["zygomorphic"], "[odd]")
         assert told(elsewhere.state)
@@ -171,7 +171,7 @@ def test_the_lead_takes_names_out_of_what_was_written_also_where_it_is_settled(s
         assert replace_names_in_texts(interviews) == 0
 
 
-def test_a_backup_brings_the_words_back_with_the_key_and_none_of_who_withdrew(study: Study, tmp_path: Path) -> None:
+def test_a_backup_restores_texts_with_the_key_but_none_of_withdrawn_participants(study: Study, tmp_path: Path) -> None:
     file = tmp_path / "one.backup"
     back_up_study(study, file)
     assert b"zygomorphic" not in file.read_bytes()
@@ -185,7 +185,7 @@ def test_a_backup_brings_the_words_back_with_the_key_and_none_of_who_withdrew(st
         assert rating.answers["themes"][0]["memo"] == "kept: theirs"
 
 
-def test_without_the_key_the_rest_can_be_read_and_nothing_is_recorded_in_place_of_words(study: Study) -> None:
+def test_without_the_key_other_data_is_readable_and_no_text_is_recorded(study: Study) -> None:
     key = study.root / "interviews.key"
     kept = key.read_text()
     key.unlink()
@@ -202,7 +202,7 @@ def test_without_the_key_the_rest_can_be_read_and_nothing_is_recorded_in_place_o
         assert MEMO in str(export_ratings(coding, ROUND, "lead"))
 
 
-def test_the_same_file_again_brings_no_name_back(tmp_path: Path) -> None:
+def test_importing_the_same_file_again_does_not_bring_back_a_removed_name(tmp_path: Path) -> None:
     study, file = coded_study(tmp_path / "study"), tmp_path / "ratings.csv"
     row = {"item": FIRST[0], "rater": "rater-1", "themes": "[]", "memo": "Zorblatt told me"}
     write_table(ExportTable.from_mappings("ratings", [row]), file)
@@ -217,7 +217,7 @@ def test_the_same_file_again_brings_no_name_back(tmp_path: Path) -> None:
         assert rating.memo == "[somebody] told me"
 
 
-def test_what_was_sent_again_after_a_name_was_taken_out_is_known(tmp_path: Path) -> None:
+def test_a_rating_resent_after_a_name_was_removed_is_recognized(tmp_path: Path) -> None:
     study = coded_study(tmp_path)
     said = NewRating(FIRST[0], {"themes": [stretch(0, 25, "shapes", memo="Zorblatt")]}, key="once")
     with open_interviews(study) as interviews:
@@ -232,7 +232,7 @@ def test_what_was_sent_again_after_a_name_was_taken_out_is_known(tmp_path: Path)
                 replace_names_in_texts(interviews)
 
 
-def test_what_is_said_about_practice_items_and_published_decisions_is_kept_apart_too(tmp_path: Path) -> None:
+def test_texts_of_practice_items_and_published_decisions_are_stored_separately(tmp_path: Path) -> None:
     study, file = coded_study(tmp_path / "study"), tmp_path / "published.csv"
     write_table(ExportTable.from_mappings("decisions", [{"item": FIRST[0], "themes": f"as they say: {MEMO}"}]), file)
     with open_interviews(study) as interviews:
@@ -250,7 +250,7 @@ def test_what_is_said_about_practice_items_and_published_decisions_is_kept_apart
         assert (read.feedback, read.answers["themes"][0]["memo"]) == ("", "")
 
 
-def test_who_rates_and_who_backs_up_never_wait_for_each_other_for_good(tmp_path: Path) -> None:
+def test_raters_and_backups_never_deadlock(tmp_path: Path) -> None:
     study = coded_study(tmp_path / "study")
     done: list[int] = []
 
@@ -269,7 +269,7 @@ def test_who_rates_and_who_backs_up_never_wait_for_each_other_for_good(tmp_path:
     assert (len(done), backups > 0) == (40, True)
 
 
-def test_rows_of_a_table_whose_ids_look_like_turns_are_no_turns(study: Study) -> None:
+def test_table_rows_with_ids_like_turns_are_not_turns(study: Study) -> None:
     """The origin that a round recorded decides: P1, who withdraws, said nothing of what is in the table."""
     table = study.root / "rows.csv"
     table.write_text("id,title,body\nP1/00001,one,first\nP1/00002,two,second\n", "utf-8")
@@ -294,7 +294,7 @@ def test_rows_of_a_table_whose_ids_look_like_turns_are_no_turns(study: Study) ->
         assert coding.state.round(ROUND).gone, "turns of the round over transcripts are gone"
 
 
-def test_phrases_and_corrections_about_turns_are_erased_too(study: Study) -> None:
+def test_a_withdrawal_erases_phrases_and_corrections_about_turns(study: Study) -> None:
     facets = (Facet("right", "confirm"), Facet("phrase", "phrase"))
     with open_interviews(study) as interviews:
         coding = interviews.coding
@@ -317,7 +317,7 @@ def test_phrases_and_corrections_about_turns_are_erased_too(study: Study) -> Non
         ]
 
 
-def test_what_an_older_act_refers_to_is_read_by_the_form_of_its_ids(tmp_path: Path) -> None:
+def test_an_older_act_is_matched_to_turns_by_the_form_of_its_ids(tmp_path: Path) -> None:
     study = coded_study(tmp_path)
     with open_interviews(study) as interviews:
         coding = interviews.coding

@@ -74,12 +74,12 @@ def settled(study: Study) -> Study:
     return study
 
 
-def test_only_what_participants_said_becomes_an_item(study: Study) -> None:
+def test_only_turns_of_participants_become_items(study: Study) -> None:
     with open_coding(study) as coding:
         assert coding.state.round(ROUND).plan.items == (DATA, ILLEGAL)
 
 
-def test_a_round_closes_without_the_turns_of_who_withdrew(tmp_path: Path) -> None:
+def test_a_round_closes_without_the_turns_of_withdrawn_participants(tmp_path: Path) -> None:
     study = coded_study(tmp_path, (TALK, TALK))
     with open_coding(study) as coding:
         rate(coding, ROUND, "rater-1", "P2/00001", {"themes": []})
@@ -97,7 +97,7 @@ def test_a_round_closes_without_the_turns_of_who_withdrew(tmp_path: Path) -> Non
         assert compute_round_agreement(coding.state, ROUND, "themes").n == 2
 
 
-def test_what_raters_agree_on_is_decided_with_the_stretches_of_both(settled: Study) -> None:
+def test_agreed_codes_are_decided_with_the_passages_of_both_raters(settled: Study) -> None:
     with interviews_of(settled) as interviews:
         found = read_coded_passages(interviews)
     assert [(one.item, one.code, one.words, one.raters) for one in found.passages if one.item == DATA] == [
@@ -109,7 +109,7 @@ def test_what_raters_agree_on_is_decided_with_the_stretches_of_both(settled: Stu
     assert (found.turns, found.unsettled, found.interviews) == (2, 0, ("P1",))
 
 
-def test_who_named_a_code_and_with_which_fields_is_told(settled: Study) -> None:
+def test_a_decided_passage_names_its_raters_and_fields(settled: Study) -> None:
     with interviews_of(settled) as interviews:
         found = {one.code: one for one in read_coded_passages(interviews).passages if one.item == ILLEGAL}
     assert found["indicator"].fields == {"what": "loss", "threshold": "10"}
@@ -118,7 +118,7 @@ def test_who_named_a_code_and_with_which_fields_is_told(settled: Study) -> None:
     assert (found["shapes"].question, found["shapes"].words) == ("illegal", "When shapes do not match.")
 
 
-def test_raters_who_give_other_codes_differ_and_nothing_is_counted_before_it_is_settled(study: Study) -> None:
+def test_differing_codes_are_a_disagreement_and_are_not_counted_until_settled(study: Study) -> None:
     code_all(study, {"rater-1": FIRST, "rater-2": SECOND})
     with interviews_of(study) as interviews, pytest.raises(StateError, match="is open"):
         read_coded_passages(interviews, [ROUND])
@@ -139,7 +139,7 @@ def test_raters_who_give_other_codes_differ_and_nothing_is_counted_before_it_is_
     assert themes_table(themes).notes[-1].startswith("Not decided yet: legitimacy › shapes")
 
 
-def test_an_interview_is_coded_when_every_turn_is_decided_and_no_round_is_left(study: Study) -> None:
+def test_an_interview_is_coded_when_every_turn_is_decided_in_every_round(study: Study) -> None:
     def step() -> tuple[str, str, str, str]:
         with interviews_of(open_study(study.root)) as interviews:
             coding = build_interview_line(interviews, "P1", leads=True).steps[-1]
@@ -173,7 +173,7 @@ def test_an_interview_is_coded_when_every_turn_is_decided_and_no_round_is_left(s
     assert coding.words == "8 ratings of turns, all decided; 1 in vivo, not adopted as a code"
 
 
-def test_a_lead_who_rated_is_not_told_how_many_turns_differ_before_they_look(tmp_path: Path) -> None:
+def test_a_lead_who_rated_does_not_see_the_number_of_disagreements_before_a_recorded_view(tmp_path: Path) -> None:
     study = coded_study(tmp_path, round_={**OPENED, "raters": ["rater-1", "lead"]})
     code_all(study, {"rater-1": FIRST, "lead": SECOND})
     close_by_name(study, ROUND, None)
@@ -183,7 +183,7 @@ def test_a_lead_who_rated_is_not_told_how_many_turns_differ_before_they_look(tmp
         )
 
 
-def test_words_in_vivo_count_for_nobody_until_the_lead_adopts_them(settled: Study) -> None:
+def test_in_vivo_codes_are_not_counted_until_the_lead_adopts_them(settled: Study) -> None:
     with interviews_of(settled) as interviews:
         (words,) = list_in_vivo_passages(interviews, ROUND)
         assert (words.passage.words, words.name, words.passage.code) == ("threshold", "", "")
@@ -212,7 +212,7 @@ def decided_with(study: Study, first: list[dict[str, Any]], second: list[dict[st
     settle_agreed(study, ROUND, None)
 
 
-def test_words_in_vivo_adopted_as_a_code_that_they_have_are_one_quotation_of_it(study: Study) -> None:
+def test_an_in_vivo_code_adopted_as_an_existing_code_of_the_passage_adds_no_quotation(study: Study) -> None:
     decided_with(study, [stretch(6, 24, "practice/data"), stretch(6, 24)], [stretch(6, 24, "practice/data")])
     with interviews_of(study) as interviews:
         adopt(interviews.coding, ROUND, DATA, 6, 24, "practice/data")
@@ -222,7 +222,7 @@ def test_words_in_vivo_adopted_as_a_code_that_they_have_are_one_quotation_of_it(
     assert (words.name, words.passage.raters) == ("practice › looking at the data", ("rater-1",))
 
 
-def test_overlapping_words_in_vivo_of_two_raters_adopted_as_one_code_are_one_mention(study: Study) -> None:
+def test_overlapping_in_vivo_codes_adopted_as_one_code_are_one_mention(study: Study) -> None:
     decided_with(study, [stretch(0, 18)], [stretch(8, 24)])
     with interviews_of(study) as interviews:
         assert [one.passage.raters for one in list_in_vivo_passages(interviews, ROUND)] == [("rater-1",), ("rater-2",)]
@@ -238,7 +238,7 @@ def test_overlapping_words_in_vivo_of_two_raters_adopted_as_one_code_are_one_men
         ]
 
 
-def test_a_code_whose_addition_was_undone_counts_for_no_words_that_were_adopted_as_it(study: Study) -> None:
+def test_undoing_the_addition_of_a_code_uncounts_passages_adopted_as_it(study: Study) -> None:
     decided_with(study, [stretch(0, 5), stretch(6, 24, "practice/data")], [stretch(6, 24, "practice/data")])
     with interviews_of(study) as interviews:
         adopt(interviews.coding, ROUND, DATA, 0, 5, NewCode("order", "practice"))
@@ -258,7 +258,7 @@ def split_of_design(**rule: str) -> dict[str, Any]:
     return {"code": "practice/design", "parts": parts, "rules": [rule], "otherwise": "practice/alone"}
 
 
-def test_a_rule_of_a_split_goes_by_the_other_codes_of_the_same_turn(study: Study) -> None:
+def test_a_split_rule_uses_the_other_codes_of_the_turn(study: Study) -> None:
     design = {ILLEGAL: [stretch(0, 4, "practice/design")]}
     given = {DATA: [stretch(0, 27, "practice/data"), stretch(31, 65, "practice/design")], **design}
     code_all(study, {"rater-1": given, "rater-2": given})
@@ -285,7 +285,7 @@ def test_a_rule_of_a_split_goes_by_the_other_codes_of_the_same_turn(study: Study
         {"facet": "themes", "answer": "dat", "part": "practice/with-data"},
     ],
 )
-def test_a_rule_that_no_turn_can_fit_is_refused(study: Study, rule: dict[str, str]) -> None:
+def test_a_split_rule_that_matches_no_turn_is_refused(study: Study, rule: dict[str, str]) -> None:
     with pytest.raises(
         StateError, match=f"{rule['facet']}={rule['answer']} matches no turn .* themes and one of its codes"
     ):
@@ -294,7 +294,7 @@ def test_a_rule_that_no_turn_can_fit_is_refused(study: Study, rule: dict[str, st
         assert coding.state.history.latest.version == 1
 
 
-def test_codes_are_read_under_the_latest_codebook(settled: Study) -> None:
+def test_passages_are_read_under_the_latest_codebook(settled: Study) -> None:
     change_codebook(settled, "codebook.merge", {"codes": ["shapes"], "into": "indicator"})
     with interviews_of(settled) as interviews:
         assert {one.code for one in read_coded_passages(interviews).passages if one.item == ILLEGAL} == {
@@ -303,7 +303,7 @@ def test_codes_are_read_under_the_latest_codebook(settled: Study) -> None:
         }
 
 
-def test_stretches_whose_codes_became_one_are_counted_once(study: Study) -> None:
+def test_passages_whose_codes_were_merged_are_counted_once(study: Study) -> None:
     """Words that two codes stood on are one quotation of the code that took their place."""
     given = {DATA: [stretch(0, 27, "practice/data", link="a"), stretch(0, 27, "practice/design", memo="x")]}
     code_all(study, {"rater-1": given, "rater-2": given})
@@ -317,7 +317,7 @@ def test_stretches_whose_codes_became_one_are_counted_once(study: Study) -> None
     assert quoted.words == one.words
 
 
-def test_two_stretches_of_one_code_that_overlap_stay_two_also_under_a_later_codebook(study: Study) -> None:
+def test_overlapping_passages_of_one_code_stay_separate_under_a_later_codebook(study: Study) -> None:
     fields = ({"what": "loss", "threshold": "10"}, {"what": "epoch", "threshold": "1"})
     both = [stretch(29, 60, "indicator", fields=fields[0]), stretch(40, 86, "indicator", fields=fields[1])]
     given = {ILLEGAL: [stretch(0, 25, "shapes"), stretch(30, 60, "shapes"), *both]}
@@ -336,7 +336,7 @@ def test_two_stretches_of_one_code_that_overlap_stay_two_also_under_a_later_code
     assert told() == [(0, 25, {}), (29, 60, fields[0]), (40, 86, fields[1])]
 
 
-def test_a_disagreement_of_a_later_round_counts_until_it_is_settled(settled: Study) -> None:
+def test_an_unsettled_disagreement_of_a_later_round_replaces_an_earlier_decision(settled: Study) -> None:
     """What an earlier round decided about a turn does not stand where raters differ on it now."""
     add_round(settled, {**OPENED, "round": "again"})
     again = open_study(settled.root)
@@ -356,7 +356,7 @@ def test_a_disagreement_of_a_later_round_counts_until_it_is_settled(settled: Stu
         assert ({one.item for one in found.passages}, found.turns, found.unsettled) == ({DATA}, 2, 0)
 
 
-def test_of_two_rounds_the_one_that_was_closed_last_counts(study: Study) -> None:
+def test_of_two_rounds_the_last_closed_counts(study: Study) -> None:
     add_round(study, {**OPENED, "round": "again"})
     both = open_study(study.root)
     open_by_name(both, "again", None)
@@ -369,7 +369,7 @@ def test_of_two_rounds_the_one_that_was_closed_last_counts(study: Study) -> None
         assert [one.code for one in read_coded_passages(interviews).passages] == ["indicator"]
 
 
-def test_turns_of_who_declined_are_none_that_wait_to_be_settled(study: Study) -> None:
+def test_turns_of_declining_participants_are_not_left_to_settle(study: Study) -> None:
     code_all(study, {"rater-1": FIRST, "rater-2": SECOND})
     close_by_name(study, ROUND, None)
     with interviews_of(study) as interviews:
@@ -378,7 +378,7 @@ def test_turns_of_who_declined_are_none_that_wait_to_be_settled(study: Study) ->
         assert read_coded_passages(interviews).unsettled == 0
 
 
-def test_agreement_compares_the_sets_of_codes_and_each_code_by_itself(study: Study) -> None:
+def test_agreement_is_computed_for_code_sets_and_for_each_code(study: Study) -> None:
     code_all(study, {"rater-1": FIRST, "rater-2": SECOND})
     close_by_name(study, ROUND, None)
     with interviews_of(study) as interviews:
@@ -393,7 +393,7 @@ def test_agreement_compares_the_sets_of_codes_and_each_code_by_itself(study: Stu
     assert by_answer.overall.n == 2
 
 
-def test_turns_of_one_answer_are_one_segment(tmp_path: Path) -> None:
+def test_turns_of_one_answer_are_one_segment_for_agreement(tmp_path: Path) -> None:
     talk = [*TALK, ("Guest", "And when it never converges.")]
     study = coded_study(tmp_path, [talk])
     later = "P1/00004"
@@ -407,7 +407,7 @@ def test_turns_of_one_answer_are_one_segment(tmp_path: Path) -> None:
     assert (by_answer.overall.n, by_answer.overall.percent.value) == (2, 1.0)
 
 
-def test_an_answer_that_a_rater_read_in_part_is_compared_with_nobodys(tmp_path: Path) -> None:
+def test_an_answer_judged_only_in_part_is_left_out_of_agreement(tmp_path: Path) -> None:
     study = coded_study(tmp_path, [[*TALK, ("Guest", "And when it never converges.")]])
     code_all(study, {rater: {ILLEGAL: [stretch(0, 4, "shapes")]} for rater in RATERS})
     with open_coding(study) as coding:
@@ -419,7 +419,7 @@ def test_an_answer_that_a_rater_read_in_part_is_compared_with_nobodys(tmp_path: 
     assert by_answer.codes == () or all(found.n == 1 for _, _, found in by_answer.codes)
 
 
-def test_who_gave_another_code_to_words_is_not_told_as_a_rater_of_the_quotation(study: Study) -> None:
+def test_a_quotation_names_only_raters_who_gave_its_code(study: Study) -> None:
     code_all(
         study, {"rater-1": {DATA: [stretch(0, 27, "practice/data")]}, "rater-2": {DATA: [stretch(0, 27, "shapes")]}}
     )
@@ -440,7 +440,7 @@ def test_two_raters_who_code_nothing_agree(study: Study) -> None:
     assert settle_agreed(study, ROUND, None) == 2
 
 
-def test_ratings_go_out_to_a_file_and_come_back_the_same(study: Study, tmp_path: Path) -> None:
+def test_exported_codings_are_imported_unchanged(study: Study, tmp_path: Path) -> None:
     code_all(study, {"rater-1": FIRST})
     with open_coding(study) as coding:
         rows = export_ratings(coding, ROUND, "rater-1")
@@ -467,7 +467,7 @@ def test_ratings_go_out_to_a_file_and_come_back_the_same(study: Study, tmp_path:
         ([stretch(number, number + 1) for number in range(500)], "500 passages"),
     ],
 )
-def test_stretches_that_make_no_sense_are_refused_in_a_sentence(study: Study, given: object, why: str) -> None:
+def test_invalid_passages_are_refused_in_one_sentence(study: Study, given: object, why: str) -> None:
     with open_coding(study) as coding, pytest.raises(InputError, match=why):
         rate(coding, ROUND, "rater-1", DATA, {"themes": given})
     assert on_record(study, "rater-1", DATA) is None

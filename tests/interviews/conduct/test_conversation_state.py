@@ -58,7 +58,7 @@ def held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Held]:
         yield Held(interviews)
 
 
-def test_pauses_do_not_count_and_each_section_has_its_own_time(held: Held) -> None:
+def test_pauses_do_not_count_and_each_section_has_a_time(held: Held) -> None:
     held.clock(0, "start")
     held.clock(60, "section", "practice")
     held.clock(120, "pause")
@@ -75,7 +75,7 @@ def test_pauses_do_not_count_and_each_section_has_its_own_time(held: Held) -> No
     assert (one.status, one.seconds, one.length) == ("held", 330, "6 minutes")
 
 
-def test_who_ended_too_early_goes_on(held: Held) -> None:
+def test_an_interview_ended_too_early_can_continue(held: Held) -> None:
     held.clock(0, "start")
     held.clock(60, "end")
     assert held.clock(90, "go on")
@@ -85,7 +85,7 @@ def test_who_ended_too_early_goes_on(held: Held) -> None:
     assert (held.interviews.interview("P1").seconds, held.interviews.interview("P1").length) == (70, "1 minute")
 
 
-def test_a_button_that_two_press_is_pressed_once(held: Held) -> None:
+def test_a_button_pressed_by_two_people_acts_once(held: Held) -> None:
     assert not held.clock(0, "pause")
     assert held.clock(0, "start")
     assert not held.clock(1, "start", who="second")
@@ -96,7 +96,7 @@ def test_a_button_that_two_press_is_pressed_once(held: Held) -> None:
     assert held.told.clock.talked == 10
 
 
-def test_the_clock_follows_one_person_until_another_takes_it(held: Held) -> None:
+def test_the_clock_is_led_by_one_person_until_another_takes_over(held: Held) -> None:
     held.clock(0, "start")
     assert held.told.clock.by == "lead"
     held.clock(10, "section", "practice", who="second")
@@ -105,7 +105,7 @@ def test_the_clock_follows_one_person_until_another_takes_it(held: Held) -> None
     assert not build_desk_sheet(held.interviews, "P1", "lead").leads_the_way
 
 
-def test_what_comes_in_late_has_the_time_at_which_it_was_done(held: Held) -> None:
+def test_a_late_entry_keeps_the_time_at_which_it_was_made(held: Held) -> None:
     held.clock(0, "start")
     held.clock(300, "section", "practice")
     held.note(310, "written with a line")
@@ -119,14 +119,14 @@ def test_what_comes_in_late_has_the_time_at_which_it_was_done(held: Held) -> Non
     assert held.told.clock.spent["welcome"] == 100
 
 
-def test_what_somebody_pressed_without_a_line_does_not_turn_back_the_clock_of_others(held: Held) -> None:
+def test_a_late_offline_button_press_does_not_rewind_the_clock(held: Held) -> None:
     held.clock(0, "start")
     held.clock(600, "end")
     assert not held.clock(100, "pause", who="second")
     assert held.told.clock.talked == held.interviews.interview("P1").seconds == 600
 
 
-def test_a_page_is_told_what_holds_whenever_it_came_in(held: Held) -> None:
+def test_changes_sent_to_a_page_reflect_the_current_state(held: Held) -> None:
     held.clock(0, "start")
     for seconds, on in ((20, True), (30, False)):
         tick_item(held.interviews, "P1", held.at(seconds), "factors", "data", on=on)
@@ -139,7 +139,7 @@ def test_a_page_is_told_what_holds_whenever_it_came_in(held: Held) -> None:
     assert not held.told.ticked("factors")
 
 
-def test_the_protocol_says_when_and_by_whom_without_a_clock_too(held: Held) -> None:
+def test_the_protocol_shows_times_and_authors_even_without_a_clock(held: Held) -> None:
     tick_item(held.interviews, "P1", held.at(20, "second"), "factors", "data")
     assert held.interviews.interview("P1").status == "under way"
     assert (held.written.begun, held.written.clock.began) == (True, None)
@@ -157,7 +157,7 @@ def test_the_protocol_says_when_and_by_whom_without_a_clock_too(held: Held) -> N
     assert told["talked"] == sum(one["used"] for one in told["sections"]) == 100
 
 
-def test_an_interview_is_of_the_day_on_which_it_began_whenever_that_came_in(held: Held) -> None:
+def test_an_interview_is_dated_by_its_start_even_if_entered_late(held: Held) -> None:
     held.clock(-86_400 + 60, "pause")
     held.clock(-86_400, "start")
     held.clock(-86_400 + 1_800, "end")
@@ -165,14 +165,14 @@ def test_an_interview_is_of_the_day_on_which_it_began_whenever_that_came_in(held
     assert (found.day, found.began) == ("2029-12-31", "2029-12-31T12:00:00.000+00:00")
 
 
-def test_nothing_is_dated_before_the_plan_or_into_the_future(held: Held) -> None:
+def test_entries_are_not_dated_before_the_plan_or_in_the_future(held: Held) -> None:
     held.clock(0, "start")
     held.note(10**9, "a clock that goes wrong")
     held.note(-(10**9), "another")
     assert [(one.text, one.at) for one in held.told.notes] == [("another", 0), ("a clock that goes wrong", 36_000)]
 
 
-def test_a_conversation_that_is_made_up_takes_place_when_it_says(held: Held) -> None:
+def test_a_synthetic_interview_keeps_its_given_times(held: Held) -> None:
     room = held.interviews
     made_up = add_participant(room, synthetic=True).pseudonym
     record_consent(room, made_up, "accepted", "spoken")
@@ -182,7 +182,7 @@ def test_a_conversation_that_is_made_up_takes_place_when_it_says(held: Held) -> 
     assert room.interview(made_up).seconds == 1_800
 
 
-def test_the_same_key_twice_is_one_note_and_means_nothing_else(held: Held) -> None:
+def test_a_note_with_a_repeated_key_is_recorded_once(held: Held) -> None:
     assert held.note(5, "data first", key="k1") == held.note(5, "data first", key="k1") == "k1"
     held.clock(6, "start")  # what a repetition would be stamped with has changed meanwhile
     assert held.note(500, "data first", key="k1") == "k1"
@@ -193,7 +193,7 @@ def test_the_same_key_twice_is_one_note_and_means_nothing_else(held: Held) -> No
         held.note(5, "data first", key="k1", who="second")
 
 
-def test_an_author_words_a_note_anew_and_both_stay_on_record(held: Held) -> None:
+def test_amending_a_note_keeps_its_earlier_versions(held: Held) -> None:
     first = held.note(5, "data frist")
     held.note(9, "data first", amends=first)
     held.note(12, "data comes first", amends=first)
@@ -212,7 +212,7 @@ def test_an_author_words_a_note_anew_and_both_stay_on_record(held: Held) -> None
     assert len([one for one in held.interviews.file.read_entries(about="P1") if one.kind == "note"]) == 4
 
 
-def test_ticks_with_other_words_and_the_last_one_counts(held: Held) -> None:
+def test_the_last_tick_of_an_item_counts_and_other_items_can_be_added(held: Held) -> None:
     room = held.interviews
     tick_item(room, "P1", held.at(1), "factors", "data")
     tick_item(room, "P1", held.at(2), "factors", "time")
@@ -232,7 +232,7 @@ def test_ticks_with_other_words_and_the_last_one_counts(held: Held) -> None:
         tick_item(room, "P1", held.at(6), "stages", other="words")
 
 
-def test_questions_are_asked_skipped_added_or_not_reached(held: Held) -> None:
+def test_a_question_is_asked_skipped_added_or_not_reached(held: Held) -> None:
     room = held.interviews
     held.note(3, "in three stages")
     mark_question(room, "P1", held.at(4), "factors", "skipped")
@@ -247,7 +247,7 @@ def test_questions_are_asked_skipped_added_or_not_reached(held: Held) -> None:
         mark_question(room, "P1", held.at(8), "stages", "forgotten")
 
 
-def test_what_cannot_be_is_refused_in_a_sentence(held: Held) -> None:
+def test_invalid_notes_and_clock_actions_are_refused(held: Held) -> None:
     for text, question, section in (
         ("", "stages", ""),
         ("x" * (LONGEST + 1), "stages", ""),
@@ -266,7 +266,7 @@ def test_what_cannot_be_is_refused_in_a_sentence(held: Held) -> None:
     assert held.told.notes[0].text == "half a pair: \N{REPLACEMENT CHARACTER}"
 
 
-def test_nobody_takes_notes_before_there_is_consent_or_after_it_is_gone(held: Held) -> None:
+def test_notes_need_consent_and_are_refused_after_a_withdrawal(held: Held) -> None:
     room = held.interviews
     with_interview(room, with_participant(room, consent=False))
     for act in (
@@ -282,7 +282,7 @@ def test_nobody_takes_notes_before_there_is_consent_or_after_it_is_gone(held: He
     assert b"a secret" not in room.file.path.read_bytes()
 
 
-def test_what_came_since_and_who_else_wrote(held: Held) -> None:
+def test_changes_since_an_entry_include_those_of_other_interviewers(held: Held) -> None:
     held.clock(0, "start")
     seen = list_changes_since(held.interviews, "P1", 0)
     assert [one["act"] for one in seen["entries"]] == ["clock"]
@@ -297,7 +297,7 @@ def test_what_came_since_and_who_else_wrote(held: Held) -> None:
         list_changes_since(held.interviews, "P9", 0)
 
 
-def test_the_way_through_a_guide_stops_at_openings_and_every_question(held: Held) -> None:
+def test_a_guide_has_a_stop_for_each_opening_and_question(held: Held) -> None:
     stops = list_stops(held.interviews.guide("guide"))
     assert [(one.title, one.says) for one in stops] == [
         ("Welcome", True),
@@ -309,7 +309,7 @@ def test_the_way_through_a_guide_stops_at_openings_and_every_question(held: Held
     assert [one.number for one in stops] == list(range(5))
 
 
-def test_the_protocol_as_markdown_shows_words_and_obeys_none_of_them(held: Held) -> None:
+def test_the_markdown_protocol_escapes_markup_in_notes(held: Held) -> None:
     held.clock(0, "start")
     held.note(61, "# <b>not</b> *bold* [link](x)\n1. one | two\n- three", who="second")
     held.clock(125, "end")

@@ -75,7 +75,7 @@ def words(room: Interviews, name: str) -> str:
     return "\n".join(turn.text for turn in room.transcript(name).turns)
 
 
-def test_participants_are_known_by_contact_data_and_by_what_recordings_call_them(room: Interviews) -> None:
+def test_participants_are_known_by_contact_details_and_speaker_labels(room: Interviews) -> None:
     told = {one.shown: one.forms for one in list_names(room) if one.kind == "person"}
     assert told == {"[person 1]": ("Wexla Brimm",), "P1": ("Zanthor Quellix",)}
     set_contact(room, "P1", Contact())
@@ -87,7 +87,7 @@ def test_participants_are_known_by_contact_data_and_by_what_recordings_call_them
         list_names(room, "rater-1")
 
 
-def test_all_at_once_replaces_what_is_sure_throughout_the_study(room: Interviews) -> None:
+def test_confirming_all_replaces_all_sure_matches(room: Interviews) -> None:
     assert answer_all_places(room, True) == len(list_proposals(room, state=CONFIRMED)) > 6
     assert words(room, "P1") == (
         "Hello P1, which stages does your work have?\n"
@@ -101,7 +101,7 @@ def test_all_at_once_replaces_what_is_sure_throughout_the_study(room: Interviews
     assert {one.actor for one in entries} == {"lead"}
 
 
-def test_places_are_answered_one_by_one_and_what_is_refused_stays_refused(room: Interviews) -> None:
+def test_matches_are_confirmed_or_refused_one_by_one(room: Interviews) -> None:
     first, second, *_ = list_proposals(room, "P1")
     assert (first.words, first.before, first.place) == ("Zanthor", "Hello ", "P1/00000:6-13")
     assert answer_places(room, [first.place], True) == 1
@@ -121,7 +121,7 @@ def test_places_are_answered_one_by_one_and_what_is_refused_stays_refused(room: 
         answer_places(room, ["../P1"], True)
 
 
-def test_a_place_that_is_refused_for_one_name_is_proposed_for_another(room: Interviews) -> None:
+def test_a_match_refused_for_one_name_is_proposed_for_another(room: Interviews) -> None:
     place = next(one.place for one in list_proposals(room, "P1") if one.words == "Wexla Brimm")
     answer_places(room, [place], False)
     made = add_name(room, "other", ["Wexla Brimm's team", "Brimm"], "[a team]")
@@ -134,7 +134,7 @@ def test_a_place_that_is_refused_for_one_name_is_proposed_for_another(room: Inte
     assert f"ask {again.shown}." in words(room, "P1")
 
 
-def test_a_place_that_fits_two_people_waits_until_somebody_says_which(room: Interviews) -> None:
+def test_a_match_of_two_people_needs_a_decision(room: Interviews) -> None:
     add_name(room, "person", ["Wexla Grelvan"], participant="P2")
     add_name(room, "person", ["Wexla P Grelvan"], participant="P2")
     assert [one.words for one in list_proposals(room, "P1")].count("Wexla Brimm") == 1, (
@@ -167,7 +167,7 @@ def test_a_place_that_fits_two_people_waits_until_somebody_says_which(room: Inte
     assert (list_proposals(room), find_remaining_names(room)) == ([], [])
 
 
-def test_a_shared_place_is_closed_by_one_answer_and_taken_back_for_the_other(room: Interviews) -> None:
+def test_confirming_a_shared_match_for_one_person_closes_it_for_the_other(room: Interviews) -> None:
     add_name(room, "person", ["Wexla Grelvan"], "[person 9]")
     _, second = (one.place for one in list_proposals(room, "P1") if one.words == "Wexla")
     assert answer_places(room, [second], True) == 1
@@ -187,7 +187,7 @@ def test_a_shared_place_is_closed_by_one_answer_and_taken_back_for_the_other(roo
     ]  # fmt: skip
 
 
-def test_all_that_may_be_one_of_two_is_that_one_where_the_lead_says_so(room: Interviews) -> None:
+def test_the_lead_can_assign_all_ambiguous_matches_to_one_person(room: Interviews) -> None:
     add_name(room, "person", ["Wexla Grelvan"], "[person 9]")
     answer_all_places(room, True, name="[person 1]")
     assert [one.shown for one in list_proposals(room, "P1") if one.words == "Wexla"] == ["[person 1]", "[person 9]"]
@@ -195,7 +195,7 @@ def test_all_that_may_be_one_of_two_is_that_one_where_the_lead_says_so(room: Int
     assert "[person 1]'s team" in words(room, "P1")
 
 
-def test_the_name_of_who_withdraws_is_replaced_also_where_it_may_be_another(room: Interviews) -> None:
+def test_a_withdrawn_participants_name_is_replaced_even_if_ambiguous(room: Interviews) -> None:
     add_name(room, "person", ["Wexla Grelvan"], participant="P2")
     said = {"question": "", "text": "ask Wexla", "at": 3.0, "section": "practice"}
     room.file.add(NewEntry("note", "lead", said, "P1", "P1", room.now()))
@@ -204,7 +204,7 @@ def test_the_name_of_who_withdraws_is_replaced_also_where_it_may_be_another(room
     assert "P2's team decides" in words(room, "P1")
 
 
-def test_words_that_are_shown_hold_no_other_name(room: Interviews) -> None:
+def test_a_replacement_cannot_contain_another_known_name(room: Interviews) -> None:
     answer_all_places(room, True)
     for change in (
         lambda: add_name(room, "person", ["Anybody New"], "[a friend of Quellix]"),
@@ -226,7 +226,7 @@ def test_words_that_are_shown_hold_no_other_name(room: Interviews) -> None:
     assert told == [("shown", "a replacement in the transcript P1", "[organisation B]")], "where it stays replaced"
 
 
-def test_a_recording_that_calls_people_as_they_are_shown_keeps_nothing_from_being_published(tmp_path: Path) -> None:
+def test_speaker_labels_equal_to_replacements_do_not_block_publication(tmp_path: Path) -> None:
     with open_interviews(a_study(tmp_path)) as room:
         with_transcript(room, turns=(("Interviewer", "Who?"), ("Person 1", "Person 1 is me."), ("Guest", "Product A.")))
         add_name(room, "person", ["Person 1"])
@@ -235,7 +235,7 @@ def test_a_recording_that_calls_people_as_they_are_shown_keeps_nothing_from_bein
         assert find_remaining_names(room) == []
 
 
-def test_a_name_that_is_added_later_is_looked_for_again_and_a_longer_one_takes_the_place(room: Interviews) -> None:
+def test_a_name_added_later_is_searched_for_and_a_longer_match_replaces_a_shorter(room: Interviews) -> None:
     answer_all_places(room, True)
     made = add_name(room, "other", ["ask Wexla Brimm"], "[two of them]")
     places = list_proposals(room, name="[two of them]")
@@ -245,7 +245,7 @@ def test_a_name_that_is_added_later_is_looked_for_again_and_a_longer_one_takes_t
     assert list_proposals(room, "P1") == []
 
 
-def test_other_words_for_a_name_stand_everywhere_and_never_hold_it(room: Interviews) -> None:
+def test_a_changed_replacement_applies_everywhere_and_cannot_contain_the_name(room: Interviews) -> None:
     answer_all_places(room, True)
     change_replacement(room, "person 1", "[a colleague]")
     assert "ask [a colleague]. [a colleague]'s team" in words(room, "P1")
@@ -263,7 +263,7 @@ def test_other_words_for_a_name_stand_everywhere_and_never_hold_it(room: Intervi
     assert add_name(room, "person", ["Anybody New"]).id != "person-1", "which stands in a transcript"
 
 
-def test_names_with_signs_are_found_replaced_and_keep_a_study_from_being_published(tmp_path: Path) -> None:
+def test_names_with_signs_are_found_replaced_and_block_publication(tmp_path: Path) -> None:
     with open_interviews(a_study(tmp_path)) as room:
         said = "At AT&T, at Ernst+Young and at Hollerith & Daughters we wrote C#; C is older."
         with_transcript(room, turns=(*TALK, ("Guest", said)))
@@ -282,7 +282,7 @@ def test_names_with_signs_are_found_replaced_and_keep_a_study_from_being_publish
 
 
 @pytest.mark.parametrize("form", ["!!!", "R", "🙂", "&amp;"])
-def test_a_name_that_cannot_be_searched_for_is_refused(tmp_path: Path, form: str) -> None:
+def test_an_unsearchable_name_is_refused(tmp_path: Path, form: str) -> None:
     with open_interviews(a_study(tmp_path)) as room:
         participant = with_transcript(room).participant
         with pytest.raises(InputError, match="cannot be searched for: write more of it"):
@@ -291,7 +291,7 @@ def test_a_name_that_cannot_be_searched_for_is_refused(tmp_path: Path, form: str
             set_contact(room, participant, Contact(form))
 
 
-def test_a_colleague_who_speaks_is_known_and_keeps_their_words_once_answered(tmp_path: Path) -> None:
+def test_a_speaking_colleague_is_a_known_name_whose_turns_are_kept(tmp_path: Path) -> None:
     with open_interviews(a_study(tmp_path)) as room:
         talk = with_transcript(room, turns=(*TALK, ("Guest", "As Wexla said."), ("Wexla Brimm", "Yes.")))
         about = (talk.participant, talk.interview, room.now())
@@ -306,7 +306,7 @@ def test_a_colleague_who_speaks_is_known_and_keeps_their_words_once_answered(tmp
         )
 
 
-def test_a_name_that_was_replaced_while_voices_were_the_wrong_way_round_is_open_again(tmp_path: Path) -> None:
+def test_swapping_voices_reopens_replaced_names(tmp_path: Path) -> None:
     turns = (("Interviewer", "I am Wexla, who asks?"), ("Zanthor", "I am Zanthor, Wexla."), ("Wexla", "So it is."))
     with open_interviews(a_study(tmp_path)) as room:
         with_transcript(room, turns=turns)
@@ -328,7 +328,7 @@ def test_a_name_that_was_replaced_while_voices_were_the_wrong_way_round_is_open_
         assert find_remaining_names(room) == []
 
 
-def test_the_step_is_done_when_every_place_is_answered_and_somebody_looked(room: Interviews) -> None:
+def test_the_names_step_is_done_when_all_matches_are_answered_and_the_transcript_was_read(room: Interviews) -> None:
     def step(name: str) -> tuple[str, str]:
         found = next(one for one in build_interview_line(room, name, leads=True).steps if one.name == "Names")
         return found.state, found.words
@@ -349,7 +349,7 @@ def test_the_step_is_done_when_every_place_is_answered_and_somebody_looked(room:
     assert (count_progress(room, "P3").open, step("P3")[0] == DONE) == (1, False)
 
 
-def test_notes_and_words_about_participants_are_looked_through_too(room: Interviews) -> None:
+def test_notes_and_participant_details_are_checked_for_names(room: Interviews) -> None:
     answer_all_places(room, True)
     assert find_remaining_names(room) == []
     said = {"question": "stages", "text": "Zanthor means Wexla", "at": 3.0, "section": "practice"}
@@ -365,7 +365,7 @@ def test_notes_and_words_about_participants_are_looked_through_too(room: Intervi
     }
 
 
-def test_addresses_outside_transcripts_remain_too_whether_or_not_a_name_is_known(tmp_path: Path) -> None:
+def test_addresses_outside_transcripts_are_reported_even_without_known_names(tmp_path: Path) -> None:
     with open_interviews(a_study(tmp_path)) as room:
         name = with_interview(room).id
         said = {"question": "", "text": "some.body@example.org, 0.0001 0.0002", "at": 3.0, "section": "practice"}
@@ -373,7 +373,7 @@ def test_addresses_outside_transcripts_remain_too_whether_or_not_a_name_is_known
         assert [(one.where, one.shown) for one in find_remaining_names(room)] == [("note 1 of P1", "[e-mail address]")]
 
 
-def test_items_that_are_older_than_the_names_are_told_until_all_is_made_anew(tmp_path: Path) -> None:
+def test_items_older_than_a_name_are_reported_until_rebuilt(tmp_path: Path) -> None:
     study = themed_study(tmp_path, [("{data:Grelvan & data}.", "two", "three")])
     with open_interviews(study) as room:
         assert find_remaining_names(room) == []
@@ -396,7 +396,7 @@ def test_items_that_are_older_than_the_names_are_told_until_all_is_made_anew(tmp
         refuse_names(study)
 
 
-def test_memos_fields_and_codes_are_looked_through_too(tmp_path: Path) -> None:
+def test_memos_fields_and_codes_are_checked_for_names(tmp_path: Path) -> None:
     study = coded_study(tmp_path / "study")
     fields = {"what": "as Zanthor says", "threshold": "10"}
     given = [stretch(0, 4, "shapes", memo="ask Quellix"), stretch(5, 9, "indicator", fields=fields)]
@@ -414,7 +414,7 @@ def test_memos_fields_and_codes_are_looked_through_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_nothing_is_published_while_a_known_name_remains(tmp_path: Path) -> None:
+def test_publication_is_refused_while_a_known_name_remains(tmp_path: Path) -> None:
     """Refused in one sentence that tells where and never whom; afterwards no file but the sealed ones holds a name."""
     folder = labelled_study(tmp_path / "study", posts=30).root
     (folder / "instruments").mkdir(exist_ok=True)
@@ -484,7 +484,7 @@ PIECES = st.lists(
 )
 
 
-def test_after_all_is_confirmed_no_known_name_is_in_the_text(tmp_path: Path) -> None:
+def test_confirming_everything_leaves_no_known_name_in_the_text(tmp_path: Path) -> None:
     with open_interviews(a_study(tmp_path)) as room:
         add_name(room, "person", ["Zanthor Quellix"])
         add_name(room, "organisation", ["Obviax"])

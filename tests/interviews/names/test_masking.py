@@ -71,7 +71,7 @@ def recorded(room: Interviews) -> list[tuple[int, int]]:
     return [(one["start"], one["end"]) for one in rating.answers["themes"]] if rating else []
 
 
-def test_a_name_is_hidden_from_raters_as_soon_as_it_is_known(study: Study) -> None:
+def test_a_known_name_is_hidden_from_raters_immediately(study: Study) -> None:
     with interviews_of(study) as room:
         assert page(room)[0].text == SAID
         add_name(room, "person", ["Wexla"], "[d]")
@@ -85,7 +85,7 @@ def test_a_name_is_hidden_from_raters_as_soon_as_it_is_known(study: Study) -> No
         assert page(room)[0].text == SAID, "a place that is no name after all is shown"
 
 
-def test_what_pages_hide_is_on_record_once_and_tells_no_name(study: Study) -> None:
+def test_masking_is_recorded_once_without_the_name(study: Study) -> None:
     with interviews_of(study) as room:
         assert (page(room)[1], page(room)[1]) == (room.file.read_head("P1"),) * 2
         assert not [one for one in room.file.read_entries(about="P1") if one.kind == HIDE], (
@@ -109,7 +109,7 @@ def test_what_pages_hide_is_on_record_once_and_tells_no_name(study: Study) -> No
         show_transcript(room, "P1")
 
 
-def test_words_that_a_page_showed_before_another_file_came_are_refused(study: Study) -> None:
+def test_a_coding_of_a_replaced_transcript_is_refused(study: Study) -> None:
     with interviews_of(study) as room:
         seen = page(room)[1]
         came = next(one for one in room.file.read_entries(about="P1") if one.kind == "transcript")
@@ -118,7 +118,7 @@ def test_words_that_a_page_showed_before_another_file_came_are_refused(study: St
             show_transcript_at(room, "P1", seen)
 
 
-def test_without_a_script_words_are_counted_as_the_page_showed_them(study: Study) -> None:
+def test_without_javascript_words_are_counted_in_the_shown_text(study: Study) -> None:
     with interviews_of(study) as room:
         add_name(room, "person", ["Wexla"], "[the one who left]")
         seen = page(room)[1]
@@ -130,7 +130,7 @@ def test_without_a_script_words_are_counted_as_the_page_showed_them(study: Study
         assert find_turn_shown(room, "P1", 1, seen).text[held["start"] : held["end"]] == "[the one who left]"
 
 
-def test_who_settles_or_breaks_a_tie_reads_no_known_name(study: Study) -> None:
+def test_disagreement_pages_show_no_known_names(study: Study) -> None:
     told = stretch(6, 20, "indicator", memo="Wexla again", fields={"what": "Obviax"})
     code_all(study, {"rater-1": {ITEM: [told]}, "rater-2": {}})
     close_by_name(study, ROUND, None)
@@ -144,7 +144,7 @@ def test_who_settles_or_breaks_a_tie_reads_no_known_name(study: Study) -> None:
         assert one.voices[0].memo == "of [d]"
 
 
-def test_a_turn_read_as_an_item_holds_no_name_that_became_known_after_evidence_was_made(study: Study) -> None:
+def test_an_item_text_hides_names_that_became_known_after_ingest(study: Study) -> None:
     reading = read_item_texts(study, [ITEM])[ITEM]
     other = replace(reading, item="example/question/12")
     assert SAID[:6] in reading.body
@@ -166,7 +166,7 @@ def test_a_turn_read_as_an_item_holds_no_name_that_became_known_after_evidence_w
         assert mask_item_text(text_mask(room), reading) == reading
 
 
-def test_a_row_of_a_table_whose_id_looks_like_a_turn_keeps_its_own_words(study: Study) -> None:
+def test_a_table_row_with_an_id_like_a_turn_keeps_its_text(study: Study) -> None:
     row = ItemText(ITEM, "A row about Wexla", "<p>Its own words.</p>")
     text = (study.root / "study.toml").read_text("utf-8")
     with interviews_of(study) as room:
@@ -216,7 +216,7 @@ def spans(shown: str) -> list[tuple[int, int, int, int]]:
 
 @settings(max_examples=40, deadline=None)
 @given(before=ACTS, between=ACTS, later=ACTS, picked=st.tuples(st.integers(0, 20), st.integers(0, 20)))
-def test_a_stretch_covers_just_the_words_that_were_selected_whatever_becomes_of_names(
+def test_a_coded_passage_covers_the_selected_words_whatever_happens_to_names(
     made: Study, before: list[Any], between: list[Any], later: list[Any], picked: tuple[int, int]
 ) -> None:
     with tempfile.TemporaryDirectory() as folder, interviews_of(copy_of(made, Path(folder))) as room:

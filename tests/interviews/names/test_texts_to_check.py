@@ -37,7 +37,7 @@ def told(room: Interviews, kind: str) -> list[str]:
     return [one.where for one in find_remaining_names(room) if one.kind == kind]
 
 
-def test_a_name_in_a_guide_by_which_people_were_asked_is_found_and_can_be_taken_out(tmp_path: Path) -> None:
+def test_a_name_in_a_used_guide_is_found_and_can_be_removed(tmp_path: Path) -> None:
     study = a_study(tmp_path, NAMING)
     with open_interviews(study) as room:
         with_transcript(room, matched={0: "at-grelvan"})
@@ -88,7 +88,7 @@ def with_remarks(folder: Path) -> Study:
     return study
 
 
-def test_what_is_written_in_rounds_without_stretches_is_looked_through_too(tmp_path: Path) -> None:
+def test_texts_in_rounds_without_passages_are_checked_for_names(tmp_path: Path) -> None:
     study = with_remarks(tmp_path)
     with open_interviews(study) as room:
         add_name(room, "organisation", ["Grelvan"])

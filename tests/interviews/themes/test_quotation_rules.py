@@ -61,7 +61,7 @@ def spelled(passages: list[Passage]) -> frozenset[tuple[str, int, int]]:
 
 
 @given(st.lists(_PASSAGE, max_size=9))
-def test_passages_that_meet_are_one_quotation_and_nothing_else_is_joined(passages: list[Passage]) -> None:
+def test_only_overlapping_passages_of_raters_are_joined_into_a_quotation(passages: list[Passage]) -> None:
     found = group_linked_passages(decided(passages))
     joined = [frozenset(at for one in several for at in letters(one.code, {one.turn: (one.start, one.end)}))
               for several in found]  # fmt: skip
@@ -74,7 +74,7 @@ def test_passages_that_meet_are_one_quotation_and_nothing_else_is_joined(passage
             assert [quoted for quoted in joined if quoted & spelled(several)] == [spelled(several)]
 
 
-def test_two_passages_of_one_rater_that_overlap_are_two_quotations() -> None:
+def test_overlapping_passages_of_one_rater_are_two_quotations() -> None:
     both: list[Passage] = [(rater, "data", {1: place}) for rater in (0, 1) for place in ((0, 20), (10, 30))]
     assert [[(one.start, one.end) for one in several] for several in group_linked_passages(decided(both))] == [
         [(0, 20)],
@@ -82,14 +82,14 @@ def test_two_passages_of_one_rater_that_overlap_are_two_quotations() -> None:
     ]
 
 
-def test_a_passage_that_two_raters_coded_over_two_turns_is_one() -> None:
+def test_a_passage_coded_by_two_raters_across_two_turns_is_one_quotation() -> None:
     found = group_linked_passages(
         decided([(0, "data", {1: (9, 42), 2: (0, 36)}), (1, "data", {1: (12, 42), 2: (0, 30)})])
     )
     assert [[(one.turn, one.start, one.end) for one in several] for several in found] == [[(1, 9, 42), (2, 0, 36)]]
 
 
-def test_a_link_of_another_interview_or_another_code_joins_nothing() -> None:
+def test_links_join_only_passages_of_the_same_interview_and_code() -> None:
     def one(interview: str, turn: int, code: str) -> CodedPassage:
         return CodedPassage("r", f"{interview}/{turn:05d}", interview, "P1", turn, "", 0, 4, "", code, link="a b")
 

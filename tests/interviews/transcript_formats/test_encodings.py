@@ -31,7 +31,7 @@ def words(data: bytes, encoding: str = "") -> str:
 
 
 @pytest.mark.parametrize("encoding", OTHERS)
-def test_a_file_in_any_encoding_is_read_when_it_is_said(encoding: str) -> None:
+def test_a_file_is_read_in_the_stated_encoding(encoding: str) -> None:
     written = OTHERS[encoding]
     found = read_transcript(written.encode(encoding), "talk", encoding=encoding)
     assert words(written.encode(encoding), encoding) == written
@@ -39,20 +39,20 @@ def test_a_file_in_any_encoding_is_read_when_it_is_said(encoding: str) -> None:
 
 
 @pytest.mark.parametrize("encoding", ["cp1251", "windows-1253", "cp1250", "Shift-JIS", "gbk", "koi8-r"])
-def test_letters_that_hardly_belong_together_are_told(encoding: str) -> None:
+def test_unlikely_letter_combinations_are_reported(encoding: str) -> None:
     found = read_transcript(OTHERS[encoding].encode(encoding), "talk")
     assert (found.encoding, found.doubtful) == ("Windows-1252", True)
 
 
 @pytest.mark.parametrize("text", WESTERN)
-def test_no_language_of_old_windows_programs_is_doubted(text: str) -> None:
+def test_texts_in_windows_1252_languages_are_not_reported_as_doubtful(text: str) -> None:
     assert text.encode("cp1252")
     assert not is_misread(text)
 
 
 @pytest.mark.parametrize("codec", ["utf-16-le", "utf-16-be"])
 @pytest.mark.parametrize("text", ["Guest: half", OTHERS["cp1251"], "Guest: 你好，一二三\nInterviewer: so it goes on"])
-def test_utf_16_needs_no_mark(codec: str, text: str) -> None:
+def test_utf_16_is_recognized_without_a_byte_order_mark(codec: str, text: str) -> None:
     assert words(text.encode(codec)) == text
     assert read_transcript(text.encode(codec), "talk").encoding == "UTF-16"
 

@@ -47,7 +47,7 @@ def read(found: ReadTranscript) -> list[tuple[str, list[str]]]:
 @pytest.mark.parametrize("way", WRITERS)
 @settings(max_examples=40, deadline=None)
 @given(talk=talks)
-def test_every_format_gives_back_the_words_and_who_said_them(way: str, talk: list[Said]) -> None:
+def test_every_format_returns_the_words_and_their_speakers(way: str, talk: list[Said]) -> None:
     assert read(read_transcript(WRITERS[way](talk), "talk")) == spoken(talk)
 
 
@@ -64,7 +64,7 @@ paragraphs = st.lists(st.lists(lines, min_size=1, max_size=3), min_size=1, max_s
 @pytest.mark.parametrize("naming", CUE_NAMES)
 @settings(max_examples=60, deadline=None)
 @given(cues=st.lists(paragraphs, min_size=1, max_size=6), close=st.booleans())
-def test_only_numbers_and_names_of_cues_are_no_words(naming: str, cues: list[list[list[str]]], close: bool) -> None:
+def test_only_numbers_and_names_of_cues_are_left_out(naming: str, cues: list[list[list[str]]], close: bool) -> None:
     """Words may stand after an empty line, and nothing need part a cue from the next."""
     name, between = CUE_NAMES[naming], "" if close else "\n"
     written = (
@@ -86,7 +86,7 @@ HEADS = (
 @pytest.mark.parametrize("way", HEADS)
 @settings(max_examples=60, deadline=None)
 @given(talk=talks)
-def test_whoever_is_named_without_a_colon_keeps_their_words(way: str, talk: list[Said]) -> None:
+def test_speakers_named_without_a_colon_keep_their_words(way: str, talk: list[Said]) -> None:
     """Who quotes a speaker at the beginning of a line is taken for them; so a quiet word comes first."""
     talk = [(who, f"well {words}") for who, words in talk]
     text = "\n\n".join(way.format(place, who, words) for place, (who, words) in enumerate(talk))
@@ -99,7 +99,7 @@ def test_whoever_is_named_without_a_colon_keeps_their_words(way: str, talk: list
     ending=st.sampled_from(["\n", "\r\n", "\r"]),
     way=st.sampled_from(["subrip", "markdown", "teams-webvtt"]),
 )
-def test_line_endings_change_no_character_of_a_turn(way: str, talk: list[Said], ending: str) -> None:
+def test_line_endings_do_not_change_turns(way: str, talk: list[Said], ending: str) -> None:
     written = WRITERS[way](talk).decode()
     assert (
         read_transcript(ending.join(split_lines(written)).encode(), "talk").turns
@@ -108,14 +108,14 @@ def test_line_endings_change_no_character_of_a_turn(way: str, talk: list[Said], 
 
 
 @pytest.mark.parametrize("way", ["headed-text", "teams-document", "table-document", "teams-webvtt"])
-def test_who_quotes_somebody_by_name_goes_on_speaking(way: str) -> None:
+def test_quoting_a_speaker_by_name_does_not_change_the_speaker(way: str) -> None:
     talk = [("Interviewer", "Why?"), ("Guest A", "Interviewer: that is you."), ("Interviewer", "Guest A: you, then.")]
     assert read(read_transcript(WRITERS[way](talk), "talk")) == spoken(talk)
 
 
 @settings(max_examples=30, deadline=None)
 @given(talk=talks, way=st.sampled_from(["teams-webvtt", "zoom-webvtt", "subrip"]))
-def test_times_of_cues_stay_at_the_places_of_their_words(way: str, talk: list[Said]) -> None:
+def test_cue_times_stay_at_the_positions_of_their_words(way: str, talk: list[Said]) -> None:
     found = read_transcript(WRITERS[way](talk), "talk")
     starts: list[float] = []
     for turn in found.turns:
