@@ -46,7 +46,7 @@ def coded(*pairs: tuple[Any, Any], **more: Any) -> Table:
     return table
 
 
-def test_words_that_differ_in_case_and_spaces_are_the_same_as_the_first_rater_spells_them() -> None:
+def test_field_values_that_differ_only_in_case_and_spaces_are_merged() -> None:
     later = said(4, 9, importance="High", case="on  export")
     earlier = said(0, 6, importance="high", case="On export ")
     (found,) = merge_passages([[later], [earlier]])
@@ -56,7 +56,7 @@ def test_words_that_differ_in_case_and_spaces_are_the_same_as_the_first_rater_sp
 
 
 @given(st.lists(WORDS, min_size=1, max_size=5))
-def test_every_word_stands_once_whoever_said_it(words: list[str]) -> None:
+def test_each_field_value_appears_once_whichever_rater_gave_it(words: list[str]) -> None:
     (found,) = merge_passages([said(place, 9, importance=one)] for place, one in enumerate(words))
     kept = found["fields"]["importance"].split(SEPARATOR)
     spelled = [" ".join(one.split()).casefold() for one in kept]
@@ -64,7 +64,7 @@ def test_every_word_stands_once_whoever_said_it(words: list[str]) -> None:
     assert set(kept) <= set(words)
 
 
-def test_a_difference_in_words_is_told_and_is_no_disagreement_about_codes() -> None:
+def test_different_field_values_are_reported_but_are_not_a_disagreement_about_codes() -> None:
     table = coded(
         ([said(importance="High")], [said(importance="low")]),
         ([said(importance="high")], [said(importance="High")]),
@@ -80,7 +80,7 @@ def test_a_difference_in_words_is_told_and_is_no_disagreement_about_codes() -> N
 
 
 @pytest.mark.parametrize("settle", ["discussion", "agreement", "two-step", "tie-breaker"])
-def test_the_pair_settles_words_again_in_every_round(settle: str) -> None:
+def test_raters_can_settle_field_values_in_every_kind_of_round(settle: str) -> None:
     breaker = {"tie_breaker": "breaker"} if settle in ("two-step", "tie-breaker") else {}
     table = coded(([said(importance="High")], [said(importance="low")]), settle=settle, **breaker)
     left = count_undecided_agreements(table.state, "main")
@@ -95,7 +95,7 @@ def test_the_pair_settles_words_again_in_every_round(settle: str) -> None:
     table.record(build_decision_act(table.state, "main", "lead", "i1", "themes", wanted, "discussion", lead="lead"))
 
 
-def test_settling_words_leaves_the_codes_on_which_the_raters_agree() -> None:
+def test_settling_field_values_keeps_the_agreed_codes() -> None:
     table = coded(([said(importance="High")], [said(importance="low")]), ([said()], [said(importance="low")]))
     with pytest.raises(StateError, match="agree on the codes of 'i1': settle the fields"):
         build_decision_act(table.state, "main", "first", "i1", "themes", [], "discussion")
@@ -105,7 +105,7 @@ def test_settling_words_leaves_the_codes_on_which_the_raters_agree() -> None:
         build_decision_act(table.state, "main", "stranger", "i1", "themes", [said(importance="high")], "discussion")
 
 
-def test_two_stretches_of_one_rater_stay_two_and_are_no_difference_between_raters() -> None:
+def test_two_passages_of_one_rater_stay_separate_and_are_no_difference() -> None:
     both = [said(29, 60, importance="10"), said(40, 86, importance="1")]
     table = coded((both, both), (both, [said(30, 58, importance="10"), said(50, 90, importance="2")]))
     made = table.state.round("main").last_decisions("themes")
@@ -114,7 +114,7 @@ def test_two_stretches_of_one_rater_stay_two_and_are_no_difference_between_rater
     assert [one.item for one in list_word_differences(table.state, "main")] == ["i2"]
 
 
-def test_the_sign_between_raters_is_a_plain_bar_in_the_words_of_one() -> None:
+def test_the_separator_in_a_single_value_is_replaced_by_a_plain_bar() -> None:
     typed = [said(importance=f"a{SEPARATOR}b")]
     table = coded((typed, typed), (typed, [said(importance="c")]))
     made = table.state.round("main").last_decisions("themes")
@@ -126,7 +126,7 @@ def test_the_sign_between_raters_is_a_plain_bar_in_the_words_of_one() -> None:
     assert [is_settled(one) for one in list_word_differences(table.state, "main")] == [True]
 
 
-def test_a_decision_that_holds_the_words_of_several_can_be_settled_where_raters_say_the_same() -> None:
+def test_an_older_combined_decision_can_be_settled_even_if_raters_agree() -> None:
     both = [said(29, 60, importance="10"), said(40, 86, importance="1")]
     table = coded((both, both))
     entry = {"item": "i1", "facet": "themes", "answer": [said(29, 86, importance=f"10{SEPARATOR}1")]}

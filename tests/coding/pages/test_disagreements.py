@@ -77,7 +77,7 @@ def all_words(value: object) -> str:
     return json.dumps(dataclasses.asdict(value))  # type: ignore[call-overload]
 
 
-def test_the_answers_stand_side_by_side_with_who_gave_them_and_how_sure_they_were(study: Study) -> None:
+def test_answers_are_shown_with_their_raters_and_confidence(study: Study) -> None:
     look(study, LEAD)
     opinions = build_case(study, "main", LEAD, ITEMS[0], "", ALL).question.opinions
     assert [(one.label, one.key, one.voices[0].name) for one in opinions] == [
@@ -88,7 +88,7 @@ def test_the_answers_stand_side_by_side_with_who_gave_them_and_how_sure_they_wer
     assert opinions[1].voices[0].unsure
 
 
-def test_a_rater_reads_you_and_a_letter_where_the_lead_reads_names(study: Study) -> None:
+def test_a_rater_sees_letters_where_the_lead_sees_names(study: Study) -> None:
     look(study, LEAD)
     comment_on_item(study, "main", "rater-2", ITEMS[0], None, "rater-1, read the body again")
     look(study, FIRST)
@@ -106,7 +106,7 @@ def unblinded(study: Study) -> list[str]:
         return coding.state.round("main").unblinded
 
 
-def test_a_rater_sees_and_does_nothing_before_saying_that_they_look(study: Study) -> None:
+def test_a_rater_sees_no_disagreements_before_a_recorded_view(study: Study) -> None:
     refused = [
         lambda: list_disagreements_page(study, "main", FIRST, ALL),
         lambda: build_case(study, "main", FIRST, ITEMS[0], "", ALL),
@@ -124,7 +124,7 @@ def test_a_rater_sees_and_does_nothing_before_saying_that_they_look(study: Study
     assert (needs_view_consent(study, "main", FIRST), unblinded(study)) == (False, ["rater-1", "lead"])
 
 
-def test_who_may_not_see_the_disagreements_cannot_say_that_they_look(study: Study) -> None:
+def test_people_without_access_cannot_record_a_view(study: Study) -> None:
     for viewer in (Viewer("rater-9", Role.RATER), BREAKER):
         with pytest.raises(StateError):
             look(study, viewer)
@@ -135,7 +135,7 @@ def test_who_may_not_see_the_disagreements_cannot_say_that_they_look(study: Stud
     assert unblinded(study) == []
 
 
-def test_that_a_rater_looked_is_on_record_once_and_ends_the_reopening(study: Study) -> None:
+def test_a_raters_view_is_recorded_once_and_prevents_blind_reopening(study: Study) -> None:
     for _ in range(2):
         look(study, FIRST)
         list_disagreements_page(study, "main", FIRST, ALL)
@@ -146,7 +146,7 @@ def test_that_a_rater_looked_is_on_record_once_and_ends_the_reopening(study: Stu
         reopen_by_name(study, "main", None, "a typo")
 
 
-def test_who_has_no_part_in_a_round_and_who_breaks_its_ties_see_none_of_it(study: Study) -> None:
+def test_tie_breakers_and_people_outside_the_round_see_no_disagreements(study: Study) -> None:
     for viewer, words in ((Viewer("rater-9", Role.RATER), "no role"), (BREAKER, "is the tie-breaker")):
         for look in (
             lambda viewer=viewer: list_disagreements_page(study, "main", viewer, ALL),
@@ -158,7 +158,7 @@ def test_who_has_no_part_in_a_round_and_who_breaks_its_ties_see_none_of_it(study
         settle_all_agreed(study, "main", FIRST)
 
 
-def test_the_list_takes_what_is_open_and_what_somebody_said(study: Study) -> None:
+def test_the_list_can_be_filtered_by_status_and_answer(study: Study) -> None:
     look(study, LEAD)
     settle(study, FIRST, ITEMS[1], "keep")
     found = list_disagreements_page(study, "main", LEAD, ALL)
@@ -171,7 +171,7 @@ def test_the_list_takes_what_is_open_and_what_somebody_said(study: Study) -> Non
     assert list_disagreements_page(study, "main", LEAD, DisagreementFilter(answer="installation")).rows == ()
 
 
-def test_a_case_leads_to_the_open_ones_before_and_after_it_and_round_to_the_first(study: Study) -> None:
+def test_a_case_links_to_the_previous_and_next_open_case(study: Study) -> None:
     look(study, LEAD)
     keys = [(item, "relevance") for item in ITEMS[:3]]
     ways = {item: build_case(study, "main", LEAD, item, "relevance", ALL) for item in ITEMS[:3]}
@@ -186,7 +186,7 @@ def test_a_case_leads_to_the_open_ones_before_and_after_it_and_round_to_the_firs
         build_case(study, "main", LEAD, ITEMS[5], "", ALL)
 
 
-def test_where_two_settle_at_once_the_second_is_told_and_nothing_is_overwritten(study: Study) -> None:
+def test_of_two_simultaneous_decisions_the_second_is_refused(study: Study) -> None:
     first = settle(study, FIRST, ITEMS[0], "keep", key="one")
     assert settle(study, FIRST, ITEMS[0], "keep", key="one") == first, "a click twice settles once"
     with pytest.raises(StateError, match="in the meantime"):
@@ -207,7 +207,7 @@ def test_where_two_settle_at_once_the_second_is_told_and_nothing_is_overwritten(
         (ITEMS[0], "keep", "discussion", "another"),
     ],
 )
-def test_a_decision_sent_again_with_another_content_is_refused(
+def test_resending_a_decision_with_other_content_is_refused(
     study: Study, item: str, answer: str, how: str, reason: str
 ) -> None:
     def send(item: str, answer: str, how: str, reason: str) -> int:
@@ -228,7 +228,7 @@ def test_a_decision_sent_again_with_another_content_is_refused(
         (ITEMS[0], "keep", "why", True),
     ],
 )
-def test_a_tie_answer_sent_again_with_another_content_is_refused(
+def test_resending_a_tie_answer_with_other_content_is_refused(
     tmp_path: Path, item: str, answer: str, text: str, settling: bool
 ) -> None:
     study = differing(tmp_path / "study", settle="discussion")
@@ -247,7 +247,7 @@ def test_a_tie_answer_sent_again_with_another_content_is_refused(
         send(item, answer, text, settling)
 
 
-def test_a_key_of_another_kind_of_act_is_refused(study: Study) -> None:
+def test_a_key_used_for_another_act_is_refused(study: Study) -> None:
     comment_on_item(study, "main", "rater-1", ITEMS[0], None, "a thought", key="one")
     for text, item in (("another", ITEMS[0]), ("a thought", ITEMS[1])):
         with pytest.raises(StateError, match="already sent"):
@@ -256,14 +256,14 @@ def test_a_key_of_another_kind_of_act_is_refused(study: Study) -> None:
         settle(study, FIRST, ITEMS[0], "keep", key="one")
 
 
-def test_a_comment_sent_twice_is_said_once(study: Study) -> None:
+def test_a_comment_sent_twice_is_recorded_once(study: Study) -> None:
     look(study, FIRST)
     for _ in range(2):
         comment_case(study, "main", FIRST, ITEMS[0], "relevance", "look at the code", key="said")
     assert [one.text for one in build_case(study, "main", FIRST, ITEMS[0], "", ALL).remarks] == ["look at the code"]
 
 
-def test_in_two_steps_all_decide_together_only_after_the_tie_breaker_answered(study: Study) -> None:
+def test_in_two_step_settling_a_joint_decision_needs_the_tie_breakers_answer(study: Study) -> None:
     look(study, FIRST)
     before = build_case(study, "main", FIRST, ITEMS[0], "", ALL)
     assert [way for way, _ in before.methods] == ["discussion"]
@@ -285,7 +285,7 @@ def test_in_two_steps_all_decide_together_only_after_the_tie_breaker_answered(st
     ]
 
 
-def test_when_all_is_settled_the_list_says_what_waits_for_it(study: Study) -> None:
+def test_a_settled_list_shows_the_next_steps(study: Study) -> None:
     look(study, LEAD)
     assert list_disagreements_page(study, "main", LEAD, ALL).next_steps == ()
     for item in ITEMS[:3]:
@@ -305,7 +305,7 @@ def test_when_all_is_settled_the_list_says_what_waits_for_it(study: Study) -> No
     assert list_disagreements_page(study, "main", BREAKER, ALL).people == ("rater A", "rater B")
 
 
-def test_how_much_agreement_is_left_is_what_putting_it_on_record_makes(study: Study) -> None:
+def test_the_number_of_undecided_agreements_equals_the_decisions_they_give(study: Study) -> None:
     with open_coding(study) as coding:
         settle_item(coding, "main", "rater-1", ITEMS[0], None, "keep", "discussion", "")
         wanted = build_agreed_act(coding.state, "main", "lead")
@@ -319,7 +319,7 @@ def test_how_much_agreement_is_left_is_what_putting_it_on_record_makes(study: St
         ]
 
 
-def test_codes_are_told_apart_by_what_the_codebook_says_of_them(tmp_path: Path) -> None:
+def test_codes_in_a_case_are_shown_with_their_definitions(tmp_path: Path) -> None:
     study = differing(tmp_path / "study", facet="phase")
     look(study, LEAD)
     first, second = build_case(study, "main", LEAD, ITEMS[0], "", ALL).question.opinions
@@ -340,17 +340,17 @@ def test_codes_are_told_apart_by_what_the_codebook_says_of_them(tmp_path: Path) 
         ("phrase", SubmittedAnswer("", ("rotate, image",)), "rotate, image"),
     ],
 )
-def test_a_form_stands_for_one_answer(kind: str, chosen: SubmittedAnswer, answer: object) -> None:
+def test_a_form_gives_exactly_one_answer(kind: str, chosen: SubmittedAnswer, answer: object) -> None:
     assert read_submitted_answer(Facet("facet", kind), chosen, ["b", ["a", "b"]]) == answer
 
 
 @pytest.mark.parametrize("chosen", [SubmittedAnswer(), SubmittedAnswer("", (" ",)), SubmittedAnswer("a", ("b",))])
-def test_a_form_with_no_answer_or_two_is_refused(chosen: SubmittedAnswer) -> None:
+def test_a_form_without_or_with_two_answers_is_refused(chosen: SubmittedAnswer) -> None:
     with pytest.raises(InputError, match="chosen"):
         read_submitted_answer(Facet("facet", "single"), chosen, ["a"])
 
 
-def test_the_tie_breaker_sees_answers_and_nothing_of_those_who_gave_them(study: Study) -> None:
+def test_the_tie_breaker_sees_answers_but_nothing_about_their_raters(study: Study) -> None:
     comment_on_item(study, "main", "rater-1", ITEMS[0], None, "a telling comment")
     tie = build_tie(study, "main", "tie-breaker")
     assert tie is not None
@@ -363,7 +363,7 @@ def test_the_tie_breaker_sees_answers_and_nothing_of_those_who_gave_them(study: 
             build_tie(study, "main", stranger)
 
 
-def test_a_tie_breaker_answers_once_and_comes_to_the_next_case(study: Study) -> None:
+def test_a_tie_breaker_answers_each_case_once_and_gets_the_next(study: Study) -> None:
     for item in ITEMS[:2]:
         answer_tie(study, "main", "tie-breaker", item, "", SubmittedAnswer("keep"), "why", settling=False, key=item)
     again = answer_tie(
@@ -382,7 +382,7 @@ def test_a_tie_breaker_answers_once_and_comes_to_the_next_case(study: Study) -> 
     assert [row.answer for row in found.rows] == ["keep", "keep", ""]
 
 
-def test_where_the_tie_breaker_decides_alone_an_answer_settles(tmp_path: Path) -> None:
+def test_an_answer_of_a_deciding_tie_breaker_settles_the_case(tmp_path: Path) -> None:
     study = differing(tmp_path / "study", settle="tie-breaker", cases=1)
     look(study, FIRST)
     assert build_case(study, "main", FIRST, ITEMS[0], "", ALL).methods == ()
@@ -397,7 +397,7 @@ def test_where_the_tie_breaker_decides_alone_an_answer_settles(tmp_path: Path) -
     )  # fmt: skip
 
 
-def test_where_raters_discuss_a_tie_breaker_may_comment_or_settle(tmp_path: Path) -> None:
+def test_in_a_discussion_the_tie_breaker_can_comment_or_settle(tmp_path: Path) -> None:
     study = differing(tmp_path / "study", settle="discussion", cases=2)
     for item, settling in zip(ITEMS[:2], (False, True), strict=True):
         answer_tie(study, "main", "tie-breaker", item, "", SubmittedAnswer("keep"), "", settling=settling, key=item)
@@ -406,7 +406,7 @@ def test_where_raters_discuss_a_tie_breaker_may_comment_or_settle(tmp_path: Path
     assert build_case(study, "main", FIRST, ITEMS[0], "", ALL).steps == ()
 
 
-def test_a_closed_round_waits_for_its_raters_without_a_number_until_they_looked(study: Study) -> None:
+def test_the_task_of_a_closed_round_shows_no_number_before_a_recorded_view(study: Study) -> None:
     def waits(name: str) -> list[tuple[str, bool, int, int]]:
         with open_coding(study) as coding:
             return [(one.part, one.has_viewed, one.done, one.items) for one in list_pending_tasks(coding.state, name)]
@@ -422,7 +422,7 @@ def test_a_closed_round_waits_for_its_raters_without_a_number_until_they_looked(
     assert waits("lead") == []
 
 
-def test_a_round_whose_ties_are_broken_by_one_person_does_not_wait_for_its_raters(tmp_path: Path) -> None:
+def test_raters_have_no_task_if_the_tie_breaker_decides_alone(tmp_path: Path) -> None:
     with open_coding(differing(tmp_path / "study", settle="tie-breaker")) as coding:
         assert list_pending_tasks(coding.state, "rater-1") == []
 
@@ -437,5 +437,5 @@ def test_a_round_whose_ties_are_broken_by_one_person_does_not_wait_for_its_rater
         ("2026-02-27T23:59:59.000000+00:00", ("was due on Friday 27 February", True)),
     ],
 )
-def test_a_deadline_is_said_as_one_says_it(deadline: str, words: tuple[str, bool]) -> None:
+def test_a_deadline_is_described_in_words(deadline: str, words: tuple[str, bool]) -> None:
     assert describe_deadline(deadline, datetime(2026, 3, 1, 12, tzinfo=UTC)) == words
