@@ -35,7 +35,7 @@ def rated(study: Study, name: str, other: str) -> None:
         coding.act(lambda state: build_close_act(state, name, coding.lead))
 
 
-def test_the_funnel_and_the_rounds_tell_what_they_left_out(tmp_path: Path) -> None:
+def test_threats_mention_what_funnel_and_rounds_left_out(tmp_path: Path) -> None:
     study = small_study(tmp_path / "study")
     assert "the funnel kept 12 of 13 questions (92.3%) in 1 steps" in told(study)
     import_codebook(study)
