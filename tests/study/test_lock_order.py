@@ -87,20 +87,20 @@ def locks(monkeypatch: pytest.MonkeyPatch) -> Locks:
     return locks
 
 
-def test_an_act_with_free_text(study: Study, locks: Locks) -> None:
+def test_an_act_with_free_text_takes_locks_in_order(study: Study, locks: Locks) -> None:
     with open_coding(study) as coding:
         locks.taken.clear()
         rate(coding, ROUND, "rater-1", "P1/00001", {"themes": [stretch(0, 25, "indicator", memo="a memo")]})
         assert locks.taken[-3:] == [PROCESS, JOURNAL, "interviews.db"]
 
 
-def test_a_withdrawal(study: Study, locks: Locks) -> None:
+def test_a_withdrawal_takes_locks_in_order(study: Study, locks: Locks) -> None:
     with open_interviews(study) as interviews:
         withdraw(interviews, "P1")
     assert {PROCESS, JOURNAL, "interviews.db", "identities.db"} <= set(locks.taken)
 
 
-def test_a_backup_and_a_restore(study: Study, locks: Locks, tmp_path: Path) -> None:
+def test_a_backup_and_a_restore_take_locks_in_order(study: Study, locks: Locks, tmp_path: Path) -> None:
     backup = back_up_study(study, tmp_path / "one.backup").file
     assert locks.taken == [JOURNAL, *FILES]
     locks.taken.clear()
