@@ -70,7 +70,7 @@ def test_the_five_factors_can_be_ticked_and_others_added() -> None:
     assert factors.other
 
 
-def test_the_one_thing_to_think_about_is_the_question_that_is_asked_twice_on_purpose() -> None:
+def test_the_only_warning_is_about_the_deliberately_repeated_question() -> None:
     checked = check_guide(STUDY / "instruments" / "guide.md")
     assert checked.grave == ()
     assert [one.where for one in checked.problems] == ["question improvements-again"]
@@ -80,7 +80,7 @@ def test_the_one_thing_to_think_about_is_the_question_that_is_asked_twice_on_pur
     assert first.text == again.text
 
 
-def test_the_opening_says_what_for_how_and_in_confidence() -> None:
+def test_opening_and_consent_form_explain_purpose_procedure_and_confidentiality() -> None:
     for words in ("two things", "online", "half an hour", "four steps", "confidentiality", "pseudonym"):
         assert words in guide().opening
     agreement = (STUDY / "instruments" / "agreement.md").read_text("utf-8")
@@ -88,7 +88,7 @@ def test_the_opening_says_what_for_how_and_in_confidence() -> None:
         assert words in agreement
 
 
-def test_every_code_says_what_it_is_for_and_what_not() -> None:
+def test_every_code_says_when_to_use_it_and_when_not() -> None:
     book = tomllib.loads((STUDY / "codebook.toml").read_text("utf-8"))
     codes = {one["id"]: one for one in book["code"]}
     below = {name: [one for one in codes if codes[one].get("parent") == name] for name in CODES}
@@ -99,7 +99,7 @@ def test_every_code_says_what_it_is_for_and_what_not() -> None:
         assert all(one.get(key) for key in wanted), one["id"]
 
 
-def test_fields_are_asked_of_codes_that_exist() -> None:
+def test_fields_belong_to_existing_codes() -> None:
     fields = open_study(STUDY).settings.facets["themes"].fields
     assert set(fields) <= {one for words in CODES.values() for one in words.split()}
     assert fields["indicator"] == ("what", "threshold")
@@ -119,7 +119,7 @@ def _runs(text: str, length: int = 5) -> set[tuple[str, ...]]:
     return {tuple(words[place : place + length]) for place in range(len(words) - length + 1)}
 
 
-def test_a_study_made_from_it_goes_from_the_first_participant_to_open_rounds(tmp_path: Path) -> None:
+def test_a_study_from_this_template_goes_from_the_first_participant_to_open_rounds(tmp_path: Path) -> None:
     assert "dl-framework-interviews" in template_names()
     study = open_study(new_study(tmp_path / "mine", "dl-framework-interviews"))
     assert list(list_guide_files(study)) == ["guide"]
@@ -136,7 +136,7 @@ def test_a_study_made_from_it_goes_from_the_first_participant_to_open_rounds(tmp
     assert opened is not None
 
 
-def test_what_people_say_is_never_put_under_version_control(tmp_path: Path) -> None:
+def test_interview_files_are_ignored_by_git(tmp_path: Path) -> None:
     made = new_study(tmp_path / "mine", "dl-framework-interviews")
     ignored = set((made / ".gitignore").read_text("utf-8").split())
     assert {"interviews.db", "interviews.key", "identities.db", "identities.key"} <= ignored

@@ -92,7 +92,7 @@ def test_the_curve_of_new_codes_becomes_flat(truth: InterviewTruth) -> None:
     assert all(one["measure"] for one in truth.list_fields("crash"))
 
 
-def test_the_codes_are_those_of_the_bundled_codebook(plan: InterviewPlan) -> None:
+def test_the_planted_codes_are_in_the_bundled_codebook(plan: InterviewPlan) -> None:
     book = tomllib.loads((template_folder(STUDY) / "codebook.toml").read_text("utf-8"))
     assert set(plan.sentences) == {code["id"] for code in book["code"] if "parent" in code}
     study = tomllib.loads((template_folder(STUDY) / "study.toml").read_text("utf-8"))

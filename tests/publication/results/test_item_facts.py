@@ -221,7 +221,7 @@ def test_items_behind_a_cell_match_its_conditions(study: Study) -> None:
     assert [one.item for one in items_behind(study, "1:S:total")[0]] == [TWO]
 
 
-def test_funnel_steps_are_counted_from_the_decided_items(study: Study) -> None:
+def test_the_filter_table_compares_dropped_and_kept_items(study: Study) -> None:
     rated(study, {ONE: LOSS, TWO: OTHER})
     with open_computed(study) as computed:
         table = compute_publication(computed, lambda words: None).tables["2"]

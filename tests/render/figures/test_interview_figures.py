@@ -87,7 +87,7 @@ def test_long_code_names_stay_inside_the_figure(figure: Figure) -> None:
     assert f'width="{width}" height="{height}"' in render_svg(figure)[:200], "a page can keep its room"
 
 
-def test_a_figure_without_data_says_so() -> None:
+def test_a_figure_without_data_states_that_there_is_none() -> None:
     assert "no interview has been coded yet" in draw_saturation([]).alt
     assert "no interview has been coded yet" in draw_code_map([], []).alt
     assert "no two codes occur in the same turn yet" in draw_co_occurrence(["a", "b"], [[1, 0], [0, 1]]).alt

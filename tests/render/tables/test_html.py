@@ -48,7 +48,7 @@ def test_the_caption_names_the_region_that_scrolls(journal_table: Table) -> None
     assert region.get("aria-labelledby") == caption.get("id")
 
 
-def test_a_number_opens_its_items_and_one_without_a_selection_opens_nothing(journal_table: Table, link: Link) -> None:
+def test_a_number_with_a_selection_is_a_link_and_others_are_not(journal_table: Table, link: Link) -> None:
     figure = parsed(journal_table, link)
     row = next(row for row in figure.iter("tr") if row[0].text == "Variable")
     assert [one.get("href") for one in row.iter("a")] == ["items/3/D4.html?column=pytorch&all=1#top"]
@@ -58,7 +58,7 @@ def test_a_number_opens_its_items_and_one_without_a_selection_opens_nothing(jour
     assert list(parsed(journal_table).iter("a")) == []
 
 
-def test_totals_numbers_parts_marks_and_notes_have_their_own_markup(journal_table: Table) -> None:
+def test_totals_numbers_parts_marks_and_notes_have_distinct_markup(journal_table: Table) -> None:
     figure = parsed(journal_table)
     totals = [row[0].text for row in figure.iter("tr") if row.get("class") == "total"]
     assert totals == ["Subtotal", "Total"]
@@ -72,7 +72,7 @@ def test_totals_numbers_parts_marks_and_notes_have_their_own_markup(journal_tabl
     assert next(one.text for one in figure.findall("p")) == "Base: 2,354 posts with an accepted answer."
 
 
-def test_hostile_text_is_text(hostile_table: Table) -> None:
+def test_hostile_text_is_escaped(hostile_table: Table) -> None:
     def hostile(*place: str) -> str:
         return "\"><script>alert(1)</script>'|)\n" + "".join(place)
 
@@ -86,7 +86,7 @@ def test_hostile_text_is_text(hostile_table: Table) -> None:
     assert "</td><script>alert(1)</script> &amp; &copy; <!-- no -->" in figure.text_content()
 
 
-def test_text_has_its_own_direction_and_numbers_that_of_the_table() -> None:
+def test_text_has_automatic_direction_and_numbers_that_of_the_table() -> None:
     said = "ندرب النموذج. (3) نعم!"
     columns = (Column("words", "quotation", numeric=False), Column("times", "times"))
     rows = (Row("a", said, (Cell((said,), (), Selection()), Cell(("3",), (3,)))),)
@@ -98,7 +98,7 @@ def test_text_has_its_own_direction_and_numbers_that_of_the_table() -> None:
     assert figure.find("figcaption")[1].get("dir") == figure.find(".//th[@scope='rowgroup']/span").get("dir") == "auto"
 
 
-def test_a_table_without_rows_says_so(empty_table: Table) -> None:
+def test_a_table_without_rows_states_that_it_is_empty(empty_table: Table) -> None:
     body = parsed(empty_table).find(".//tbody")
     assert body.text_content().strip() == "no items"
     assert body.find(".//td").get("colspan") == "3"

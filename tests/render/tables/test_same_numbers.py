@@ -271,7 +271,7 @@ def test_every_format_shows_the_same_numbers(made: tuple[Table, object]) -> None
 
 @settings(max_examples=60, deadline=None)
 @given(tables())
-def test_the_numbers_of_csv_printed_again_are_those_of_the_table(
+def test_csv_numbers_formatted_again_equal_those_of_the_table(
     made: tuple[Table, dict[tuple[str, str], tuple[str, ...]]],
 ) -> None:
     table, shapes = made
@@ -288,7 +288,7 @@ def test_the_numbers_of_csv_printed_again_are_those_of_the_table(
 
 @settings(max_examples=60, deadline=None)
 @given(tables())
-def test_titles_of_rows_are_read_back_as_they_are(made: tuple[Table, object]) -> None:
+def test_row_titles_are_read_back_unchanged(made: tuple[Table, object]) -> None:
     table, _ = made
     wanted = [plain(row.title) for row in table.rows()]
     assert in_html(table)[1] == wanted
