@@ -65,7 +65,7 @@ def shares(process: psutil.Process) -> Iterator[Share]:
 
 def _cpu(process: psutil.Process) -> float:
     times = [one.cpu_times() for one in (process, *process.children(recursive=True))]
-    return sum(one.user + one.system for one in times)
+    return sum(time_.user + time_.system for time_ in times)
 
 
 def _busy() -> float:

@@ -41,8 +41,8 @@ def main(folder: Path, options: argparse.Namespace) -> None:
 def _items(made: Made) -> list[Item]:
     with open_coding(made.study) as coding:
         chosen = coding.state.round(ROUND).plan.items
-    found = read_item_texts(made.study, chosen)
-    return [Item(item, found[item].title, found[item].body) for item in chosen]
+    item_texts = read_item_texts(made.study, chosen)
+    return [Item(item, item_texts[item].title, item_texts[item].body) for item in chosen]
 
 
 def _ours(made: Made, *, by_script: bool) -> Raced:
@@ -109,12 +109,12 @@ def _durabilities(all_raced: Sequence[Raced]) -> list[str]:
 
 def _ratios(ours: Sequence[Raced], theirs: Sequence[Raced]) -> list[str]:
     found = []
-    for one in theirs:
-        bar = f"   bar ≥ {BAR} ×" if one.name.startswith("Label Studio") else ""
+    for their in theirs:
+        bar = f"   bar ≥ {BAR} ×" if their.name.startswith("Label Studio") else ""
         for mine in ours:
-            slower = statistics.median(one.saved) / statistics.median(mine.saved)
+            slower = statistics.median(their.saved) / statistics.median(mine.saved)
             found.append(
-                f"{mine.name} beside {one.name}: {mine.rate / one.rate:.1f} × the ratings a second{bar}; "
+                f"{mine.name} beside {their.name}: {mine.rate / their.rate:.1f} × the ratings a second{bar}; "
                 f"saving one takes {slower:.1f} × as long there"
             )
     return found

@@ -81,7 +81,7 @@ def ours(items: dict[str, NDArray[Any]]) -> dict[str, Way]:
 
     def trends() -> Numbers:
         phases = [trend(yearly_shares(items["year"], items["phase"] == phase)) for phase in range(PHASES)]
-        return [one.tau or 0.0 for one in phases]
+        return [phase.tau or 0.0 for phase in phases]
 
     return {
         "summaries": summaries, "crosstabs": crosstabs, "correlations": correlations, "Kruskal–Wallis, Dunn": groups,

@@ -127,7 +127,7 @@ def test_the_example_study_of_the_how_to_is_valid() -> None:
     study, printed = (tomllib.loads(block) for block in re.findall(r"```toml\n(.*?)```", page, flags=re.DOTALL))
     settings = StudySettings.model_validate(study)
     layout = PrintedSettings.model_validate(printed)
-    assert [one.table for one in layout.tables] == [one.table for one in settings.tables]
+    assert [table.table for table in layout.tables] == [table.table for table in settings.tables]
 
 
 def keys_of(model: type[BaseModel]) -> list[str]:

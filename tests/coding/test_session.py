@@ -54,8 +54,8 @@ from quaestor.study.session import Session
 def rate_all(study: Study, name: str, said: Callable[[str, str], dict[str, str]]) -> None:
     with open_coding(study) as coding:
         for rater in ("rater-1", "rater-2"):
-            for one in list_rater_items(study, name, rater, left_only=True):
-                rate(coding, name, rater, one["item"], said(rater, one["item"]))
+            for rater_item in list_rater_items(study, name, rater, left_only=True):
+                rate(coding, name, rater, rater_item["item"], said(rater, rater_item["item"]))
 
 
 def through_pilot(study: Study) -> None:
@@ -134,7 +134,7 @@ def test_the_main_round_needs_its_pilot_and_a_waiver_is_recorded(study: Study) -
 
 def test_exported_ratings_are_imported_once(study: Study, tmp_path: Path) -> None:
     open_by_name(study, "pilot", None)
-    items = [one["item"] for one in list_rater_items(study, "pilot", "rater-1", left_only=False)]
+    items = [rater_item["item"] for rater_item in list_rater_items(study, "pilot", "rater-1", left_only=False)]
     rows = [{"item": item, "rater": rater, "relevance": "exclude: crash", "memo": "=1+1", "seconds": "12.5"}
             for item in items for rater in ("rater-1", "rater-2")]  # fmt: skip
     for name in ("ratings.csv", "ratings.xlsx"):
@@ -155,7 +155,7 @@ def test_exported_ratings_are_imported_once(study: Study, tmp_path: Path) -> Non
 def test_a_longer_or_renamed_file_adds_only_new_ratings_and_undoes_no_correction(tmp_path: Path) -> None:
     study = small_study(tmp_path / "study")
     open_by_name(study, "pilot", None)
-    items = [one["item"] for one in list_rater_items(study, "pilot", "rater-1", left_only=False)]
+    items = [rater_item["item"] for rater_item in list_rater_items(study, "pilot", "rater-1", left_only=False)]
     rows = [{"item": item, "rater": "rater-1", "relevance": "keep"} for item in items]
     write_table(ExportTable.from_mappings("ratings", rows[:3]), tmp_path / "first.csv")
     write_table(ExportTable.from_mappings("ratings", rows), tmp_path / "second.csv")
@@ -204,7 +204,7 @@ def test_only_the_lead_opens_rounds_and_changes_the_codebook(tmp_path: Path) -> 
 def test_threads_sharing_a_session_record_every_act_once(tmp_path: Path) -> None:
     study = small_study(tmp_path / "study")
     open_by_name(study, "pilot", None)
-    items = [one["item"] for one in list_rater_items(study, "pilot", "rater-1", left_only=False)]
+    items = [rater_item["item"] for rater_item in list_rater_items(study, "pilot", "rater-1", left_only=False)]
     with open_coding(study) as coding:
 
         def write(rater: str) -> None:
@@ -355,7 +355,7 @@ def test_an_act_whose_commit_fails_is_not_in_the_state(tmp_path: Path) -> None:
 
 def test_two_sessions_on_one_journal_see_each_others_acts(study: Study) -> None:
     open_by_name(study, "pilot", None)
-    items = [one["item"] for one in list_rater_items(study, "pilot", "rater-1", left_only=False)]
+    items = [rater_item["item"] for rater_item in list_rater_items(study, "pilot", "rater-1", left_only=False)]
     with open_coding(study) as one, open_coding(study) as other:
         rate(one, "pilot", "rater-1", items[0], {"relevance": "keep"})
         rate(other, "pilot", "rater-2", items[0], {"relevance": "keep"})
@@ -366,7 +366,7 @@ def test_two_sessions_on_one_journal_see_each_others_acts(study: Study) -> None:
 
 def test_many_concurrent_raters_lose_no_ratings(study: Study) -> None:
     open_by_name(study, "pilot", None)
-    items = [one["item"] for one in list_rater_items(study, "pilot", "rater-1", left_only=False)]
+    items = [rater_item["item"] for rater_item in list_rater_items(study, "pilot", "rater-1", left_only=False)]
     failures: list[Exception] = []
 
     def work(rater: str) -> None:

@@ -205,7 +205,7 @@ def test_the_manifest_lists_all_inputs(source: Case, tmp_path: Path) -> None:
     manifest = read_manifest(study.evidence_of("one"))
     assert manifest is not None
     assert manifest.tool.startswith("quaestor ")
-    assert [one.name for one in manifest.inputs] == [Path(source.file).name]
+    assert [input_.name for input_ in manifest.inputs] == [Path(source.file).name]
     assert len(manifest.inputs[0].sha256) == 64
     assert manifest.inputs[0].bytes == (study.root / source.file).stat().st_size
 

@@ -199,7 +199,7 @@ def test_ordinary_words_that_begin_like_a_short_name_are_not_names() -> None:
 
 
 def test_all_endings_are_folded_like_texts() -> None:
-    assert [one for one in ENDINGS if fold(one) != one] == []
+    assert [ending for ending in ENDINGS if fold(ending) != ending] == []
 
 
 def test_the_longest_match_wins_and_none_overlap() -> None:
@@ -340,7 +340,7 @@ AROUND = st.text(
 FORMS = st.sampled_from(
     ["Zanthor Quellix", "Zanthor", "Quellix", "Quellix, Zanthor", "Z. Quellix", "ZanthorQuellix", "zanthor.quellix"]
 )
-INFLECTED = st.sampled_from(["", "'s", "’s", "'", *sorted(one for one in ENDINGS if one.isascii())])
+INFLECTED = st.sampled_from(["", "'s", "’s", "'", *sorted(ending for ending in ENDINGS if ending.isascii())])
 CASES = st.sampled_from([str, str.upper, str.title])
 HIDDEN = st.sampled_from(["", "\u00ad", "\u200b", "\u0301"])
 

@@ -44,7 +44,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Study:
     assert (outcome.report.held, outcome.report.findings) == (10, 10), "a round more disturbs no result"
     assert outcome.coded.planted == 2_401
     assert abs(outcome.coded.kept - 2_401) < 10
-    shares = [one.discrepancy for one in outcome.coded.curves]
+    shares = [curve.discrepancy for curve in outcome.coded.curves]
     assert len(shares) == 100
     assert sum(shares[:10]) > 3 * sum(shares[-10:]), "the raters come to agree"
     return open_study(folder)
@@ -105,7 +105,7 @@ def test_the_yearly_counts_of_the_refined_posts_are_the_printed_ones(demo: Study
     with (demo.root / "dump" / "truth-items.csv").open() as file:
         planted = {f"stackoverflow/question/{row['id']}": row for row in csv.DictReader(file)}
     candidates = list_step_items(demo, "not closed", dropped=False, limit=None)
-    refined = [one for one in candidates if planted[one.item]["topic"] == "implementation"]
+    refined = [candidate for candidate in candidates if planted[candidate.item]["topic"] == "implementation"]
     assert len(refined) == 2_401
     with (demo.root / "printed" / "table01-posts-by-year.csv").open() as file:
         for printed in csv.DictReader(file):

@@ -114,7 +114,7 @@ def test_the_eight_tables_contain_the_synthetic_rows(dump: Path, tmp_path: Path)
         truth[key] for key in ("questions", "answers", "accepted", "closed")
     ]
     assert report.manifest.notes == ("synthetic evidence, seed 11: not written by people",)
-    assert all(len(one.sha256) == 64 for one in report.manifest.inputs)
+    assert all(len(input_.sha256) == 64 for input_ in report.manifest.inputs)
 
 
 def test_a_selection_takes_from_other_tables_what_belongs_to_its_posts(dump: Path, tmp_path: Path) -> None:
@@ -254,7 +254,7 @@ def test_bad_rows_are_counted_and_kept_with_offset_and_reason(write_posts: objec
     assert report.as_json()["tables"] == {"posts": {"rows": 49, "rejected": 4}}
     rejects = [json.loads(line) for line in (tmp_path / "out" / "rejects" / "posts.jsonl").read_text().splitlines()]
     text = (folder / "Posts.xml").read_bytes()
-    assert [text[one["offset"] :][:11] for one in rejects] == [
+    assert [text[reject["offset"] :][:11] for reject in rejects] == [
         b'<row Id="90',
         b'<row Id="91',
         b'<row Id="92',

@@ -107,7 +107,7 @@ def test_a_withdrawal_erases_texts_and_keeps_codes_and_positions(study: Study) -
             assert [(one["start"], one["end"], one["code"]) for one in rating.answers["themes"]] == [
                 (0, 25, "indicator")
             ]
-        assert [one.memo for one in read_coded_passages(interviews).passages] == ["kept: theirs"]
+        assert [passage.memo for passage in read_coded_passages(interviews).passages] == ["kept: theirs"]
     with open_coding(study) as coding:
         assert told(coding.state) == set()
 
@@ -149,9 +149,9 @@ def test_a_withdrawal_removes_the_name_from_texts_about_other_participants(study
             return NewAct("comment", "lead", said)
 
         interviews.coding.act(noted)
-        assert [one.kind for one in find_remaining_names(interviews)] == ["memo"]
+        assert [remaining_name.kind for remaining_name in find_remaining_names(interviews)] == ["memo"]
         withdraw(interviews, "P1")
-        assert [one.text for one in interviews.coding.state.round(ROUND).comments] == ["As P1 said."]
+        assert [comment.text for comment in interviews.coding.state.round(ROUND).comments] == ["As P1 said."]
         assert find_remaining_names(interviews) == []
 
 
@@ -159,7 +159,7 @@ def test_the_lead_removes_names_from_texts_even_in_settled_rounds(study: Study) 
     with open_coding(study) as elsewhere, open_interviews(study) as interviews:
         add_name(interviews, "other", ["zygomorphic"], "[odd]")
         assert told(elsewhere.state)
-        assert {one.kind for one in find_remaining_names(interviews)} == {"memo"}
+        assert {remaining_name.kind for remaining_name in find_remaining_names(interviews)} == {"memo"}
         make_items(interviews)  # they hold nothing of what raters write
         with pytest.raises(StateError, match="is not the lead"):
             replace_names_in_texts(interviews, "rater-1")

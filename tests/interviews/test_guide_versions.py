@@ -64,8 +64,8 @@ def test_a_guide_page_shows_the_current_file_or_a_used_version(study: Study, roo
 
 def test_sections_are_consecutive_in_time(study: Study) -> None:
     sheet = build_guide_sheet(study, None, "guide")
-    assert [(one.begins, one.ends) for one in sheet.sections] == [(0, 1), (1, 6), (6, 9), (9, 10)]
-    assert sum(one.share for one in sheet.sections) == pytest.approx(1)
+    assert [(section.begins, section.ends) for section in sheet.sections] == [(0, 1), (1, 6), (6, 9), (9, 10)]
+    assert sum(section.share for section in sheet.sections) == pytest.approx(1)
     assert sheet.touching("practice") == ["stages", "factors"]
     assert not interviews_path(study).exists(), "to look makes no files"
 
@@ -81,7 +81,7 @@ def test_a_guide_with_a_serious_problem_cannot_be_used(study: Study, room: Inter
 def test_an_unreadable_guide_does_not_affect_others(study: Study, room: Interviews) -> None:
     (study.root / "instruments" / "odd.md").write_bytes(b"+++\n\xff")
     (study.root / "instruments" / "folder.md").mkdir()
-    lines = {one.name: one for one in list_guides(study, room)}
+    lines = {guide.name: guide for guide in list_guides(study, room)}
     assert list(lines) == ["guide", "odd"]
     assert "not a UTF-8 text" in lines["odd"].why
     assert with_interview(room).guide == "guide"

@@ -31,8 +31,8 @@ def test_report_and_evidence_contain_nothing_of_the_identities_file(tmp_path: Pa
     with open_interviews(open_study(folder)) as room:
         with_transcript(room)
         set_contact(room, "P1", Contact(*TELLING))
-        made = make_items(room)
-    if made.added:
+        items = make_items(room)
+    if items.added:
         ingest_source(open_study(folder), SOURCE)
     build_report(open_study(folder), lambda words: None, with_audit=False)
     written = [path for path in folder.rglob("*") if path.is_file()]

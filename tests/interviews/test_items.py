@@ -32,16 +32,16 @@ def test_items_are_participant_turns_with_masked_text(tmp_path: Path) -> None:
     odd = [*TALK, ("Guest", "Two\r\nlines & <b>marks</b>,\n\nthen more."), ("Guest", "   ")]
     with open_interviews(open_study(tmp_path)) as interviews:
         with_transcript(interviews, with_interview(interviews).id, odd, {0: "stages"})
-        made = make_items(interviews)
-        assert (made.items, made.participants, made.added, make_items(interviews).added) == (3, 1, True, False)
+        items = make_items(interviews)
+        assert (items.items, items.participants, items.added, make_items(interviews).added) == (3, 1, True, False)
         with pytest.raises(StateError, match="not the lead"):
             make_items(interviews, "rater-1")
-    rows = list(csv.DictReader(made.path.read_text("utf-8").splitlines()))
+    rows = list(csv.DictReader(items.path.read_text("utf-8").splitlines()))
     assert [row["id"] for row in rows] == ["P1/00001", "P1/00003", "P1/00004"]
     assert rows[0]["question"] == "Which stages does your work have?"
     assert rows[0]["title"].startswith("P1, turn 2: First I look at the data")
     assert rows[2]["body"] == "<p>Two<br>lines &amp; &lt;b&gt;marks&lt;/b&gt;,</p><p>then more.</p>"
-    assert made.path.stat().st_mode & 0o777 == 0o600
+    assert items.path.stat().st_mode & 0o777 == 0o600
 
 
 def test_items_need_a_participant_turn(tmp_path: Path) -> None:
@@ -85,7 +85,7 @@ def test_a_participant_with_a_very_long_turn_can_withdraw(tmp_path: Path) -> Non
 def test_a_withdrawal_removes_words_from_evidence_older_than_the_items(tmp_path: Path) -> None:
     study = coded_study(tmp_path, [[*TALK, ("Guest", f"I am {MARKED}.")], TALK])
     lines = (tmp_path / FOLDER / "turns.csv").read_text("utf-8").splitlines(keepends=True)
-    (tmp_path / FOLDER / "turns.csv").write_text("".join(one for one in lines if not one.startswith("P1/")), "utf-8")
+    (tmp_path / FOLDER / "turns.csv").write_text("".join(line for line in lines if not line.startswith("P1/")), "utf-8")
     assert _mentions(tmp_path)
     with interviews_of(study) as interviews:
         assert forget_participant(interviews, "P1")
@@ -149,7 +149,7 @@ def test_shown_and_recorded_positions_map_to_each_other(turn: SpokenTurn, data: 
     assert first <= start, "all that was selected is in it"
     assert last >= end
     assert turn.to_raw(first, last) == (low, high)
-    outside = all(one.end <= low or one.start >= high for one in turn.replacements)
+    outside = all(replacement.end <= low or replacement.start >= high for replacement in turn.replacements)
     if outside:
         assert turn.raw[low:high] == text[start:end]
     units = len(text[:start].encode("utf-16-le")) // 2

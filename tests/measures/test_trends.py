@@ -151,7 +151,7 @@ def test_the_trend_of_shares_is_computed_by_year_without_empty_years() -> None:
 
 
 def test_items_without_a_year_are_left_out_and_fractional_years_refused() -> None:
-    assert [one.of for one in yearly_shares([2016.0, math.nan], [True, True])] == [1]
+    assert [yearly_share.of for yearly_share in yearly_shares([2016.0, math.nan], [True, True])] == [1]
     assert yearly_shares([], []) == []
     with pytest.raises(InputError, match="years are not all whole numbers"):
         yearly_shares([2016.5], [True])

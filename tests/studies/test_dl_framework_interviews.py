@@ -57,8 +57,8 @@ def guide() -> Guide:
 
 
 def test_the_guide_has_eight_sections_of_thirty_minutes_and_every_question() -> None:
-    assert guide().minutes == sum(one.minutes for one in guide().sections) == 30
-    assert {one.id: [question.id for question in one.questions] for one in guide().sections} == QUESTIONS
+    assert guide().minutes == sum(section.minutes for section in guide().sections) == 30
+    assert {section.id: [question.id for question in section.questions] for section in guide().sections} == QUESTIONS
     assert (guide().sections[0].part, guide().sections[-1].part) == ("opening", "closing")
     assert all(guide().question(name).asks is Asks.BRIEF for name in BRIEF)  # type: ignore[union-attr]
 
@@ -66,14 +66,14 @@ def test_the_guide_has_eight_sections_of_thirty_minutes_and_every_question() -> 
 def test_the_five_factors_can_be_ticked_and_others_added() -> None:
     factors = guide().question("factors")
     assert factors is not None
-    assert [one.code for one in factors.items] == CODES["factors"].split()[:-1]
+    assert [item.code for item in factors.items] == CODES["factors"].split()[:-1]
     assert factors.other
 
 
 def test_the_only_warning_is_about_the_deliberately_repeated_question() -> None:
     checked = check_guide(STUDY / "instruments" / "guide.md")
     assert checked.grave == ()
-    assert [one.where for one in checked.problems] == ["question improvements-again"]
+    assert [problem.where for problem in checked.problems] == ["question improvements-again"]
     first, again = guide().question("improvements"), guide().question("improvements-again")
     assert first is not None
     assert again is not None
@@ -91,7 +91,7 @@ def test_opening_and_consent_form_explain_purpose_procedure_and_confidentiality(
 def test_every_code_says_when_to_use_it_and_when_not() -> None:
     book = tomllib.loads((STUDY / "codebook.toml").read_text("utf-8"))
     codes = {one["id"]: one for one in book["code"]}
-    below = {name: [one for one in codes if codes[one].get("parent") == name] for name in CODES}
+    below = {name: [code for code in codes if codes[code].get("parent") == name] for name in CODES}
     assert below == {name: words.split() for name, words in CODES.items()}
     assert set(codes) == {*CODES, *(one for words in CODES.values() for one in words.split())}
     for one in codes.values():
@@ -126,8 +126,8 @@ def test_a_study_from_this_template_goes_from_the_first_participant_to_open_roun
     assert study_status(study).next == "quaestor interview participant add"
     with open_interviews(study) as room:
         with_transcript(room, with_interview(room).id)
-        made = make_items(room)
-        assert (made.added, made.by_hand) == (False, False), "the source stands in study.toml already"
+        items = make_items(room)
+        assert (items.added, items.by_hand) == (False, False), "the source stands in study.toml already"
     ingest_source(study, "turns")
     run_funnel(study)
     import_codebook(study)

@@ -77,20 +77,20 @@ def test_the_protocol_has_the_planned_questions_in_order() -> None:
 
 def test_the_protocol_has_all_options_and_the_four_step_scales() -> None:
     bands = ["1-2", "3-5", "6-10", "11-20", "over-20"]
-    assert [one.code for one in question("ml-years").options] == bands
-    assert [one.code for one in question("se-years").options] == bands
+    assert [option.code for option in question("ml-years").options] == bands
+    assert [option.code for option in question("se-years").options] == bands
     for name in ("ml-expertise", "se-expertise"):
-        assert [one.label for one in question(name).options] == ["Novice", "Intermediate", "Expert"]
-        assert all(one.description for one in question(name).options)
-    assert [one.code for one in question("size").options] == ["small", "medium", "large", "very-large"]
+        assert [option.label for option in question(name).options] == ["Novice", "Intermediate", "Expert"]
+        assert all(option.description for option in question(name).options)
+    assert [option.code for option in question("size").options] == ["small", "medium", "large", "very-large"]
     assert len(question("sector").options) == 11
     assert len(question("deployment").options) == 5
     assert [one.label for one in question("frameworks").options[:4]] == ["PyTorch", "TensorFlow", "JAX/FLAX", "MLX"]
-    assert [one.label for one in question("other-tools").options[:2]] == ["MMdnn", "NNEF"]
+    assert [option.label for option in question("other-tools").options[:2]] == ["MMdnn", "NNEF"]
     for name in ("sector", "frameworks", "other-tools", "purposes"):
         assert [one.text for one in question(name).options] == [False] * (len(question(name).options) - 1) + [True]
     problems = question("problems")
-    assert [one.label for one in problems.options] == ["Never", "Rarely", "Occasionally", "Regularly"]
+    assert [option.label for option in problems.options] == ["Never", "Rarely", "Occasionally", "Regularly"]
     assert [(row.code, row.text) for row in problems.rows] == [
         ("crashes", False),
         ("performance", False),
@@ -116,7 +116,7 @@ def test_the_protocol_states_its_strata_and_pay() -> None:
 def test_a_consenting_respondent_gets_every_question(name: str) -> None:
     """The source puts no condition on any question."""
     every = [one.id for one in asked(name).questions()]
-    found = {one.standing: one.questions for one in paths(asked(name))}
+    found = {path.standing: path.questions for path in paths(asked(name))}
     assert list(found[ResponseStatus.FINISHED]) == every
     assert list(found[ResponseStatus.DECLINED]) == every[:1]
 
@@ -196,7 +196,7 @@ def test_a_study_from_this_template_can_be_opened_and_served(tmp_path: Path) -> 
     study = open_study(new_study(tmp_path / "mine", "onnx-interoperability"))
     assert set(survey_files(study)) == set(NAMES)
     status = study_status(study)
-    assert [(one.name, one.state) for one in status.stages] == [
+    assert [(stage.name, stage.state) for stage in status.stages] == [
         ("survey fielded", "waiting"),
         ("survey protocol", "waiting"),
     ]

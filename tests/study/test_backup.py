@@ -81,7 +81,7 @@ def everything(folder: Path) -> tuple[object, ...]:
     """All that a study knows of its survey."""
     with open_surveys(open_study(folder)) as surveys:
         responses = list(surveys.answers.responses(NAME))
-        journals = [surveys.answers.journal(one.id) for one in responses]
+        journals = [surveys.answers.journal(response.id) for response in responses]
         told = (surveys.answers.erased(NAME), surveys.answers.version(NAME), response_rates(surveys, NAME))
         return responses, journals, told, surveys.fielding(NAME)
 
@@ -200,7 +200,7 @@ def answered_more(study: Study) -> None:
 
 def withdrawn_words(study: Study) -> None:
     with open_surveys(study) as surveys:
-        (found,) = [one for one in surveys.answers.responses(NAME) if WORDS in str(one.answers)]
+        (found,) = [response for response in surveys.answers.responses(NAME) if WORDS in str(response.answers)]
         with surveys.answers._file.writing() as writing:  # the code is the respondent's, and known to nobody here
             writing.execute("UPDATE responses SET code = ? WHERE id = ?", (hashed("a code"), found.id))
         assert withdraw(surveys, "a code")

@@ -112,7 +112,7 @@ def coded_answers(folder: Path, store: str = "") -> Quoted:
     wanted = {"items": {"after": "open answers"}, "facets": ["theme", "note", "fit", "right", "phrase"]}
     add_round(study, {"round": MAIN, "raters": RATERS, "tie_breaker": "third", **wanted})
     open_by_name(open_study(folder), MAIN, None)
-    items = tuple(f"{NAME}/{one}/hardest" for one in others)
+    items = tuple(f"{NAME}/{other}/hardest" for other in others)
     return Quoted(open_study(folder), code, gone.id, items)
 
 
@@ -177,7 +177,7 @@ def _practise(made: Quoted) -> None:
     with open_coding(made.study) as coding:
         practice = Practice(made.item, {"note": PLANTED["practice answer"]}, feedback=PLANTED["practice feedback"])
         before = coding.state.round(MAIN).plan
-        facets = tuple(one for one in before.facets if one.id == "note")
+        facets = tuple(facet for facet in before.facets if facet.id == "note")
         plan = replace(before, round=PRACTISED, items=made.others, facets=facets, practice=(practice,), measured="note")
         coding.act(lambda state: build_open_act(state, plan, "lead"))
         tried = {"note": PLANTED["practised text"]}

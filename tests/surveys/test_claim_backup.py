@@ -70,10 +70,10 @@ def test_a_claim_backup_restores_claims_with_their_key(surveys: Surveys, backup:
     done = restore_claims(other, backup)
     assert (done.claims, done.added, done.kept, done.known) == (6, 6, None, False)
     with open_surveys(other) as there:
-        assert {one.address for one in list_cards(there, NAME)} == {one.address for one in list_cards(surveys, NAME)}
-        found = find_payment_page(there, NAME, token)
-        assert found is not None
-        assert found.stage is None
+        assert {card.address for card in list_cards(there, NAME)} == {one.address for one in list_cards(surveys, NAME)}
+        payment_page = find_payment_page(there, NAME, token)
+        assert payment_page is not None
+        assert payment_page.stage is None
     assert {(other.root / name).stat().st_mode & 0o777 for name in ("claims.db", "claims.key")} == {0o600}
     assert not list(other.root.glob(".claims*"))
     assert restore_claims(other, backup).added == 0
@@ -87,8 +87,8 @@ def test_study_backups_and_claim_backups_cannot_be_confused(surveys: Surveys, ba
         restore_claims(other, whole)
     assert not (other.root / "claims.db").exists()
     assert b"example.org" not in whole.read_bytes()
-    for one in surveys.answers.responses(NAME):
-        assert one.id.encode() not in backup.read_bytes()
+    for response in surveys.answers.responses(NAME):
+        assert response.id.encode() not in backup.read_bytes()
 
 
 def test_restoring_claims_keeps_later_claims_and_payments(surveys: Surveys, backup: Path) -> None:

@@ -78,7 +78,7 @@ def rated_study(folder: Path, question: str = "hardest") -> tuple[Study, dict[st
         for words in ("layers <b>and</b> speed", "layers", "speed", "no idea"):
             answered(surveys, forms=forms(words))
         make_items(surveys, NAME, question)
-        said = {one.item: one.text for one in open_answers(surveys, NAME, question)}
+        said = {answer.item: answer.text for answer in open_answers(surveys, NAME, question)}
     (folder / "codebook.toml").write_text(CODEBOOK, "utf-8")
     file = folder / "study.toml"
     file.write_text(file.read_text("utf-8") + FACET, "utf-8")
@@ -114,7 +114,7 @@ def rated(study: Study, said: Mapping[str, str]) -> None:
 def test_open_answers_become_items_that_are_rated_and_counted_by_participant(tmp_path: Path) -> None:
     study, said = rated_study(tmp_path)
     texts = read_item_texts(study, list(said))
-    assert {one.item for one in texts.values()} == set(said)
+    assert {text.item for text in texts.values()} == set(said)
     both = next(item for item, words in said.items() if "and" in words)
     assert texts[both].title == "What was hardest?"
     assert texts[both].body == "<p>layers &lt;b&gt;and&lt;/b&gt; speed</p>"
@@ -126,14 +126,14 @@ def test_open_answers_become_items_that_are_rated_and_counted_by_participant(tmp
         item = next(item for item, text in said.items() if text == words)
         settle_item(study, "considerations", "lead", item, "theme", answer, "discussion", "read again")
     found = counted(study)
-    assert [(one.name, one.participants, one.items) for one in found.themes] == [
+    assert [(theme.name, theme.participants, theme.items) for theme in found.themes] == [
         ("custom layers", 2, 2),
         ("inference speed", 2, 2),
         ("says nothing", 1, 1),
     ]
     assert (found.participants, found.uncoded) == (4, 0)
     table = themes_table(found)
-    assert [one.parts for one in next(table.rows()).cells] == [("2",), ("50.0%",), ("2",)]
+    assert [cell.parts for cell in next(table.rows()).cells] == [("2",), ("50.0%",), ("2",)]
     assert table.notes[0].startswith("Of 4 participants")
 
 
@@ -142,7 +142,7 @@ def test_withdrawn_participants_are_excluded_from_counts_and_mentioned(tmp_path:
     with open_surveys(study) as surveys:
         gone, _ = last_to_withdraw(surveys)
         made_of_open_answers(surveys, study)
-        said = {one.item: one.text for one in open_answers(surveys, NAME, "hardest")}
+        said = {answer.item: answer.text for answer in open_answers(surveys, NAME, "hardest")}
     add_round(study, {**ROUND, "round": "again"})
     open_by_name(open_study(tmp_path), "again", None)
     with open_coding(study) as coding:
@@ -156,10 +156,10 @@ def test_withdrawn_participants_are_excluded_from_counts_and_mentioned(tmp_path:
     with open_surveys(study) as surveys:
         withdraw(surveys, gone)
     with open_coding(study) as coding:
-        found = count_themes(coding, "again")
-    assert (found.participants, found.withdrawn) == (4, 1)
-    assert [(one.participants, one.items) for one in found.themes] == [(4, 4)]
-    assert "1 participant has withdrawn since and is not counted." in themes_table(found).notes
+        themes = count_themes(coding, "again")
+    assert (themes.participants, themes.withdrawn) == (4, 1)
+    assert [(theme.participants, theme.items) for theme in themes.themes] == [(4, 4)]
+    assert "1 participant has withdrawn since and is not counted." in themes_table(themes).notes
 
 
 def test_a_participant_counts_once_per_theme(tmp_path: Path) -> None:
@@ -172,7 +172,7 @@ def test_a_participant_counts_once_per_theme(tmp_path: Path) -> None:
                 rate(coding, "considerations", rater, item, {"theme": "layers"})
     close_by_name(study, "considerations", None)
     settle_agreed(study, "considerations", None)
-    assert [(one.code, one.participants, one.items) for one in counted(study).themes] == [("layers", 4, 8)]
+    assert [(theme.code, theme.participants, theme.items) for theme in counted(study).themes] == [("layers", 4, 8)]
 
 
 def test_themes_are_hidden_while_their_round_is_open(tmp_path: Path) -> None:
@@ -184,8 +184,8 @@ def test_themes_are_hidden_while_their_round_is_open(tmp_path: Path) -> None:
 def test_items_contain_the_random_response_id_and_no_other_identifier(tmp_path: Path) -> None:
     with fielded(tmp_path) as surveys:
         code, response = answered(surveys, stratum="pro")
-        made = make_items(surveys, NAME, "hardest")
-    text = made.path.read_text("utf-8")
+        items = make_items(surveys, NAME, "hardest")
+    text = items.path.read_text("utf-8")
     assert text.splitlines()[1].startswith(f"{NAME}/{response.id}/hardest,{response.id},hardest,,What was hardest?,")
     assert "<p>Custom layers.<br>They never fit.</p>" in text
     for telling in (code, "pro", response.day, "Teaching"):
@@ -198,7 +198,7 @@ def test_only_finished_and_kept_responses_become_items(tmp_path: Path) -> None:
         _, dropped = answered(surveys)
         answered(surveys, forms={name: FORMS[name] for name in ("consent", "you")})
         review_response(surveys, NAME, dropped.id, False, "the same words twice")
-        assert [one.response for one in open_answers(surveys, NAME, "hardest")] == [kept.id]
+        assert [answer.response for answer in open_answers(surveys, NAME, "hardest")] == [kept.id]
 
 
 def test_a_withdrawal_removes_the_texts_from_items_and_evidence(tmp_path: Path) -> None:
@@ -251,7 +251,7 @@ def made_of_open_answers(surveys: Surveys, study: Study) -> None:
     fill_cache(
         study,
         cache_folder(study) / "some-texts.db",
-        [one.item for one in open_answers(surveys, NAME, "hardest")],
+        [answer.item for answer in open_answers(surveys, NAME, "hardest")],
         lambda: True,
     )
 
@@ -363,10 +363,10 @@ def test_an_existing_funnel_is_not_changed(tmp_path: Path) -> None:
         answered(surveys)
         make_items(surveys, NAME, "hardest")
         before = (tmp_path / "study.toml").read_text("utf-8")
-        made = make_items(surveys, NAME, "used")
-        assert (made.added, made.by_hand) == (False, True)
-        assert '[sources.tools-used]\nkind = "table"' in made.block
-        assert "[funnel]" not in made.block
+        items = make_items(surveys, NAME, "used")
+        assert (items.added, items.by_hand) == (False, True)
+        assert '[sources.tools-used]\nkind = "table"' in items.block
+        assert "[funnel]" not in items.block
         assert (tmp_path / "study.toml").read_text("utf-8") == before
 
 

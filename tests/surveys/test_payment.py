@@ -138,7 +138,7 @@ def test_the_budget_is_not_exceeded_and_can_be_raised(tmp_path: Path) -> None:
         small_survey(tmp_path, POOR.replace("budget = 70", "budget = 80"))
         close_survey(surveys, NAME)
         assert release_claims(surveys, NAME) == 1
-        assert {one.address for one in list_cards(surveys, NAME)} == {f"account {number}" for number in range(8)}
+        assert {card.address for card in list_cards(surveys, NAME)} == {f"account {number}" for number in range(8)}
 
 
 def test_a_claim_token_works_once_for_its_survey(surveys: Surveys) -> None:
@@ -151,10 +151,10 @@ def test_a_claim_token_works_once_for_its_survey(surveys: Surveys) -> None:
         submit_claim(surveys, NAME, token, "second@example.org")
     close_survey(surveys, NAME)
     release_claims(surveys, NAME)
-    assert [one.address for one in list_cards(surveys, NAME)] == ["first@example.org"]
-    found = find_payment_page(surveys, NAME, token)
-    assert found is not None
-    assert found.stage is PaymentStage.RELEASED
+    assert [card.address for card in list_cards(surveys, NAME)] == ["first@example.org"]
+    payment_page = find_payment_page(surveys, NAME, token)
+    assert payment_page is not None
+    assert payment_page.stage is PaymentStage.RELEASED
 
 
 def test_a_response_stores_a_stratum_of_at_least_five_and_never_a_batch(surveys: Surveys) -> None:
@@ -235,9 +235,9 @@ def test_promised_pay_is_kept_in_a_later_version_without_pay(surveys: Surveys) -
     for page in ("you", "tools", "words"):
         send(surveys, late, page, FORMS[page])
     token = claim_token(surveys, late)
-    found = find_payment_page(surveys, NAME, token, "de")
-    assert found is not None
-    assert (found.pay.amount, found.questionnaire.language) == (10, "de")
+    payment_page = find_payment_page(surveys, NAME, token, "de")
+    assert payment_page is not None
+    assert (payment_page.pay.amount, payment_page.questionnaire.language) == (10, "de")
     submit_claim(surveys, NAME, token, "somebody@example.org")
     assert [(one.survey, one.pay.amount, one.counts[PaymentStage.WAITING]) for one in payments(surveys)] == [
         (NAME, 10, 1)

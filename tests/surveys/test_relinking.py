@@ -127,8 +127,8 @@ def _cut(content: bytes, size: int) -> list[bytes]:
 
 def _by_place(keys: Sequence[bytes], content: bytes) -> list[bytes]:
     """The keys that stand in some bytes, the first first."""
-    places = {one: content.find(one if isinstance(one, bytes) else str(one).encode()) for one in keys}
-    return sorted((one for one in keys if places[one] >= 0), key=places.__getitem__)
+    places = {key: content.find(key if isinstance(key, bytes) else str(key).encode()) for key in keys}
+    return sorted((key for key in keys if places[key] >= 0), key=places.__getitem__)
 
 
 def _by_frame(keys: Sequence[bytes], frames: Sequence[bytes]) -> Iterator[list[bytes]]:
@@ -181,8 +181,8 @@ def test_the_claim_file_does_not_reveal_the_order_of_finishing(taken: Taken) -> 
 def test_other_orders_of_responses_reveal_no_link_to_claims(taken: Taken) -> None:
     claims = orders_in(taken.folder / "claims.db", "claims", "id")
     responses = orders_in(taken.folder / "answers.db", "responses", "id", ("code", "day", "seed", "seconds"))
-    for told in responses.values():
-        for stretch in told:
+    for response in responses.values():
+        for stretch in response:
             assert_tells_nothing([taken.truth[str(one)] for one in stretch], claims)
 
 

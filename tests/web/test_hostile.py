@@ -231,7 +231,7 @@ def test_a_report_lists_hostile_titles_as_text(browser: Browser, tmp_path: Path)
         assert page.evaluate("window.hit ?? null") is None
     while page.locator("#more").is_visible():
         page.locator("#more").click()
-    assert page.locator("#list .title").all_text_contents() == [one.title for one in items]
+    assert page.locator("#list .title").all_text_contents() == [item.title for item in items]
     assert page.locator("#list :is(a, script, img, iframe, svg, form, style)").count() == 0
     assert complaints == []
     page.close()

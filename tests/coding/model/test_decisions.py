@@ -78,7 +78,7 @@ def test_unanimous_answers_are_decided_and_others_wait() -> None:
 
 def test_cannot_judge_has_to_be_settled() -> None:
     table = rated(("keep", "cannot judge"), ("cannot judge", "cannot judge"))
-    assert [found.item for found in list_disagreements(table.state, "main")] == ["i1", "i2"]
+    assert [disagreement.item for disagreement in list_disagreements(table.state, "main")] == ["i1", "i2"]
 
 
 def test_two_step_settling_needs_the_tie_breaker_before_a_joint_decision() -> None:
@@ -132,7 +132,7 @@ def test_phrases_disagree_only_if_their_unified_words_differ() -> None:
         table.rate("second", item, phrase=second)
     table.record(build_unify_act(table.state, "main", "first", "verb", ["restore"], "load", "same meaning"))
     table.close()
-    assert [found.item for found in list_disagreements(table.state, "main")] == ["i2"]
+    assert [disagreement.item for disagreement in list_disagreements(table.state, "main")] == ["i2"]
     table.record(build_agreed_act(table.state, "main", "lead"))
     assert table.state.round("main").last_decisions("phrase")["i1"].answer == {"verb": "load", "object": "model"}
 

@@ -71,7 +71,7 @@ def test_different_field_values_are_reported_but_are_not_a_disagreement_about_co
         ([said(importance="high")], []),
         ([said(importance="high")], [said()]),
     )
-    assert [one.item for one in list_disagreements(table.state, "main")] == ["i3"]
+    assert [disagreement.item for disagreement in list_disagreements(table.state, "main")] == ["i3"]
     (found,) = list_word_differences(table.state, "main")
     assert (found.item, found.facet, found.words_only) == ("i1", "themes", True)
     assert found.decision is not None
@@ -90,7 +90,7 @@ def test_raters_can_settle_field_values_in_every_kind_of_round(settle: str) -> N
     made = table.state.round("main").decisions["i1", "themes"]
     assert [one.how for one in made] == ["agreement", "discussion"]
     assert made[-1].answer == wanted
-    assert [is_settled(one) for one in list_word_differences(table.state, "main")] == [True]
+    assert [is_settled(word_difference) for word_difference in list_word_differences(table.state, "main")] == [True]
     assert (count_undecided_agreements(table.state, "main"), is_settled_round(table.state, "main")) == (left, True)
     table.record(build_decision_act(table.state, "main", "lead", "i1", "themes", wanted, "discussion", lead="lead"))
 
@@ -111,7 +111,7 @@ def test_two_passages_of_one_rater_stay_separate_and_are_no_difference() -> None
     made = table.state.round("main").last_decisions("themes")
     assert made["i1"].answer == both
     assert made["i2"].answer == [said(29, 60, importance="10"), said(40, 90, importance=f"1{SEPARATOR}2")]
-    assert [one.item for one in list_word_differences(table.state, "main")] == ["i2"]
+    assert [word_difference.item for word_difference in list_word_differences(table.state, "main")] == ["i2"]
 
 
 def test_the_separator_in_a_single_value_is_replaced_by_a_plain_bar() -> None:
@@ -123,7 +123,7 @@ def test_the_separator_in_a_single_value_is_replaced_by_a_plain_bar() -> None:
     assert (found.item, made["i2"].answer) == ("i2", [said(importance=f"a | b{SEPARATOR}c")])
     mine = found.answers[0][1]
     table.record(build_decision_act(table.state, "main", "first", "i2", "themes", mine, "discussion"))
-    assert [is_settled(one) for one in list_word_differences(table.state, "main")] == [True]
+    assert [is_settled(word_difference) for word_difference in list_word_differences(table.state, "main")] == [True]
 
 
 def test_an_older_combined_decision_can_be_settled_even_if_raters_agree() -> None:
@@ -131,6 +131,6 @@ def test_an_older_combined_decision_can_be_settled_even_if_raters_agree() -> Non
     table = coded((both, both))
     entry = {"item": "i1", "facet": "themes", "answer": [said(29, 86, importance=f"10{SEPARATOR}1")]}
     table.record(NewAct("decision", "lead", {"round": "main", "decisions": [{**entry, "how": "agreement"}]}))
-    assert [is_settled(one) for one in list_word_differences(table.state, "main")] == [False]
+    assert [is_settled(word_difference) for word_difference in list_word_differences(table.state, "main")] == [False]
     table.record(build_decision_act(table.state, "main", "first", "i1", "themes", both, "discussion"))
     assert list_word_differences(table.state, "main") == []

@@ -34,7 +34,7 @@ def one(start: int, end: int, importance: str = "", code: str = "a") -> dict[str
 
 def letters(answer: Answer) -> set[tuple[int, str]]:
     """Every place of a letter with each code that it has."""
-    return {(at, found.code) for found in read_passages(answer) for at in range(found.start, found.end)}
+    return {(at, passage.code) for passage in read_passages(answer) for at in range(passage.start, passage.end)}
 
 
 @given(ANSWERS)

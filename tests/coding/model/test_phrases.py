@@ -46,8 +46,8 @@ def test_words_unified_in_a_set_apply_to_the_next_and_discrepancy_falls() -> Non
     for item in ("i2", "i3"):
         table.rate("first", item, phrase="load, model")
         table.rate("second", item, phrase="restore, model")
-    found = build_curves(table.state.round("main"))
-    assert [(one.discrepancy, one.incompatibility) for one in found] == [(1.0, 1.0), (0.0, 0.0)]
+    curves = build_curves(table.state.round("main"))
+    assert [(curve.discrepancy, curve.incompatibility) for curve in curves] == [(1.0, 1.0), (0.0, 0.0)]
     assert list_agreed_phrases(table.state.round("main")) == dict.fromkeys(["i0", "i1", "i2", "i3"], ("load", "model"))
 
 
@@ -92,7 +92,7 @@ def test_the_kept_word_can_be_among_the_unified_words() -> None:
 
 def test_an_item_that_cannot_be_judged_is_left_out_of_the_curves() -> None:
     table = sets_of_two(("load, model", "cannot judge"), ("load, model", "load, model"))
-    assert [(one.items, one.discrepancy) for one in build_curves(table.state.round("main"))] == [(1, 0.0)]
+    assert [(curve.items, curve.discrepancy) for curve in build_curves(table.state.round("main"))] == [(1, 0.0)]
     assert list_agreed_phrases(table.state.round("main")) == {"i1": ("load", "model")}
 
 

@@ -238,9 +238,9 @@ def test_sets_have_24_items_and_the_last_takes_the_remainder() -> None:
     items = tuple(f"i{number}" for number in range(2401))
     sets = RoundPlan("phrases", "main", items, (PHRASE,), ("first", "second"), set_size=24).sets()
     assert len(sets) == 100
-    assert {len(one) for one in sets[:-1]} == {24}
+    assert {len(set_) for set_ in sets[:-1]} == {24}
     assert len(sets[-1]) == 25
-    assert [item for one in sets for item in one] == list(items)
+    assert [item for set_ in sets for item in set_] == list(items)
 
 
 def test_the_next_set_opens_when_the_current_one_is_complete() -> None:
@@ -266,7 +266,7 @@ def test_partial_overlap_assigns_every_item_and_the_shared_part_to_all_raters(
     items = tuple(f"i{number}" for number in range(count))
     names = tuple(f"r{number}" for number in range(raters))
     plan = RoundPlan("main", "main", items, (KEEP,), names, overlap=overlap, seed=seed)
-    shares = [set(one) for one in assign_items(plan)]
+    shares = [set(assign_item) for assign_item in assign_items(plan)]
     assert set().union(*shares) == set(items)
     assert len(set.intersection(*shares)) >= round(overlap * count)
     own = [share - set.intersection(*shares) for share in shares]
@@ -454,8 +454,8 @@ def test_drift_compares_each_rater_with_their_earlier_ratings() -> None:
         ("second", "i1", "keep"), ("second", "i2", "exclude: crash"),
     ):  # fmt: skip
         table.rate(rater, item, "drift", relevance=word)
-    found = list_drift_labels(table.state, "drift", "main", "relevance")
-    now = {item: label for item, which, label in found if which == "drift"}
-    then = {item: label for item, which, label in found if which == "main"}
+    drift_labels = list_drift_labels(table.state, "drift", "main", "relevance")
+    now = {item: label for item, which, label in drift_labels if which == "drift"}
+    then = {item: label for item, which, label in drift_labels if which == "main"}
     assert {item for item in now if now[item] != then[item]} == {"i2 (first)"}
     assert len(now) == len(then) == 4

@@ -80,7 +80,7 @@ def all_words(value: object) -> str:
 def test_answers_are_shown_with_their_raters_and_confidence(study: Study) -> None:
     look(study, LEAD)
     opinions = build_case(study, "main", LEAD, ITEMS[0], "", ALL).question.opinions
-    assert [(one.label, one.key, one.voices[0].name) for one in opinions] == [
+    assert [(opinion.label, opinion.key, opinion.voices[0].name) for opinion in opinions] == [
         ("keep", "1", "rater-1"),
         ("exclude: crash", "2", "rater-2"),
     ]
@@ -93,7 +93,7 @@ def test_a_rater_sees_letters_where_the_lead_sees_names(study: Study) -> None:
     comment_on_item(study, "main", "rater-2", ITEMS[0], None, "rater-1, read the body again")
     look(study, FIRST)
     case = build_case(study, "main", FIRST, ITEMS[0], "", ALL)
-    assert [one.voices[0].name for one in case.question.opinions] == ["you", "rater B"]
+    assert [opinion.voices[0].name for opinion in case.question.opinions] == ["you", "rater B"]
     assert (case.remarks[0].who, case.remarks[0].text) == ("rater B", "you, read the body again")
     assert list_disagreements_page(study, "main", FIRST, ALL).people == ("you", "rater B")
     assert "rater-2" not in all_words(case) + all_words(list_disagreements_page(study, "main", FIRST, ALL))
@@ -193,7 +193,7 @@ def test_of_two_simultaneous_decisions_the_second_is_refused(study: Study) -> No
         settle(study, SECOND, ITEMS[0], "exclude: crash")
     settle(study, SECOND, ITEMS[0], "exclude: crash", seen=1)
     outcomes = build_case(study, "main", SECOND, ITEMS[0], "", ALL).outcomes
-    assert [(one.label, one.who) for one in outcomes] == [("keep", "rater A"), ("exclude: crash", "you")]
+    assert [(outcome.label, outcome.who) for outcome in outcomes] == [("keep", "rater A"), ("exclude: crash", "you")]
     with pytest.raises(StateError, match="used before for another act"):
         settle(study, SECOND, ITEMS[1], "keep", key="one")
 
@@ -274,12 +274,12 @@ def test_in_two_step_settling_a_joint_decision_needs_the_tie_breakers_answer(stu
     case = build_case(study, "main", FIRST, ITEMS[0], "", ALL)
     assert [way for way, _ in case.methods] == ["together", "discussion"]
     assert [step.state for step in case.steps] == ["done", "done", "now"]
-    assert [(one.text, one.answer, one.is_independent) for one in case.remarks] == [
+    assert [(remark.text, remark.answer, remark.is_independent) for remark in case.remarks] == [
         ("first", "", False),
         ("second", "keep", True),
         ("third", "", False),
     ]
-    assert [[voice.name for voice in one.voices] for one in case.question.opinions] == [
+    assert [[voice.name for voice in opinion.voices] for opinion in case.question.opinions] == [
         ["you", "tie-breaker"],
         ["rater B"],
     ]
@@ -290,9 +290,9 @@ def test_a_settled_list_shows_the_next_steps(study: Study) -> None:
     assert list_disagreements_page(study, "main", LEAD, ALL).next_steps == ()
     for item in ITEMS[:3]:
         settle(study, FIRST, item, "keep")
-    found = list_disagreements_page(study, "main", LEAD, ALL)
-    assert found.undecided_agreements == 9
-    assert [words.split(":")[0] for words in found.next_steps] == [
+    disagreements_page = list_disagreements_page(study, "main", LEAD, ALL)
+    assert disagreements_page.undecided_agreements == 9
+    assert [words.split(":")[0] for words in disagreements_page.next_steps] == [
         "The lead must record 9 answers on which all raters agree.",
         "The step 'kept by raters' of the funnel uses this round",
         "The round 'phrases' waits for this one",
@@ -308,11 +308,11 @@ def test_a_settled_list_shows_the_next_steps(study: Study) -> None:
 def test_the_number_of_undecided_agreements_equals_the_decisions_they_give(study: Study) -> None:
     with open_coding(study) as coding:
         settle_item(coding, "main", "rater-1", ITEMS[0], None, "keep", "discussion", "")
-        wanted = build_agreed_act(coding.state, "main", "lead")
-        assert wanted is not None
-        assert count_undecided_agreements(coding.state, "main") == len(wanted.payload["decisions"]) == 9
+        agreed_act = build_agreed_act(coding.state, "main", "lead")
+        assert agreed_act is not None
+        assert count_undecided_agreements(coding.state, "main") == len(agreed_act.payload["decisions"]) == 9
         assert is_settled_round(coding.state, "main") is False
-        assert [found.decision is not None for found in list_disagreements(coding.state, "main")] == [
+        assert [disagreement.decision is not None for disagreement in list_disagreements(coding.state, "main")] == [
             True,
             False,
             False,
@@ -355,7 +355,7 @@ def test_the_tie_breaker_sees_answers_but_nothing_about_their_raters(study: Stud
     tie = build_tie(study, "main", "tie-breaker")
     assert tie is not None
     assert (tie.item, tie.done, tie.total) == (ITEMS[0], 0, 3)
-    assert {one.label for one in tie.question.opinions} == {"keep", "exclude: crash"}
+    assert {opinion.label for opinion in tie.question.opinions} == {"keep", "exclude: crash"}
     told = all_words(tie) + all_words(list_ties(study, "main", "tie-breaker"))
     assert not [word for word in ("rater-", "telling", MEMO, 'unsure": true') if word in told]
     for stranger in ("rater-1", "lead"):
@@ -377,9 +377,9 @@ def test_a_tie_breaker_answers_each_case_once_and_gets_the_next(study: Study) ->
     assert tie.item == ITEMS[2]
     settle(study, FIRST, ITEMS[2], "keep")
     assert build_tie(study, "main", "tie-breaker") is None
-    found = list_ties(study, "main", "tie-breaker")
-    assert (found.done, found.is_settled) == (3, False)
-    assert [row.answer for row in found.rows] == ["keep", "keep", ""]
+    ties = list_ties(study, "main", "tie-breaker")
+    assert (ties.done, ties.is_settled) == (3, False)
+    assert [row.answer for row in ties.rows] == ["keep", "keep", ""]
 
 
 def test_an_answer_of_a_deciding_tie_breaker_settles_the_case(tmp_path: Path) -> None:

@@ -169,9 +169,9 @@ def test_a_ratings_file_equals_the_export_and_its_first_view_needs_a_confirmatio
         assert "rater-2" not in own
         assert find_view_consent(coding, "pilot", "rater-1") is None
         before = coding.state.head
-        told = find_view_consent(coding, "pilot", "lead")
-        assert told is not None
-        assert told.is_open
+        view_consent = find_view_consent(coding, "pilot", "lead")
+        assert view_consent is not None
+        assert view_consent.is_open
         assert coding.state.head == before
         record_consented_view(coding, "pilot", "lead")
         record_consented_view(coding, "pilot", "lead")

@@ -86,7 +86,7 @@ def test_a_round_closes_without_the_turns_of_withdrawn_participants(tmp_path: Pa
     with interviews_of(study) as interviews:
         withdraw(interviews, "P2")
         place = count_round_progress(interviews.coding, interviews, ROUND, "rater-2")
-        assert [(one.interview, one.total) for one in place.transcripts] == [("P1", 2)]
+        assert [(transcript.interview, transcript.total) for transcript in place.transcripts] == [("P1", 2)]
     with open_coding(study) as coding:
         for rater in ("rater-1", "rater-2"):
             for item in (DATA, ILLEGAL):
@@ -99,14 +99,14 @@ def test_a_round_closes_without_the_turns_of_withdrawn_participants(tmp_path: Pa
 
 def test_agreed_codes_are_decided_with_the_passages_of_both_raters(settled: Study) -> None:
     with interviews_of(settled) as interviews:
-        found = read_coded_passages(interviews)
-    assert [(one.item, one.code, one.words, one.raters) for one in found.passages if one.item == DATA] == [
+        coded_passages = read_coded_passages(interviews)
+    assert [(one.item, one.code, one.words, one.raters) for one in coded_passages.passages if one.item == DATA] == [
         (DATA, "practice/data", "First I look at the data, then ", ("rater-1", "rater-2")),
         (DATA, "practice/design", "the model is designed and trained.", ("rater-1", "rater-2")),
     ]
-    first = found.passages[0]
+    first = coded_passages.passages[0]
     assert (first.participant, first.question, first.memo, first.how) == ("P1", "stages", "again", "agreement")
-    assert (found.turns, found.unsettled, found.interviews) == (2, 0, ("P1",))
+    assert (coded_passages.turns, coded_passages.unsettled, coded_passages.interviews) == (2, 0, ("P1",))
 
 
 def test_a_decided_passage_names_its_raters_and_fields(settled: Study) -> None:
@@ -127,10 +127,10 @@ def test_differing_codes_are_a_disagreement_and_are_not_counted_until_settled(st
         assert list_differing(coding.state, ROUND) == {(ILLEGAL, "themes")}
     settle_agreed(study, ROUND, None)
     with interviews_of(study) as interviews:
-        found = read_coded_passages(interviews)
+        coded_passages = read_coded_passages(interviews)
         themes = read_themes(interviews)
-    assert {one.item for one in found.passages} == {DATA}
-    assert (found.turns, found.unsettled) == (1, 1)
+    assert {passage.item for passage in coded_passages.passages} == {DATA}
+    assert (coded_passages.turns, coded_passages.unsettled) == (1, 1)
     assert (themes.unused, themes.undecided) == (
         (),
         ("legitimacy › shapes that do not match", "legitimacy › indicator"),
@@ -197,7 +197,7 @@ def test_in_vivo_codes_are_not_counted_until_the_lead_adopts_them(settled: Study
         )
         (adopted,) = list_in_vivo_passages(interviews, ROUND)
         assert adopted.name == "legitimacy › a threshold of one's own"
-        assert adopted.passage.code in {one.code for one in read_coded_passages(interviews).passages}
+        assert adopted.passage.code in {passage.code for passage in read_coded_passages(interviews).passages}
         head = interviews.coding.state.head
         adopt(interviews.coding, *place, adopted.passage.code)
         assert interviews.coding.state.head == head, "adopted already"
@@ -244,9 +244,9 @@ def test_undoing_the_addition_of_a_code_uncounts_passages_adopted_as_it(study: S
         adopt(interviews.coding, ROUND, DATA, 0, 5, NewCode("order", "practice"))
         assert {one.code for one in read_themes(interviews).quotations} == {"practice/data", "practice/order"}
         change_codebook(interviews.coding, "codebook.undo", {"version": 2})
-        found = read_themes(interviews)
-        assert ({one.code for one in found.quotations}, found.uncoded, found.in_vivo) == ({"practice/data"}, 1, 0)
-        assert "1 passage without a code" in " ".join(themes_table(found).notes)
+        themes = read_themes(interviews)
+        assert ({one.code for one in themes.quotations}, themes.uncoded, themes.in_vivo) == ({"practice/data"}, 1, 0)
+        assert "1 passage without a code" in " ".join(themes_table(themes).notes)
         (words,) = list_in_vivo_passages(interviews, ROUND)
         assert words.name == "", "it can be adopted as another"
         line = build_interview_line(interviews, "P1", leads=True).steps[-1].words
@@ -267,7 +267,7 @@ def test_a_split_rule_uses_the_other_codes_of_the_turn(study: Study) -> None:
     split = split_of_design(facet="themes", answer="practice/data", part="practice/with-data")
     change_codebook(study, "codebook.split", split)
     with interviews_of(study) as interviews:
-        found = {(one.item, one.code): one.raters for one in read_coded_passages(interviews).passages}
+        found = {(passage.item, passage.code): passage.raters for passage in read_coded_passages(interviews).passages}
         (latest,) = [interviews.coding.state.history.latest.version]
         agreed = {code for code, _, _ in compute_agreement_by_code(interviews, ROUND, version=latest).codes}
     assert found == {
@@ -297,7 +297,7 @@ def test_a_split_rule_that_matches_no_turn_is_refused(study: Study, rule: dict[s
 def test_passages_are_read_under_the_latest_codebook(settled: Study) -> None:
     change_codebook(settled, "codebook.merge", {"codes": ["shapes"], "into": "indicator"})
     with interviews_of(settled) as interviews:
-        assert {one.code for one in read_coded_passages(interviews).passages if one.item == ILLEGAL} == {
+        assert {passage.code for passage in read_coded_passages(interviews).passages if passage.item == ILLEGAL} == {
             "indicator",
             "",
         }
@@ -347,13 +347,13 @@ def test_an_unsettled_disagreement_of_a_later_round_replaces_an_earlier_decision
     with interviews_of(again) as interviews:
         for rounds in ((), (ROUND, "again"), ("again", ROUND)):
             found = read_coded_passages(interviews, rounds)
-            assert {one.item for one in found.passages} == {DATA}, rounds
+            assert {passage.item for passage in found.passages} == {DATA}, rounds
             assert (found.turns, found.unsettled) == (1, 1), rounds
         assert read_coded_passages(interviews, [ROUND]).unsettled == 0
         assert read_themes(interviews).unsettled == 1
         settle_item(interviews.coding, "again", "lead", ILLEGAL, "themes", [], "discussion", "nothing of it")
         found = read_coded_passages(interviews)
-        assert ({one.item for one in found.passages}, found.turns, found.unsettled) == ({DATA}, 2, 0)
+        assert ({passage.item for passage in found.passages}, found.turns, found.unsettled) == ({DATA}, 2, 0)
 
 
 def test_of_two_rounds_the_last_closed_counts(study: Study) -> None:
@@ -366,7 +366,7 @@ def test_of_two_rounds_the_last_closed_counts(study: Study) -> None:
         close_by_name(both, name, None)
         settle_agreed(both, name, None)
     with interviews_of(both) as interviews:
-        assert [one.code for one in read_coded_passages(interviews).passages] == ["indicator"]
+        assert [passage.code for passage in read_coded_passages(interviews).passages] == ["indicator"]
 
 
 def test_turns_of_declining_participants_are_not_left_to_settle(study: Study) -> None:
@@ -427,8 +427,8 @@ def test_a_quotation_names_only_raters_who_gave_its_code(study: Study) -> None:
     both = [stretch(0, 27, "practice/data"), stretch(0, 27, "shapes")]
     settle_item(study, ROUND, "lead", DATA, "themes", both, "discussion", "both hold")
     with interviews_of(study) as interviews:
-        found = {one.code: one.raters for one in read_coded_passages(interviews).passages}
-        assert {one.raters for one in read_themes(interviews).quotations} == {1}
+        found = {passage.code: passage.raters for passage in read_coded_passages(interviews).passages}
+        assert {quotation.raters for quotation in read_themes(interviews).quotations} == {1}
     assert found == {"practice/data": ("rater-1",), "shapes": ("rater-2",)}
 
 

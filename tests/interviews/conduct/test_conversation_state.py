@@ -111,7 +111,7 @@ def test_a_late_entry_keeps_the_time_at_which_it_was_made(held: Held) -> None:
     held.note(310, "written with a line")
     held.note(20, "written without a line")
     held.clock(100, "pause")
-    assert [(one.text, one.at) for one in held.told.notes] == [
+    assert [(note.text, note.at) for note in held.told.notes] == [
         ("written without a line", 20),
         ("written with a line", 310),
     ]
@@ -151,10 +151,10 @@ def test_the_protocol_shows_times_and_authors_even_without_a_clock(held: Held) -
     assert "- Consent: accepted, version 1, spoken, " in shown
     assert "*skipped, 1:05, lead*" in shown
     assert "(0:00, second)" in shown
-    told = build_protocol_json(held.written)
-    line = next(one for part in told["sections"] for one in part["questions"] if one["question"] == "stages")
+    protocol_json = build_protocol_json(held.written)
+    line = next(one for part in protocol_json["sections"] for one in part["questions"] if one["question"] == "stages")
     assert line["marked"] == {"by": "lead", "at": 65.0}
-    assert told["talked"] == sum(one["used"] for one in told["sections"]) == 100
+    assert protocol_json["talked"] == sum(one["used"] for one in protocol_json["sections"]) == 100
 
 
 def test_an_interview_is_dated_by_its_start_even_if_entered_late(held: Held) -> None:
@@ -169,7 +169,7 @@ def test_entries_are_not_dated_before_the_plan_or_in_the_future(held: Held) -> N
     held.clock(0, "start")
     held.note(10**9, "a clock that goes wrong")
     held.note(-(10**9), "another")
-    assert [(one.text, one.at) for one in held.told.notes] == [("another", 0), ("a clock that goes wrong", 36_000)]
+    assert [(note.text, note.at) for note in held.told.notes] == [("another", 0), ("a clock that goes wrong", 36_000)]
 
 
 def test_a_synthetic_interview_keeps_its_given_times(held: Held) -> None:
@@ -186,7 +186,7 @@ def test_a_note_with_a_repeated_key_is_recorded_once(held: Held) -> None:
     assert held.note(5, "data first", key="k1") == held.note(5, "data first", key="k1") == "k1"
     held.clock(6, "start")  # what a repetition would be stamped with has changed meanwhile
     assert held.note(500, "data first", key="k1") == "k1"
-    assert [one.text for one in held.told.notes] == ["data first"]
+    assert [note.text for note in held.told.notes] == ["data first"]
     with pytest.raises(StateError, match="used for something else"):
         held.note(5, "another", key="k1")
     with pytest.raises(StateError, match="used for something else"):
@@ -199,7 +199,7 @@ def test_amending_a_note_keeps_its_earlier_versions(held: Held) -> None:
     held.note(12, "data comes first", amends=first)
     (note,) = held.told.notes
     assert (note.text, note.at, note.amended) == ("data comes first", 0, True)
-    assert [one.text for one in note.versions] == ["data frist", "data first", "data comes first"]
+    assert [version.text for version in note.versions] == ["data frist", "data first", "data comes first"]
     with pytest.raises(StateError, match="by lead"):
         held.note(20, "mine", amends=first, who="second")
     with pytest.raises(InputError, match="stays with its question"):
@@ -209,7 +209,7 @@ def test_amending_a_note_keeps_its_earlier_versions(held: Held) -> None:
     held.note(30, "", amends=first)
     assert held.told.notes_on("stages") == []
     assert len(held.told.notes[0].versions) == 4
-    assert len([one for one in held.interviews.file.read_entries(about="P1") if one.kind == "note"]) == 4
+    assert len([entry for entry in held.interviews.file.read_entries(about="P1") if entry.kind == "note"]) == 4
 
 
 def test_the_last_tick_of_an_item_counts_and_other_items_can_be_added(held: Held) -> None:
@@ -224,7 +224,7 @@ def test_the_last_tick_of_an_item_counts_and_other_items_can_be_added(held: Held
         ("", "who maintains it", "second"),
     ]
     line = next(one for one in held.written.lines() if one.question.id == "factors")
-    assert [one.label for one in line.ticks] == ["Size of the data", "who maintains it"]
+    assert [tick.label for tick in line.ticks] == ["Size of the data", "who maintains it"]
     for wrong in ({"item": "none"}, {}, {"item": "data", "other": "both"}, {"other": "x" * 301}):
         with pytest.raises(InputError):
             tick_item(room, "P1", held.at(6), "factors", **wrong)
@@ -239,10 +239,10 @@ def test_a_question_is_asked_skipped_added_or_not_reached(held: Held) -> None:
     mark_question(room, "P1", held.at(5), "illegal", "skipped")
     mark_question(room, "P1", held.at(6), "illegal", "skipped", on=False)
     take_note(room, "P1", held.at(7), "And on a small machine?", "stages", follow_up=True)
-    states = {one.question.id: one.state for one in held.written.lines()}
+    states = {line.question.id: line.state for line in held.written.lines()}
     assert states == {"stages": "asked", "factors": "skipped", "illegal": "not reached"}
     assert held.written.added == 1
-    assert [one.follow_up for one in held.told.notes_on("stages")] == [False, True]
+    assert [note.follow_up for note in held.told.notes_on("stages")] == [False, True]
     with pytest.raises(InputError, match="cannot be marked"):
         mark_question(room, "P1", held.at(8), "stages", "forgotten")
 
@@ -299,14 +299,14 @@ def test_changes_since_an_entry_include_those_of_other_interviewers(held: Held) 
 
 def test_a_guide_has_a_stop_for_each_opening_and_question(held: Held) -> None:
     stops = list_stops(held.interviews.guide("guide"))
-    assert [(one.title, one.says) for one in stops] == [
+    assert [(stop.title, stop.says) for stop in stops] == [
         ("Welcome", True),
         ("Which stages does your work have?", True),
         ("Which factors do you weigh?", False),
         ("When do you call a model illegal?", True),
         ("Thanks", True),
     ]
-    assert [one.number for one in stops] == list(range(5))
+    assert [stop.number for stop in stops] == list(range(5))
 
 
 def test_the_markdown_protocol_escapes_markup_in_notes(held: Held) -> None:
@@ -321,6 +321,6 @@ def test_the_markdown_protocol_escapes_markup_in_notes(held: Held) -> None:
     page = MarkdownIt("commonmark").enable("table").render(text)
     assert "# &lt;b&gt;not&lt;/b&gt; *bold* [link](x)<br />\n1. one | two<br />\n- three" in page
     assert "<td>Practice</td>" in page
-    told = build_protocol_json(held.written)
-    assert told["sections"][1]["questions"][0]["notes"][0]["at"] == 61
-    assert (told["status"], told["people"]) == ("held", ["lead", "second"])
+    protocol_json = build_protocol_json(held.written)
+    assert protocol_json["sections"][1]["questions"][0]["notes"][0]["at"] == 61
+    assert (protocol_json["status"], protocol_json["people"]) == ("held", ["lead", "second"])

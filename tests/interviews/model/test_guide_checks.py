@@ -77,14 +77,14 @@ def test_a_serious_problem_prevents_use_of_a_guide(change: tuple[str, str], wher
 @pytest.mark.parametrize(("change", "where", "said"), ODD.values(), ids=ODD)
 def test_a_warning_does_not_prevent_use_of_a_guide(change: tuple[str, str], where: str, said: str) -> None:
     problems = found(change)
-    assert [one.where for one in problems if said in one.words] == [where]
-    assert not any(one.grave for one in problems if said in one.words)
+    assert [problem.where for problem in problems if said in problem.words] == [where]
+    assert not any(problem.grave for problem in problems if said in problem.words)
 
 
 def test_a_section_without_minutes_gives_a_warning() -> None:
     problems = found((" minutes=5}", "}"))
     assert Problem("section practice", "it has no time: add minutes=5, or what it takes", grave=False) in problems
-    assert [one.where for one in problems if one.grave] == ["guide"]
+    assert [problem.where for problem in problems if problem.grave] == ["guide"]
 
 
 def test_a_misplaced_opening_or_closing_is_reported() -> None:
@@ -98,7 +98,7 @@ def test_a_misplaced_opening_or_closing_is_reported() -> None:
 
 def test_a_guide_without_questions_and_an_empty_section_are_reported() -> None:
     empty = parse_guide("+++\nminutes = 1\n+++\n# A {#a minutes=1}\n", "guide")
-    said = [one.words.split(":")[0] for one in find_problems(empty)]
+    said = [problem.words.split(":")[0] for problem in find_problems(empty)]
     assert "it has no questions" in said
     assert "it is empty" in said
 

@@ -85,19 +85,19 @@ HOSTILE = st.lists(
 @settings(max_examples=100, deadline=None)
 def test_any_text_is_parsed_or_refused_in_one_sentence(text: str) -> None:
     try:
-        found = parse_guide(text, "guide")
+        guide = parse_guide(text, "guide")
     except InputError as error:
         assert re.match(r"guide\.md(, line \d+)?", str(error))
         assert "\n" not in str(error)
         assert "\x1b" not in str(error)
     else:
-        assert parse_guide(guide_text(found), "guide") == found
+        assert parse_guide(guide_text(guide), "guide") == guide
 
 
 def test_all_parts_of_a_guide_are_parsed() -> None:
     guide = parse_guide(SMALL, "guide")
     assert (guide.title, guide.minutes, guide.agreement) == ("How developers judge models", 10, "agreement.md")
-    assert [(one.id, one.minutes, one.part) for one in guide.sections] == [
+    assert [(section.id, section.minutes, section.part) for section in guide.sections] == [
         ("welcome", 1, "opening"), ("practice", 5, ""), ("legitimacy", 3, ""), ("thanks", 1, "closing"),
     ]  # fmt: skip
     assert (guide.opening, guide.closing) == ("Thank you for your time.", "Thank you: this helps.")
@@ -131,7 +131,7 @@ def test_a_heading_can_be_indented_as_in_markdown() -> None:
     text = f"{ONE}    # to be said\n   ## Why? {{#why}}\n"
     (section,) = parse_guide(text, "guide").sections
     assert section.script == "    # to be said"
-    assert [one.id for one in section.questions] == ["why"]
+    assert [question.id for question in section.questions] == ["why"]
 
 
 def test_line_numbers_in_errors_match_those_of_an_editor() -> None:

@@ -60,8 +60,8 @@ TALK: list[tuple[str, str]] = [
 
 def test_rephrased_questions_are_matched_and_small_talk_is_not() -> None:
     found = {
-        one.turn: one.question
-        for one in match_questions([(place, words) for place, (_, words) in enumerate(TALK)], GUIDE)
+        question.turn: question.question
+        for question in match_questions([(place, words) for place, (_, words) in enumerate(TALK)], GUIDE)
     }
     planted = {place: question for place, (question, _) in enumerate(TALK) if question}
     right = sum(planted.get(turn) == question for turn, question in found.items())
@@ -75,7 +75,7 @@ def test_manual_matches_are_kept_and_others_are_fitted_around_them() -> None:
         (1, "And the factors you weigh?"),
         (2, "So?"),
     ]
-    assert [one.question for one in match_questions(turns, GUIDE)] == ["stages", "factors"]
+    assert [question.question for question in match_questions(turns, GUIDE)] == ["stages", "factors"]
     assert [(one.turn, one.question) for one in match_questions(turns, GUIDE, {0: ""})] == [(1, "factors")]
     assert [(one.turn, one.question) for one in match_questions(turns, GUIDE, {1: ""})] == [(0, "stages")]
     assert match_questions(turns, GUIDE, {0: "duties", 1: ""}) == []
@@ -87,7 +87,7 @@ def test_a_repeated_question_is_matched_again() -> None:
         (3, "Which stages does the development of a model go through?"),
         (7, "So again, when would you call a model illegitimate?"),
     ]
-    assert [(one.turn, one.question) for one in match_questions(turns, GUIDE)] == [
+    assert [(question.turn, question.question) for question in match_questions(turns, GUIDE)] == [
         (0, "illegal"),
         (3, "stages"),
         (7, "illegal"),
@@ -101,7 +101,7 @@ def test_the_order_of_the_guide_decides_between_similar_questions() -> None:
         "x",
     )
     alike, between = "What could the tools improve?", "Where is the time lost?"
-    assert [one.question for one in match_questions([(0, alike), (2, between), (4, alike)], guide)] == [
+    assert [question.question for question in match_questions([(0, alike), (2, between), (4, alike)], guide)] == [
         "first",
         "between",
         "second",
@@ -117,12 +117,12 @@ def test_text_without_spaces_is_compared_by_character_pairs() -> None:
         "## 什么时候模型不合法? {#illegal}\n## 你给什么建议? {#advice}\n",
         "x",
     )
-    assert [one.question for one in match_questions([(0, "你认为什么时候模型不合法?")], guide)] == ["illegal"]
+    assert [question.question for question in match_questions([(0, "你认为什么时候模型不合法?")], guide)] == ["illegal"]
 
 
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.text(max_size=60), max_size=12))
 def test_each_turn_matches_at_most_one_guide_question(said: list[str]) -> None:
-    found = match_questions(list(enumerate(said)), GUIDE)
-    assert len({one.turn for one in found}) == len(found)
-    assert all(GUIDE.question(one.question) is not None and 0 <= one.score <= 1.0001 for one in found)
+    questions = match_questions(list(enumerate(said)), GUIDE)
+    assert len({question.turn for question in questions}) == len(questions)
+    assert all(GUIDE.question(one.question) is not None and 0 <= one.score <= 1.0001 for one in questions)

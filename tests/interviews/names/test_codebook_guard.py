@@ -158,7 +158,7 @@ def test_a_code_id_with_a_name_is_reported_until_another_code_replaces_it(
     change_codebook(study, "codebook.add", {"id": old, "facet": "themes", "parent": parent, "name": "harmless"})
     change_codebook(study, "codebook.merge", {"codes": [before], "into": old})
     with open_interviews(with_names(study)) as interviews:
-        assert old in {one.code for one in read_themes(interviews).quotations}
+        assert old in {quotation.code for quotation in read_themes(interviews).quotations}
         told = [(one.kind, one.where) for one in find_remaining_names(interviews) if one.kind in ("code", "id")]
         assert told == [("id", "the id of a code of the facet 'themes'")]
         with pytest.raises(StateError, match=r"merge the code into a new one \(`quaestor codebook merge`\)") as why:
@@ -168,10 +168,10 @@ def test_a_code_id_with_a_name_is_reported_until_another_code_replaces_it(
     change_codebook(study, "codebook.merge", {"codes": [old], "into": new})
     with open_interviews(open_study(study.root)) as interviews:
         refuse_names_in(interviews)
-        found = read_themes(interviews)
-        written = write_themes(interviews, found, tmp_path / "out")
-        assert new in {one.code for one in found.quotations}
-        assert old not in str(found) + str(build_interview_tables(found))
+        themes = read_themes(interviews)
+        written = write_themes(interviews, themes, tmp_path / "out")
+        assert new in {quotation.code for quotation in themes.quotations}
+        assert old not in str(themes) + str(build_interview_tables(themes))
         assert written
     assert not [path for path in (tmp_path / "out").rglob("*.*") if old.encode() in path.read_bytes()]
 
@@ -181,10 +181,10 @@ def test_a_code_that_replaces_another_keeps_its_fields_and_reference_item(study:
         change_codebook(study, "codebook.add", {"id": new, "facet": "themes", "parent": parent, "name": new})
         change_codebook(study, "codebook.merge", {"codes": [old], "into": new})
     with open_interviews(study) as interviews:
-        found = read_themes(interviews)
-    (sign,) = (one for one in found.codes if one.id == "sign")
+        themes = read_themes(interviews)
+    (sign,) = (code for code in themes.codes if code.id == "sign")
     assert sign.fields == ("what", "threshold")
-    tallies = {one.key: one for one in found.references[0].items}
+    tallies = {item.key: item for item in themes.references[0].items}
     assert (tallies["data"].named, tallies["data"].codes) == (("P1",), ("size",))
     assert (tallies["other"].named, tallies["other"].codes) == (("P1",), ("other-factor",))
     assert tallies["time"].named == ()

@@ -76,7 +76,7 @@ def words(room: Interviews, name: str) -> str:
 
 
 def test_participants_are_known_by_contact_details_and_speaker_labels(room: Interviews) -> None:
-    told = {one.shown: one.forms for one in list_names(room) if one.kind == "person"}
+    told = {name.shown: name.forms for name in list_names(room) if name.kind == "person"}
     assert told == {"[person 1]": ("Wexla Brimm",), "P1": ("Zanthor Quellix",)}
     set_contact(room, "P1", Contact())
     assert [(one.shown, one.participant) for one in list_all_names(room) if one.derived] == [("P1", "P1")], (
@@ -94,11 +94,11 @@ def test_confirming_all_replaces_all_sure_matches(room: Interviews) -> None:
         "At [organisation A] I, P1, ask [person 1]. [person 1]'s team decides. Write to P1.\nThat is me."
     )
     assert words(room, "P2").endswith("🙂 As P1 of [organisation A] said: when Zanthr marks it. Mark it.")
-    assert [(one.words, one.sure) for one in list_proposals(room)] == [("Zanthr", False)]
+    assert [(proposal.words, proposal.sure) for proposal in list_proposals(room)] == [("Zanthr", False)]
     assert answer_all_places(room, True, doubtful=True) == 1
     assert not any(name in words(room, "P1") + words(room, "P2") for name in TELLING)
-    entries = [one for one in room.file.read_entries(about="P1") if one.kind == "replace"]
-    assert {one.actor for one in entries} == {"lead"}
+    entries = [entry for entry in room.file.read_entries(about="P1") if entry.kind == "replace"]
+    assert {entry.actor for entry in entries} == {"lead"}
 
 
 def test_matches_are_confirmed_or_refused_one_by_one(room: Interviews) -> None:
@@ -107,11 +107,11 @@ def test_matches_are_confirmed_or_refused_one_by_one(room: Interviews) -> None:
     assert answer_places(room, [first.place], True) == 1
     assert answer_places(room, [second.place], False) == 1
     assert second.words == "Obviax GmbH"
-    left = [one.words for one in list_proposals(room, "P1")]
+    left = [proposal.words for proposal in list_proposals(room, "P1")]
     assert not [one for one in left if "Obviax" in one], "what is shorter within it is refused with it"
     add_name(room, "person", ["Somebody Else"])
-    assert second.place in [one.place for one in list_proposals(room, state=REFUSED)]
-    assert second.place not in [one.place for one in list_proposals(room)]
+    assert second.place in [proposal.place for proposal in list_proposals(room, state=REFUSED)]
+    assert second.place not in [proposal.place for proposal in list_proposals(room)]
     assert answer_places(room, [first.place], False) == 1, "what was replaced can be taken back"
     assert "Hello Zanthor" in words(room, "P1")
     assert answer_places(room, [first.place], True) == 1
@@ -122,14 +122,14 @@ def test_matches_are_confirmed_or_refused_one_by_one(room: Interviews) -> None:
 
 
 def test_a_match_refused_for_one_name_is_proposed_for_another(room: Interviews) -> None:
-    place = next(one.place for one in list_proposals(room, "P1") if one.words == "Wexla Brimm")
+    place = next(proposal.place for proposal in list_proposals(room, "P1") if proposal.words == "Wexla Brimm")
     answer_places(room, [place], False)
-    made = add_name(room, "other", ["Wexla Brimm's team", "Brimm"], "[a team]")
-    assert [(one.words, one.name) for one in list_proposals(room, "P1", "[a team]")] == [("Brimm", made.id)]
+    name = add_name(room, "other", ["Wexla Brimm's team", "Brimm"], "[a team]")
+    assert [(one.words, one.name) for one in list_proposals(room, "P1", "[a team]")] == [("Brimm", name.id)]
     remove_name(room, "[person 1]")
     again = add_name(room, "person", ["Wexla Brimm"])
     assert again.id != "person-1", "which was refused at that place"
-    assert [one.place for one in list_proposals(room, "P1", again.id)][:1] == [place]
+    assert [proposal.place for proposal in list_proposals(room, "P1", again.id)][:1] == [place]
     assert answer_places(room, [place], True) == 1
     assert f"ask {again.shown}." in words(room, "P1")
 
@@ -137,10 +137,10 @@ def test_a_match_refused_for_one_name_is_proposed_for_another(room: Interviews) 
 def test_a_match_of_two_people_needs_a_decision(room: Interviews) -> None:
     add_name(room, "person", ["Wexla Grelvan"], participant="P2")
     add_name(room, "person", ["Wexla P Grelvan"], participant="P2")
-    assert [one.words for one in list_proposals(room, "P1")].count("Wexla Brimm") == 1, (
+    assert [proposal.words for proposal in list_proposals(room, "P1")].count("Wexla Brimm") == 1, (
         "which only one of them is called"
     )
-    either = [one for one in list_proposals(room, "P1") if one.words == "Wexla"]
+    either = [proposal for proposal in list_proposals(room, "P1") if proposal.words == "Wexla"]
     assert [(one.shown, one.sure, one.why) for one in either] == [
         ("[person 1]", True, "also the name of P2"),
         ("P2", True, "also the name of [person 1]"),
@@ -149,7 +149,7 @@ def test_a_match_of_two_people_needs_a_decision(room: Interviews) -> None:
     assert (first, second) == (f"{either[0].at}=person-1", f"{either[0].at}=person-2")
     places = count_progress(room, "P1").found
     answer_all_places(room, True, doubtful=True)
-    assert [one.place for one in list_proposals(room)] == [first, second], "nobody has said which"
+    assert [proposal.place for proposal in list_proposals(room)] == [first, second], "nobody has said which"
     assert count_progress(room, "P1").open == 1
     assert count_progress(room, "P1").found == places, "each place counts once"
     assert [(one.kind, one.shown) for one in find_remaining_names(room)] == [("transcript", "[person 1] or P2")]
@@ -160,7 +160,7 @@ def test_a_match_of_two_people_needs_a_decision(room: Interviews) -> None:
     shown = read_transcript_as(room, "P1", "rater-1").turns[1].text
     assert "[person 1] or P2's team decides" in shown
     answer_places(room, [first], False)
-    (left,) = [one for one in list_proposals(room) if one.words == "Wexla"]
+    (left,) = [proposal for proposal in list_proposals(room) if proposal.words == "Wexla"]
     assert (left.shown, left.why, left.place) == ("P2", "as it is known", either[0].at), "the other one comes up"
     answer_places(room, [left.place], True)
     assert "P2's team decides" in words(room, "P1")
@@ -169,20 +169,20 @@ def test_a_match_of_two_people_needs_a_decision(room: Interviews) -> None:
 
 def test_confirming_a_shared_match_for_one_person_closes_it_for_the_other(room: Interviews) -> None:
     add_name(room, "person", ["Wexla Grelvan"], "[person 9]")
-    _, second = (one.place for one in list_proposals(room, "P1") if one.words == "Wexla")
+    _, second = (proposal.place for proposal in list_proposals(room, "P1") if proposal.words == "Wexla")
     assert answer_places(room, [second], True) == 1
     assert "[person 9]'s team" in words(room, "P1")
-    assert not [one for one in list_proposals(room, "P1") if one.words == "Wexla"]
+    assert not [proposal for proposal in list_proposals(room, "P1") if proposal.words == "Wexla"]
     at = second.partition("=")[0]
     answer_places(room, [at], False)
-    (again,) = [one for one in list_proposals(room, "P1") if one.words == "Wexla"]
+    (again,) = [proposal for proposal in list_proposals(room, "P1") if proposal.words == "Wexla"]
     assert (again.shown, again.place) == ("[person 1]", at)
-    (taken,) = [one.place for one in list_proposals(room, "P1", state=REFUSED)]
+    (taken,) = [proposal.place for proposal in list_proposals(room, "P1", state=REFUSED)]
     assert answer_places(room, [taken], True) == 1
     assert "[person 9]'s team" in words(room, "P1"), "and not the one that is open there"
     answer_places(room, [at], False)
     assert answer_all_places(room, False, name="[person 1]") > 0
-    assert [one.shown for one in list_proposals(room, "P1", state=REFUSED) if one.words == "Wexla"] == [
+    assert [proposal.shown for proposal in list_proposals(room, "P1", state=REFUSED) if proposal.words == "Wexla"] == [
         "[person 9]", "[person 1]",
     ]  # fmt: skip
 
@@ -237,9 +237,9 @@ def test_speaker_labels_equal_to_replacements_do_not_block_publication(tmp_path:
 
 def test_a_name_added_later_is_searched_for_and_a_longer_match_replaces_a_shorter(room: Interviews) -> None:
     answer_all_places(room, True)
-    made = add_name(room, "other", ["ask Wexla Brimm"], "[two of them]")
+    name = add_name(room, "other", ["ask Wexla Brimm"], "[two of them]")
     places = list_proposals(room, name="[two of them]")
-    assert [(one.words, one.name) for one in places] == [("ask Wexla Brimm", made.id)]
+    assert [(place.words, place.name) for place in places] == [("ask Wexla Brimm", name.id)]
     answer_places(room, [places[0].place], True)
     assert "I, P1, [two of them]. [person 1]'s team" in words(room, "P1")
     assert list_proposals(room, "P1") == []
@@ -270,7 +270,7 @@ def test_names_with_signs_are_found_replaced_and_block_publication(tmp_path: Pat
         for form in ("AT&T", "Ernst & Young", "Hollerith & Daughters"):
             add_name(room, "organisation", [form])
         add_name(room, "product", ["C#"])
-        assert [one.shown for one in find_remaining_names(room)] == [
+        assert [remaining_name.shown for remaining_name in find_remaining_names(room)] == [
             "[organisation A]", "[organisation B]", "[organisation C]", "[product A]"
         ]  # fmt: skip
         answer_all_places(room, True)
@@ -301,7 +301,7 @@ def test_a_speaking_colleague_is_a_known_name_whose_turns_are_kept(tmp_path: Pat
         answer_places(room, [place.place], True)
         assert add_name(room, "person", ["Anybody New"]).shown == "[person 2]"
         withdraw(room, talk.participant)
-        assert [one.shown for one in list_all_names(room)] == ["[person 2]"], (
+        assert [all_name.shown for all_name in list_all_names(room)] == ["[person 2]"], (
             "who was named by one alone goes with them"
         )
 
@@ -317,7 +317,7 @@ def test_swapping_voices_reopens_replaced_names(tmp_path: Path) -> None:
         assert find_remaining_names(room) == []
         set_speaker(room, "P1", "Zanthor", "participant")
         set_speaker(room, "P1", "Wexla", "interviewer")
-        assert [(one.words, one.shown) for one in list_proposals(room)] == [
+        assert [(proposal.words, proposal.shown) for proposal in list_proposals(room)] == [
             ("Wexla", "[interviewer]"), ("Zanthor", "P1"), ("Wexla", "[interviewer]"),
         ]  # fmt: skip
         assert list_proposals(room, state=CONFIRMED) == []
@@ -330,7 +330,7 @@ def test_swapping_voices_reopens_replaced_names(tmp_path: Path) -> None:
 
 def test_the_names_step_is_done_when_all_matches_are_answered_and_the_transcript_was_read(room: Interviews) -> None:
     def step(name: str) -> tuple[str, str]:
-        found = next(one for one in build_interview_line(room, name, leads=True).steps if one.name == "Names")
+        found = next(step for step in build_interview_line(room, name, leads=True).steps if step.name == "Names")
         return found.state, found.words
 
     assert step("P2")[1] == "3 places to check"
@@ -440,8 +440,8 @@ def test_publication_is_refused_while_a_known_name_remains(tmp_path: Path) -> No
     assert not (folder / "published" / "report").exists()
     with open_interviews(study) as room:
         answer_all_places(room, True, doubtful=True)
-        made = make_items(room)
-    if made.added:
+        items = make_items(room)
+    if items.added:
         ingest_source(open_study(folder), SOURCE)
     build_report(open_study(folder), lambda _: None, with_audit=False)
     backup = back_up_study(open_study(folder), folder / "kept.backup")

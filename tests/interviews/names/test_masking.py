@@ -58,12 +58,12 @@ def study(made: Study, tmp_path: Path) -> Study:
 def page(room: Interviews, rater: str = "rater-1") -> tuple[CodedTurn, int]:
     """The turn of the participant as a rater has it on the page, and what tells its words later."""
     sheet = build_coding_sheet(room.coding, room, ROUND, rater, "P1", page=1)
-    return [turn for one in sheet.answers for turn in one.turns][1], sheet.seen
+    return [turn for answer in sheet.answers for turn in answer.turns][1], sheet.seen
 
 
 def save(room: Interviews, stretches: Sequence[dict[str, Any]], seen: int) -> None:
-    wanted = build_coding_act(room.coding, room, ROUND, "rater-1", PassageSubmission("P1", 1, stretches, seen))
-    room.coding.act(wanted.build_act)
+    coding_act = build_coding_act(room.coding, room, ROUND, "rater-1", PassageSubmission("P1", 1, stretches, seen))
+    room.coding.act(coding_act.build_act)
 
 
 def recorded(room: Interviews) -> list[tuple[int, int]]:
@@ -88,17 +88,17 @@ def test_a_known_name_is_hidden_from_raters_immediately(study: Study) -> None:
 def test_masking_is_recorded_once_without_the_name(study: Study) -> None:
     with interviews_of(study) as room:
         assert (page(room)[1], page(room)[1]) == (room.file.read_head("P1"),) * 2
-        assert not [one for one in room.file.read_entries(about="P1") if one.kind == HIDE], (
+        assert not [entry for entry in room.file.read_entries(about="P1") if entry.kind == HIDE], (
             "nothing to hide, nothing kept"
         )
         add_name(room, "person", ["Wexla"], "[d]")
         first = page(room)[1]
         assert [page(room, rater)[1] for rater in ("rater-1", "rater-2")] == [first, first]
-        (kept,) = [one for one in room.file.read_entries(about="P1") if one.kind == HIDE]
+        (kept,) = [entry for entry in room.file.read_entries(about="P1") if entry.kind == HIDE]
         assert "Wexla" not in repr(kept)
         answer_all_places(room, True)
         assert page(room)[0].text == SAID.replace("Wexla", "[d]")
-        assert len([one for one in room.file.read_entries(about="P1") if one.kind == HIDE]) == 1, (
+        assert len([entry for entry in room.file.read_entries(about="P1") if entry.kind == HIDE]) == 1, (
             "confirmed, as it was shown"
         )
         remove_name(room, "[d]")
@@ -112,7 +112,7 @@ def test_masking_is_recorded_once_without_the_name(study: Study) -> None:
 def test_a_coding_of_a_replaced_transcript_is_refused(study: Study) -> None:
     with interviews_of(study) as room:
         seen = page(room)[1]
-        came = next(one for one in room.file.read_entries(about="P1") if one.kind == "transcript")
+        came = next(entry for entry in room.file.read_entries(about="P1") if entry.kind == "transcript")
         room.file.add(NewEntry(came.kind, came.actor, came.content, "P1", "P1", room.now()))
         with pytest.raises(StateError, match="has been replaced since you opened this page"):
             show_transcript_at(room, "P1", seen)
@@ -188,8 +188,8 @@ ACTS = st.lists(
 def do(room: Interviews, what: str, which: int) -> None:
     """Something that the lead does with names; nothing where there is nothing to do it with."""
     shown = list(FORMS)[which]
-    known = {one.forms[0]: one.id for one in list_all_names(room)}
-    found = list_proposals(room)
+    known = {all_name.forms[0]: all_name.id for all_name in list_all_names(room)}
+    proposals = list_proposals(room)
     match what:
         case "add" if FORMS[shown] not in known:
             add_name(room, "other", [FORMS[shown]], shown)
@@ -197,8 +197,8 @@ def do(room: Interviews, what: str, which: int) -> None:
             remove_name(room, known[FORMS[shown]])
         case "other" if FORMS[shown] in known:
             change_replacement(room, known[FORMS[shown]], f"[{shown[1]}{which}other]")
-        case "confirm" | "refuse" if found:
-            answer_places(room, [found[which % len(found)].place], what == "confirm")
+        case "confirm" | "refuse" if proposals:
+            answer_places(room, [proposals[which % len(proposals)].place], what == "confirm")
         case "all" | "none":
             answer_all_places(room, what == "all")
 
@@ -223,8 +223,8 @@ def test_a_coded_passage_covers_the_selected_words_whatever_happens_to_names(
         for act in before:
             do(room, *act)
         turn, seen = page(room)
-        wholly = {one.words for one in list_proposals(room) if one.sure} - {
-            one.words for one in list_proposals(room, state=REFUSED)
+        wholly = {proposal.words for proposal in list_proposals(room) if proposal.sure} - {
+            proposal.words for proposal in list_proposals(room, state=REFUSED)
         }
         assert not [one for one in wholly if one in turn.text]
         words = spans(turn.text)
@@ -238,5 +238,5 @@ def test_a_coded_passage_covers_the_selected_words_whatever_happens_to_names(
         turn, seen = page(room)
         for act in between:
             do(room, *act)
-        save(room, [stretch(one.start, one.end, one.code) for one in turn.marks], seen)
+        save(room, [stretch(mark.start, mark.end, mark.code) for mark in turn.marks], seen)
         assert recorded(room) == [(words[first][2], words[last][3])], "what nobody moved stays where it was"

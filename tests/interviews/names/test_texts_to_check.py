@@ -34,7 +34,7 @@ question = "What is odd here?"
 
 
 def told(room: Interviews, kind: str) -> list[str]:
-    return [one.where for one in find_remaining_names(room) if one.kind == kind]
+    return [remaining_name.where for remaining_name in find_remaining_names(room) if remaining_name.kind == kind]
 
 
 def test_a_name_in_a_used_guide_is_found_and_can_be_removed(tmp_path: Path) -> None:
@@ -56,7 +56,7 @@ def test_a_name_in_a_used_guide_is_found_and_can_be_removed(tmp_path: Path) -> N
         assert replace_names_in_texts(room) == 1
         assert told(room, "guide") == []
         guide = room.guide("guide", 1)
-        assert [one.id for one in guide.questions()] == ["at-grelvan", "factors", "illegal"], "ids stay"
+        assert [question.id for question in guide.questions()] == ["at-grelvan", "factors", "illegal"], "ids stay"
         assert next(iter(guide.questions())).text == "Which stages does work at [organisation A] have?"
         make_items(room)
         assert find_remaining_names(room) == []

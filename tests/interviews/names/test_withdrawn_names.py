@@ -97,8 +97,8 @@ def room(study: Study) -> Iterator[Interviews]:
 def everything_kept(study: Study) -> list[str]:
     """All that the two files say, opened."""
     with open_interviews(study) as room:
-        found: list[Any] = [one.content for file in (room.file, room.identities) for one in file.read_entries()]
-        found += [piece for one in room.interviews() for piece in room.file.read_pieces(one.id)]
+        found: list[Any] = [entry.content for file in (room.file, room.identities) for entry in file.read_entries()]
+        found += [piece for interview in room.interviews() for piece in room.file.read_pieces(interview.id)]
         with room.file._file.reading() as reading:
             found += [text for (text,) in reading.execute("SELECT text FROM texts")]
             acts = [act for (act,) in reading.execute("SELECT DISTINCT act FROM words")]
@@ -169,7 +169,7 @@ def test_after_a_withdrawal_the_pseudonym_is_shown_and_positions_are_unchanged(r
     assert all(before[1].raw[place] == letter for place, letter in kept), "what is left is what was said"
     then = show_transcript_at(room, "P2", seen.seen)
     assert [turn.to_raw(0, len(turn.text)) for turn in then.turns] == [(0, len(turn.raw)) for turn in after]
-    notes = [one.text for one in read_conversation(room, "P2").notes]
+    notes = [note.text for note in read_conversation(room, "P2").notes]
     assert notes == ["Ask P1 again.", "What does P1 do?"]
 
 
@@ -221,7 +221,7 @@ def test_a_speaker_of_another_transcript_keeps_voice_and_turns(room: Interviews)
     withdraw(room, "P1")
     labels = [piece["speaker"] for piece in room.file.read_pieces("P2")]
     assert labels == ["Interviewer", "Guest", "Interviewer", "Guest", "P1", "Guest"]
-    assert [one.forms for one in list_all_names(room)] == [("Somebody Else",)]
+    assert [all_name.forms for all_name in list_all_names(room)] == [("Somebody Else",)]
 
 
 def test_a_withdrawal_removes_the_name_from_used_guides(tmp_path: Path) -> None:

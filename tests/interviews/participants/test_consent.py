@@ -39,9 +39,9 @@ def room(tmp_path: Path) -> Iterator[Interviews]:
 def test_consent_is_required_before_an_interview(room: Interviews) -> None:
     with pytest.raises(StateError, match="P1 has not agreed yet, so you cannot take notes"):
         require_consent(room, "P1", "take notes")
-    given = record_consent(room, "P1", ACCEPTED, ON_PAPER, "interviewer")
-    assert (given.accepted, given.version, given.how, given.day) == (True, 1, ON_PAPER, room.today())
-    assert require_consent(room, "P1", "take notes") == given
+    consent = record_consent(room, "P1", ACCEPTED, ON_PAPER, "interviewer")
+    assert (consent.accepted, consent.version, consent.how, consent.day) == (True, 1, ON_PAPER, room.today())
+    assert require_consent(room, "P1", "take notes") == consent
 
 
 def test_the_last_consent_answer_counts(room: Interviews) -> None:
@@ -60,7 +60,7 @@ def test_a_new_version_asks_again_and_earlier_consent_stays_valid(room: Intervie
     assert put_consent_form_in_force(room).version == 2
     found = list_consents(room)["P1"]
     assert (found.accepted, found.asks_again, found.words) == (True, True, "accepted, version 1, ask again for 2")
-    assert [one.version for one in list_consent_form_versions(room)] == [1, 2]
+    assert [consent_form_version.version for consent_form_version in list_consent_form_versions(room)] == [1, 2]
     with room.coding.locked_state() as state:
         assert [act.payload["version"] for act in state.unhandled_acts if act.kind == "interview.agreement"] == [1, 2]
     assert not record_consent(room, "P1", ACCEPTED, ON_PAPER).asks_again
@@ -75,7 +75,7 @@ def test_a_consent_link_is_stored_only_as_a_hash(room: Interviews, tmp_path: Pat
     assert answer_by_link(room, link.code, ACCEPTED, 1).how == BY_LINK
     held = [path for path in tmp_path.rglob("*") if path.is_file() and link.code.encode() in path.read_bytes()]
     assert held == []
-    assert link.code not in str([one.content for one in room.file.read_entries()])
+    assert link.code not in str([entry.content for entry in room.file.read_entries()])
 
 
 def test_a_new_link_replaces_the_earlier_one_and_a_wrong_one_is_refused(room: Interviews) -> None:

@@ -35,16 +35,16 @@ def test_participants_get_consecutive_pseudonyms_that_are_never_reused(room: Int
     room.file.erase("P3", "2026-01-01")
     room.file.erase("P1", "2026-01-01")
     assert add_participant(room).pseudonym == "P4"
-    assert [one.pseudonym for one in room.participants()] == ["P2", "P4"]
+    assert [participant.pseudonym for participant in room.participants()] == ["P2", "P4"]
 
 
 def test_participants_added_concurrently_get_different_pseudonyms(room: Interviews) -> None:
     made: list[str] = []
     threads = [threading.Thread(target=lambda: made.append(add_participant(room).pseudonym)) for _ in range(12)]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
     assert sorted(made) == sorted(f"P{number}" for number in range(1, 13))
 
 

@@ -70,7 +70,7 @@ def test_a_withdrawal_erases_everything_while_another_process_has_the_files_open
     with open_interviews(room.study) as other:
         assert other.transcript("P1").turns[1].text == WORDS
         withdraw(room, "P1")
-        assert [one.id for one in other.interviews()] == ["P2"]
+        assert [interview.id for interview in other.interviews()] == ["P2"]
         with pytest.raises(StateError, match="P1 withdrew on"):
             other.transcript("P1")
         assert not [blob for blob in sealed for held in files(tmp_path).values() if blob in held]
@@ -80,7 +80,7 @@ def test_a_withdrawal_keeps_other_participants_and_never_reuses_the_pseudonym(ro
     before = room.transcript("P2")
     withdraw(room, "P1")
     assert room.transcript("P2") == before
-    assert [one.pseudonym for one in room.participants()] == ["P2"]
+    assert [participant.pseudonym for participant in room.participants()] == ["P2"]
     assert with_participant(room) == "P3"
     with pytest.raises(StateError, match="P1 withdrew on"):
         room.participant("P1")
@@ -148,21 +148,21 @@ def test_a_withdrawn_name_said_by_others_is_not_published(room: Interviews) -> N
     noted = {"question": "stages", "text": "Learnt from Wilhelmina Xanthe."}
     room.file.add(NewEntry("note", "lead", noted, other.participant, other.interview, room.now()))
     tick_item(room, other.interview, Stamp("lead"), "factors", "", "what Xanthe says")
-    assert {one.kind for one in find_remaining_names(room)} == {"transcript", "note"}
+    assert {remaining_name.kind for remaining_name in find_remaining_names(room)} == {"transcript", "note"}
     withdraw(room, "P1")
     shown = " ".join(turn.text for turn in room.transcript(other.interview).turns)
     assert "anth" not in shown
     assert "I learnt it from P1" in shown
     held = read_conversation(room, other.interview)
-    assert [one.text for one in held.notes] == ["Learnt from P1."]
-    assert [one.other for one in held.ticks] == ["what P1 says"]
+    assert [note.text for note in held.notes] == ["Learnt from P1."]
+    assert [tick.other for tick in held.ticks] == ["what P1 says"]
     assert find_remaining_names(room) == []
 
 
 def test_a_withdrawal_by_link_is_recorded_as_the_author_of_name_replacements(room: Interviews) -> None:
     other = with_transcript(room, with_interview(room).id, [("Guest", "I learnt it from Wilhelmina Xanthe.")])
     withdraw_by_link(room, make_link(room, "P1").code)
-    assert [one.actor for one in room.file.read_entries(about=other.interview) if one.kind == "replace"] == ["P1"]
+    assert [entry.actor for entry in room.file.read_entries(about=other.interview) if entry.kind == "replace"] == ["P1"]
 
 
 def test_only_the_lead_erases_an_existing_participant(room: Interviews) -> None:

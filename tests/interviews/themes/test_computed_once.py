@@ -69,7 +69,7 @@ def test_a_new_name_is_masked_in_cached_themes(interviews: Interviews, study: St
     with open_interviews(study) as elsewhere:  # as the command line does it, in another process
         add_name(elsewhere, "product", [word])
     after = read_visible_themes(interviews, READER)
-    assert not any(word in part.words.split() for one in after.quotations for part in one.parts)
+    assert not any(word in part.words.split() for quotation in after.quotations for part in quotation.parts)
 
 
 def test_a_withdrawn_participant_disappears_from_cached_themes_at_once(interviews: Interviews) -> None:
@@ -77,12 +77,12 @@ def test_a_withdrawn_participant_disappears_from_cached_themes_at_once(interview
     gone = before.quotations[0].participant
     withdraw(interviews, gone)
     after = read_visible_themes(interviews, READER)
-    assert gone not in {one.participant for one in after.quotations}
+    assert gone not in {quotation.participant for quotation in after.quotations}
     assert after.quotations
-    assert gone not in {one.participant for one in themes_page_seen(interviews, READER).themes.quotations}
+    assert gone not in {quotation.participant for quotation in themes_page_seen(interviews, READER).themes.quotations}
 
 
 def test_a_renamed_code_is_shown_at_once(interviews: Interviews) -> None:
-    assert "training time" in {one.name for one in read_visible_themes(interviews, READER).codes}
+    assert "training time" in {code.name for code in read_visible_themes(interviews, READER).codes}
     change_codebook(interviews.coding, "codebook.rename", {"code": "time", "name": "hours of training"})
-    assert "hours of training" in {one.name for one in read_visible_themes(interviews, READER).codes}
+    assert "hours of training" in {code.name for code in read_visible_themes(interviews, READER).codes}

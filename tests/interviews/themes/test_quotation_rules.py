@@ -15,7 +15,7 @@ from quaestor.interviews.coding.decided_passages import CodedPassage, group_link
 CODES = ("data", "time")
 FACET = Facet("themes", "stretches", codes="themes")
 BOOK = Codebook(
-    1, facets={"themes": CodeFacet("themes")}, codes={one: Code(one, "themes", one) for one in CODES}
+    1, facets={"themes": CodeFacet("themes")}, codes={code: Code(code, "themes", code) for code in CODES}
 )  # fmt: skip
 Passage = tuple[int, str, dict[int, tuple[int, int]]]
 """A rater, a code, and where a passage stands in each of its turns."""
@@ -35,11 +35,11 @@ def decided(passages: list[Passage]) -> list[CodedPassage]:
                 start, end = places[turn]
                 link = f"{rater}-{number}" if len(places) > 1 else ""
                 answers[rater].append({"start": start, "end": end, "code": code, "link": link})
-        merged = merge_passages(check_passages(FACET, BOOK, check_passages(FACET, BOOK, one)) for one in answers)
+        merged = merge_passages(check_passages(FACET, BOOK, check_passages(FACET, BOOK, answer)) for answer in answers)
         found += [
-            CodedPassage("themes", f"P1/{turn:05d}", "P1", "P1", turn, "", one.start, one.end, "", one.code,
-                         link=one.link)
-            for one in read_passages(check_passages(FACET, BOOK, merged))
+            CodedPassage("themes", f"P1/{turn:05d}", "P1", "P1", turn, "", passage.start, passage.end, "", passage.code,
+                         link=passage.link)
+            for passage in read_passages(check_passages(FACET, BOOK, merged))
         ]  # fmt: skip
     return found
 
@@ -50,7 +50,7 @@ def letters(code: str, places: dict[int, tuple[int, int]]) -> set[tuple[str, int
 
 def wholes(passages: list[Passage]) -> list[list[Passage]]:
     """Passages that share letters, again and again until none do."""
-    left = [[one] for one in passages]
+    left = [[passage] for passage in passages]
     while met := next(((one, two) for one, two in combinations(left, 2) if spelled(one) & spelled(two)), None):
         left = [one for one in left if one is not met[0] and one is not met[1]] + [met[0] + met[1]]
     return left

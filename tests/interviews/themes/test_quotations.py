@@ -55,7 +55,7 @@ def themes(study: Study) -> InterviewThemes:
 
 
 def table(themes: InterviewThemes, name: str) -> Table:
-    return next(one for one in build_interview_tables(themes) if one.id == name)
+    return next(interview_table for interview_table in build_interview_tables(themes) if interview_table.id == name)
 
 
 def shown(table: Table) -> dict[str, list[str]]:
@@ -113,8 +113,8 @@ def test_co_occurrence_is_counted_by_turn_answer_and_shared_words(themes: Interv
 
 
 def test_saturation_is_computed_in_the_order_of_interviews(themes: InterviewThemes) -> None:
-    found = compute_saturation(themes)
-    assert (found.new, found.total[-1]) == ((6, 2, 0, 0, 0, 1), 9)
+    saturation = compute_saturation(themes)
+    assert (saturation.new, saturation.total[-1]) == ((6, 2, 0, 0, 0, 1), 9)
     rows = shown(table(themes, "saturation"))
     assert rows["P6"] == ["1", "9", "9.0", "9.0 to 9.0", "another factor"]
     assert [one.words for one in find_quotations_behind(themes, "saturation:P6:new").quotations] == ["the people"]
@@ -127,7 +127,7 @@ def test_interviews_of_one_day_are_ordered_by_their_start(tmp_path: Path) -> Non
     with open_interviews(study) as interviews:
         planned = parse_moment(interviews.file.read_entries(about="P2")[0])
         move_clock(interviews, "P2", Stamp(interviews.coding.lead, "late", planned), "start")
-        days = {one.day for one in interviews.interviews()}
+        days = {interview.day for interview in interviews.interviews()}
         assert [name for name, _ in read_themes(interviews).interviews] == ["P2", "P1"], days
 
 
@@ -161,16 +161,16 @@ def test_fields_of_codes_are_collected_in_tables(themes: InterviewThemes) -> Non
     assert defects["crash-1"] == ["high", "export", "“crashed on export”", "pinning a version"]
     assert defects["crash-3"] == ["not said", "not said", "“Crashes”", "·"]
     importance = table(themes, "defects-importance")
-    assert [one.title for one in importance.columns][:3] == ["low", "high", "not said"]
+    assert [column.title for column in importance.columns][:3] == ["low", "high", "not said"]
     assert shown(importance)["crash"] == ["·", "2", "1", "3", "3"]
 
 
 def test_scale_values_are_in_scale_order_and_other_values_follow(themes: InterviewThemes) -> None:
     said = iter(("urgent", "High", "medium", "low", "critical"))
-    quotations = [replace(one, fields={"importance": next(said)}) if one.theme == "defects" else one
-                  for one in themes.quotations]  # fmt: skip
+    quotations = [replace(quotation, fields={"importance": next(said)}) if quotation.theme == "defects" else quotation
+                  for quotation in themes.quotations]  # fmt: skip
     importance = table(replace(themes, quotations=tuple(quotations)), "defects-importance")
-    assert [one.title for one in importance.columns][:5] == ["low", "medium", "High", "critical", "urgent"]
+    assert [column.title for column in importance.columns][:5] == ["low", "medium", "High", "critical", "urgent"]
 
 
 def test_a_pair_of_codes_that_never_share_words_has_no_numbers_there(themes: InterviewThemes) -> None:
@@ -257,7 +257,7 @@ def test_differing_field_values_of_raters_are_shown_and_can_be_settled(tmp_path:
     with open_interviews(study) as interviews:
         found = read_themes(interviews)
     importance = table(found, "defects-importance")
-    assert [one.title for one in importance.columns][:2] == ["low", "raters differ"]
+    assert [column.title for column in importance.columns][:2] == ["low", "raters differ"]
     assert shown(importance)["crash"] == ["·", "1", "1", "1"]
     assert shown(table(found, "defects"))["crash-1"][:2] == ["raters differ: High or LOW", "export"]
     assert "nobody has decided" in importance.notes[0]
@@ -272,7 +272,7 @@ def test_differing_field_values_of_raters_are_shown_and_can_be_settled(tmp_path:
     assert not build_case(study, ROUND, lead, item, "themes", everything).differs_in_words
     with open_interviews(study) as interviews:
         after = table(read_themes(interviews), "defects-importance")
-    assert [one.title for one in after.columns][:2] == ["low", "High"]
+    assert [column.title for column in after.columns][:2] == ["low", "High"]
     assert "nobody has decided" not in str(after.notes)
 
 
@@ -281,24 +281,24 @@ def test_questions_codes_and_values_can_have_the_names_of_built_in_columns(theme
         replace(one, fields={"importance": words})
         for one, words in zip(themes.of("crash"), ("mentions", "Participants", "raters differ"), strict=True)
     ]
-    changed = {one.id: one for one in crashes}
-    codes = [replace(one, id="saturation") if one.id == "indicator" else one for one in themes.codes]
+    changed = {crash.id: crash for crash in crashes}
+    codes = [replace(code, id="saturation") if code.id == "indicator" else code for code in themes.codes]
     odd = replace(
         themes,
-        references=tuple(replace(one, question="quotations") for one in themes.references),
+        references=tuple(replace(reference, question="quotations") for reference in themes.references),
         codes=tuple(codes),
         quotations=tuple(
             changed.get(one.id, replace(one, code="saturation") if one.code == "indicator" else one)
             for one in themes.quotations
         ),
     )
-    tables = {one.id: one for one in build_interview_tables(odd)}
+    tables = {interview_table.id: interview_table for interview_table in build_interview_tables(odd)}
     assert list(tables)[-1] == "quotations"
     assert (tables["quotations"].title, tables["saturation"].stub) == ("Quotations", "interview")
     assert {"interview-quotations", "interview-saturation"} <= tables.keys()
     assert [one.table.id for one in themes_page(odd).sections] == [name for name in tables if name != "quotations"]
     importance = tables["defects-importance"]
-    keys = [one.key for one in importance.columns]
+    keys = [column.key for column in importance.columns]
     assert len(set(keys)) == len(keys)
     assert {"importance=mentions", "importance=participants", "mentions", "participants"} <= set(keys)
     assert len(find_quotations_behind(odd, "defects-importance:crash:importance=mentions").quotations) == 1
@@ -306,7 +306,7 @@ def test_questions_codes_and_values_can_have_the_names_of_built_in_columns(theme
 
 
 def test_interview_tables_get_ids_distinct_from_those_in_the_report(themes: InterviewThemes) -> None:
-    names = [one.id for one in build_interview_tables(themes, ["themes", "interview-themes"])]
+    names = [interview_table.id for interview_table in build_interview_tables(themes, ["themes", "interview-themes"])]
     assert names[0] == "interview-interview-themes"
     assert len(set(names)) == len(names)
 
@@ -342,12 +342,12 @@ def test_readers_see_no_unconfirmed_known_names_and_the_lead_does(study: Study, 
     for form in ("Compiling", "illegal", "export", "again the data"):
         assert form in str(of_lead.quotations)
         assert form not in str(said)
-    assert any(one.words == "[no 9] takes minutes" for one in seen.quotations)
-    assert any(one.words == "and [no 14]" for one in seen.quotations)
-    assert "crashed on [no 6]" in {one.words for one in seen.quotations}
-    assert "[no 6]" in {one.fields.get("case") for one in seen.quotations}
+    assert any(quotation.words == "[no 9] takes minutes" for quotation in seen.quotations)
+    assert any(quotation.words == "and [no 14]" for quotation in seen.quotations)
+    assert "crashed on [no 6]" in {quotation.words for quotation in seen.quotations}
+    assert "[no 6]" in {quotation.fields.get("case") for quotation in seen.quotations}
     assert of_lead.quotations == before.quotations
-    assert [one.id for one in seen.quotations] == [one.id for one in before.quotations]
+    assert [quotation.id for quotation in seen.quotations] == [quotation.id for quotation in before.quotations]
 
 
 def test_readers_see_no_known_names_in_code_names(study: Study, tmp_path: Path) -> None:
@@ -362,8 +362,8 @@ def test_readers_see_no_known_names_in_code_names(study: Study, tmp_path: Path) 
         (page, [render_figure(seen, name) for name in FIGURES], find_quotations_behind(seen, "matrix:code-2:all"))
     )
     assert not re.findall("pinning|defects|slowness|'pin'|'slow'", told, re.IGNORECASE)
-    assert {"[no 7] a version", "crash", "[no 8]"} <= {one.name for one in seen.codes}
-    assert ("crash", "[no 7] › crash") in {(one.id, one.path) for one in seen.codes}
+    assert {"[no 7] a version", "crash", "[no 8]"} <= {code.name for code in seen.codes}
+    assert ("crash", "[no 7] › crash") in {(code.id, code.path) for code in seen.codes}
     assert of_lead.codes == before.codes
     assert list(shown(table(seen, "matrix")).values()) == list(shown(table(before, "matrix")).values())
     for one in seen.codes:
@@ -451,7 +451,7 @@ def test_a_participant_who_declines_is_in_no_table_until_they_accept_again(study
         record_consent(interviews, "P1", DECLINED, SPOKEN)
         after = read_themes(interviews)
         assert "P1" in before.participants
-        assert "P1" in {who for one in before.references for tally in one.items for who in tally.ticked}
+        assert "P1" in {who for reference in before.references for tally in reference.items for who in tally.ticked}
         assert "P1" not in str(after)
         assert len(after.participants) == len(before.participants) - 1
         assert "P1" not in str(read_visible_themes(interviews, Viewer("lead", Role.LEAD)))

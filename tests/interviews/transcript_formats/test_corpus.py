@@ -28,13 +28,13 @@ def test_every_file_of_the_corpus_has_an_expected_transcript() -> None:
 @pytest.mark.parametrize("name", EXPECTED)
 def test_no_word_is_added_or_lost(name: str) -> None:
     expected = EXPECTED[name]
-    found = read_transcript(FOLDER / name, encoding=expected.get("encoding", ""))
-    words = [word for turn in found.turns for word in turn.text.split()]
+    transcript = read_transcript(FOLDER / name, encoding=expected.get("encoding", ""))
+    words = [word for turn in transcript.turns for word in turn.text.split()]
     assert words == [word for _, said in expected["turns"] for word in said.split()]
-    assert found.format == expected["format"]
-    assert found.encoding == expected.get("encoding_told", "UTF-8")
+    assert transcript.format == expected["format"]
+    assert transcript.encoding == expected.get("encoding_told", "UTF-8")
     if "starts" in expected:
-        assert [turn.start for turn in found.turns] == expected["starts"]
+        assert [turn.start for turn in transcript.turns] == expected["starts"]
 
 
 def test_speakers_are_right_for_at_least_99_percent_of_words() -> None:
@@ -48,8 +48,8 @@ def test_speakers_are_right_for_at_least_99_percent_of_words() -> None:
 
 
 def test_notes_styles_and_headers_are_separated_from_speech() -> None:
-    found = read_transcript(FOLDER / "teams_notes_styles_regions.vtt")
-    assert [one.partition("\n")[0] for one in found.left_out] == [
+    transcript = read_transcript(FOLDER / "teams_notes_styles_regions.vtt")
+    assert [one.partition("\n")[0] for one in transcript.left_out] == [
         "WEBVTT - a synthetic talk", 'NOTE duration:"00:01:10.0000000"', "STYLE", "REGION", "NOTE",
     ]  # fmt: skip
     assert read_transcript(FOLDER / "table.docx").left_out == ("Time | Speaker | Text",)
@@ -57,8 +57,8 @@ def test_notes_styles_and_headers_are_separated_from_speech() -> None:
 
 
 def test_speakers_can_be_named_explicitly() -> None:
-    found = read_transcript(FOLDER / "plain.txt", named=["Interviewer", "Participant", "First", "Second"])
-    assert [turn.speaker for turn in found.turns][:4] == ["Interviewer", "Participant", "First", "Second"]
+    transcript = read_transcript(FOLDER / "plain.txt", named=["Interviewer", "Participant", "First", "Second"])
+    assert [turn.speaker for turn in transcript.turns][:4] == ["Interviewer", "Participant", "First", "Second"]
 
 
 def test_the_reference_lists_formats_and_limits() -> None:

@@ -33,13 +33,13 @@ def test_headers_footers_and_tables_in_notes_are_reported() -> None:
         "word/footer1.xml": paragraph("Page 1"),
         "word/footnotes.xml": table(("who", "Trin")) + paragraph("checked"),
     }
-    found = read_transcript(document(paragraph("Guest A: so"), beside=beside), "talk")
-    assert [turn.text for turn in found.turns] == ["so"]
-    assert found.left_out == ("Footnote: who | Trin", "Footnote: checked", "Header: A study", "Footer: Page 1")
+    transcript = read_transcript(document(paragraph("Guest A: so"), beside=beside), "talk")
+    assert [turn.text for turn in transcript.turns] == ["so"]
+    assert transcript.left_out == ("Footnote: who | Trin", "Footnote: checked", "Header: A study", "Footer: Page 1")
 
 
 def test_the_text_is_read_from_the_part_named_by_the_document() -> None:
     beside = {"word/footnotes2.xml": paragraph("checked")}
-    found = read_transcript(document(paragraph("Guest A: so"), part="word/document2.xml", beside=beside), "talk")
-    assert [(turn.speaker, turn.text) for turn in found.turns] == [("Guest A", "so")]
-    assert found.left_out == ("Footnote: checked",)
+    transcript = read_transcript(document(paragraph("Guest A: so"), part="word/document2.xml", beside=beside), "talk")
+    assert [(turn.speaker, turn.text) for turn in transcript.turns] == [("Guest A", "so")]
+    assert transcript.left_out == ("Footnote: checked",)

@@ -11,8 +11,8 @@ CUE = "00:00:{0:02d}.000 --> 00:00:{1:02d}.000"
 
 
 def read(data: str | bytes, format: str = "") -> list[tuple[str, str]]:
-    found = read_transcript(data.encode() if isinstance(data, str) else data, "talk", format)
-    return [(turn.speaker, turn.text) for turn in found.turns]
+    transcript = read_transcript(data.encode() if isinstance(data, str) else data, "talk", format)
+    return [(turn.speaker, turn.text) for turn in transcript.turns]
 
 
 def webvtt(*cues: str) -> str:
@@ -51,16 +51,16 @@ def test_voices_can_be_named_only_where_they_change() -> None:
 def test_a_spoken_time_is_text_and_does_not_start_a_turn(line: str, stamp: str) -> None:
     names = ("Interviewer", "Participant", "Interviewer")
     turns = [f"{stamp.format(place + 1)}{name}: so it goes" for place, name in enumerate(names)]
-    found = read_transcript("\n".join([*turns[:2], line, "and on", turns[2]]).encode(), "talk")
-    assert [turn.text for turn in found.turns] == ["so it goes", f"so it goes\n{line}\nand on", "so it goes"]
-    assert [turn.start for turn in found.turns] == ([1, 2, 3] if stamp else [None] * 3)
-    assert found.turns[1].cues == ()
+    transcript = read_transcript("\n".join([*turns[:2], line, "and on", turns[2]]).encode(), "talk")
+    assert [turn.text for turn in transcript.turns] == ["so it goes", f"so it goes\n{line}\nand on", "so it goes"]
+    assert [turn.start for turn in transcript.turns] == ([1, 2, 3] if stamp else [None] * 3)
+    assert transcript.turns[1].cues == ()
 
 
 def test_time_lines_throughout_a_file_are_times_and_single_ones_are_text() -> None:
     cues = [f"{CUE.format(4 * place, 4 * place + 3)}\nso it goes" for place in range(3)]
-    found = read_transcript("\n\n".join(cues).encode(), "talk")
-    assert [(turn.start, turn.text) for turn in found.turns] == [(0, "so it goes\nso it goes\nso it goes")]
+    transcript = read_transcript("\n\n".join(cues).encode(), "talk")
+    assert [(turn.start, turn.text) for turn in transcript.turns] == [(0, "so it goes\nso it goes\nso it goes")]
     back = "\n".join(reversed(cues))
     assert read(back) == [("", back)]
     windows = "From\n10:30 --> 11:30\non Monday, and again\n11:30 --> 12:30\nif I am right,\nas far as I know."
@@ -89,8 +89,8 @@ def test_cue_settings_are_not_text() -> None:
 
 
 def test_a_paragraph_inside_a_cue_that_begins_like_a_note_is_speech() -> None:
-    found = read_transcript(webvtt("<v Guest A>I would\n\nNOTE that down\n\nSTYLE matters").encode(), "talk")
-    assert [turn.text for turn in found.turns] == ["I would NOTE that down STYLE matters"]
+    transcript = read_transcript(webvtt("<v Guest A>I would\n\nNOTE that down\n\nSTYLE matters").encode(), "talk")
+    assert [turn.text for turn in transcript.turns] == ["I would NOTE that down STYLE matters"]
     kept = read_transcript(
         webvtt("<v Guest A>I would.</v>\n\nNOTE checked twice", "<v Guest A>So.</v>").encode(), "talk"
     )
@@ -109,9 +109,9 @@ def test_equations_are_read_and_footnotes_are_reported() -> None:
     body = f'<w:p><w:r><w:t xml:space="preserve">Guest A: loss </w:t></w:r>{loss}<w:r><w:t> ok</w:t></w:r></w:p>'
     note = "<w:footnote><w:p><w:r><w:t>{0}</w:t></w:r></w:p></w:footnote>"
     parts = {"word/footnotes.xml": note.format("") + note.format("checked"), "word/endnotes.xml": note.format("twice")}
-    found = read_transcript(document(body, beside=parts), "talk")
-    assert [turn.text for turn in found.turns] == ["loss x=1 ok"]
-    assert found.left_out == ("Footnote: checked", "Endnote: twice")
+    transcript = read_transcript(document(body, beside=parts), "talk")
+    assert [turn.text for turn in transcript.turns] == ["loss x=1 ok"]
+    assert transcript.left_out == ("Footnote: checked", "Endnote: twice")
 
 
 def test_teams_status_lines_are_left_out_only_above_and_below_the_talk() -> None:
@@ -124,7 +124,7 @@ def test_teams_status_lines_are_left_out_only_above_and_below_the_talk() -> None
         "Guest A stopped transcription",
     ]
     lines += ["Guest A   0:12", "Bye", "Guest A stopped transcription"]
-    found = read_transcript(document("".join(f"<w:p><w:r><w:t>{one}</w:t></w:r></w:p>" for one in lines)), "talk")
+    found = read_transcript(document("".join(f"<w:p><w:r><w:t>{line}</w:t></w:r></w:p>" for line in lines)), "talk")
     assert [turn.text for turn in found.turns] == [said, "Guest A stopped transcription", "Bye"]
     assert found.left_out == (lines[0], lines[-1])
 
@@ -132,13 +132,13 @@ def test_teams_status_lines_are_left_out_only_above_and_below_the_talk() -> None
 def test_text_above_the_first_cue_is_reported_and_the_format_mark_is_not() -> None:
     cue = "1\n00:00:01,000 --> 00:00:02,000\nso\n\n2\n00:00:03,000 --> 00:00:04,000\nit goes\n"
     for above in ("A talk", "\n\n".join(f"About it {number}" for number in range(48))):
-        found = read_transcript(f"{above}\n\n{cue}".encode(), "talk")
-        assert (found.format, [turn.text for turn in found.turns]) == ("srt", ["so it goes"])
-        assert found.left_out == tuple(above.split("\n\n"))
+        transcript = read_transcript(f"{above}\n\n{cue}".encode(), "talk")
+        assert (transcript.format, [turn.text for turn in transcript.turns]) == ("srt", ["so it goes"])
+        assert transcript.left_out == tuple(above.split("\n\n"))
     named = webvtt("so", "it goes").replace(CUE.format(0, 3), f"The beginning of it\n{CUE.format(0, 3)}")
     named = named.replace(CUE.format(4, 7), f"The rest\n{CUE.format(4, 7)}")
-    found = read_transcript(named.encode(), "talk")
-    assert ([turn.text for turn in found.turns], found.left_out) == (
+    transcript = read_transcript(named.encode(), "talk")
+    assert ([turn.text for turn in transcript.turns], transcript.left_out) == (
         ["so it goes"],
         ("The beginning of it", "The rest"),
     )
@@ -240,8 +240,8 @@ def test_a_label_in_several_places_or_before_the_others_is_a_speaker() -> None:
     assert read(written(talk)) == talk
     once = [*PAIR, ("Zanthor", "Me too."), *PAIR]
     assert read(written(once, between="\n\n")) == once
-    found = read_transcript(written(once).encode(), "talk", named=["Interviewer", "Trin", "Zanthor"])
-    assert [(turn.speaker, turn.text) for turn in found.turns] == once
+    transcript = read_transcript(written(once).encode(), "talk", named=["Interviewer", "Trin", "Zanthor"])
+    assert [(turn.speaker, turn.text) for turn in transcript.turns] == once
 
 
 @pytest.mark.parametrize("said", ["<I>ANNA: Hello</I>", '<FONT COLOR="#fff">ANNA: Hello</FONT>', "<i>ANNA: Hello</I>"])

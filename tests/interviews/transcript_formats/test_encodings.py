@@ -33,15 +33,15 @@ def words(data: bytes, encoding: str = "") -> str:
 @pytest.mark.parametrize("encoding", OTHERS)
 def test_a_file_is_read_in_the_stated_encoding(encoding: str) -> None:
     written = OTHERS[encoding]
-    found = read_transcript(written.encode(encoding), "talk", encoding=encoding)
+    transcript = read_transcript(written.encode(encoding), "talk", encoding=encoding)
     assert words(written.encode(encoding), encoding) == written
-    assert (found.encoding in ENCODINGS, found.doubtful) == (True, False)
+    assert (transcript.encoding in ENCODINGS, transcript.doubtful) == (True, False)
 
 
 @pytest.mark.parametrize("encoding", ["cp1251", "windows-1253", "cp1250", "Shift-JIS", "gbk", "koi8-r"])
 def test_unlikely_letter_combinations_are_reported(encoding: str) -> None:
-    found = read_transcript(OTHERS[encoding].encode(encoding), "talk")
-    assert (found.encoding, found.doubtful) == ("Windows-1252", True)
+    transcript = read_transcript(OTHERS[encoding].encode(encoding), "talk")
+    assert (transcript.encoding, transcript.doubtful) == ("Windows-1252", True)
 
 
 @pytest.mark.parametrize("text", WESTERN)

@@ -92,8 +92,8 @@ def test_a_file_without_speech_is_refused() -> None:
 )  # fmt: skip
 def test_pathological_long_lines_are_read(line: str) -> None:
     for head in HEADS:
-        found = read_transcript(f"{head}x {line}\n{line} y".encode(), "talk")
-        assert sum(len(turn.text) for turn in found.turns) > 2
+        transcript = read_transcript(f"{head}x {line}\n{line} y".encode(), "talk")
+        assert sum(len(turn.text) for turn in transcript.turns) > 2
 
 
 MANY = 200_000
@@ -160,6 +160,6 @@ def test_a_text_with_too_many_lines_is_refused_before_parsing(ending: str) -> No
 
 def test_a_monologue_is_split_into_turns_of_limited_length() -> None:
     cues = "\n\n".join(f"00:{n // 60:02d}:{n % 60:02d}.000 --> 00:59:00.000\n" + "word " * 10 for n in range(200))
-    found = read_transcript(f"WEBVTT\n\n{cues}\n".encode(), "talk")
-    assert found.words == 2_000
-    assert [len(turn.text.split()) for turn in found.turns] == [LONGEST_TURN] * 5
+    transcript = read_transcript(f"WEBVTT\n\n{cues}\n".encode(), "talk")
+    assert transcript.words == 2_000
+    assert [len(turn.text.split()) for turn in transcript.turns] == [LONGEST_TURN] * 5

@@ -105,7 +105,7 @@ def test_a_phone_number_and_a_lower_case_name_are_not_generic_labels() -> None:
 
 def test_a_long_cell_without_a_header_is_speech() -> None:
     def row(*cells: str) -> str:
-        made = "".join(f"<w:tc><w:p><w:r><w:t>{one}</w:t></w:r></w:p></w:tc>" for one in cells)
+        made = "".join(f"<w:tc><w:p><w:r><w:t>{cell}</w:t></w:r></w:p></w:tc>" for cell in cells)
         return f"<w:tr>{made}</w:tr>"
 
     rows = row("Guest", "so"), row("What is meant by that? Nobody knows.", "It is said.")

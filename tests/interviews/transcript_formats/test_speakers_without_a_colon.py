@@ -13,8 +13,8 @@ SPEAKERS = [("Speaker 1", "How are you?"), ("Speaker 2", "Fine."), ("Speaker 1",
 
 
 def read(data: bytes | str, *named: str) -> list[Said]:
-    found = read_transcript(data.encode() if isinstance(data, str) else data, "talk", named=named)
-    return [(turn.speaker, turn.text) for turn in found.turns]
+    transcript = read_transcript(data.encode() if isinstance(data, str) else data, "talk", named=named)
+    return [(turn.speaker, turn.text) for turn in transcript.turns]
 
 
 def starts(data: bytes | str) -> list[float | None]:

@@ -71,10 +71,10 @@ def test_only_numbers_and_names_of_cues_are_left_out(naming: str, cues: list[lis
         f"{name(place)}{times(place)}\n" + "\n\n".join("\n".join(lines) for lines in said)
         for place, said in enumerate(cues)
     )
-    found = read_transcript(f"WEBVTT\n\n{f'{chr(10)}{between}'.join(written)}\n".encode(), "talk")
-    words = [word for said in cues for lines in said for line in lines for word in line.split()]
-    assert [word for turn in found.turns for word in turn.text.split()] == words
-    assert found.left_out == ()
+    transcript = read_transcript(f"WEBVTT\n\n{f'{chr(10)}{between}'.join(written)}\n".encode(), "talk")
+    words = [word for cue in cues for lines in cue for line in lines for word in line.split()]
+    assert [word for turn in transcript.turns for word in turn.text.split()] == words
+    assert transcript.left_out == ()
 
 
 HEADS = (
@@ -116,9 +116,9 @@ def test_quoting_a_speaker_by_name_does_not_change_the_speaker(way: str) -> None
 @settings(max_examples=30, deadline=None)
 @given(talk=talks, way=st.sampled_from(["teams-webvtt", "zoom-webvtt", "subrip"]))
 def test_cue_times_stay_at_the_positions_of_their_words(way: str, talk: list[Said]) -> None:
-    found = read_transcript(WRITERS[way](talk), "talk")
+    transcript = read_transcript(WRITERS[way](talk), "talk")
     starts: list[float] = []
-    for turn in found.turns:
+    for turn in transcript.turns:
         assert (turn.start, turn.end) == (min([turn.start or 0, *(cue.start for cue in turn.cues)]), turn.end)
         starts += [cue.start for cue in turn.cues] or [turn.start or 0]
         for cue in turn.cues:

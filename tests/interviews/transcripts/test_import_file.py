@@ -169,11 +169,11 @@ def test_an_unknown_speaker_or_question_is_refused_with_the_allowed_ones(intervi
 def test_speaker_names_are_known_names_and_generic_labels_are_not(interviews: Interviews) -> None:
     with_interview(interviews)
     import_bytes(interviews, "P1", teams_webvtt(TALK), "talk.vtt")
-    found = list_speaker_names(interviews)
-    assert [(one.label, one.voice, one.participant) for one in found] == [
+    speaker_names = list_speaker_names(interviews)
+    assert [(speaker_name.label, speaker_name.voice, speaker_name.participant) for speaker_name in speaker_names] == [
         ("Zanthor Quell", INTERVIEWER, ""), ("Obviax Trin", PARTICIPANT, "P1"),
     ]  # fmt: skip
-    assert [one.shown for one in list_speakers(interviews, "P1")] == ["Voice 1", "Voice 2", "Guest 3"]
+    assert [speaker.shown for speaker in list_speakers(interviews, "P1")] == ["Voice 1", "Voice 2", "Guest 3"]
 
 
 @pytest.mark.parametrize(
@@ -195,17 +195,17 @@ def test_voices_are_proposed_by_label_and_by_who_asks_questions(
     with_interview(interviews)
     talk = [(names[place % 2], words) for place, (_, words) in enumerate(TALK[:8])]
     import_bytes(interviews, "P1", text(talk), "talk.txt")
-    assert tuple(one.voice for one in list_speakers(interviews, "P1")) == voices
+    assert tuple(speaker.voice for speaker in list_speakers(interviews, "P1")) == voices
 
 
 def test_a_speaker_name_is_known_without_its_additions(interviews: Interviews) -> None:
     with_interview(interviews)
     called = {"Zanthor Quell": "Quell2 (she/her)", "Obviax Trin": "Trin, Obviax [EXT]", "Guest 3": "+49 170 ***1234"}
     import_bytes(interviews, "P1", zoom_webvtt([(called[who], words) for who, words in TALK]), "talk.vtt")
-    assert [(one.label, one.voice) for one in list_speaker_names(interviews)] == [
+    assert [(speaker_name.label, speaker_name.voice) for speaker_name in list_speaker_names(interviews)] == [
         ("Quell", INTERVIEWER), ("Trin, Obviax", PARTICIPANT),
     ]  # fmt: skip
-    assert [one.shown for one in list_speakers(interviews, "P1")] == ["Voice 1", "Voice 2", "Voice 3"]
+    assert [speaker.shown for speaker in list_speakers(interviews, "P1")] == ["Voice 1", "Voice 2", "Voice 3"]
     assert get_finder(interviews).find_sure_names("Obviax Trin and Quell met (she/her) an EXT guest")[0].shown == "P1"
     assert len(get_finder(interviews).find_sure_names("her EXT he 2")) == 0
 

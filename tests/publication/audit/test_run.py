@@ -332,12 +332,12 @@ def test_an_earlier_version_of_the_codebook_is_recognized(replicated: Publicatio
 
 
 def test_unplaced_items_are_listed_with_reasons(found: Audit, replicated: Publication) -> None:
-    assert {one.table for one in found.placements} >= {str(number) for number in (5, *range(7, 14))}
+    assert {placement.table for placement in found.placements} >= {str(number) for number in (5, *range(7, 14))}
     for one in found.placements:
         assert one.items == one.placed + len(one.unplaced)
         assert all(item.item.startswith("stackoverflow/question/") and item.why for item in one.unplaced)
         assert all(item.label.startswith("get, ") for item in one.unplaced)
-    (taxonomy,) = (one for one in found.placements if one.table == "3")
+    (taxonomy,) = (placement for placement in found.placements if placement.table == "3")
     assert (taxonomy.items, taxonomy.share) == (2401, 1.0)
 
 

@@ -69,8 +69,8 @@ def test_the_site_has_a_search_index_and_no_unneeded_files(site: Path) -> None:
 
 def test_a_build_reports_its_progress_and_result(book: Handbook, tmp_path: Path) -> None:
     told: list[tuple[str, int, int]] = []
-    made = build_handbook(book, tmp_path / "deep" / "site", lambda *words: told.append(words))
-    assert made == BuiltHandbook(pages=14, searchable=11)
+    handbook = build_handbook(book, tmp_path / "deep" / "site", lambda *words: told.append(words))
+    assert handbook == BuiltHandbook(pages=14, searchable=11)
     assert told == [("pages", 14, 14), ("search index", 0, 1), ("search index", 1, 1)]
 
 

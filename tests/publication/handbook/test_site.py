@@ -41,7 +41,7 @@ def test_a_code_page_describes_its_numbers_in_words(book: Handbook) -> None:
 def test_the_most_viewed_posts_are_listed_and_the_others_counted(book: Handbook) -> None:
     page = rendered(book)["codes/data-tensor.html"]
     views = [words_of(one) for one in page.xpath("//ol[@class='posts']/li//span[contains(., 'views')]")]
-    numbers = [int(one.split()[0].replace(",", "")) for one in views]
+    numbers = [int(view.split()[0].replace(",", "")) for view in views]
     assert len(numbers) == 200
     assert numbers == sorted(numbers, reverse=True)
     assert numbers[0] == 1325

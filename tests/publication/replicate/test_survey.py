@@ -109,8 +109,8 @@ def test_a_replication_opens_no_survey_and_keeps_its_input_file(whole: tuple[Sur
 
 def test_tables_have_count_share_base_and_printed_figure(whole: tuple[SurveyReplication, Audit]) -> None:
     made, _ = whole
-    demographics = next(one for one in made.tables if one.id == "demographics")
-    assert [one.title for one in demographics.groups][:2] == [
+    demographics = next(table for table in made.tables if table.id == "demographics")
+    assert [group.title for group in demographics.groups][:2] == [
         "Years in machine learning",
         "Years in software engineering",
     ]

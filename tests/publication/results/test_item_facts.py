@@ -216,7 +216,7 @@ def test_a_rejected_triplet_gets_the_code_named_instead(study: Study) -> None:
 def test_items_behind_a_cell_match_its_conditions(study: Study) -> None:
     rated(study, {ONE: LOSS, TWO: OTHER})
     items, words = items_behind(study, "1:T2:first")
-    assert [one.item for one in items] == [ONE]
+    assert [item.item for item in items] == [ONE]
     assert words == "phase training, object custom loss, framework first"
     assert [one.item for one in items_behind(study, "1:S:total")[0]] == [TWO]
 

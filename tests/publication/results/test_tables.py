@@ -20,7 +20,7 @@ from quaestor.study.settings.publication import PublishedTableSettings
 
 STUDY = dl_study()
 RESULTS = printed_results()
-ASKED = {one.table: one for one in STUDY.settings.tables}
+ASKED = {table.table: table for table in STUDY.settings.tables}
 MADE = {name: make_table(STUDY, RESULTS, one) for name, one in ASKED.items() if one.kind != "filter"}
 
 

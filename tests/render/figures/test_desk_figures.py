@@ -67,7 +67,7 @@ def test_each_set_is_a_point_of_the_curves() -> None:
     svg = render_svg(draw_round_curves(SETS, "phrases", simulated=False))
     drawn = ElementTree.fromstring(svg)
     curves = [one for one in drawn.iter(f"{SVG}path") if one.get("stroke") in ("#7a1f2b", "#255b72")]
-    lines = [one for one in curves if one.get("d", "").count("L") == 2]
+    lines = [curve for curve in curves if curve.get("d", "").count("L") == 2]
     assert [line.get("stroke") for line in lines] == ["#7a1f2b", "#255b72"]
     heights = [float(point.split(",")[1]) for point in re.findall(r"-?[\d.]+,-?[\d.]+", lines[0].get("d", ""))]
     assert heights == sorted(heights), "lower shares stand lower"

@@ -82,7 +82,7 @@ def test_a_figure_is_safe_inside_a_strict_page(name: str, drawn: dict[str, str])
     assert not re.search(r"style=|<style|<script|\son\w+=|href=\"(?!#)|<foreignObject|<image", drawn[name])
     ids = re.findall(r'\bid="([^"]*)"', drawn[name])
     assert len(ids) == len(set(ids))
-    assert all(one.startswith(f"{name}-") for one in ids)
+    assert all(id_.startswith(f"{name}-") for id_ in ids)
     assert all(f'id="{target}"' in drawn[name] for target in re.findall(r"url\(#([^)]*)\)", drawn[name]))
 
 

@@ -26,7 +26,7 @@ def test_spanners_and_headings_of_groups_span_their_columns(journal_table: Table
     assert [one.text for one in second] == ["TensorFlow", "PyTorch", "Views", "Score"]
     assert sum(int(one.get("span") or 1) for one in figure.findall(".//colgroup")) == 6
     heads = figure.findall(".//th[@scope='rowgroup']")
-    assert [(one.text_content(), one.get("colspan")) for one in heads] == [
+    assert [(head.text_content(), head.get("colspan")) for head in heads] == [
         ("Data processing", "6"),
         ("Model setting", "6"),
     ]
@@ -36,7 +36,7 @@ def test_spanners_and_headings_of_groups_span_their_columns(journal_table: Table
 def test_only_neighbouring_columns_share_a_spanner() -> None:
     columns = [Column(name, name, spanner=over) for name, over in zip("abcd", ["x", "x", "", "x"], strict=True)]
     heads = parsed(Table("1", "", "", tuple(columns), ())).findall(".//th[@scope='colgroup']")
-    assert [(one.text, one.get("colspan")) for one in heads] == [("x", "2"), ("x", "1")]
+    assert [(head.text, head.get("colspan")) for head in heads] == [("x", "2"), ("x", "1")]
 
 
 def test_the_caption_names_the_region_that_scrolls(journal_table: Table) -> None:

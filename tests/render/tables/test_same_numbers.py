@@ -217,7 +217,7 @@ def in_workbook(table: Table) -> Grid:
 
 
 def body_begins(table: Table) -> int:
-    spanners, parts = any(one.spanner for one in table.columns), any(len(one.parts) > 1 for one in table.columns)
+    spanners, parts = any(column.spanner for column in table.columns), any(len(one.parts) > 1 for one in table.columns)
     return 3 + spanners + parts
 
 

@@ -95,7 +95,7 @@ def test_all_export_formats_have_the_same_cells(tmp_path: Path) -> None:
                 for row in read_sheet(tmp_path / "a.xlsx", "answers")
             ]
             table = parquet.read_table(tmp_path / "a.parquet")
-            columns = [["" if cell is None else str(cell) for cell in one.to_pylist()] for one in table.columns]
+            columns = [["" if cell is None else str(cell) for cell in column.to_pylist()] for column in table.columns]
             assert found[1:] == lines
             assert [list(row) for row in zip(*columns, strict=True)] == lines
             assert found[0] == table.column_names
@@ -156,7 +156,7 @@ def test_importing_an_old_export_does_not_restore_withdrawn_respondents(tmp_path
         for wide in (False, True):
             done = import_answers(surveys, NAME, tmp_path / f"{wide}.csv", None)
             assert (done.responses, done.known, done.withdrawn) == (0, 1, 1)
-        assert [one.id for one in surveys.answers.responses(NAME)] == [kept.id]
+        assert [response.id for response in surveys.answers.responses(NAME)] == [kept.id]
         assert surveys.coding.state.unhandled_acts[-1].payload["withdrawn"] == 1
 
 
@@ -200,7 +200,7 @@ def given_answer(draw: st.DrawFn, question: Question) -> Answer:
     """An answer as a page would have taken it; empty where it was skipped."""
     if question.kind != "consent" and draw(st.integers(0, 4)) == 0:
         return {}
-    codes = [one.code for one in question.options if not one.alone and not one.ends]
+    codes = [option.code for option in question.options if not option.alone and not option.ends]
     texts = {code: draw(WORDS) for code in codes if draw(st.booleans())}
     said: dict[str, Any]
     if question.kind == "consent":
@@ -268,7 +268,7 @@ def filled(surveys: Surveys, path: Path, whole: list[Response]) -> Surveys:
 
 def reasons(response: Response) -> dict[str, str]:
     asked = VERSIONS[response.version]
-    return {one.id: str(missing_reason(asked, response, one) or "") for one in asked.questions()}
+    return {question.id: str(missing_reason(asked, response, question) or "") for question in asked.questions()}
 
 
 def said_of(response: Response) -> dict[str, Answer]:
@@ -312,7 +312,7 @@ def test_texts_are_unchanged_after_an_ordinary_export_and_import(
     coding: Surveys, tmp_path: Path, name: str, wide: bool
 ) -> None:
     texts = ["=1+1", "'=1+1", "+1", "@x", "'plain", "it's", "-", "a\ufffe\uffffb"]
-    asked, pages = {one.id: one for one in ASKED.questions()}, tuple(page.id for page in ASKED.pages)
+    asked, pages = {question.id: question for question in ASKED.questions()}, tuple(page.id for page in ASKED.pages)
     whole = []
     for text in texts:
         answers = {
@@ -364,12 +364,12 @@ def test_importing_into_a_study_with_another_version_reports_unplaced_answers(tm
         done = import_answers(surveys, NAME, tmp_path / "answers.csv", None)
         found = surveys.answers.response(old.id)
     assert found is not None
-    assert {"years", "hardest@1"} <= {one.partition(":")[0] for one in done.unmapped_columns}
-    assert any(one.startswith("met.wrong-results") for one in done.unmapped_columns)
+    assert {"years", "hardest@1"} <= {unmapped_column.partition(":")[0] for unmapped_column in done.unmapped_columns}
+    assert any(unmapped_column.startswith("met.wrong-results") for unmapped_column in done.unmapped_columns)
     assert (done.responses, done.strange_versions) == (2, ("2",))
     assert [(one.question, one.said) for one in done.unread if one.question == "role"] == [("role", "research")]
     asked = VERSIONS[2]
-    why = {one.id: missing_reason(asked, found, one) for one in asked.questions()}
+    why = {question.id: missing_reason(asked, found, question) for question in asked.questions()}
     assert (why["role"], why["months"], why["hardest"]) == ("not reached", "not reached", "not reached")
     assert ("months", "was not shown in the file, but counts as not reached here") in [
         (one.question, one.why) for one in done.odd

@@ -161,13 +161,13 @@ def test_rows_that_are_not_responses_are_reported(surveys: Surveys, tmp_path: Pa
     assert done.no_consent == (4, 5)
     assert done.empty == (6, 7)
     assert done.headers == (8, 9)
-    assert [(one.row, one.column) for one in done.markers] == [(7, "Q5")]
+    assert [(marker.row, marker.column) for marker in done.markers] == [(7, "Q5")]
 
 
 def test_a_display_order_marker_after_an_answer_is_removed(surveys: Surveys, tmp_path: Path) -> None:
     row = {**FULL, "Q5": "TorchScript,AnswerDisplayOrder", "Q5_3_TEXT": "", "Q9": "AnswerDisplayOrder"}
     done = imported(surveys, delimited(tmp_path / "answers.csv", [COLUMNS, TEXTS, *cells(row)]))
-    assert [(one.column, one.why) for one in done.markers] == [
+    assert [(marker.column, marker.why) for marker in done.markers] == [
         ("Q5", "goes with a marker"), ("Q9", "means no answer"),
     ]  # fmt: skip
     assert only(surveys).answers["used"] == {"choices": ["torchscript"]}
@@ -245,7 +245,7 @@ def test_missing_answers_get_the_right_reason(surveys: Surveys, tmp_path: Path) 
     begun = {"Q1": "Yes, I do", "Finished": "0", "Q4": "3"}
     out = {"Q1": "Yes, I do", "Finished": "1", "Q2": "No"}
     imported(surveys, delimited(tmp_path / "answers.csv", [COLUMNS, TEXTS, *cells(finished, begun, out)]))
-    found = {one.standing: one for one in surveys.answers.responses(NAME)}
+    found = {response.standing: response for response in surveys.answers.responses(NAME)}
     reasons = {
         standing: {question.id: missing_reason(asked, one, question) for question in asked.questions()}
         for standing, one in found.items()
@@ -453,7 +453,7 @@ def test_the_public_answers_of_the_onnx_survey_are_imported(tmp_path: Path) -> N
         asked = surveys.questionnaire("fielded")
     assert (len(rows), len(consented)) == (46, 45)
     assert (done.rows, done.responses, done.no_consent, done.empty, done.unread, done.odd) == (46, 45, (3,), (), (), ())
-    assert [(one.row, one.column, one.why) for one in done.markers] == [
+    assert [(marker.row, marker.column, marker.why) for marker in done.markers] == [
         (3, "Q65", "means no answer"), (12, "Q65", "goes with a marker"),
     ]  # fmt: skip
     assert len(done.unmapped_columns) == 12

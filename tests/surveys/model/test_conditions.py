@@ -124,6 +124,6 @@ def true_of(tree: Any, said: dict[str, str]) -> bool:
 
 @given(trees, st.dictionaries(st.sampled_from("abc"), st.sampled_from(["yes", "no"])))
 def test_a_written_condition_evaluates_like_its_expression_tree(tree: Any, said: dict[str, str]) -> None:
-    found = read_condition(written(tree))
-    assert isinstance(found, Condition)
-    assert found.holds({name: {"choices": [code]} for name, code in said.items()}) is true_of(tree, said)
+    condition = read_condition(written(tree))
+    assert isinstance(condition, Condition)
+    assert condition.holds({name: {"choices": [code]} for name, code in said.items()}) is true_of(tree, said)

@@ -174,7 +174,7 @@ def test_an_answer_on_an_abandoned_path_is_dropped_and_asked_again_on_return() -
     done = send(response, "end", words="no")
     assert done.standing is ResponseStatus.FINISHED
     assert {"met", "which"}.isdisjoint(done.answers)
-    reasons = {one.id: missing_reason(ASKED, done, one) for one in ASKED.questions()}
+    reasons = {question.id: missing_reason(ASKED, done, question) for question in ASKED.questions()}
     assert (reasons["met"], reasons["which"], reasons["remedy"]) == (Missing.NOT_SHOWN,) * 3
 
 
@@ -218,7 +218,7 @@ def test_missing_or_invalid_answers_are_reported_and_others_kept() -> None:
 
 def test_a_missing_answer_has_a_reason() -> None:
     def reasons(response: Response) -> list[Missing | None]:
-        return [missing_reason(ASKED, response, one) for one in ASKED.questions()]
+        return [missing_reason(ASKED, response, question) for question in ASKED.questions()]
 
     begun = send(respondent(), "start", consent="agree")
     assert reasons(begun) == [None, *[Missing.NOT_REACHED] * 6]
@@ -246,9 +246,9 @@ def test_a_shuffled_order_differs_by_respondent_and_is_stable(kind: str) -> None
     question = Question("q", kind, "?", options=options, rows=rows if kind == "matrix" else (), shuffle=True)
     orders = [[one.code for one in _shuffled(in_order(question, seed))] for seed in range(50)]
     assert orders == [[one.code for one in _shuffled(in_order(question, seed))] for seed in range(50)]
-    assert all(sorted(one[:8]) == codes and one[-1] == "x" for one in orders)
-    assert len({tuple(one) for one in orders}) > 40
-    assert len(Counter(one[0] for one in orders)) > 4
+    assert all(sorted(order[:8]) == codes and order[-1] == "x" for order in orders)
+    assert len({tuple(order) for order in orders}) > 40
+    assert len(Counter(order[0] for order in orders)) > 4
     assert in_order(replace(question, shuffle=False), 3) == replace(question, shuffle=False)
 
 
@@ -315,8 +315,8 @@ def test_a_survey_ends_only_with_the_page_announced_as_last() -> None:
 
 
 def test_going_back_does_not_finish_a_response() -> None:
-    asked = parse_questionnaire(WAYS, "ways")
+    questionnaire = parse_questionnaire(WAYS, "ways")
     answers = {"consent": {"choices": ["agree"]}, "uses": {"choices": ["no"]}}
     response = Response("one", "ways", 1, ResponseStatus.OPEN, answers, sent=("consent", "use"))
-    agreed = validate_page(asked, response, asked.pages[0], {"q.consent": ["agree"]})
+    agreed = validate_page(questionnaire, response, questionnaire.pages[0], {"q.consent": ["agree"]})
     assert agreed.standing is ResponseStatus.OPEN

@@ -39,7 +39,7 @@ def test_a_pathological_cell_is_split_quickly() -> None:
 
 @given(LABELS, st.data())
 def test_joined_options_are_split_without_remainder(labels: list[str], data: st.DataObject) -> None:
-    known = [one for one in labels if one.strip(", ") and not one.startswith(",") and not one.endswith(",")]
+    known = [label for label in labels if label.strip(", ") and not label.startswith(",") and not label.endswith(",")]
     chosen = data.draw(st.lists(st.sampled_from(known), max_size=4)) if known else []
     found, unknown = split_known(",".join(chosen), known)
     assert not unknown

@@ -39,7 +39,7 @@ def questions(draw: st.DrawFn) -> Question:
 @st.composite
 def said_to(draw: st.DrawFn, question: Question) -> dict[str, Any]:
     """Something that can be said to a question, not in its one form yet."""
-    codes = [one.code for one in question.options]
+    codes = [option.code for option in question.options]
     if question.kind == "matrix":
         rows = {row.code: draw(st.sampled_from(["", *codes])) for row in question.rows}
         return {"rows": rows, "texts": {row.code: draw(WORDS) for row in question.rows}}
@@ -55,7 +55,7 @@ def said_to(draw: st.DrawFn, question: Question) -> dict[str, Any]:
         return {"text": draw(WORDS)}
     most = None if question.kind == "multiple" else 1
     chosen = draw(st.lists(st.sampled_from(codes), unique=True, max_size=most))
-    if any(one.alone for one in question.options if one.code in chosen):
+    if any(option.alone for option in question.options if option.code in chosen):
         chosen = chosen[:1]
     return {"choices": chosen, "texts": {code: draw(WORDS) for code in chosen}}
 
@@ -76,10 +76,10 @@ def test_any_form_input_gives_an_answer_or_a_one_sentence_error(data: st.DataObj
     question = data.draw(questions())
     fields = [
         f"q.{question.id}",
-        *(f"q.{question.id}.{one.code}.{end}" for one in question.options for end in ("text", "rank")),
+        *(f"q.{question.id}.{option.code}.{end}" for option in question.options for end in ("text", "rank")),
     ]
     fields += [f"q.{question.id}.{row.code}" for row in question.rows]
-    codes = [one.code for one in question.options]
+    codes = [option.code for option in question.options]
     values = st.lists(st.one_of(st.text(max_size=12), st.sampled_from([*codes, "1", "2"])), max_size=3)
     form = data.draw(st.dictionaries(st.sampled_from(fields), values))
     try:

@@ -84,10 +84,10 @@ def test_a_file_is_parsed_into_its_questionnaire(tmp_path: Path) -> None:
     assert [question.id for question in asked.questions()] == ["consent", "onnx", "often"]
     consent, onnx, often = asked.questions()
     assert consent.required
-    assert [(one.code, one.ends) for one in consent.options] == [("agree", False), ("decline", True)]
-    assert [one.code for one in onnx.options] == ["yes", "no"]
+    assert [(option.code, option.ends) for option in consent.options] == [("agree", False), ("decline", True)]
+    assert [option.code for option in onnx.options] == ["yes", "no"]
     assert often.kind == "matrix"
-    assert [(one.code, one.label) for one in often.options] == [("never", "Never"), ("often", "Often")]
+    assert [(option.code, option.label) for option in often.options] == [("never", "Never"), ("often", "Often")]
     assert [(row.code, row.label, row.text) for row in often.rows] == [
         ("crashes", "Crashes (of any kind)", False),
         ("other", "Other", True),
@@ -99,9 +99,9 @@ def test_a_file_is_parsed_into_its_questionnaire(tmp_path: Path) -> None:
 def test_codes_are_the_same_in_every_language() -> None:
     english, german = (parse_questionnaire(WHOLE, "tools", language) for language in ("en", "de"))
     assert german.title == "Werkzeuge"
-    assert [one.text for one in german.questions()] == ["May we?", "Nutzen Sie es?", "How often?"]
+    assert [question.text for question in german.questions()] == ["May we?", "Nutzen Sie es?", "How often?"]
     for first, second in zip(english.questions(), german.questions(), strict=True):
-        assert [one.code for one in first.options] == [one.code for one in second.options]
+        assert [option.code for option in first.options] == [option.code for option in second.options]
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,7 @@ def ways_on(asked: Questionnaire, response: Response) -> Iterator[Response]:
     """Each response that sending the next page can lead to; what was answered before stays."""
     page = next_page(asked, response)
     assert page is not None
-    open_yet = [one for one in page.questions if one.id not in response.answers]
+    open_yet = [question for question in page.questions if question.id not in response.answers]
     for said in product(*(EVERY_ANSWER[one.kind] for one in open_yet)):
         answers = {**response.answers, **{one.id: answer for one, answer in zip(open_yet, said, strict=True)}}
         form: dict[str, list[str]] = {}

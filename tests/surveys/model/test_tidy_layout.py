@@ -46,7 +46,7 @@ def lines_of(response: Response, question: str) -> list[tuple[str, ...]]:
 
 
 def wide_of(response: Response) -> dict[str, str]:
-    return dict(zip([one.name for one in LAYOUT.columns()], wide_row(LAYOUT, response), strict=True))
+    return dict(zip([column.name for column in LAYOUT.columns()], wide_row(LAYOUT, response), strict=True))
 
 
 def test_each_part_of_an_answer_is_a_row() -> None:

@@ -105,8 +105,8 @@ def with_words(more: str, languages: str = '["en", "de"]') -> str:
     ],
 )
 def test_unusable_custom_texts_are_reported_before_opening(more: str, words: str, grave: bool) -> None:
-    found = find_problems(parse_questionnaire(with_words(more), "tools"))
-    assert [(one.where, one.grave) for one in found if words in one.words] == [("survey", grave)], found
+    problems = find_problems(parse_questionnaire(with_words(more), "tools"))
+    assert [(one.where, one.grave) for one in problems if words in one.words] == [("survey", grave)], problems
 
 
 def test_a_language_with_missing_texts_gives_a_warning() -> None:
@@ -117,8 +117,8 @@ def test_a_language_with_missing_texts_gives_a_warning() -> None:
     assert f"{len(ENGLISH) - 2 - 6} more" in told_of[0].words  # two are given, six are named
     assert not [place for place in untranslated(text, "tools") if "words" in place]
     for language in list_languages():
-        asked = parse_questionnaire(with_words("", f'["{language}"]'), "tools")
-        assert not [one for one in find_problems(asked) if "page texts" in one.words]
+        questionnaire = parse_questionnaire(with_words("", f'["{language}"]'), "tools")
+        assert not [problem for problem in find_problems(questionnaire) if "page texts" in problem.words]
 
 
 def test_default_options_are_in_the_language_of_the_questionnaire() -> None:

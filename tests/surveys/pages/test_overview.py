@@ -180,10 +180,10 @@ def test_every_kind_of_answer_is_shown_in_lines(tmp_path: Path) -> None:
 
 def test_days_without_responses_are_included_and_many_days_become_weeks() -> None:
     assert periods({}) == []
-    assert [(one.words, one.count) for one in periods({"2026-03-01": 2, "2026-03-03": 1})] == [
+    assert [(period.words, period.count) for period in periods({"2026-03-01": 2, "2026-03-03": 1})] == [
         ("2026-03-01", 2), ("2026-03-02", 0), ("2026-03-03", 1),
     ]  # fmt: skip
     weeks = periods({"2026-01-01": 1, "2026-01-08": 4, "2026-12-31": 3, "": 7})
     assert len(weeks) == 53
-    assert [one.count for one in weeks[:2]] == [1, 4]
-    assert sum(one.count for one in weeks) == 8
+    assert [week.count for week in weeks[:2]] == [1, 4]
+    assert sum(week.count for week in weeks) == 8

@@ -14,7 +14,7 @@ from quaestor.surveys.respond import SurveyPage, begin_response, show_page
 
 
 def orders(sheet: ResponseSheet) -> dict[str, tuple[str, ...]]:
-    return {one.question.id: one.order for _, answers in sheet.pages for one in answers if one.order}
+    return {answer.question.id: answer.order for _, answers in sheet.pages for answer in answers if answer.order}
 
 
 def test_the_shuffled_order_is_shown_on_the_response_page_and_survives_import(tmp_path: Path) -> None:

@@ -85,15 +85,15 @@ def responses(surveys: Surveys) -> list[Response]:
 
 
 def finished(responses: list[Response]) -> list[Response]:
-    return [one for one in responses if one.standing is ResponseStatus.FINISHED]
+    return [response for response in responses if response.standing is ResponseStatus.FINISHED]
 
 
 def test_reasons_for_missing_answers_match_the_flow_of_the_questionnaire(
     surveys: Surveys, responses: list[Response]
 ) -> None:
     columns = CountingCache().counted(surveys, NAME).columns
-    assert columns.ids == tuple(one.id for one in responses)
-    assert len({one.standing for one in responses}) == 4, "somebody of every standing is among them"
+    assert columns.ids == tuple(response.id for response in responses)
+    assert len({response.standing for response in responses}) == 4, "somebody of every standing is among them"
     seen = set()
     for question in surveys.questionnaire(NAME).questions():
         expected = [missing_reason(read_questionnaire_for(surveys, one), one, question) for one in responses]
@@ -132,19 +132,19 @@ def test_counts_and_bases_match_the_answers(surveys: Surveys, responses: list[Re
     assert order is not None
     ranks = [one.answers["order"]["ranks"] for one in done if one.answers.get("order")]
     assert [line.places[0] for line in order.ranked] == [
-        sum(one[0] == line.key for one in ranks) for line in order.ranked
+        sum(rank[0] == line.key for rank in ranks) for line in order.ranked
     ]
     assert [line.ranked.placed for line in order.ranked] == [len(ranks), 0, len(ranks)]
 
 
 def every_number(results: SurveyResults) -> Iterator[tuple[ResponseSelection, int]]:
     by = results.groups
-    for found in results.questions:
-        name = found.question.id
-        yield ResponseSelection(name), found.base
-        for reason, count in found.missing.items():
+    for question in results.questions:
+        name = question.question.id
+        yield ResponseSelection(name), question.base
+        for reason, count in question.missing.items():
             yield ResponseSelection(name, missing=reason.value), count
-        for row in found.rows:
+        for row in question.rows:
             yield ResponseSelection(name, row=row.key), row.base
             for reason, count in row.missing.items():
                 yield ResponseSelection(name, row=row.key, missing=reason.value), count
@@ -153,7 +153,7 @@ def every_number(results: SurveyResults) -> Iterator[tuple[ResponseSelection, in
                 if by is not None:
                     for key, share in zip(by.keys, line.by, strict=True):
                         yield ResponseSelection(name, line.key, row.key, by=by.name, group=key), share.count
-        for ranked in found.ranked:
+        for ranked in question.ranked:
             yield ResponseSelection(name, ranked.key), ranked.ranked.placed
             for place, count in enumerate(ranked.places, start=1):
                 yield ResponseSelection(name, ranked.key, place=place), count
@@ -254,7 +254,7 @@ def test_a_group_heading_states_its_base_for_the_question(tmp_path: Path) -> Non
 
 def test_a_permuted_chi_square_is_labelled_as_such(surveys: Surveys) -> None:
     results = survey_results(surveys, NAME, by="role")
-    notes = [note for one in results.questions for note in write_notes(one)]
+    notes = [note for question in results.questions for note in write_notes(question)]
     assert any(re.search(r"Wrong results: χ² = \d+\.\d\d \(permuted\), p ", note) for note in notes), notes
     by_stratum = survey_results(surveys, NAME, by="stratum").question("role")
     assert by_stratum is not None
@@ -363,9 +363,9 @@ def test_versions_with_the_same_question_kind_are_joined_under_the_export_name(t
             answered(surveys)
         results = survey_results(surveys, NAME)
         export_answers(surveys, NAME, tmp_path / "answers.csv")
-    names = [one.question.id for one in results.questions if one.question.id.startswith("role")]
+    names = [question.question.id for question in results.questions if question.question.id.startswith("role")]
     assert names == ["role", "role@2"]
-    assert [one.base for one in results.questions if one.question.id in names] == [1, 2]
+    assert [question.base for question in results.questions if question.question.id in names] == [1, 2]
     with (tmp_path / "answers.csv").open(encoding="utf-8", newline="") as file:
         assert {row["question"] for row in csv.DictReader(file) if row["question"].startswith("role")} == set(names)
 
@@ -495,7 +495,7 @@ def test_csv_and_workbook_contain_both_bounds_of_every_interval(surveys: Surveys
         "median: low": middle.low, "median: high": middle.high, "quartiles: lower": middle.q1,
         "quartiles: upper": middle.q3, "range: least": years.numbers.least, "range: most": years.numbers.most,
     }  # fmt: skip
-    for found in (years, order, *(one for one in results.questions if kind_of(one.question).is_choice)):
+    for found in (years, order, *(question for question in results.questions if kind_of(question.question).is_choice)):
         table = build_table(results, found)
         rows = list(csv.DictReader(io.StringIO(to_csv(table))))
         if found is years:

@@ -58,7 +58,7 @@ def test_simultaneous_claims_with_one_token_are_recorded_once(tmp_path: Path) ->
     for thread in threads:
         thread.join()
     with ClaimFile(path) as claims:
-        assert [one.sealed for one in claims.claims("tools", PaymentStage.WAITING)] == taken
+        assert [claim.sealed for claim in claims.claims("tools", PaymentStage.WAITING)] == taken
         assert len(taken) == 1
 
 

@@ -63,7 +63,7 @@ def test_pages_are_accessible_fit_their_width_and_load_nothing_external(
     for details in page.locator("details").all()[:2]:
         details.evaluate("element => element.open = true")
     assert_for_everyone(page)
-    assert [one for one in complaints if "404" not in one] == []
+    assert [complaint for complaint in complaints if "404" not in complaint] == []
     page.context.close()
 
 

@@ -245,10 +245,10 @@ def test_the_tie_breaker_sees_no_names_before_everything_is_settled(app: Starlet
     answers.append(send(breaker, TIES, TIES, item=ITEMS[5], answer="keep", key="agreed"))
     answers.append(send(breaker, TIES, TIES, item=ITEMS[0], answer="", key="none"))
     answers.append(send(breaker, TIES, TIES, **fields, text="it works"))
-    for one in answers:
-        told = f"{one.url} {dict(one.headers)} {one.text}"
+    for answer in answers:
+        told = f"{answer.url} {dict(answer.headers)} {answer.text}"
         assert not [word for word in ("rater-1", "rater-2", "rater A", TELLING, MEMO, ">unsure<") if word in told], (
-            one.url
+            answer.url
         )
     assert settled(study) == {}
     for item in ITEMS[:3]:

@@ -108,7 +108,7 @@ def test_queue_journal_and_export_agree_after_a_connection_loss(browser: Browser
     context = seated(browser, server, study, "rater-1")
     page = at_desk(context, server)
     said: dict[str, list[str]] = {}
-    items = [one["item"] for one in list_rater_items(study, "pilot", "rater-1", left_only=True)]
+    items = [rater_item["item"] for rater_item in list_rater_items(study, "pilot", "rater-1", left_only=True)]
     for number, item in enumerate(items[:-1]):
         if number == 1:
             all_saved(page)

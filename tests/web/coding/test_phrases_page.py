@@ -152,8 +152,8 @@ def test_words_are_unified_with_a_click_and_the_next_set_opens(app: Starlette, b
 def test_every_offered_unification_is_accepted_when_submitted(both: Study) -> None:
     with open_coding(both) as coding:
         begin_comparing(coding, "phrases", "rater-1")
-        found = build_phrase_set(coding, "phrases", "rater-1")
-        ways = [way for side in found.sides for way in side.options]
+        phrase_set = build_phrase_set(coding, "phrases", "rater-1")
+        ways = [way for side in phrase_set.sides for way in side.options]
         assert {(way.part, way.rule) for way in ways} == {
             (part, rule) for part in ("verb", "object") for rule in ("same meaning", "hypernym")
         }
@@ -309,5 +309,5 @@ def test_words_are_unified_by_keyboard_without_javascript(
     page.get_by_role("button", name="Open set 3").press("Enter")
     expect(page.get_by_text("you: 4 left")).to_be_visible()
     with open_coding(open_study(folder)) as coding:
-        assert [made.to for made in coding.state.round("phrases").unifications] == ["layer", "load"]
+        assert [unification.to for unification in coding.state.round("phrases").unifications] == ["layer", "load"]
     context.close()

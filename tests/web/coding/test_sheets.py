@@ -77,7 +77,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
     folder = tmp_path_factory.mktemp("sheets") / "study"
     small_study(folder)
     text = (folder / "study.toml").read_text("utf-8")
-    options = ", ".join(f'"{one}"' for one in OPTIONS)
+    options = ", ".join(f'"{option}"' for option in OPTIONS)
     (folder / "study.toml").write_text(text + MORE.format(options=options), "utf-8")
     found = open_study(folder)
     run_funnel(found)

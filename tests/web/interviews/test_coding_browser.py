@@ -170,7 +170,7 @@ def test_a_passage_across_turns_is_coded_undone_and_removed_as_one(page: Page, s
     def coded() -> list[list[dict[str, Any]]]:
         all_saved(page)
         both = [on_record(study, "rater-1", item) or [] for item in (DATA, ILLEGAL)]
-        return [[one for one in stretches if one.get("code") == "practice/design"] for stretches in both]
+        return [[stretch for stretch in stretches if stretch.get("code") == "practice/design"] for stretches in both]
 
     def passage() -> None:
         drag_over(page, (1, "model"), (3, "When"))

@@ -163,8 +163,8 @@ def test_the_end_of_a_long_selection_stays_in_view_and_extends_across_turns(page
     page.keyboard.press("1")
     all_saved(page)
     parts = {item: on_record(study, "rater-1", item) for item in ("P1/00001", "P1/00003", "P1/00005")}
-    assert [len(one or []) for one in parts.values()] == [1, 1, 1]
-    assert len({one[0]["link"] for one in parts.values() if one}) == 1
+    assert [len(part or []) for part in parts.values()] == [1, 1, 1]
+    assert len({part[0]["link"] for part in parts.values() if part}) == 1
     page.keyboard.press("z")
     assert codes_of(page, study, "P1/00001") == codes_of(page, study, "P1/00005") == []
 

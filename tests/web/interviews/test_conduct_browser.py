@@ -105,7 +105,7 @@ def test_typed_text_never_triggers_commands_and_is_not_cut_off(page: Page, study
     press(page, "C")
     expect(page.locator("#unstarted")).to_be_hidden()
     all_saved(page)
-    assert [(one.text, one.follow_up) for one in told(study, name).notes] == [("cost, a nice aspect!", True)]
+    assert [(note.text, note.follow_up) for note in told(study, name).notes] == [("cost, a nice aspect!", True)]
     page.locator("#note").fill("x" * 10_001)
     page.get_by_role("button", name="Save note").click()
     expect(page.locator("#too-long")).to_be_visible()
@@ -127,7 +127,7 @@ def test_after_the_last_question_notes_are_saved_and_the_end_button_is_focused(
     press(page, "Escape", "n")
     expect(page.get_by_role("button", name="End interview")).to_be_focused()
     all_saved(page)
-    assert [one.text for one in told(study, name).notes] == ["thanks from both"]
+    assert [note.text for note in told(study, name).notes] == ["thanks from both"]
 
 
 def test_two_windows_of_one_interviewer_keep_separate_drafts(
@@ -171,7 +171,7 @@ def test_an_interview_can_be_conducted_by_keyboard_from_start_to_protocol(page: 
     expect(page.get_by_role("heading", name=f"Protocol of {name}")).to_be_visible()
     assert_for_everyone(page)
     now = told(study, name)
-    assert [(one.text, one.follow_up, one.amended) for one in now.notes] == [
+    assert [(note.text, note.follow_up, note.amended) for note in now.notes] == [
         ("three stages", False, False),
         ("And at night? And by day?", True, True),
     ]
@@ -216,7 +216,7 @@ def test_two_interviewers_see_each_others_notes_and_overwrite_nothing(
     other.get_by_role("button", name="Make the clock follow me").click()
     expect(page.locator("#clock-section .name")).to_have_text("Legitimacy", timeout=SOON)
     other.close()
-    assert {one.by for one in told(study, name).notes} == {"interviewer", "second"}
+    assert {note.by for note in told(study, name).notes} == {"interviewer", "second"}
 
 
 def test_a_connection_loss_does_not_stop_the_interview_or_lose_notes(page: Page, study: Study, name: str) -> None:
@@ -232,11 +232,11 @@ def test_a_connection_loss_does_not_stop_the_interview_or_lose_notes(page: Page,
     press(page, "Enter", "Escape", "n", "s")
     expect(page.get_by_role("heading", name="Thanks", exact=True)).to_be_visible()
     expect(page.locator("#saved")).to_contain_text("notes not saved yet")
-    assert [one.text for one in told(study, name).notes] == ["with a line"]
+    assert [note.text for note in told(study, name).notes] == ["with a line"]
     page.context.set_offline(False)
     all_saved(page)
     now = told(study, name)
-    assert [(one.question, one.text) for one in now.notes] == [
+    assert [(note.question, note.text) for note in now.notes] == [
         ("stages", "with a line"),
         ("stages", "without one \N{PARTY POPPER}"),
         ("factors", "still none, amended"),
@@ -270,7 +270,7 @@ def test_amending_a_note_keeps_unsaved_text(page: Page, study: Study, name: str)
     press(page, "n")
     all_saved(page)
     now = told(study, name)
-    assert [(one.text, one.amended) for one in now.notes] == [
+    assert [(note.text, note.amended) for note in now.notes] == [
         ("data first, then models", True),
         ("half a thought", False),
     ]
@@ -304,7 +304,7 @@ def test_the_text_of_every_rejected_note_is_kept(page: Page, study: Study, serve
     expect(page.locator("#note")).to_have_value("three\nfour")
     press(page, "n")
     all_saved(page)
-    assert [one.text for one in told(study, name).notes] == ["one\ntwo", "three\nfour"]
+    assert [note.text for note in told(study, name).notes] == ["one\ntwo", "three\nfour"]
 
 
 def test_no_element_of_the_page_is_covered_or_cut_off(page: Page) -> None:
@@ -335,7 +335,7 @@ def test_a_killed_server_and_a_closed_tab_lose_no_notes(
     write(page, "acknowledged")
     all_saved(page)
     server.kill()
-    assert [one.text for one in told(study, name).notes] == ["acknowledged"]
+    assert [note.text for note in told(study, name).notes] == ["acknowledged"]
     write(page, "while it was dead")
     press(page, "w")
     page.keyboard.type("half a wor")
@@ -345,7 +345,7 @@ def test_a_killed_server_and_a_closed_tab_lose_no_notes(
     again = at_desk(people["interviewer"], server, name, 1)
     all_saved(again)
     assert texts(again) == ["acknowledged", "while it was dead"]
-    assert [one.text for one in told(study, name).notes] == ["acknowledged", "while it was dead"]
+    assert [note.text for note in told(study, name).notes] == ["acknowledged", "while it was dead"]
     expect(again.locator("#note")).to_have_value("half a wor")
     again.close()
 

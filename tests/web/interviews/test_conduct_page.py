@@ -104,7 +104,7 @@ def test_an_interview_can_be_conducted_with_forms_only(desk: TestClient, study: 
     assert step(desk, 2, "next", **{"item.2": "data", "other.2": "who pays"}).headers["location"] == f"{DESK}?stop=3"
     assert step(desk, 3, "skip").headers["location"] == f"{DESK}?stop=4"
     now = told(study)
-    assert [(one.question, one.text, one.follow_up) for one in now.notes] == [
+    assert [(note.question, note.text, note.follow_up) for note in now.notes] == [
         ("stages", ODD, False),
         ("stages", "And at night?", True),
     ]
@@ -135,7 +135,7 @@ def test_a_note_is_amended_by_form_and_a_rejected_note_keeps_its_text(desk: Test
     assert "Edit your note" in page
     assert "data frist</textarea>" in page
     step(desk, 1, "save", note="data first", amends=key)
-    assert [one.text for one in told(study).notes] == ["data first"]
+    assert [note.text for note in told(study).notes] == ["data first"]
     refused = step(desk, 1, "save", note="x" * 10_001)
     assert refused.status_code == 422
     assert "x" * 10_001 in refused.text
@@ -163,7 +163,7 @@ def test_an_act_or_form_sent_twice_is_recorded_once(desk: TestClient, study: Stu
     assert send(desk, text="something else").status_code == 422
     for _ in range(2):
         step(desk, 1, "save", note="once", key="form")
-    assert [one.text for one in told(study).notes] == ["data first", "once"]
+    assert [note.text for note in told(study).notes] == ["data first", "once"]
     assert send(desk, "clock", "k2", what="pause").json()["number"] == 0, "nothing runs that could be paused"
 
 
@@ -255,7 +255,7 @@ def test_the_bundled_guide_fits_on_a_page_with_every_question(tmp_path: Path) ->
     guide = (ROOT / "studies" / "dl-framework-interviews" / "instruments" / "guide.md").read_text()
     study = a_study(tmp_path / "bundled", guide)
     with open_interviews(study) as interviews:
-        texts = [one.text for one in interviews.guide_of(with_interview(interviews)).questions()]
+        texts = [question.text for question in interviews.guide_of(with_interview(interviews)).questions()]
     with closing_app(make_app(study.root, passwords=Passwords(QUICK))) as app:
         page = signed_in(app, study.root).get(DESK)
     assert len(page.content) < 150_000

@@ -79,7 +79,7 @@ def test_a_withdrawal_needs_a_confirmation_and_erases_everything(app: Starlette,
     path = f"/c/{make_link(room, 'P2').code}"
     opened = browser(app)
     assert "Erase all your data?" in opened.get(f"{path}/withdraw").text
-    assert [one.id for one in room.interviews()] == ["P2"]
+    assert [interview.id for interview in room.interviews()] == ["P2"]
     assert "You have withdrawn" in opened.post(f"{path}/withdraw", headers=OURS).text
     assert room.interviews() == []
     assert room.file.list_erased().keys() == {"P2"}

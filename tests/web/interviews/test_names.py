@@ -63,7 +63,7 @@ def act(opened: TestClient, **fields: str) -> int:
 
 def left(folder: Path) -> list[str]:
     with open_interviews(open_study(folder)) as room:
-        return [f"{one.interview} {one.words}" for one in list_proposals(room)]
+        return [f"{proposal.interview} {proposal.words}" for proposal in list_proposals(room)]
 
 
 def test_name_matches_are_shown_in_context_and_answered_by_form(lead: TestClient, folder: Path) -> None:
@@ -109,7 +109,7 @@ def test_names_are_added_changed_and_removed(lead: TestClient, folder: Path) -> 
     assert "<mark>the data</mark>" in lead.get(f"{PAGE}?name=product-1").text
     assert act(lead, act="change", name="product-1", kind="product", forms="the model", shown="[a thing]") == 303
     with open_interviews(open_study(folder)) as room:
-        told = next(one for one in list_names(room) if one.id == "product-1")
+        told = next(name for name in list_names(room) if name.id == "product-1")
         assert (told.forms, told.shown) == (("the model",), "[a thing]")
     again = post(lead, ACTS, {"act": "add", "kind": "person", "forms": "WEXLA brimm"}, page=PAGE)
     assert (again.status_code, "already known" in again.text, "WEXLA brimm" in again.text) == (422, True, True)
@@ -130,7 +130,7 @@ def test_names_in_notes_are_replaced_by_a_button_and_by_a_command(lead: TestClie
     assert act(lead, act="replace-written") == 303
     assert "Replace in notes and memos" not in lead.get(PAGE).text
     with open_interviews(open_study(folder)) as room:
-        assert [one.text for one in read_conversation(room, "P1").notes] == [
+        assert [note.text for note in read_conversation(room, "P1").notes] == [
             "[person 1] again.",
             "Nobody.",
             "[organisation A]!",

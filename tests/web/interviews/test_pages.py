@@ -104,8 +104,8 @@ def test_an_interviewer_records_consent_and_plans_an_interview(interviewer: Test
     assert "senior researcher · graphs" in page
     assert "version 1 of the" in page
     with open_interviews(open_study(folder)) as room:
-        assert [one.id for one in room.interviews()] == ["P1", "P2"]
-        last = [one for one in room.file.read_entries(participant="P2") if one.kind == "consent"][-1]
+        assert [interview.id for interview in room.interviews()] == ["P1", "P2"]
+        last = [entry for entry in room.file.read_entries(participant="P2") if entry.kind == "consent"][-1]
         assert (last.actor, last.content["how"]) == ("interviewer", "on paper")
 
 

@@ -64,7 +64,7 @@ def test_sign_in_pages_are_accessible_fit_their_width_and_load_nothing_external(
         page.get_by_role("button", name="Sign in").click()
         page.get_by_role("alert").wait_for()
     assert_for_everyone(page)
-    assert [one for one in complaints if "the server responded with a status of 4" not in one] == []
+    assert [complaint for complaint in complaints if "the server responded with a status of 4" not in complaint] == []
     context.close()
 
 

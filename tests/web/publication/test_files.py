@@ -269,5 +269,5 @@ def test_the_page_of_an_unbuilt_report_is_accessible(browser: Browser, fresh: Pa
         page.goto(f"{base}report/")
         assert page.get_by_text("quaestor report").is_visible()
         assert_for_everyone(page)
-        assert [one for one in complaints if "409" not in one] == []
+        assert [complaint for complaint in complaints if "409" not in complaint] == []
         page.context.close()

@@ -106,7 +106,7 @@ def test_a_rating_with_unusual_values_is_rejected(
 @pytest.mark.parametrize("when", ["253402300800", "-1e18", "1e308", "1" + "0" * 400, "NaN", '"soon"', "[]", "1e999"])
 def test_an_invalid_time_is_rejected(coded: tuple[Starlette, Path], both: list[Target], when: str) -> None:
     interviewer = signed_in(*coded, role=Role.INTERVIEWER)
-    path = next(one.path for one in reversed(both[1].scripts) if one.path.endswith("/conduct/acts"))
+    path = next(script.path for script in reversed(both[1].scripts) if script.path.endswith("/conduct/acts"))
     body = f'{{"act": "clock", "what": "start", "key": "k", "when": {when}}}'
     assert by_script(interviewer, path, body).status_code in (400, 422)
 

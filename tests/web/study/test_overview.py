@@ -107,10 +107,10 @@ def test_the_lead_sees_the_same_agreement_of_closed_rounds_as_on_the_command_lin
         record_agreement_view(coding, name, "lead")
         found = line(coding, name).reached
         assert found is not None
-        told = compute_round_agreement(coding.state, name, coding.state.round(name).plan.measured)
-        assert found.value == f"{told.kappa.value:.3f}"
-        assert found.interval == f"{told.kappa.low:.3f} to {told.kappa.high:.3f}"
-        assert (found.band, found.n) == (told.band, told.n)
+        round_agreement = compute_round_agreement(coding.state, name, coding.state.round(name).plan.measured)
+        assert found.value == f"{round_agreement.kappa.value:.3f}"
+        assert found.interval == f"{round_agreement.kappa.low:.3f} to {round_agreement.kappa.high:.3f}"
+        assert (found.band, found.n) == (round_agreement.band, round_agreement.n)
     assert "0.4" in line(coding, "pilot").reached.verdict  # type: ignore[union-attr]
 
 
@@ -196,9 +196,9 @@ def test_an_interview_study_is_asked_to_publish_and_again_after_a_participant_de
             return check_freshness(study, coding.state)[0].holds
 
     with open_coding(study) as coding:
-        found = build_study_overview(study, coding, LEAD)
-    assert found.next is None
-    assert found.command == "Everything planned is done: publish it with `quaestor report`."
+        study_overview = build_study_overview(study, coding, LEAD)
+    assert study_overview.next is None
+    assert study_overview.command == "Everything planned is done: publish it with `quaestor report`."
     with open_interviews(study) as interviews:
         build_report(study, lambda words: None)
         assert holds()
@@ -223,10 +223,10 @@ def test_the_next_step_names_its_page(coding: CodingSession) -> None:
 
 def test_a_study_without_acts_shows_the_first_step(tmp_path: Path) -> None:
     study = unrated_study(tmp_path / "study", items=3)
-    found = build_study_overview(study, None, LEAD)
-    assert found.next is not None
-    assert found.next.words == "Import the codebook"
-    assert {one.status for one in found.rounds} == {"not opened"}
+    study_overview = build_study_overview(study, None, LEAD)
+    assert study_overview.next is not None
+    assert study_overview.next.words == "Import the codebook"
+    assert {one.status for one in study_overview.rounds} == {"not opened"}
     assert "rater-1" not in repr(build_study_overview(study, None, JOURNAL))
     assert not (study.root / "study.db").exists()
 
@@ -246,10 +246,10 @@ def test_agreement_of_a_large_round_is_computed_in_the_background_and_cached(
     monkeypatch.setattr(worked_out, "LARGE", 10)
     assert find_agreement(coding, "phases", "phase", wait=False) is None
     finish(coding)
-    found = find_agreement(coding, "phases", "phase", wait=False)
-    assert found is not None
-    assert found.agreement == compute_round_agreement(coding.state, "phases", "phase")
-    assert find_agreement(coding, "phases", "phase", wait=False) is found
+    agreement = find_agreement(coding, "phases", "phase", wait=False)
+    assert agreement is not None
+    assert agreement.agreement == compute_round_agreement(coding.state, "phases", "phase")
+    assert find_agreement(coding, "phases", "phase", wait=False) is agreement
 
 
 def test_cached_agreement_of_a_large_open_round_is_kept_until_enough_ratings_are_added(

@@ -355,7 +355,7 @@ def test_two_hundred_simultaneous_respondents_lose_no_answers(app: Starlette, fo
                 mine = {**form, "q.hardest": [f"words of {number}"]} if page == "words" else form
                 tries = 1 + number % 2  # every other one sends each page twice, at the same moment
                 answers = await asyncio.gather(*(client.post(link, data={**own, **mine}) for _ in range(tries)))
-                assert [one.status_code for one in answers] == [303] * tries
+                assert [answer.status_code for answer in answers] == [303] * tries
         return link
 
     async def all_at_once() -> list[str]:

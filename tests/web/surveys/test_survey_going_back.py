@@ -137,11 +137,11 @@ def test_an_optional_answer_can_be_cleared_and_counts_as_skipped(respondent: Tes
     with open_surveys(open_study(folder)) as surveys:
         found = surveys.answers.find(link.split("/")[3])
         assert found is not None
-        asked = read_questionnaire_for(surveys, found)
+        questionnaire = read_questionnaire_for(surveys, found)
         for name in ("careful", "met"):
-            question = asked.question(name)
+            question = questionnaire.question(name)
             assert question is not None
-            assert missing_reason(asked, found, question) is Missing.SKIPPED
+            assert missing_reason(questionnaire, found, question) is Missing.SKIPPED
 
 
 def test_no_answer_together_with_other_text_is_rejected(tmp_path: Path) -> None:

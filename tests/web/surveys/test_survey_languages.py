@@ -200,24 +200,24 @@ def test_untranslated_texts_of_a_custom_language_are_marked_as_english(tmp_path:
 )
 def test_every_respondent_is_shown_how_to_return(tmp_path: Path, settings: str, before: str, below: str) -> None:
     text = WHOLE.replace('languages = ["de"]', f'languages = ["en"]\n{settings}')
-    said = read_texts("en")
+    texts = read_texts("en")
     with asking(tmp_path, text) as app, closing(visitor(app)) as one:
         start = f"/s/{NAME}"
         if settings:
             with open_surveys(open_study(tmp_path)) as surveys:
                 start = f"/i/{invite(surveys, NAME, 'first', 'alle', count=1)[0].token}"
-        assert said[before] in one.get(start).text
+        assert texts[before] in one.get(start).text
         link = post(one, start, {}).headers["location"] if settings else begun(one)
         page = one.get(link).text
     footer = page.partition("<footer")[2]
-    assert f"<p>{said['own-address']}</p>" in footer.partition("<details")[0], "in sight without a click"
-    assert f"<p>{said[below]}</p>" in footer
+    assert f"<p>{texts['own-address']}</p>" in footer.partition("<details")[0], "in sight without a click"
+    assert f"<p>{texts[below]}</p>" in footer
     assert f"http://127.0.0.1{link}</p>" in footer
 
 
 @pytest.mark.browser
 def test_a_right_to_left_survey_works_on_a_phone(browser: Browser, tmp_path: Path) -> None:
-    said = read_texts("ar")
+    texts = read_texts("ar")
     with fielded(tmp_path, ARABIC):
         pass
     with serving(tmp_path) as address:
@@ -226,14 +226,14 @@ def test_a_right_to_left_survey_works_on_a_phone(browser: Browser, tmp_path: Pat
         assert page.evaluate("document.dir") == ""
         follow(page, page.get_by_role("link", name="العربية"))
         looked(page, "light")
-        follow(page, page.get_by_role("button", name=said["begin"]))
+        follow(page, page.get_by_role("button", name=texts["begin"]))
         looked(page, "dark")
-        page.get_by_label(said["agree"], exact=True).check()
-        follow(page, page.get_by_role("button", name=said["next"]))
+        page.get_by_label(texts["agree"], exact=True).check()
+        follow(page, page.get_by_role("button", name=texts["next"]))
         page.get_by_label("منذ كم سنة؟").fill("abc")
-        follow(page, page.get_by_role("button", name=said["send"]))
+        follow(page, page.get_by_role("button", name=texts["send"]))
         looked(page, "light")
-        assert said["look-again-at"].partition("(")[0].strip() in page.get_by_role("alert").inner_text()
+        assert texts["look-again-at"].partition("(")[0].strip() in page.get_by_role("alert").inner_text()
         description = page.get_by_text("أقل من سنة")
         description.click()
         radio, words = page.get_by_label("مبتدئ").bounding_box(), description.bounding_box()
@@ -241,9 +241,9 @@ def test_a_right_to_left_survey_works_on_a_phone(browser: Browser, tmp_path: Pat
         assert words is not None
         assert radio["x"] > words["x"] + words["width"], "the words stand to the left of the button"
         page.get_by_label("منذ كم سنة؟").fill("3")
-        follow(page, page.get_by_role("button", name=said["send"]))
+        follow(page, page.get_by_role("button", name=texts["send"]))
         looked(page, "dark")
-        follow(page, page.get_by_role("link", name=said["to-pay"]))
+        follow(page, page.get_by_role("link", name=texts["to-pay"]))
         looked(page, "light")
         page.close()
 
@@ -259,4 +259,4 @@ def looked(page: Page, scheme: str) -> None:
     assert page.evaluate("[document.documentElement.lang, document.dir]") == ["ar", "rtl"]
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
     violations = Axe().run(page).response["violations"]
-    assert [(one["id"], [node["html"] for node in one["nodes"]][:2]) for one in violations] == []
+    assert [(violation["id"], [node["html"] for node in violation["nodes"]][:2]) for violation in violations] == []

@@ -199,7 +199,7 @@ def test_a_preview_lists_exactly_what_the_change_moves(coding: CodingSession, se
 
 def test_each_code_of_a_set_is_moved_separately(coding: CodingSession) -> None:
     with_rounds(coding, random.Random(1))
-    given = [one.answers["group"] for one in coding.state.rounds["first"].all_ratings()]
+    given = [rating.answers["group"] for rating in coding.state.rounds["first"].all_ratings()]
     preview = preview_change(coding, "codebook.merge", {"codes": ["create"], "into": "read"})
     (move,) = [move for move in preview.moves if move.what == RATED]
     assert (move.facet, move.count) == ("group", sum("create" in codes for codes in given))
