@@ -155,7 +155,7 @@ async def _calmest(
 
 
 def _tries(measured: Sequence[Share]) -> str:
-    stolen = ", ".join(f"{one.stolen:.0%}" for one in measured)
+    stolen = ", ".join(f"{measurement.stolen:.0%}" for measurement in measured)
     return f"; the calmest of {len(measured)} (stolen: {stolen})" if len(measured) > 1 else ""
 
 
@@ -178,7 +178,7 @@ async def _page_loads(desk: Serving, made: Made, clients: Sequence[Client], lead
     pages = [("rater", visitor, "/"), ("rater", visitor, RATE)]
     pages += [("lead", lead, path) for path in await _linked(lead)]
     measured = []
-    while len(measured) < TRIES and not any(one[2].stolen <= DISTURBED for one in measured):
+    while len(measured) < TRIES and not any(measurement[2].stolen <= DISTURBED for measurement in measured):
         measured.append(await _loaded_while_all_rate(desk, made, clients, pages))
         _add(whole, measured[-1][1])
     times, log, share = min(measured, key=lambda one: one[2].stolen)

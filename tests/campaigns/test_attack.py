@@ -21,13 +21,13 @@ def test_every_attack_of_the_campaign_has_a_script() -> None:
 
 def test_no_page_of_a_reopenable_round_shows_ratings(tmp_path: Path) -> None:
     crawled = list(crawl_stages(tmp_path, [STAGES[1]], most=25))
-    assert [(one.visitor, one.leaks, one.errors) for one in crawled if one.succeeded] == []
+    assert [(crawl.visitor, crawl.leaks, crawl.errors) for crawl in crawled if crawl.succeeded] == []
 
 
 def test_the_crawl_finds_ratings_of_a_settled_round(tmp_path: Path) -> None:
     crawled = [one for one in crawl_stages(tmp_path, [STAGES[-1]], most=80) if not one.is_blind_crawl]
     assert crawled
-    assert all(one.leaks and not one.errors for one in crawled)
+    assert all(crawl.leaks and not crawl.errors for crawl in crawled)
 
 
 def test_endless_headers_neither_fill_the_memory_nor_lock_people_out(tmp_path: Path) -> None:

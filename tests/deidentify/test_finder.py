@@ -20,11 +20,11 @@ FINDER = Finder(KNOWN)
 
 
 def found(text: str, finder: Finder = FINDER) -> list[tuple[str, str]]:
-    return [(text[one.start : one.end], one.shown) for one in finder.find(text) if one.sure]
+    return [(text[match.start : match.end], match.shown) for match in finder.find(text) if match.sure]
 
 
 def doubted(text: str, finder: Finder = FINDER) -> list[tuple[str, str]]:
-    return [(text[one.start : one.end], one.why) for one in finder.find(text) if not one.sure]
+    return [(text[match.start : match.end], match.why) for match in finder.find(text) if not match.sure]
 
 
 @pytest.mark.parametrize(
@@ -121,9 +121,9 @@ def test_a_name_of_two_people_is_replaced_by_both_alternatives_and_a_longer_name
     (both,) = group_overlapping(SHARED.find_candidates("So said Anna"))
     assert [(one.name, one.shown, one.sure) for one in both] == [("P1", "P1", True), ("P2", "P2", True)]
     near = Finder([KnownName(one, "person", (forms,), one) for one, forms in (("a", "Zanthor A"), ("b", "B Zanthor"))])
-    assert [one.shown for one in near.find("Zanthr said")] == ["a or b"]
+    assert [match.shown for match in near.find("Zanthr said")] == ["a or b"]
     initials = Finder([KIM, KnownName("P3", "person", ("Adam Koch",), "P3")])
-    assert [one.shown for one in initials.find("as AK said")] == ["P1 or P3"]
+    assert [match.shown for match in initials.find("as AK said")] == ["P1 or P3"]
 
 
 def test_an_exact_name_is_preferred_to_one_with_another_ending() -> None:
@@ -144,7 +144,7 @@ def test_an_exact_name_is_preferred_to_one_with_another_ending() -> None:
 def test_short_names_with_endings_are_found_but_not_sure(name: str, sure: str, doubtful: str) -> None:
     finder = Finder([KnownName("a", "person", (name,), "A")])
     assert [words for words, _ in found(sure, finder)] == sure.split()
-    assert doubted(doubtful, finder) == [(one, "with an ending") for one in doubtful.split()]
+    assert doubted(doubtful, finder) == [(word, "with an ending") for word in doubtful.split()]
     assert finder.find(doubtful.lower()) == []
 
 
@@ -194,7 +194,7 @@ SHORT_NAMES = """Jan Ann Anna Tim Sam Don Lin Nina Tina Vera Theo Thea Elsa Hugo
 
 
 def test_ordinary_words_that_begin_like_a_short_name_are_not_names() -> None:
-    finder = Finder(KnownName(one, "person", (f"{one} Zanthor",), one) for one in SHORT_NAMES.split())
+    finder = Finder(KnownName(word, "person", (f"{word} Zanthor",), word) for word in SHORT_NAMES.split())
     assert [*found(ORDINARY_WORDS, finder), *doubted(ORDINARY_WORDS, finder)] == []
 
 
@@ -356,7 +356,7 @@ def test_a_known_name_inserted_anywhere_is_found_there(
     planted = written + ending
     text = f"{before} {planted} {after}"
     start = len(before) + 1
-    covered = {place for one in FINDER.find(text) if one.sure for place in range(one.start, one.end)}
+    covered = {place for match in FINDER.find(text) if match.sure for place in range(match.start, match.end)}
     bare = range(start, start + len(written))
     assert covered.issuperset(place for place in bare if text[place].isalpha()), text
 

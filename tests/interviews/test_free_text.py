@@ -104,7 +104,7 @@ def test_a_withdrawal_erases_texts_and_keeps_codes_and_positions(study: Study) -
             assert told(coding.state) == set()
             rating = coding.state.round(ROUND).current("rater-1", FIRST[0])
             assert rating is not None
-            assert [(one["start"], one["end"], one["code"]) for one in rating.answers["themes"]] == [
+            assert [(passage["start"], passage["end"], passage["code"]) for passage in rating.answers["themes"]] == [
                 (0, 25, "indicator")
             ]
         assert [passage.memo for passage in read_coded_passages(interviews).passages] == ["kept: theirs"]

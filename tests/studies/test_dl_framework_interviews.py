@@ -93,7 +93,7 @@ def test_every_code_says_when_to_use_it_and_when_not() -> None:
     codes = {one["id"]: one for one in book["code"]}
     below = {name: [code for code in codes if codes[code].get("parent") == name] for name in CODES}
     assert below == {name: words.split() for name, words in CODES.items()}
-    assert set(codes) == {*CODES, *(one for words in CODES.values() for one in words.split())}
+    assert set(codes) == {*CODES, *(word for words in CODES.values() for word in words.split())}
     for one in codes.values():
         wanted = ("definition", "use", "not", "examples") if "parent" in one else ("definition", "colour")
         assert all(one.get(key) for key in wanted), one["id"]
@@ -101,10 +101,10 @@ def test_every_code_says_when_to_use_it_and_when_not() -> None:
 
 def test_fields_belong_to_existing_codes() -> None:
     fields = open_study(STUDY).settings.facets["themes"].fields
-    assert set(fields) <= {one for words in CODES.values() for one in words.split()}
+    assert set(fields) <= {word for words in CODES.values() for word in words.split()}
     assert fields["indicator"] == ("what", "threshold")
     assert fields["ambiguous-model"] == ("model", "handling")
-    assert all(fields[one] == ("importance", "case", "measure") for one in CODES["defects"].split())
+    assert all(fields[word] == ("importance", "case", "measure") for word in CODES["defects"].split())
 
 
 @pytest.mark.skipif(not SEED.exists(), reason="the seeds are not on this machine")

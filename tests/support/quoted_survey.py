@@ -219,9 +219,9 @@ def words_on_disk(folder: Path) -> dict[str, set[str]]:
 def words_read(coding: CodingSession) -> set[str]:
     """The planted words that somebody who reads the state gets."""
     with coding.locked_state() as state:
-        told = [repr(_plain(one)) for one in state.rounds.values()]
+        told = [repr(_plain(round_state)) for round_state in state.rounds.values()]
         told += [repr(state.published), repr(state.unhandled_acts)]
-    return {word for word in PLANTED.values() if any(word in one for one in told)}
+    return {word for word in PLANTED.values() if any(word in line for line in told)}
 
 
 def _plain(one: RoundState) -> tuple[object, ...]:

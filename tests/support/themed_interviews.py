@@ -82,7 +82,7 @@ def marked(text: str) -> tuple[str, list[dict[str, Any]]]:
     place = 0
     while place < len(text):
         if begins := _OPEN.match(text, place):
-            fields = dict(one.split("=", 1) for one in (begins[2] or "").split(";") if one)
+            fields = dict(pair.split("=", 1) for pair in (begins[2] or "").split(";") if pair)
             open_.append((begins[1], fields, len(words)))
             place = begins.end()
         elif text[place] == "}":

@@ -16,12 +16,12 @@ from quaestor.surveys.open_answers import erase_response
 def test_an_erased_imported_response_is_not_imported_again(tmp_path: Path) -> None:
     study = imported(tmp_path / "study", 2)
     with open_surveys(study) as surveys:
-        first, second = sorted(one.id for one in surveys.answers.listed(NAME))
+        first, second = sorted(response.id for response in surveys.answers.listed(NAME))
         erase_response(surveys, NAME, first, " asked to by letter ")
-        assert [one.id for one in surveys.answers.listed(NAME)] == [second]
+        assert [response.id for response in surveys.answers.listed(NAME)] == [second]
         assert (surveys.answers.erased(NAME), surveys.answers.is_erased(first)) == (1, True)
         import_answers(surveys, NAME, tmp_path / "study-answers.csv", None)
-        assert [one.id for one in surveys.answers.listed(NAME)] == [second]
+        assert [response.id for response in surveys.answers.listed(NAME)] == [second]
         with surveys.coding.locked_state() as state:
             acts = [act for act in state.unhandled_acts if act.kind == "survey.erase"]
     assert [(act.actor, act.payload) for act in acts] == [("lead", {"survey": NAME, "why": "asked to by letter"})]

@@ -47,7 +47,7 @@ def test_fast_responses_are_flagged(surveys: Surveys) -> None:
     somebody(surveys, "two", seconds=5)
     at_once = somebody(surveys, "three", seconds=0)
     assert signs(surveys) == {fast.id: [FlagKind.FAST], at_once.id: [FlagKind.FAST]}
-    words = {flag_response.response: flag_response.reasons[0].words for flag_response in flag_responses(surveys, NAME)}
+    words = {flagged.response: flagged.reasons[0].words for flagged in flag_responses(surveys, NAME)}
     assert words[fast.id] == "Answered in 20 seconds, less than 20."
     assert words[at_once.id] == "Answered in 0 seconds, less than 20."
 
@@ -69,7 +69,7 @@ def test_a_filled_trap_a_failed_check_and_straight_lining_are_flagged(surveys: S
 def test_identical_responses_are_flagged_and_name_each_other(surveys: Surveys) -> None:
     twins = [somebody(surveys, "the same") for _ in range(2)]
     somebody(surveys, "the same, almost")
-    found = {flag_response.response: flag_response.reasons for flag_response in flag_responses(surveys, NAME)}
+    found = {flagged.response: flagged.reasons for flagged in flag_responses(surveys, NAME)}
     assert set(found) == {twin.id for twin in twins}
     assert twins[1].id in found[twins[0].id][0].words
     assert [reason.sign for reason in found[twins[1].id]] == [FlagKind.ALIKE]

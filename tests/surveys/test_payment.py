@@ -66,7 +66,7 @@ def test_only_a_finished_respondent_gets_a_claim_token_and_nothing_is_stored_for
 
 def test_claims_are_released_exported_and_paid_with_each_address_in_one_file(surveys: Surveys, tmp_path: Path) -> None:
     claimants(surveys, 6)
-    assert [one.survey for one in payments(surveys)] == [NAME]
+    assert [survey_payment.survey for survey_payment in payments(surveys)] == [NAME]
     assert release_claims(surveys, NAME, most=5) == 5
     assert len(list_cards(surveys, NAME)) == 5
     first = export_cards(surveys, NAME)
@@ -189,7 +189,7 @@ def test_response_rates_by_stratum_need_a_survey_by_invitation(tmp_path: Path) -
                 assert told == [(NAME, 12, 4, 3), ("normal", 6, 1, 1), ("pro", 6, 3, 2)]
                 assert rates.whole.finished_rate == 3 / 12
             else:
-                assert [one[3] for one in told] == [None, None, None]
+                assert [line[3] for line in told] == [None, None, None]
             assert [each.finished for each in rates.by_batch] == [None]
 
 
@@ -265,7 +265,7 @@ def test_promised_pay_cannot_change_after_the_first_response(surveys: Surveys, t
 
 def test_an_unreadable_questionnaire_does_not_change_pay(surveys: Surveys) -> None:
     small_survey(surveys.study.root, "[survey\n")
-    assert [one.pay.budget for one in payments(surveys)] == [500]
+    assert [survey_payment.pay.budget for survey_payment in payments(surveys)] == [500]
 
 
 def test_phone_numbers_are_exported_unchanged_and_formulas_are_escaped(tmp_path: Path) -> None:

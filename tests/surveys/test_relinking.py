@@ -142,7 +142,7 @@ def _by_frame(keys: Sequence[bytes], frames: Sequence[bytes]) -> Iterator[list[b
 
 
 def _among(group: Sequence[bytes], told: Sequence[Sequence[bytes]]) -> list[list[bytes]]:
-    return [[one for one in order if one in group] for order in told]
+    return [[item for item in order if item in group] for order in told]
 
 
 def deviations(truth: Sequence[bytes], told: Sequence[Sequence[bytes]]) -> float:
@@ -150,7 +150,7 @@ def deviations(truth: Sequence[bytes], told: Sequence[Sequence[bytes]]) -> float
     place = {one: number for number, one in enumerate(truth)}
     score, variance = 0, 0.0
     for order in told:
-        known = [place[one] for one in order if one in place]
+        known = [place[item] for item in order if item in place]
         score += sum(1 if one < other else -1 for number, one in enumerate(known) for other in known[number + 1 :])
         variance += len(known) * (len(known) - 1) * (2 * len(known) + 5) / 18
     return float(score / variance**0.5) if variance else 0.0

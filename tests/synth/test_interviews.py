@@ -99,7 +99,7 @@ def test_the_planted_codes_are_in_the_bundled_codebook(plan: InterviewPlan) -> N
     asked = study["facets"]["themes"]["fields"]
     for talk in plan.talks:
         for code, told in talk.details.items():
-            assert all(sorted(one) == sorted(asked[code]) for one in told), code
+            assert all(sorted(line) == sorted(asked[code]) for line in told), code
         assert not set(asked) & set(talk.codes) - set(talk.details), "a code that asks for more is told more of"
 
 

@@ -87,7 +87,7 @@ def test_texts_of_decisions_are_found(state: State) -> None:
         {"item": "P2/00001", "facet": "note", "answer": "N", "how": "single"},
     ]
     said = changed(state, "decision", {"decisions": made})
-    assert [one["answer"] for one in said["decisions"]] == [CHANGED, "P2/00001:N"]
+    assert [decision["answer"] for decision in said["decisions"]] == [CHANGED, "P2/00001:N"]
     assert "reason" not in said
     assert changed(state, "decision", {"decisions": made[1:], "reason": "R"})["reason"] == "P2/00001:R"
 
@@ -130,4 +130,4 @@ def test_codes_in_published_decisions_are_not_texts(state: State) -> None:
     state.fold([Act(2, "2026-11-16T00:00:00", "codebook.import", "lead", codebook, 1, "k2")])
     made = [{"item": "P1/00001", "facet": facet, "answer": answer} for facet, answer in (("t", "layers"), ("s", "S"))]
     said = WALKS["decision.import"](state, {"name": "paper", "decisions": made}, lambda items, text, is_label: "")
-    assert [one["answer"] for one in said["decisions"]] == ["layers", ""]
+    assert [decision["answer"] for decision in said["decisions"]] == ["layers", ""]

@@ -219,7 +219,7 @@ def test_the_last_tick_of_an_item_counts_and_other_items_can_be_added(held: Held
     tick_item(room, "P1", held.at(3, "second"), "factors", other="  who   maintains it ")
     assert tick_item(room, "P1", held.at(4, "second"), "factors", "data") is None
     tick_item(room, "P1", held.at(5, "second"), "factors", "time", on=False)
-    assert [(one.item, one.other, one.by) for one in held.told.ticked("factors")] == [
+    assert [(tick.item, tick.other, tick.by) for tick in held.told.ticked("factors")] == [
         ("data", "", "lead"),
         ("", "who maintains it", "second"),
     ]
@@ -285,11 +285,11 @@ def test_notes_need_consent_and_are_refused_after_a_withdrawal(held: Held) -> No
 def test_changes_since_an_entry_include_those_of_other_interviewers(held: Held) -> None:
     held.clock(0, "start")
     seen = list_changes_since(held.interviews, "P1", 0)
-    assert [one["act"] for one in seen["entries"]] == ["clock"]
+    assert [entry["act"] for entry in seen["entries"]] == ["clock"]
     assert (seen["clock"]["runs"], seen["clock"]["elapsed"]) == (True, 36_000)
     key = held.note(5, "noted", who="second")
     later = list_changes_since(held.interviews, "P1", seen["head"])
-    assert [(one["by"], one["key"], one["text"], one["follow_up"]) for one in later["entries"]] == [
+    assert [(entry["by"], entry["key"], entry["text"], entry["follow_up"]) for entry in later["entries"]] == [
         ("second", key, "noted", False)
     ]
     assert list_changes_since(held.interviews, "P1", later["head"])["entries"] == []

@@ -71,7 +71,7 @@ def test_questions_that_differ_in_a_spoken_sign_are_different() -> None:
 
 @pytest.mark.parametrize(("change", "where", "said"), GRAVE.values(), ids=GRAVE)
 def test_a_serious_problem_prevents_use_of_a_guide(change: tuple[str, str], where: str, said: str) -> None:
-    assert [one.where for one in found(change) if one.grave and said in one.words] == [where]
+    assert [problem.where for problem in found(change) if problem.grave and said in problem.words] == [where]
 
 
 @pytest.mark.parametrize(("change", "where", "said"), ODD.values(), ids=ODD)

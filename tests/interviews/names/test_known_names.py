@@ -301,7 +301,7 @@ def test_a_speaking_colleague_is_a_known_name_whose_turns_are_kept(tmp_path: Pat
         answer_places(room, [place.place], True)
         assert add_name(room, "person", ["Anybody New"]).shown == "[person 2]"
         withdraw(room, talk.participant)
-        assert [all_name.shown for all_name in list_all_names(room)] == ["[person 2]"], (
+        assert [known_name.shown for known_name in list_all_names(room)] == ["[person 2]"], (
             "who was named by one alone goes with them"
         )
 

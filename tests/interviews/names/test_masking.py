@@ -68,7 +68,7 @@ def save(room: Interviews, stretches: Sequence[dict[str, Any]], seen: int) -> No
 
 def recorded(room: Interviews) -> list[tuple[int, int]]:
     rating = room.coding.state.round(ROUND).current("rater-1", ITEM)
-    return [(one["start"], one["end"]) for one in rating.answers["themes"]] if rating else []
+    return [(passage["start"], passage["end"]) for passage in rating.answers["themes"]] if rating else []
 
 
 def test_a_known_name_is_hidden_from_raters_immediately(study: Study) -> None:
@@ -188,7 +188,7 @@ ACTS = st.lists(
 def do(room: Interviews, what: str, which: int) -> None:
     """Something that the lead does with names; nothing where there is nothing to do it with."""
     shown = list(FORMS)[which]
-    known = {all_name.forms[0]: all_name.id for all_name in list_all_names(room)}
+    known = {known_name.forms[0]: known_name.id for known_name in list_all_names(room)}
     proposals = list_proposals(room)
     match what:
         case "add" if FORMS[shown] not in known:

@@ -221,7 +221,7 @@ def test_a_speaker_of_another_transcript_keeps_voice_and_turns(room: Interviews)
     withdraw(room, "P1")
     labels = [piece["speaker"] for piece in room.file.read_pieces("P2")]
     assert labels == ["Interviewer", "Guest", "Interviewer", "Guest", "P1", "Guest"]
-    assert [all_name.forms for all_name in list_all_names(room)] == [("Somebody Else",)]
+    assert [known_name.forms for known_name in list_all_names(room)] == [("Somebody Else",)]
 
 
 def test_a_withdrawal_removes_the_name_from_used_guides(tmp_path: Path) -> None:

@@ -250,7 +250,7 @@ def test_differing_field_values_of_raters_are_shown_and_can_be_settled(tmp_path:
         assert coding.lead == lead.name
         mine = coding.state.round(ROUND).current("rater-1", item)
         assert mine is not None
-        other = [{**one, "fields": {"importance": "LOW"}} for one in mine.answers["themes"]]
+        other = [{**passage, "fields": {"importance": "LOW"}} for passage in mine.answers["themes"]]
         rate(coding, ROUND, "rater-2", item, {"themes": other})
     close_by_name(study, ROUND, None)
     settle_agreed(study, ROUND, None)
@@ -428,7 +428,7 @@ def test_rebuilding_an_interview_study_creates_a_report_and_no_handbook(study: S
     remaking = RebuildJobs(copy.root)
     remaking.begin(PUBLISHED)
     assert remaking.wait().failed == ""
-    assert [one.made is not None for one in check_freshness(copy, State())] == [True, False]
+    assert [freshness.made is not None for freshness in check_freshness(copy, State())] == [True, False]
 
 
 def test_table_notes_mention_what_was_not_counted(themes: InterviewThemes) -> None:

@@ -353,7 +353,7 @@ def test_the_audit_json_has_the_documented_shape(found: Audit) -> None:
         "table": "3", "row": "D1", "column": "tensorflow", "printed": 328, "computed": 328, "verdict": "match",
         "cell": "3:D1:tensorflow",
     }  # fmt: skip
-    counts = Counter(one["verdict"] for one in document["cells"])
+    counts = Counter(audit_cell["verdict"] for audit_cell in document["cells"])
     assert set(counts) <= set(VERDICTS)
     summary = document["summary"]
     assert {verdict: summary[verdict] for verdict in VERDICTS} == {verdict: counts[verdict] for verdict in VERDICTS}

@@ -40,7 +40,7 @@ def test_a_code_page_describes_its_numbers_in_words(book: Handbook) -> None:
 
 def test_the_most_viewed_posts_are_listed_and_the_others_counted(book: Handbook) -> None:
     page = rendered(book)["codes/data-tensor.html"]
-    views = [words_of(one) for one in page.xpath("//ol[@class='posts']/li//span[contains(., 'views')]")]
+    views = [words_of(element) for element in page.xpath("//ol[@class='posts']/li//span[contains(., 'views')]")]
     numbers = [int(view.split()[0].replace(",", "")) for view in views]
     assert len(numbers) == 200
     assert numbers == sorted(numbers, reverse=True)
@@ -115,7 +115,7 @@ def test_previous_and_next_links_lead_to_neighbouring_codes(book: Handbook) -> N
     page = rendered(book)["codes/data-image.html"]
     assert page.xpath("//a[@rel='prev']/@href") == ["../codes/data-tensor.html"]
     assert page.xpath("//a[@rel='next']/@href") == ["../codes/data-label.html"]
-    crumbs = [words_of(one) for one in page.xpath("//nav[@class='way']//li")]
+    crumbs = [words_of(element) for element in page.xpath("//nav[@class='way']//li")]
     assert crumbs == ["Map", "Data processing", "Image"]
 
 

@@ -161,11 +161,11 @@ def test_every_post_is_placed_or_listed_with_its_label(replicated: dict[str, Any
     for one in replicated["placements"]:
         assert one["placed"] + len(one["unplaced"]) == one["posts"]
         assert all(item["item"] and item["label"] and item["why"] for item in one["unplaced"])
-    by_table = {one["table"]: one for one in replicated["placements"]}
+    by_table = {placement["table"]: placement for placement in replicated["placements"]}
     assert by_table["5"]["posts"] == sizes["D"]
     assert by_table["9"]["posts"] == sizes["T"]
     assert by_table["7"]["posts"] == posts["object"].isin(["M1", "M2", "M4"]).sum() == by_table["8"]["posts"]
-    shares = [one["placed"] / one["posts"] for one in replicated["placements"]]
+    shares = [placement["placed"] / placement["posts"] for placement in replicated["placements"]]
     assert np.mean(shares) > 0.95
 
 

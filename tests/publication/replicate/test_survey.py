@@ -36,7 +36,7 @@ def audited(made: SurveyReplication) -> Audit:
 def cell(audit: Audit, name: str) -> AuditCell:
     table, _, rest = name.partition(":")
     row, _, column = rest.rpartition(":")
-    return next(one for one in audit.cells if one.key == (table, row, column))
+    return next(audit_cell for audit_cell in audit.cells if audit_cell.key == (table, row, column))
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +53,7 @@ def test_all_figures_match_except_those_affected_by_the_row_without_consent(
     whole: tuple[SurveyReplication, Audit],
 ) -> None:
     _, audit = whole
-    computed = [one for one in audit.cells if one.verdict != NOT_COMPUTABLE]
+    computed = [audit_cell for audit_cell in audit.cells if audit_cell.verdict != NOT_COMPUTABLE]
     differing = {one.row: one.computed for one in computed if one.verdict == DIFFERS}
     assert differing == {
         "valid responses": 91,
@@ -92,7 +92,7 @@ def test_every_figure_has_its_base(whole: tuple[SurveyReplication, Audit]) -> No
 
 def test_figures_that_answers_cannot_give_are_listed_with_a_reason(whole: tuple[SurveyReplication, Audit]) -> None:
     _, audit = whole
-    unknown = {one.table for one in audit.cells if one.verdict == NOT_COMPUTABLE}
+    unknown = {audit_cell.table for audit_cell in audit.cells if audit_cell.verdict == NOT_COMPUTABLE}
     assert unknown == {"survey", "deployment considerations", "pilot", "locations", "symptoms"}
     assert "not computed by the survey part" in cell(audit, "symptoms:crash:tf2onnx").explanation
     assert "raters have to code" in cell(audit, "deployment considerations:simplicity:participants of 32").explanation
@@ -116,14 +116,14 @@ def test_tables_have_count_share_base_and_printed_figure(whole: tuple[SurveyRepl
     ]
     row = next(one for one in demographics.rows() if one.key == "organization: small")
     assert row.title == "small"
-    assert [one.parts for one in row.cells] == [("48",), ("53.9%",), ("89",), ("48",)]
+    assert [audit_cell.parts for audit_cell in row.cells] == [("48",), ("53.9%",), ("89",), ("48",)]
 
 
 def test_without_its_input_file_the_audit_has_the_same_figures_and_no_explanation(tmp_path: Path) -> None:
     made, before = replicated(tmp_path, planted_rows())
     (made.study.root / "answers" / "answers.csv").unlink()
     after = audited(made)
-    assert [one.computed for one in after.cells] == [one.computed for one in before.cells]
+    assert [audit_cell.computed for audit_cell in after.cells] == [audit_cell.computed for audit_cell in before.cells]
     valid = cell(after, "survey:valid responses:n")
     assert (valid.verdict, valid.explanation) == (DIFFERS, "the publication has 92 responses, here are 91")
 
@@ -261,8 +261,8 @@ def test_the_public_half_matches_an_independent_count(tmp_path: Path) -> None:
     assert cell(audit, "use:uses ONNX:n").computed == sum(row["Q61"].startswith("Yes") for row in agreed) == 22
     answered = [row["Q65"] for row in agreed if row["Q65"] not in ("", MARKER)]
     assert cell(audit, "problems:answered the question:n").computed == len(answered) == 25
-    assert cell(audit, "problems:meets problems:n").computed == sum("I do not" not in one for one in answered)
-    assert cell(audit, "problems:crashes:n").computed == sum("Crashes" in one for one in answered)
+    assert cell(audit, "problems:meets problems:n").computed == sum("I do not" not in response for response in answered)
+    assert cell(audit, "problems:crashes:n").computed == sum("Crashes" in response for response in answered)
     desktop = cell(audit, "demographics:deployment: desktop application:n")
     assert desktop.computed == sum("Desktop" in row["Q67"] for row in agreed)
     assert desktop.base == sum(bool(row["Q67"]) for row in agreed)

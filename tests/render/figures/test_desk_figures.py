@@ -40,15 +40,15 @@ def moved_by(mark: ElementTree.Element) -> tuple[float, float]:
 
 def test_forest_plot_points_are_at_their_values_and_match_the_text() -> None:
     drawn = ElementTree.fromstring(forest())
-    points = [moved_by(one) for one in drawn.iter(f"{SVG}path") if one.get("fill") == "#7a1f2b"]
-    intervals = [one for one in drawn.iter(f"{SVG}line") if one.get("stroke") == "#7a1f2b"]
+    points = [moved_by(element) for element in drawn.iter(f"{SVG}path") if element.get("fill") == "#7a1f2b"]
+    intervals = [element for element in drawn.iter(f"{SVG}line") if element.get("stroke") == "#7a1f2b"]
     assert len(points) == len(intervals) == 2
     assert points[1][0] < points[0][0]
     for point, interval in zip(points, intervals, strict=True):
         start, down = moved_by(interval)
         assert start + float(interval.get("x2", "")) / 2 == pytest.approx(point[0], abs=0.2)
         assert down == pytest.approx(point[1], abs=0.2)
-    needed = next(one for one in drawn.iter(f"{SVG}path") if one.get("stroke") == "#1d1c1a")
+    needed = next(element for element in drawn.iter(f"{SVG}path") if element.get("stroke") == "#1d1c1a")
     assert float(re.findall(r"[\d.]+", needed.get("d", ""))[0]) == pytest.approx(points[0][0], abs=0.2)
     words = drawn.findtext(f"{SVG}desc") or ""
     assert "<b>κ</b> & more: 0.50, 95% interval 0.25 to 0.75 (n = 40)" in words
@@ -66,7 +66,7 @@ def test_a_narrow_forest_is_legible_on_a_phone() -> None:
 def test_each_set_is_a_point_of_the_curves() -> None:
     svg = render_svg(draw_round_curves(SETS, "phrases", simulated=False))
     drawn = ElementTree.fromstring(svg)
-    curves = [one for one in drawn.iter(f"{SVG}path") if one.get("stroke") in ("#7a1f2b", "#255b72")]
+    curves = [element for element in drawn.iter(f"{SVG}path") if element.get("stroke") in ("#7a1f2b", "#255b72")]
     lines = [curve for curve in curves if curve.get("d", "").count("L") == 2]
     assert [line.get("stroke") for line in lines] == ["#7a1f2b", "#255b72"]
     heights = [float(point.split(",")[1]) for point in re.findall(r"-?[\d.]+,-?[\d.]+", lines[0].get("d", ""))]

@@ -189,7 +189,7 @@ def test_several_figures_of_one_kind_can_be_on_one_page() -> None:
         render_svg(draw_forest([ForestEstimate("x", 0.5, 0.4, 0.6, 9)], name=name))
         for name in ("forest-pilot", "forest-main")
     ]
-    ids = [one for page in pages for one in re.findall(r'\bid="([^"]*)"', page)]
+    ids = [id_ for page in pages for id_ in re.findall(r'\bid="([^"]*)"', page)]
     assert len(ids) == len(set(ids))
 
 

@@ -94,7 +94,7 @@ def test_a_figure_without_data_states_that_there_is_none() -> None:
 
 
 def test_the_same_figure_gives_the_same_bytes(tmp_path: Path) -> None:
-    first = {path.name: path.read_bytes() for one in drawn() for path in write_figure(one, tmp_path / "first")}
+    first = {path.name: path.read_bytes() for figure in drawn() for path in write_figure(figure, tmp_path / "first")}
     render_svg.cache_clear()
-    again = {path.name: path.read_bytes() for one in drawn() for path in write_figure(one, tmp_path / "again")}
+    again = {path.name: path.read_bytes() for figure in drawn() for path in write_figure(figure, tmp_path / "again")}
     assert first == again

@@ -55,18 +55,18 @@ def test_spanners_are_part_of_column_titles_and_numbers_are_right_aligned(journa
 
 def test_a_number_links_to_its_items_and_its_share_is_in_parentheses(journal_table: Table, link: Link) -> None:
     row = next(row for row in rendered(journal_table, link).iter("tr") if row[0].text == "Variable")
-    assert [one.get("href") for one in row.iter("a")] == ["items/3/D4.html?column=pytorch&all=1#top"]
+    assert [element.get("href") for element in row.iter("a")] == ["items/3/D4.html?column=pytorch&all=1#top"]
     assert [cell.text_content() for cell in row] == ["Variable", "0 (0.0%)", "3 (0.7%)", "–", "–", "–"]
 
 
 def test_groups_and_totals_are_bold(journal_table: Table) -> None:
-    strong = [one.text_content() for one in rendered(journal_table).findall(".//tbody/tr/td[1]/strong")]
+    strong = [element.text_content() for element in rendered(journal_table).findall(".//tbody/tr/td[1]/strong")]
     assert strong == ["Data processing", "Subtotal", "Model setting", "Total"]
 
 
 def test_hostile_text_is_read_back_unchanged(hostile_table: Table) -> None:
     body = rendered(hostile_table, lambda *place: 'x)|"> <script>[a](b)' + "".join(place))
-    assert {one.tag for one in body.iter()} <= {
+    assert {element.tag for element in body.iter()} <= {
         "body", "p", "strong", "em", "table", "thead", "tbody", "tr", "th", "td", "sup", "a",
     }  # fmt: skip
     assert body.find("p").text_content() == f"Table ../3 é. {plain(hostile_table.title)}"
@@ -75,7 +75,7 @@ def test_hostile_text_is_read_back_unchanged(hostile_table: Table) -> None:
     shown = [row[-1].text_content() for row in body.findall(".//tbody/tr") if row[1].text_content()]
     assert shown == words
     notes = [plain(note) for note in hostile_table.notes if plain(note)]
-    assert [one.text_content() for one in body.findall("p")][-len(notes) :] == notes
+    assert [element.text_content() for element in body.findall("p")][-len(notes) :] == notes
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ def test_spanners_and_headings_of_groups_span_their_columns(journal_table: Table
         ("Days to the accepted answer", None, "2", "col"),
     ]
     assert [one.text for one in second] == ["TensorFlow", "PyTorch", "Views", "Score"]
-    assert sum(int(one.get("span") or 1) for one in figure.findall(".//colgroup")) == 6
+    assert sum(int(element.get("span") or 1) for element in figure.findall(".//colgroup")) == 6
     heads = figure.findall(".//th[@scope='rowgroup']")
     assert [(head.text_content(), head.get("colspan")) for head in heads] == [
         ("Data processing", "6"),
@@ -51,8 +51,8 @@ def test_the_caption_names_the_region_that_scrolls(journal_table: Table) -> None
 def test_a_number_with_a_selection_is_a_link_and_others_are_not(journal_table: Table, link: Link) -> None:
     figure = parsed(journal_table, link)
     row = next(row for row in figure.iter("tr") if row[0].text == "Variable")
-    assert [one.get("href") for one in row.iter("a")] == ["items/3/D4.html?column=pytorch&all=1#top"]
-    assert [one.text for one in row.iter("a")] == ["3"]
+    assert [element.get("href") for element in row.iter("a")] == ["items/3/D4.html?column=pytorch&all=1#top"]
+    assert [element.text for element in row.iter("a")] == ["3"]
     assert row[1].find("a") is None
     assert len(list(figure.iter("a"))) == 15
     assert list(parsed(journal_table).iter("a")) == []
@@ -65,11 +65,11 @@ def test_totals_numbers_parts_marks_and_notes_have_distinct_markup(journal_table
     image = next(row for row in figure.iter("tr") if row[0].text == "Image")
     assert [part.text for part in image.iterfind(".//span")] == ["4.1%", "6.1%"]
     assert [(mark.getparent().text, mark.text) for mark in image.iter("sup")] == [("1.00", "*")]
-    assert [one.text_content() for one in figure.findall(".//li")] == [
+    assert [element.text_content() for element in figure.findall(".//li")] == [
         "* Fewer than 30 posts of PyTorch & others.",
         "† Not in the pilot.",
     ]
-    assert next(one.text for one in figure.findall("p")) == "Base: 2,354 posts with an accepted answer."
+    assert next(element.text for element in figure.findall("p")) == "Base: 2,354 posts with an accepted answer."
 
 
 def test_hostile_text_is_escaped(hostile_table: Table) -> None:
@@ -78,8 +78,8 @@ def test_hostile_text_is_escaped(hostile_table: Table) -> None:
 
     figure = parsed(hostile_table, hostile)
     known = {"figure", "figcaption", "div", "table", "colgroup", "col", "thead", "tbody", "tr", "th", "td"}
-    assert {one.tag for one in figure.iter()} <= known | {"a", "span", "sup", "ul", "li", "p"}
-    attributes = {name for one in figure.iter() for name in one.keys()}  # noqa: SIM118
+    assert {element.tag for element in figure.iter()} <= known | {"a", "span", "sup", "ul", "li", "p"}
+    attributes = {name for element in figure.iter() for name in element.keys()}  # noqa: SIM118
     assert attributes <= {
         "class", "dir", "id", "scope", "colspan", "rowspan", "span", "href", "tabindex", "role", "aria-labelledby",
     }  # fmt: skip

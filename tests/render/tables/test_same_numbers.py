@@ -225,7 +225,7 @@ def formats_of(content: bytes) -> dict[tuple[int, int], str]:
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         styles = lxml.etree.fromstring(archive.read("xl/styles.xml"))
         sheet = lxml.etree.fromstring(archive.read("xl/worksheets/sheet1.xml"))
-    named = {one.get("numFmtId"): one.get("formatCode") for one in styles.iter(f"{SHEET}numFmt")}
+    named = {element.get("numFmtId"): element.get("formatCode") for element in styles.iter(f"{SHEET}numFmt")}
     codes = [
         BUILT_IN.get(str(one.get("numFmtId"))) or named.get(one.get("numFmtId"))
         for one in styles.find(f"{SHEET}cellXfs")

@@ -28,7 +28,7 @@ def part(content: bytes, name: str) -> lxml.etree._Element:
 def test_headings_span_their_columns_and_are_frozen(journal_table: Table) -> None:
     content = to_xlsx([journal_table])
     sheet = part(content, "xl/worksheets/sheet1.xml")
-    merged = {one.get("ref") for one in sheet.iter(f"{SHEET}mergeCell")}
+    merged = {element.get("ref") for element in sheet.iter(f"{SHEET}mergeCell")}
     assert merged == {"B3:E3", "B4:C4", "D4:E4", "F3:G3"}
     pane = next(sheet.iter(f"{SHEET}pane"))
     assert (pane.get("topLeftCell"), pane.get("state")) == ("B6", "frozen")
@@ -46,7 +46,7 @@ def test_headings_span_their_columns_and_are_frozen(journal_table: Table) -> Non
 
 def test_a_number_opens_its_items(journal_table: Table, link: Link) -> None:
     content = to_xlsx([journal_table], link)
-    places = [one.get("ref") for one in part(content, "xl/worksheets/sheet1.xml").iter(f"{SHEET}hyperlink")]
+    places = [element.get("ref") for element in part(content, "xl/worksheets/sheet1.xml").iter(f"{SHEET}hyperlink")]
     assert len(places) == 15
     assert "B7" in places
     assert "B10" not in places, "a zero that has no items"
@@ -67,7 +67,7 @@ def test_a_workbook_has_a_fixed_creation_date(empty_table: Table) -> None:
     days = {one.text for one in part(content, "docProps/core.xml") if str(one.text).endswith("Z")}
     assert days == {"1980-01-01T00:00:00Z"}
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        assert {one.date_time[0] for one in archive.infolist()} == {1980}
+        assert {member.date_time[0] for member in archive.infolist()} == {1980}
 
 
 def test_an_address_too_long_for_a_spreadsheet_is_left_out(journal_table: Table) -> None:

@@ -367,12 +367,12 @@ def test_importing_into_a_study_with_another_version_reports_unplaced_answers(tm
     assert {"years", "hardest@1"} <= {unmapped_column.partition(":")[0] for unmapped_column in done.unmapped_columns}
     assert any(unmapped_column.startswith("met.wrong-results") for unmapped_column in done.unmapped_columns)
     assert (done.responses, done.strange_versions) == (2, ("2",))
-    assert [(one.question, one.said) for one in done.unread if one.question == "role"] == [("role", "research")]
+    assert [(cell.question, cell.said) for cell in done.unread if cell.question == "role"] == [("role", "research")]
     asked = VERSIONS[2]
     why = {question.id: missing_reason(asked, found, question) for question in asked.questions()}
     assert (why["role"], why["months"], why["hardest"]) == ("not reached", "not reached", "not reached")
     assert ("months", "was not shown in the file, but counts as not reached here") in [
-        (one.question, one.why) for one in done.odd
+        (oddity.question, oddity.why) for oddity in done.odd
     ]
 
 

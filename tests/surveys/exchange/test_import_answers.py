@@ -181,8 +181,8 @@ def test_unreadable_cells_are_reported_and_other_answers_are_kept(surveys: Surve
         "Duration (in seconds)": "long",
     }  # fmt: skip
     done = imported(surveys, delimited(tmp_path / "answers.csv", [COLUMNS, TEXTS, *cells(row)]))
-    told = {one.column: f"{one.said} {one.why}" for one in done.unread}
-    assert all(one.row == 3 for one in done.unread)
+    told = {cell.column: f"{cell.said} {cell.why}" for cell in done.unread}
+    assert all(cell.row == 3 for cell in done.unread)
     assert told["Q3"] == "Pilot is no option"
     assert told["Q4"].startswith("many cannot be taken: 'many' is not a number")
     assert told["Q5"] == "Caffe, old is no option"
@@ -216,7 +216,7 @@ def test_a_ranking_with_a_gap_or_tie_is_reported_and_not_repaired(
     surveys: Surveys, tmp_path: Path, places: dict[str, str], why: str
 ) -> None:
     done = imported(surveys, delimited(tmp_path / "answers.csv", [COLUMNS, TEXTS, *cells({**FULL, **places})]))
-    assert [one.why for one in done.unread] == [why]
+    assert [cell.why for cell in done.unread] == [why]
     assert "order" not in only(surveys).answers
 
 
@@ -225,7 +225,7 @@ def test_text_for_an_unticked_other_option_is_kept(surveys: Surveys, tmp_path: P
     done = imported(surveys, delimited(tmp_path / "answers.csv", [COLUMNS, TEXTS, *cells(row)]))
     assert only(surveys).answers["used"] == {"choices": ["torchscript", "other"], "texts": {"other": "mine"}}
     assert only(surveys).answers["role"] == {"choices": ["research"]}
-    assert [(one.column, one.said) for one in done.unread] == [("Q3_3_TEXT", "and more")]
+    assert [(cell.column, cell.said) for cell in done.unread] == [("Q3_3_TEXT", "and more")]
 
 
 def test_answers_that_break_the_questionnaire_rules_are_kept_and_reported(surveys: Surveys, tmp_path: Path) -> None:
@@ -233,7 +233,7 @@ def test_answers_that_break_the_questionnaire_rules_are_kept_and_reported(survey
     done = imported(surveys, delimited(tmp_path / "answers.csv", [COLUMNS, TEXTS, *cells(row)]))
     assert only(surveys).answers["used"] == {"choices": ["torchscript", "none"]}
     assert only(surveys).answers["why-none"] == {"text": "No need"}
-    assert [(one.question, one.why) for one in done.odd] == [
+    assert [(oddity.question, oddity.why) for oddity in done.odd] == [
         ("used", "has 'None of these' with others, which goes alone"),
         ("why-none", "is answered, but should not be shown"),
     ]
@@ -403,7 +403,7 @@ def test_an_import_without_consent_information_is_refused(surveys: Surveys, tmp_
 def test_an_unknown_consent_label_is_reported(surveys: Surveys, tmp_path: Path) -> None:
     done = imported(surveys, delimited(tmp_path / "a.csv", [["Q1"], ["text"], ["Sure"]]), '[columns]\nQ1 = "consent"')
     assert done.no_consent == (3,)
-    assert [(one.said, one.why) for one in done.unread] == [("Sure", "is no option")]
+    assert [(cell.said, cell.why) for cell in done.unread] == [("Sure", "is no option")]
 
 
 def test_the_mapping_can_set_the_encoding(surveys: Surveys, tmp_path: Path) -> None:

@@ -174,7 +174,7 @@ def test_a_list_of_answers_contains_the_matching_responses_with_their_text(surve
     counted = CountingCache().counted(surveys, NAME)
     behind = list_answers_behind(surveys, counted, ResponseSelection("role", "other"))
     assert behind.total == len(behind.said) > 0
-    assert {one.answer for one in behind.said} == {"Other: Teaching"}
+    assert {answer.answer for answer in behind.said} == {"Other: Teaching"}
     assert set(list_texts(surveys, counted, "role", "other")) == {"Teaching"}
     assert set(list_texts(surveys, counted, "met", "other")) == {"licences"}
     reasons = list_answers_behind(surveys, counted, ResponseSelection("why-none"))
@@ -349,7 +349,7 @@ def test_versions_are_counted_together_and_differences_are_kept(tmp_path: Path) 
             assert [(line.key, line.share.count) for line in role.rows[0].lines if line.share.count] == [("other", 1)]
             assert role.rows[0].with_text == 1
         behind = list_answers_behind(surveys, results.counted, ResponseSelection("years@1"))
-        assert [one.answer for one in behind.said] == ["4"]
+        assert [answer.answer for answer in behind.said] == ["4"]
 
 
 def test_versions_with_the_same_question_kind_are_joined_under_the_export_name(tmp_path: Path) -> None:

@@ -87,7 +87,7 @@ def test_the_page_shows_the_same_numbers_as_the_command_line(reading: TestClient
     quaestor = str(Path(sys.executable).with_name("quaestor"))
     command = [quaestor, "agreement", "--round", "phases", "--study", str(made), "--json"]
     told = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
-    assert [one["facet"] for one in told] == ["phase", "relevance"]
+    assert [line["facet"] for line in told] == ["phase", "relevance"]
     assert reading.get("/rounds/phases/agreement.json").json() == told
     assert reading.get("/rounds/phases/agreement.json?facet=phase").json() == told[0]
     page = reading.get("/rounds/phases/agreement?facet=phase").text

@@ -48,7 +48,7 @@ def page(raters: dict[str, BrowserContext], server: Server) -> Iterator[Page]:
     found.goto(f"{server.address}rounds/{ROUND}/code/P1")
     yield found
     found.close()
-    assert [one for one in told if "ERR_INTERNET_DISCONNECTED" not in one and "422" not in one] == []
+    assert [line for line in told if "ERR_INTERNET_DISCONNECTED" not in line and "422" not in line] == []
 
 
 def all_saved(page: Page) -> None:
@@ -201,7 +201,7 @@ def test_a_passage_across_turns_is_coded_undone_and_removed_as_one(page: Page, s
 def test_a_rejected_coding_can_be_corrected_without_losing_later_codings(page: Page, study: Study) -> None:
     def codes() -> list[tuple[str, int]]:
         all_saved(page)
-        return [(one.get("code", ""), len(one.get("memo", ""))) for one in on_record(study, "rater-1", ODD)]
+        return [(passage.get("code", ""), len(passage.get("memo", ""))) for passage in on_record(study, "rater-1", ODD)]
 
     memo = page.locator("#details textarea")
 
@@ -268,7 +268,7 @@ def test_a_connection_loss_neither_loses_nor_duplicates_codings(
     all_saved(page)
     with open_coding(study) as coding:
         assert coding.state.round(ROUND).rating_count == before + 3
-    assert [one["code"] for one in on_record(study, "rater-1", ODD)] == ["practice/data"]
+    assert [passage["code"] for passage in on_record(study, "rater-1", ODD)] == ["practice/data"]
     assert page.evaluate("Object.keys(localStorage).filter((name) => name.startsWith('quaestor/'))") == []
 
 
@@ -287,7 +287,7 @@ def test_a_second_tab_overwrites_no_codings_of_the_first(
     stand_on(other, 1)
     other.keyboard.press("2")
     all_saved(other)
-    codes = [one["code"] for one in on_record(study, "rater-1", "P2/00001")]
+    codes = [passage["code"] for passage in on_record(study, "rater-1", "P2/00001")]
     assert codes == ["practice/data", "practice/design"]
     for opened in (second, other):
         opened.close()
@@ -310,7 +310,7 @@ def test_two_simultaneous_raters_never_see_each_others_codes(
         opened.reload()
     assert chips(other, 1) == ["indicator"]
     assert "indicator" not in chips(page, 1)
-    assert [one["code"] for one in on_record(study, "rater-2", DATA)] == ["indicator"]
+    assert [passage["code"] for passage in on_record(study, "rater-2", DATA)] == ["indicator"]
     other.goto(f"{server.address}rounds/{ROUND}/code")
     assert "1 of 3 turns read" in other.inner_text("main")
     assert "rater-1" not in other.content()
@@ -329,7 +329,7 @@ def test_marking_the_rest_of_a_page_as_read_keeps_existing_codings(
     all_saved(page)
     expect(page.locator("#place")).to_have_text("2 of 2 turns read")
     assert on_record(study, "rater-2", "P2/00003") == []
-    assert [one["code"] for one in on_record(study, "rater-2", "P2/00001")] == ["practice/data"]
+    assert [passage["code"] for passage in on_record(study, "rater-2", "P2/00001")] == ["practice/data"]
     expect(page.get_by_role("link", name="Next transcript: P1")).to_be_focused()
     page.get_by_role("link", name="Back to the transcripts").click()
     expect(page.get_by_role("heading", level=1)).to_have_text(f"Transcripts of {ROUND}")

@@ -76,7 +76,7 @@ def in_sight(page: Page, place: str) -> bool:
 
 def codes_of(page: Page, study: Study, item: str) -> list[str]:
     all_saved(page)
-    return [one.get("code", "") for one in on_record(study, "rater-1", item) or []]
+    return [passage.get("code", "") for passage in on_record(study, "rater-1", item) or []]
 
 
 @pytest.mark.parametrize("width", [1280, 320])

@@ -55,7 +55,7 @@ def page(people: dict[str, BrowserContext], server: Server, name: str) -> Iterat
     found.context.set_offline(False)
     found.close()
     expected = ("ERR_INTERNET_DISCONNECTED", "ERR_CONNECTION", "409", "410", "422")
-    assert [one for one in told if not any(part in one for part in expected)] == []
+    assert [line for line in told if not any(part in line for part in expected)] == []
 
 
 def at_desk(context: BrowserContext, server: Server, name: str, stop: int = 0) -> Page:
@@ -175,7 +175,7 @@ def test_an_interview_can_be_conducted_by_keyboard_from_start_to_protocol(page: 
         ("three stages", False, False),
         ("And at night? And by day?", True, True),
     ]
-    assert [one.item or one.other for one in now.ticked("factors")] == ["data", "who pays"]
+    assert [tick.item or tick.other for tick in now.ticked("factors")] == ["data", "who pays"]
     assert [now.state_of(one) for one in ("stages", "factors", "illegal")] == ["asked", "asked", "skipped"]
     assert (now.clock.status, now.clock.by) == ("ended", "interviewer")
     assert kept(page) == []
@@ -242,7 +242,7 @@ def test_a_connection_loss_does_not_stop_the_interview_or_lose_notes(page: Page,
         ("factors", "still none, amended"),
     ]
     assert now.clock.section == "thanks"
-    assert [one.item for one in now.ticked("factors")] == ["time"]
+    assert [tick.item for tick in now.ticked("factors")] == ["time"]
     assert now.state_of("illegal") == "skipped"
     assert kept(page) == []
 
@@ -274,7 +274,7 @@ def test_amending_a_note_keeps_unsaved_text(page: Page, study: Study, name: str)
         ("data first, then models", True),
         ("half a thought", False),
     ]
-    assert [one.other for one in now.ticked("factors")] == ["who pays"]
+    assert [tick.other for tick in now.ticked("factors")] == ["who pays"]
     assert kept(page) == []
 
 

@@ -108,7 +108,7 @@ def test_an_interview_can_be_conducted_with_forms_only(desk: TestClient, study: 
         ("stages", ODD, False),
         ("stages", "And at night?", True),
     ]
-    assert [one.item or one.other for one in now.ticked("factors")] == ["data", "who pays"]
+    assert [tick.item or tick.other for tick in now.ticked("factors")] == ["data", "who pays"]
     assert [now.state_of(one) for one in ("stages", "factors", "illegal")] == ["asked", "asked", "skipped"]
     assert now.clock.section == "thanks"
     page = desk.get(f"{DESK}?stop=1").text
@@ -147,9 +147,9 @@ def test_saving_a_form_keeps_ticks_that_another_interviewer_made_meanwhile(desk:
     with open_interviews(study) as interviews:
         tick_item(interviews, "P1", Stamp("second"), "factors", "time")
     step(desk, 2, "save", **{"item.2": "data"})
-    assert {one.item: one.by for one in told(study).ticked("factors")} == {"time": "second", "data": "interviewer"}
+    assert {tick.item: tick.by for tick in told(study).ticked("factors")} == {"time": "second", "data": "interviewer"}
     step(desk, 2, "save", **{"was.2": "time", "key": "untick"})
-    assert [one.item for one in told(study).ticked("factors")] == ["data"]
+    assert [tick.item for tick in told(study).ticked("factors")] == ["data"]
     with open_interviews(study) as interviews:
         tick_item(interviews, "P1", Stamp("second"), "factors", "data", on=False)
     step(desk, 2, "save", **{"was.2": "data", "item.2": "data", "key": "as it was shown"})

@@ -135,7 +135,7 @@ def test_right_to_left_field_values_are_isolated_and_can_be_settled(tmp_path: Pa
     with open_coding(study) as coding:
         mine = coding.state.round(ROUND).current("rater-1", item)
         assert mine is not None
-        other = [{**one, "fields": {"importance": "low"}} for one in mine.answers["themes"]]
+        other = [{**passage, "fields": {"importance": "low"}} for passage in mine.answers["themes"]]
         rate(coding, ROUND, "rater-2", item, {"themes": other})
     close_by_name(study, ROUND, None)
     settle_agreed(study, ROUND, None)

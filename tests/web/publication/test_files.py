@@ -142,7 +142,7 @@ def test_files_outside_the_published_folder_are_not_served(address: str, state: 
     host, _, port = address.removeprefix("http://").rstrip("/").partition(":")
     connection = http.client.HTTPConnection(host, int(port), timeout=10)
     connection.putrequest("GET", path)  # as it stands: nothing tidies it up on the way
-    connection.putheader("Cookie", "; ".join(f"{one['name']}={one['value']}" for one in state["cookies"]))
+    connection.putheader("Cookie", "; ".join(f"{cookie['name']}={cookie['value']}" for cookie in state["cookies"]))
     connection.endheaders()
     answer = connection.getresponse()
     content = answer.read()
@@ -185,7 +185,7 @@ def test_every_response_has_security_headers_and_only_published_pages_allow_scri
     client: TestClient, path: str, scripts: bool
 ) -> None:
     headers = client.get(path).headers
-    policy = dict(one.strip().partition(" ")[::2] for one in headers["content-security-policy"].split(";"))
+    policy = dict(directive.strip().partition(" ")[::2] for directive in headers["content-security-policy"].split(";"))
     assert policy["default-src"] == "'none'"
     assert policy["style-src"] == "'self'"
     assert policy.get("script-src") == ("'self' 'wasm-unsafe-eval'" if scripts else None)

@@ -62,7 +62,7 @@ def seen(coding: CodingSession, viewer: Viewer = LEAD) -> Overview:
 
 
 def line(coding: CodingSession, name: str, viewer: Viewer = LEAD) -> RoundLine:
-    return next(one for one in seen(coding, viewer).rounds if one.round == name)
+    return next(round_state for round_state in seen(coding, viewer).rounds if round_state.round == name)
 
 
 def test_progress_missing_ratings_and_hours_match_the_ratings(coding: CodingSession) -> None:
@@ -148,7 +148,7 @@ def test_a_lead_who_rates_in_a_round_sees_nothing_of_it_until_it_is_closed(codin
 def test_readers_see_agreement_after_everything_is_settled_and_reviewers_see_no_names(coding: CodingSession) -> None:
     for viewer in (READER, JOURNAL):
         found = seen(coding, viewer)
-        assert [one.reached for one in found.rounds] == [None] * 6
+        assert [round_state.reached for round_state in found.rounds] == [None] * 6
         assert (found.next, found.command) == (None, "")
         assert not [stage for stage in found.stages if "disagreements" in stage.detail]
     assert "rater-1" in repr(seen(coding, READER))
@@ -226,7 +226,7 @@ def test_a_study_without_acts_shows_the_first_step(tmp_path: Path) -> None:
     study_overview = build_study_overview(study, None, LEAD)
     assert study_overview.next is not None
     assert study_overview.next.words == "Import the codebook"
-    assert {one.status for one in study_overview.rounds} == {"not opened"}
+    assert {round_state.status for round_state in study_overview.rounds} == {"not opened"}
     assert "rater-1" not in repr(build_study_overview(study, None, JOURNAL))
     assert not (study.root / "study.db").exists()
 
@@ -234,7 +234,7 @@ def test_a_study_without_acts_shows_the_first_step(tmp_path: Path) -> None:
 def finish(coding: CodingSession) -> None:
     """Let everything that is worked out beside the pages come to its end."""
     with coding.locked_state() as state:
-        kept = [entry for one in state.rounds.values() for entry in one.cache.items()]
+        kept = [entry for round_state in state.rounds.values() for entry in round_state.cache.items()]
     under_way = [work for key, work in kept if isinstance(key, tuple) and key[0] == "at work"]
     for work in under_way:
         work.join()
