@@ -1,4 +1,4 @@
-"""The desk with 100,000 items in a round and 20 raters at once: saving, the next item, pages, and what is on record."""
+"""The desk with 100,000 items in a round and 20 concurrent raters: saving, next item, pages and the journal."""
 
 from __future__ import annotations
 
@@ -245,7 +245,7 @@ async def _until_killed(desk: Serving, made: Made, clients: Sequence[Client], wh
 
 
 def _compare(made: Made, log: Log) -> None:
-    """The journal beside what was acknowledged: nothing lost, nothing twice, nothing that nobody sent."""
+    """Compare the journal with acknowledged ratings: none lost, duplicated or invented."""
     with open_journal(made.study) as opened:
         acts = [act for act in opened.acts() if act.kind == "rating"]
     recorded = {act.key: act for act in acts}

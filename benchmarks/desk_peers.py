@@ -1,4 +1,4 @@
-"""The desk beside Label Studio and Potato: the same 10,000 items, four raters, import, rating and export in one run."""
+"""Compare the desk with Label Studio and Potato: 10,000 items, four raters, import, rating and export in one run."""
 
 from __future__ import annotations
 

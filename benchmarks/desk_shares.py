@@ -31,7 +31,7 @@ def main(folder: Path, options: argparse.Namespace) -> None:
 
 
 def _with_survey(made: Made) -> Questionnaire:
-    """The same study with a survey that is open for whoever comes, and has no answers yet."""
+    """The same study with a public open survey without answers."""
     for path in made.study.root.glob(f"{answers_path(made.study).name}*"):
         path.unlink()
     file = made.study.root / "instruments" / f"{SURVEY}.toml"

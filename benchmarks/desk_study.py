@@ -111,7 +111,7 @@ def make(folder: Path, items: int, raters: int) -> Made:
 
 @contextmanager
 def serving(study: Study) -> Iterator[Serving]:
-    """`quaestor serve` until the end, which is `kill -9`: what was acknowledged has to be on record all the same."""
+    """Run `quaestor serve` until `kill -9`: every acknowledged act must still be recorded."""
     command = [QUAESTOR, "serve", "--study", str(study.root), "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         try:

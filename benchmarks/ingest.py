@@ -1,4 +1,4 @@
-"""Ingest of a plain dump beside an lxml loop: seconds, ratios, and memory as the dump grows."""
+"""Compare ingest of a plain dump with an lxml loop: seconds, ratios, and memory as the dump grows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measures over a million decided items beside a plain pandas and scipy way to the same numbers."""
+"""Compare measures over a million decided items with plain pandas and scipy."""
 
 from __future__ import annotations
 

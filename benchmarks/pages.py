@@ -81,7 +81,7 @@ def measure_pages(study: Path, rater: str) -> list[dict[str, RouteTimes]]:
 
 async def _visit_all(desk: Serving, link: str, routes: Sequence[BaseRoute]) -> dict[str, RouteTimes]:
     visitor = await joined(desk, link)
-    await visitor.get(TYPED[0])  # the first search begins the index, which is made beside the desk
+    await visitor.get(TYPED[0])  # the first search starts the index build in the background
     await until_prepared(desk)
     times: dict[str, RouteTimes] = defaultdict(RouteTimes)
     waiting, known = deque(["/", *TYPED]), {"/", *TYPED}

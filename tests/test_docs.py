@@ -1,4 +1,4 @@
-"""The reference is complete: every key, command and option stands in it, and its links lead somewhere."""
+"""The reference documents every key, command and option, and its links are valid."""
 
 from __future__ import annotations
 

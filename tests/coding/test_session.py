@@ -259,7 +259,7 @@ def test_an_invalid_ratings_file_is_refused_completely(tmp_path: Path, text: str
     open_by_name(study, "pilot", None)
     item = list_rater_items(study, "pilot", "rater-1", left_only=False)[0]["item"]
     path = tmp_path / "ratings.csv"
-    # A good row comes first: it must not be taken in either.
+    # A valid row comes first: it must not be imported either.
     header, _, bad = text.format(item=item).partition("\n")
     good = f"{item},rater-2,keep{',' * (header.count(',') - 2)}\n" if bad and "relevance" in header else ""
     path.write_text(f"{header}\n{good}{bad}", "utf-8")

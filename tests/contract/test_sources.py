@@ -1,4 +1,4 @@
-"""Every source keeps the same promises, whatever it reads and whoever brings it."""
+"""Every kind of source fulfils the same contract."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Interviews go into a backup sealed, without their keys, and come back whole, but for whoever withdrew since."""
+"""A backup contains encrypted interviews without keys; a restore leaves out participants who withdrew since."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def sealed_of(study: Study, participant: str) -> list[bytes]:
 
 
 def is_held(sealed: list[bytes], folder: Path) -> bool:
-    """Whether a row stands in any file, as bytes or as a backup writes them."""
+    """Whether any file contains a row, as bytes or as written by a backup."""
     wanted = [one for row in sealed for one in (row, row.hex().encode())]
     return any(one in content for one in wanted for content in files(folder).values())
 
@@ -114,7 +114,7 @@ def backup(made: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def other(tmp_path: Path, made: Path) -> Study:
-    """A study of the same guide in which nobody takes part, with the keys at hand."""
+    """A study with the same guide and keys and without participants."""
     return with_keys(a_study(tmp_path / "other"), open_study(made / "study"))
 
 
@@ -172,7 +172,7 @@ def test_keys_can_be_in_a_separate_folder(
 
 
 def test_a_backup_is_consistent_while_others_write(new_folder: Callable[[str], Study], tmp_path: Path) -> None:
-    """Whoever can be reached takes part, and whoever withdrew is gone from both files: in every backup."""
+    """In every backup, contacts belong to participants, and a withdrawn participant is in neither file."""
     study, ended = new_folder("study"), threading.Event()
     with open_interviews(study) as room:
         with_participant(room)

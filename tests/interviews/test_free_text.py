@@ -1,4 +1,4 @@
-"""What raters write beside turns is kept with the participant's words: never in the journal, and erased with them."""
+"""Texts of raters about turns are stored with the transcript, never in the journal, and are erased with it."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ WRITTEN = (b"zygomorphic", b"quixotic", b"vellichor", b"sonder")
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Study:
-    """Two participants; rater-1 writes beside what the first said, a disagreement is settled with a reason."""
+    """Two participants; rater-1 writes memos about the first, and a disagreement is settled with a reason."""
     study = coded_study(tmp_path_factory.mktemp("made"), (TALK, TALK))
     with open_coding(study) as coding:
         _code(coding)

@@ -1,4 +1,4 @@
-"""Turns as items: what participants said, whoever withdraws gone from every copy, and places that any text keeps."""
+"""Turns as items: participants' words, removal after a withdrawal, and positions that any text keeps."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_a_participant_who_declines_has_no_items_until_they_accept_again(tmp_pat
 
 
 def _mentions(folder: Path) -> list[Path]:
-    """Files below the evidence in which a word stands, packed or not."""
+    """Evidence files that contain a word, compressed or not."""
     import pyarrow.parquet as pq
 
     found = []

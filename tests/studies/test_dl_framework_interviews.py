@@ -110,7 +110,7 @@ def test_fields_belong_to_existing_codes() -> None:
 @pytest.mark.skipif(not SEED.exists(), reason="the seeds are not on this machine")
 @pytest.mark.parametrize("path", sorted(one for one in STUDY.rglob("*") if one.is_file()), ids=lambda path: path.name)
 def test_no_sentence_of_the_source_is_copied(path: Path) -> None:
-    """Five words in a row are taken for a copy."""
+    """Five consecutive words count as a copy."""
     assert _runs(path.read_text("utf-8")) & _runs(SEED.read_text("utf-8")) == set()
 
 

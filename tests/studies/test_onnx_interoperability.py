@@ -169,7 +169,7 @@ def test_every_free_text_column_has_a_question() -> None:
 @pytest.mark.skipif(not SEED.exists(), reason="the seeds are not on this machine")
 @pytest.mark.parametrize("name", NAMES)
 def test_no_sentence_of_the_protocol_is_copied(name: str) -> None:
-    """Five words in a row are taken for a copy; labels of the fielded version are data."""
+    """Five consecutive words count as a copy; labels of the fielded version are data."""
     source = _runs(SEED.read_text("utf-8"), 5) | {run for text in _fielded_texts() for run in _runs(text, 5)}
     instrument = asked(name)
     texts = [instrument.about, instrument.thanks, *instrument.research.values()]
@@ -181,7 +181,7 @@ def test_no_sentence_of_the_protocol_is_copied(name: str) -> None:
 
 
 def _fielded_texts() -> list[str]:
-    """What the survey service asked, which stands below the names of its columns."""
+    """The question texts of the survey service, from the row below the column names."""
     if not ANSWERS.exists():
         return []
     return [str(cell) for cell in CalamineWorkbook.from_path(ANSWERS).get_sheet_by_index(0).to_python()[1]]

@@ -145,7 +145,7 @@ def test_a_backup_without_surveys_contains_only_acts(other: Study, study: Study,
 
 
 def test_a_backup_is_consistent_while_people_answer(new_folder: Callable[[str], Path], tmp_path: Path) -> None:
-    """Whoever was let in has a response, what was decided has what it is about: in no backup one without the other."""
+    """In every backup, each used invitation has its response and each decision has its subject."""
     folder, ended = new_folder("study"), threading.Event()
     with open_surveys(open_study(folder)) as surveys:
         open_survey(surveys, NAME)

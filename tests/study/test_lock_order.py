@@ -1,4 +1,4 @@
-"""Locks are taken in the order that `study.contributions` states, whoever takes several of them."""
+"""Locks are always taken in the order that `study.contributions` states."""
 
 from __future__ import annotations
 

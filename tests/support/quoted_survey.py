@@ -74,7 +74,7 @@ PLANTED = {
     "published text": "winklepicker",
     "why a response is kept": "xertz",
 }
-"""By the place it is written in: a word that stands nowhere else."""
+"""By the place where it is written, a word that appears nowhere else."""
 
 
 @dataclass(frozen=True)
@@ -205,7 +205,7 @@ def words_in_journal(study: Study) -> set[str]:
 
 
 def words_on_disk(folder: Path) -> dict[str, set[str]]:
-    """The planted words that stand in any byte of a folder, by file."""
+    """The planted words found in the bytes of a folder, by file."""
     found = {}
     for path in folder.rglob("*"):
         if path.is_file():

@@ -13,7 +13,7 @@ from quaestor.surveys.respond import AccessStatus, access_status, begin_response
 
 
 def said(surveys: Surveys) -> AccessStatus:
-    """What a stranger is told; and that it is true."""
+    """The access status that a visitor gets."""
     found = access_status(surveys, surveys.study, NAME)
     assert surveys.is_open(NAME) is (found.status in (AccessStatus.OPEN, AccessStatus.INVITED))
     if not surveys.is_open(NAME):

@@ -1,4 +1,4 @@
-"""A response that nobody holds the code of is erased by the lead: gone for good, with the fact on record."""
+"""The lead erases a response whose code is lost; the erasure is permanent and recorded."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ def test_free_text_about_an_answer_is_stored_outside_the_journal_and_readable(qu
     assert words_in_journal(quoted.study) == set()
     assert set(words_on_disk(quoted.study.root)) <= {"answers.db", "answers.db-wal"}
     with open_coding(quoted.study) as coding:
-        # What somebody tried on a practice item is on record and nobody reads it.
+        # Answers to practice items are recorded but never shown.
         assert words_read(coding) == set(PLANTED.values()) - {PLANTED["practised text"]}
 
 

@@ -1,4 +1,4 @@
-"""Where a survey stands: every page of a respondent asks for it, so only what is new is looked at."""
+"""The status of a survey: every respondent page needs it, so only new acts are folded."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def surveys(tmp_path: Path) -> Iterator[Surveys]:
 
 
 def entered(surveys: Surveys, group: str = "many") -> tuple[str, ResponseStatus]:
-    """Somebody who says to which group they belong, and where they stand then."""
+    """A new respondent who names their group, with the resulting status."""
     code, _ = begin_response(surveys, NAME)
     send(surveys, code, "consent", {"q.consent": ["agree"]})
     return code, send(surveys, code, "which", {"q.group": [group]}).standing

@@ -126,13 +126,13 @@ def _cut(content: bytes, size: int) -> list[bytes]:
 
 
 def _by_place(keys: Sequence[bytes], content: bytes) -> list[bytes]:
-    """The keys that stand in some bytes, the first first."""
+    """The keys found in some bytes, in order."""
     places = {key: content.find(key if isinstance(key, bytes) else str(key).encode()) for key in keys}
     return sorted((key for key in keys if places[key] >= 0), key=places.__getitem__)
 
 
 def _by_frame(keys: Sequence[bytes], frames: Sequence[bytes]) -> Iterator[list[bytes]]:
-    """The keys in the order in which the log first has them, for each time it was begun anew."""
+    """The keys in the order of their first appearance in the log, once per restart of the log."""
     for salt in dict.fromkeys(frame[8:16] for frame in frames):
         seen: dict[bytes, None] = {}
         for frame in frames:

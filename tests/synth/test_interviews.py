@@ -1,4 +1,4 @@
-"""Synthetic interviews: readable conversations in every format, and all that is planted stands where it is said."""
+"""Synthetic interviews: readable conversations in every format, with planted content at the stated positions."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ Row = dict[str, str]
 
 @dataclass(frozen=True)
 class Post:
-    """A refined question as the dump has it, beside the place in the taxonomy that the truth gives it."""
+    """A refined question of the dump with its true place in the taxonomy."""
 
     item: Row
     asked: str

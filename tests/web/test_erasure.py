@@ -1,4 +1,4 @@
-"""Whoever withdraws is told that nothing is left when nothing is left, and not before."""
+"""A withdrawal page says that nothing is left only once that is true."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A study kept open: its file is read anew when it changed, and many may look and act at once."""
+"""The open study behind the server: it reloads a changed study file and serves concurrent readers and raters."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_acts_recorded_by_another_process_are_visible(opened: StudySession, stud
 
 
 def test_many_threads_can_read_while_others_rate(opened: StudySession, study: Study) -> None:
-    """Whoever walks through the ratings meets a state that stands still."""
+    """The state does not change while a reader iterates over the ratings."""
     open_by_name(study, "pilot", None)
     coding = opened.coding
     items = coding.state.rounds["pilot"].plan.items

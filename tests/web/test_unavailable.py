@@ -60,7 +60,7 @@ def test_on_a_full_disk_reading_works_and_people_see_that_nothing_is_saved(tmp_p
 
 
 def damage(file: Path) -> None:
-    """Overwrite all but the first page, so that the file is opened and the damage is met by whoever reads on."""
+    """Overwrite all but the first page, so that opening works and reading further finds the damage."""
     content = file.read_bytes()
     file.write_bytes(content[:4096] + b"\xff" * (len(content) - 4096))
 

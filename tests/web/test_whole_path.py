@@ -175,7 +175,7 @@ def settle(first: Person, second: Person) -> None:
 
 
 def assert_on_record(study: Study) -> None:
-    """Journal and export beside what was pressed, item by item."""
+    """Compare journal and export with the pressed keys, item by item."""
     with open_coding(study) as coding:
         ratings = export_ratings(coding, "main", coding.lead)
         decisions = export_decisions(coding.state, "main")

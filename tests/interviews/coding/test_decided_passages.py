@@ -337,7 +337,7 @@ def test_overlapping_passages_of_one_code_stay_separate_under_a_later_codebook(s
 
 
 def test_an_unsettled_disagreement_of_a_later_round_replaces_an_earlier_decision(settled: Study) -> None:
-    """What an earlier round decided about a turn does not stand where raters differ on it now."""
+    """An earlier decision about a turn does not count while raters of a later round disagree."""
     add_round(settled, {**OPENED, "round": "again"})
     again = open_study(settled.root)
     open_by_name(again, "again", None)

@@ -64,7 +64,7 @@ def with_names(study: Study) -> Study:
 
 
 def refused(study: Study, kind: str, payload: dict[str, Any]) -> str:
-    """The one sentence with which an act is refused; nothing is on record, and the name is not told."""
+    """The error that refuses an act; checks that nothing is recorded and the name is not shown."""
     with open_coding(study) as coding:
         head = coding.state.head
         with pytest.raises(StateError) as why:

@@ -61,7 +61,7 @@ TELLING = ("Zanthor", "Quellix", "Obviax", "OBVIAX", "Wexla", "Brimm", "z.quelli
 
 @pytest.fixture
 def room(tmp_path: Path) -> Iterator[Interviews]:
-    """P1 names themselves, their employer and a colleague, who speaks too; P2 speaks of P1."""
+    """P1 mentions themselves, their employer and a colleague, who also speaks; P2 mentions P1."""
     with open_interviews(a_study(tmp_path / "study", more=FACET)) as opened:
         with_transcript(opened, turns=FIRST)
         with_transcript(opened, turns=SECOND)

@@ -204,7 +204,7 @@ def do(room: Interviews, what: str, which: int) -> None:
 
 
 def spans(shown: str) -> list[tuple[int, int, int, int]]:
-    """Of each word that is shown where it stands, and where what it stands for was recorded."""
+    """Shown and recorded position of each word."""
     found, after = [], 0
     for token in _TOKEN.finditer(shown):
         words = FORMS[f"[{token[0][1]}]"] if token[0].startswith("[") else token[0]

@@ -1,4 +1,4 @@
-"""Texts beside transcripts that are published: a known name in any of them is found, and can be taken out."""
+"""Known names are found in all published texts other than transcripts and can be removed."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ TRACES = ("xanth", "wilhelmi", "w.x", "555 0199", "xan\u00adthe")
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Study:
-    """P1 is named by P2 in many forms, in evidence too; two raters coded P2, and wrote the name beside the codes."""
+    """P2 mentions P1 in many forms, also in evidence; two raters coded P2 and wrote the name in memos."""
     study = coded_study(tmp_path_factory.mktemp("made"), (OWN, UNKNOWN))
     codes = {
         "rater-1": {"P2/00001": [stretch(45, 61, "practice/data", memo="as Xanthe has it")]},

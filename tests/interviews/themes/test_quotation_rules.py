@@ -18,7 +18,7 @@ BOOK = Codebook(
     1, facets={"themes": CodeFacet("themes")}, codes={code: Code(code, "themes", code) for code in CODES}
 )  # fmt: skip
 Passage = tuple[int, str, dict[int, tuple[int, int]]]
-"""A rater, a code, and where a passage stands in each of its turns."""
+"""A rater, a code, and the position of a passage in each of its turns."""
 _PLACE = st.tuples(st.integers(0, 30), st.integers(1, 12)).map(lambda one: (one[0], sum(one)))
 _PASSAGE = st.tuples(
     st.integers(0, 1), st.sampled_from(CODES), st.dictionaries(st.integers(0, 3), _PLACE, min_size=1, max_size=3)

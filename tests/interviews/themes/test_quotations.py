@@ -59,7 +59,7 @@ def table(themes: InterviewThemes, name: str) -> Table:
 
 
 def shown(table: Table) -> dict[str, list[str]]:
-    """By row what stands in its cells."""
+    """The cell texts by row."""
     return {row.key: [" ".join(cell.parts) for cell in row.cells] for row in table.rows()}
 
 

@@ -1,4 +1,4 @@
-"""Word documents: words keep their gaps, what nobody says is told, and the text is found where it lies."""
+"""Word documents: words stay separated, notes are reported, and the text is read from the right part."""
 
 from __future__ import annotations
 

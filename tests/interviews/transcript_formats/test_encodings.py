@@ -1,4 +1,4 @@
-"""Letters are those that were written, or the reader is told that they may not be."""
+"""Characters are decoded correctly, or the import reports that they may be wrong."""
 
 from __future__ import annotations
 

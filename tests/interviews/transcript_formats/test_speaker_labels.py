@@ -1,4 +1,4 @@
-"""Whoever is called with a title, pronouns, an organisation or a number speaks, and only their name is a name."""
+"""Speaker labels with titles, pronouns, organisations or numbers are recognized, and only the name is a known name."""
 
 from __future__ import annotations
 

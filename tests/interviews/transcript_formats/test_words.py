@@ -65,7 +65,7 @@ paragraphs = st.lists(st.lists(lines, min_size=1, max_size=3), min_size=1, max_s
 @settings(max_examples=60, deadline=None)
 @given(cues=st.lists(paragraphs, min_size=1, max_size=6), close=st.booleans())
 def test_only_numbers_and_names_of_cues_are_left_out(naming: str, cues: list[list[list[str]]], close: bool) -> None:
-    """Words may stand after an empty line, and nothing need part a cue from the next."""
+    """A cue may contain empty lines, and cues need no separator."""
     name, between = CUE_NAMES[naming], "" if close else "\n"
     written = (
         f"{name(place)}{times(place)}\n" + "\n\n".join("\n".join(lines) for lines in said)
@@ -87,7 +87,7 @@ HEADS = (
 @settings(max_examples=60, deadline=None)
 @given(talk=talks)
 def test_speakers_named_without_a_colon_keep_their_words(way: str, talk: list[Said]) -> None:
-    """Who quotes a speaker at the beginning of a line is taken for them; so a quiet word comes first."""
+    """A speaker name at the start of a line would start a turn, so each turn begins with another word."""
     talk = [(who, f"well {words}") for who, words in talk]
     text = "\n\n".join(way.format(place, who, words) for place, (who, words) in enumerate(talk))
     assert read(read_transcript(text.encode(), "talk", named=sorted(dict(talk)))) == spoken(talk)

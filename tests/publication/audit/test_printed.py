@@ -1,4 +1,4 @@
-"""Printed figures as a person types them: read as they stand, refused in one sentence where they make no sense."""
+"""Printed figures as typed by a person: read unchanged, or refused in one sentence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands on the pages: the numbers in words, nothing made up, nothing run that a stranger wrote."""
+"""Handbook pages: numbers in words, no invented values, and no executed evidence text."""
 
 from __future__ import annotations
 

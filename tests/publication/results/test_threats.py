@@ -1,4 +1,4 @@
-"""Threats to validity are told by the funnel and the rounds themselves."""
+"""Threats to validity follow from the funnel and the rounds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files of a survey service become responses; what cannot be read is told with its place, and nothing is guessed."""
+"""Files of a survey service become responses; unreadable cells are reported with their place and never guessed."""
 
 from __future__ import annotations
 

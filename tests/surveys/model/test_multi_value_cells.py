@@ -1,4 +1,4 @@
-"""Answers in one cell are told apart by the options there are, though options hold commas."""
+"""Several answers in one cell are split by the known options, even if options contain commas."""
 
 from __future__ import annotations
 

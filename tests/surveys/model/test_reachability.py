@@ -87,7 +87,7 @@ def ways_on(asked: Questionnaire, response: Response) -> Iterator[Response]:
 
 
 def shown_at_last(asked: Questionnaire, response: Response) -> set[str]:
-    """All questions that stand on some page of some way from here to an end."""
+    """All questions on any page of any path from here to an end."""
     seen: set[str] = set()
     waiting, known = [response], set()
     while waiting:

@@ -1,4 +1,4 @@
-"""The header of a survey service's file is told from its rows, however many rows it has."""
+"""The header of a survey service's file is separated from its rows, however many rows it has."""
 
 from __future__ import annotations
 

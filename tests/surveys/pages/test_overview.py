@@ -1,4 +1,4 @@
-"""Surveys at a glance: where each stands, what comes next, what a new version changes, how many came on which day."""
+"""The survey overview: status, next step, changes of a new version and responses per day."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def answers(tmp_path: Path) -> Iterator[AnswerFile]:
 
 
 class AgainstAModel(RuleBasedStateMachine):
-    """Whatever is begun, sent, sent again and withdrawn: the last answer counts, each page stands in the journal."""
+    """After any sequence of starts, pages and withdrawals, the last answer counts and the journal has every page."""
 
     @initialize()
     def opened(self) -> None:
@@ -122,7 +122,7 @@ TestAgainstAModel.settings = settings(max_examples=15, stateful_step_count=20, d
 
 
 def test_a_withdrawal_leaves_no_byte_of_the_answers(answers: AnswerFile, tmp_path: Path) -> None:
-    """Long and short words, in the file and in its log of changes, whoever else answers meanwhile."""
+    """Checks short and long texts, in the file and in its log, while others answer."""
     secrets = ["zebra-short", "giraffe-long " * 2_000]
     codes = [new_code() for _ in range(6)]
     for number, code in enumerate(codes):

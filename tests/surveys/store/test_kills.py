@@ -1,4 +1,4 @@
-"""A page that was acknowledged survives `kill -9`, and stands there once."""
+"""An acknowledged page survives `kill -9` and is stored once."""
 
 from __future__ import annotations
 

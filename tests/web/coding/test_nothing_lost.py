@@ -1,4 +1,4 @@
-"""Whatever happens to line, server, tab or browser: what a rater said is on record once, and nobody else's is."""
+"""Each rating is recorded exactly once under its rater, whatever happens to connection, server, tab or browser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rating desk: by form, by script and by keyboard; nothing is lost, nothing is doubled, nothing is told."""
+"""The rating page by form, script and keyboard: no rating is lost, duplicated or shown to others."""
 
 from __future__ import annotations
 

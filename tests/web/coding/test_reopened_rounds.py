@@ -1,4 +1,4 @@
-"""Closing and reopening a round: what each role sees between, what goes on record, and what results say afterwards."""
+"""Closing and reopening a round: what each role sees, what is recorded, and what results say afterwards."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ def drag_over(page: Page, first: tuple[int, str], last: tuple[int, str]) -> None
 
 
 def says_it_in_a_place_of_its_own(page: Page) -> bool:
-    """Whether what is saved is told in the panel, over nothing else that is in it."""
+    """Whether the panel shows the save status without covering anything else."""
     return bool(
         page.evaluate(
             """() => {

@@ -1,4 +1,4 @@
-"""The page behind a participant's link: yes, no, later the way out, and nothing for whoever guesses."""
+"""The page of a participant's link: accept, decline, withdraw, and nothing for guessed links."""
 
 from __future__ import annotations
 

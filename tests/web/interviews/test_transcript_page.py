@@ -1,4 +1,4 @@
-"""The page of a transcript: taken in from a file, read in windows, corrected by form, in a real browser too."""
+"""The transcript page: import from a file, reading in parts, corrections by form, also in a real browser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""People on the desk: invited by a link that is told once, changed, taken back, removed; the lead stays."""
+"""The people page: links that are shown once, changed roles, revoked links, removed people, and always a lead."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Report and handbook behind the desk: how to make them, the pages themselves, and nothing beside them."""
+"""The desk serves report and handbook, names the command to build them, and serves no other files."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def test_an_unknown_published_page_is_not_found(client: TestClient) -> None:
 def test_files_outside_the_published_folder_are_not_served(address: str, state: StorageState, path: str) -> None:
     host, _, port = address.removeprefix("http://").rstrip("/").partition(":")
     connection = http.client.HTTPConnection(host, int(port), timeout=10)
-    connection.putrequest("GET", path)  # as it stands: nothing tidies it up on the way
+    connection.putrequest("GET", path)  # sent unchanged: a client library would normalise the path
     connection.putheader("Cookie", "; ".join(f"{cookie['name']}={cookie['value']}" for cookie in state["cookies"]))
     connection.endheaders()
     answer = connection.getresponse()

@@ -1,4 +1,4 @@
-"""A name that is learnt after publishing: what was published before is for the lead alone until it is made anew."""
+"""Results published before a name became known are shown to the lead only until they are rebuilt."""
 
 from __future__ import annotations
 

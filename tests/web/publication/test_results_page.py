@@ -1,4 +1,4 @@
-"""Results on the desk: whether they hold is known from what they were made of, and the lead's look makes them anew."""
+"""The results page: results are stale when their inputs change, and are rebuilt when the lead opens the page."""
 
 from __future__ import annotations
 

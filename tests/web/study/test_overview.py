@@ -232,7 +232,7 @@ def test_a_study_without_acts_shows_the_first_step(tmp_path: Path) -> None:
 
 
 def finish(coding: CodingSession) -> None:
-    """Let everything that is worked out beside the pages come to its end."""
+    """Wait for all background computations."""
     with coding.locked_state() as state:
         kept = [entry for round_state in state.rounds.values() for entry in round_state.cache.items()]
     under_way = [work for key, work in kept if isinstance(key, tuple) and key[0] == "at work"]

@@ -1,4 +1,4 @@
-"""Who can begin a survey and who cannot, how it ends, and how somebody withdraws: each is told so in kind words."""
+"""Who can start a survey, how it ends and how a respondent withdraws, each with a polite message."""
 
 from __future__ import annotations
 

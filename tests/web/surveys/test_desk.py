@@ -172,7 +172,7 @@ def test_the_questionnaire_is_shown_with_its_conditions_in_words(lead: TestClien
 
 
 def walked(lead: TestClient, page: str, fields: Mapping[str, object], step: str = "next") -> str:
-    """Send the page of a preview as a browser does, its hidden fields and what stands in it along."""
+    """Send a preview page as a browser does, with its hidden fields and current values."""
     hidden = re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)">', page)
     data: dict[str, object] = {}
     for name, value in hidden:

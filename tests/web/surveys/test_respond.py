@@ -314,7 +314,7 @@ def test_if_nothing_can_be_written_the_page_shows_the_answers_again(respondent: 
 
 @contextmanager
 def full_disk(folder: Path) -> Iterator[None]:
-    """Nothing can be added to the file meanwhile: a trigger stands in for a disk without room."""
+    """Make every insert fail, as on a full disk, by a trigger."""
     with closing(sqlite3.connect(folder / "answers.db")) as file:
         file.execute("CREATE TRIGGER full BEFORE INSERT ON saves BEGIN SELECT RAISE(FAIL, 'no room'); END")
         file.commit()

@@ -103,7 +103,7 @@ rows = [{ code = "crash", label = "تعطل" }, { code = "wrong", label = "نت�
 
 
 def english_in(page: str) -> list[str]:
-    """The English texts that stand on a page, be it in part, where German has other words."""
+    """Keys of the English texts that appear on a page, even in part, and differ in German."""
     text = html.unescape(" ".join([*re.findall(r'aria-label="([^"]*)"', page), re.sub(r"<[^>]*>", " ", page)]))
     text = re.sub(r"\s+", " ", text)
     german = read_texts("de")
