@@ -93,7 +93,7 @@ def new_folder(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[str]
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def study_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A study with interviews, and its backup; for copies."""
     folder = tmp_path_factory.mktemp("made")
     study = a_study(folder / "study")
@@ -103,19 +103,19 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def study(made: Path, tmp_path: Path) -> Study:
-    return open_study(shutil.copytree(made / "study", tmp_path / "study"))
+def study(study_template: Path, tmp_path: Path) -> Study:
+    return open_study(shutil.copytree(study_template / "study", tmp_path / "study"))
 
 
 @pytest.fixture
-def backup(made: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copyfile(made / "one.backup", tmp_path / "one.backup"))
+def backup(study_template: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copyfile(study_template / "one.backup", tmp_path / "one.backup"))
 
 
 @pytest.fixture
-def other(tmp_path: Path, made: Path) -> Study:
+def other(tmp_path: Path, study_template: Path) -> Study:
     """A study with the same guide and keys and without participants."""
-    return with_keys(a_study(tmp_path / "other"), open_study(made / "study"))
+    return with_keys(a_study(tmp_path / "other"), open_study(study_template / "study"))
 
 
 def test_a_backup_restores_everything(new_folder: Callable[[str], Study], tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ WRITTEN = (b"zygomorphic", b"quixotic", b"vellichor", b"sonder")
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Study:
+def study_template(tmp_path_factory: pytest.TempPathFactory) -> Study:
     """Two participants; rater-1 writes memos about the first, and a disagreement is settled with a reason."""
     study = coded_study(tmp_path_factory.mktemp("made"), (TALK, TALK))
     with open_coding(study) as coding:
@@ -69,8 +69,8 @@ def _code(coding: CodingSession) -> None:
 
 
 @pytest.fixture
-def study(made: Study, tmp_path: Path) -> Study:
-    return copy_of(made, tmp_path / "study")
+def study(study_template: Study, tmp_path: Path) -> Study:
+    return copy_of(study_template, tmp_path / "study")
 
 
 def holding(folder: Path, words: tuple[bytes, ...] = WRITTEN) -> list[str]:
@@ -79,7 +79,7 @@ def holding(folder: Path, words: tuple[bytes, ...] = WRITTEN) -> list[str]:
     ]
 
 
-def told(state: State) -> set[str]:
+def texts_about_first(state: State) -> set[str]:
     """All free words about the first participant that a reader of the journal gets."""
     one = state.round(ROUND)
     found = {given[-1].memo for items in one.ratings.values() for item, given in items.items() if item in FIRST}
@@ -93,15 +93,15 @@ def told(state: State) -> set[str]:
 def test_texts_are_readable_through_the_journal_and_encrypted_in_files(study: Study) -> None:
     assert holding(study.root) == []
     with open_coding(study) as coding:
-        assert told(coding.state) == {MEMO, ASIDE, REASON, "loss", f"{FIELD} ‖ 10"}
+        assert texts_about_first(coding.state) == {MEMO, ASIDE, REASON, "loss", f"{FIELD} ‖ 10"}
 
 
 def test_a_withdrawal_erases_texts_and_keeps_codes_and_positions(study: Study) -> None:
     with open_coding(study) as elsewhere, open_interviews(study) as interviews:
-        assert told(elsewhere.state), "another process has read them"
+        assert texts_about_first(elsewhere.state), "another process has read them"
         withdraw(interviews, "P1")
         for coding in (interviews.coding, elsewhere):
-            assert told(coding.state) == set()
+            assert texts_about_first(coding.state) == set()
             rating = coding.state.round(ROUND).current("rater-1", FIRST[0])
             assert rating is not None
             assert [(passage["start"], passage["end"], passage["code"]) for passage in rating.answers["themes"]] == [
@@ -109,7 +109,7 @@ def test_a_withdrawal_erases_texts_and_keeps_codes_and_positions(study: Study) -
             ]
         assert [passage.memo for passage in read_coded_passages(interviews).passages] == ["kept: theirs"]
     with open_coding(study) as coding:
-        assert told(coding.state) == set()
+        assert texts_about_first(coding.state) == set()
 
 
 def test_new_texts_about_a_withdrawn_participant_are_refused(study: Study) -> None:
@@ -158,7 +158,7 @@ def test_a_withdrawal_removes_the_name_from_texts_about_other_participants(study
 def test_the_lead_removes_names_from_texts_even_in_settled_rounds(study: Study) -> None:
     with open_coding(study) as elsewhere, open_interviews(study) as interviews:
         add_name(interviews, "other", ["zygomorphic"], "[odd]")
-        assert told(elsewhere.state)
+        assert texts_about_first(elsewhere.state)
         assert {remaining_name.kind for remaining_name in find_remaining_names(interviews)} == {"memo"}
         make_items(interviews)  # they hold nothing of what raters write
         with pytest.raises(StateError, match="is not the lead"):
@@ -166,8 +166,8 @@ def test_the_lead_removes_names_from_texts_even_in_settled_rounds(study: Study) 
         assert replace_names_in_texts(interviews) == 3, "two ratings and what was decided"
         assert find_remaining_names(interviews) == []
         for coding in (interviews.coding, elsewhere):
-            assert "a [odd] memo" in told(coding.state)
-            assert MEMO not in told(coding.state)
+            assert "a [odd] memo" in texts_about_first(coding.state)
+            assert MEMO not in texts_about_first(coding.state)
         assert replace_names_in_texts(interviews) == 0
 
 
@@ -179,7 +179,7 @@ def test_a_backup_restores_texts_with_the_key_but_none_of_withdrawn_participants
         withdraw(interviews, "P1")
     restore_study(open_study(study.root), file, replacing=True)
     with open_coding(study) as coding:
-        assert told(coding.state) == set()
+        assert texts_about_first(coding.state) == set()
         rating = coding.state.round(ROUND).current("rater-2", OTHER[0])
         assert rating is not None
         assert rating.answers["themes"][0]["memo"] == "kept: theirs"
@@ -190,7 +190,7 @@ def test_without_the_key_other_data_is_readable_and_no_text_is_recorded(study: S
     kept = key.read_text()
     key.unlink()
     with open_coding(study) as coding:
-        assert told(coding.state) == set()
+        assert texts_about_first(coding.state) == set()
         assert coding.state.round(ROUND).current("rater-1", FIRST[0]) is not None
         with pytest.raises(StateError, match=r"cannot be read without .*interviews\.key"):
             settle_item(coding, ROUND, "lead", FIRST[1], "themes", [stretch(0, 9, "shapes")], "discussion", "")
@@ -198,7 +198,7 @@ def test_without_the_key_other_data_is_readable_and_no_text_is_recorded(study: S
             export_ratings(coding, ROUND, "lead")
         assert not key.exists()
         key.write_text(kept)
-        assert MEMO in told(coding.state), "there again, and read again"
+        assert MEMO in texts_about_first(coding.state), "there again, and read again"
         assert MEMO in str(export_ratings(coding, ROUND, "lead"))
 
 

@@ -49,7 +49,7 @@ def new_folder(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[str]
     return make
 
 
-def asked(folder: Path) -> list[str]:
+def fill_survey(folder: Path) -> list[str]:
     """Three who finished, one who is under way, one who withdrew, and links of which one was used; the codes."""
     with open_surveys(open_study(folder)) as surveys:
         open_survey(surveys, NAME)
@@ -86,27 +86,27 @@ def everything(folder: Path) -> tuple[object, ...]:
         return responses, journals, told, surveys.fielding(NAME)
 
 
-def held(folder: Path) -> bytes:
+def read_all_bytes(folder: Path) -> bytes:
     return b"".join(path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file())
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def study_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A study that was asked, and its backup; for copies."""
     folder = tmp_path_factory.mktemp("made")
-    asked(small_survey(folder / "study").root)
+    fill_survey(small_survey(folder / "study").root)
     back_up_study(open_study(folder / "study"), folder / "one.backup")
     return folder
 
 
 @pytest.fixture
-def study(made: Path, tmp_path: Path) -> Study:
-    return open_study(shutil.copytree(made / "study", tmp_path / "study"))
+def study(study_template: Path, tmp_path: Path) -> Study:
+    return open_study(shutil.copytree(study_template / "study", tmp_path / "study"))
 
 
 @pytest.fixture
-def backup(made: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copyfile(made / "one.backup", tmp_path / "one.backup"))
+def backup(study_template: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copyfile(study_template / "one.backup", tmp_path / "one.backup"))
 
 
 @pytest.fixture
@@ -117,7 +117,7 @@ def other(tmp_path: Path) -> Study:
 
 def test_a_backup_restores_all_answers(new_folder: Callable[[str], Path], tmp_path: Path) -> None:
     folder, there = new_folder("study"), new_folder("there")
-    codes = asked(folder)
+    codes = fill_survey(folder)
     report = back_up_study(open_study(folder), tmp_path / "one.backup")
     assert report.file.stat().st_mode & 0o777 == 0o600
     assert report.parts["answers"].rows == {
@@ -213,7 +213,7 @@ def test_the_erasure_list_is_enough_to_leave_out_withdrawn_respondents(study: St
         path.unlink()
     done = restore_study(study, backup)
     assert (done.withdrawn, done.unknown_since, done.entries["responses"]) == (1, None, 4)
-    assert WORDS.encode() not in held(study.root)
+    assert WORDS.encode() not in read_all_bytes(study.root)
     with open_surveys(study) as surveys:
         assert surveys.answers.erased(NAME) == 2
 
@@ -226,11 +226,11 @@ def test_a_restore_without_withdrawal_records_says_so_and_a_later_list_is_applie
     with open_backup(backup) as opened:
         made = opened.report.created
     assert (done.withdrawn, done.unknown_since, done.entries["responses"]) == (0, made, 5)
-    assert WORDS.encode() in held(other.root)
+    assert WORDS.encode() in read_all_bytes(other.root)
     (other.root / "withdrawn.txt").write_bytes((study.root / "withdrawn.txt").read_bytes())
     done = restore_study(other, backup)
     assert (done.withdrawn, done.unknown_since, done.journal.kept) == (1, None, None)
-    assert WORDS.encode() not in held(other.root)
+    assert WORDS.encode() not in read_all_bytes(other.root)
     assert everything(other.root)[:3] == everything(study.root)[:3]
 
 
@@ -244,7 +244,7 @@ def test_the_backup_made_before_a_replacement_contains_no_withdrawn_respondents(
     done = restore_study(other, backup, replacing=True)
     assert done.journal.kept is not None
     assert done.journal.kept.stat().st_mode & 0o777 == 0o600
-    assert WORDS.encode() not in held(other.root)
+    assert WORDS.encode() not in read_all_bytes(other.root)
     with open_backup(done.journal.kept) as kept:
         assert kept.report.parts["answers"].rows["responses"] == 5
 

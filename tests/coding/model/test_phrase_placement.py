@@ -302,7 +302,7 @@ def test_every_key_of_the_file_is_documented() -> None:
     assert [name for name in PlacementWords.model_fields if not re.search(rf"^\| `\[?{name}\]?` \|", page, re.M)] == []
 
 
-def asked(label: str, code: str) -> list[bool]:
+def check_placements(label: str, code: str) -> list[bool]:
     """For each table that counts a post: whether its words place it."""
     verb, thing, _ = label.rsplit(",", 2)
     if code in BY_TYPE_AND_OPERATION:
@@ -324,6 +324,6 @@ def test_nearly_all_real_posts_are_placed(half: int) -> None:
     answers: list[bool] = []
     for post in posts:
         code = history.find_code(labels.read(post["label"], history.at(1))[1], own.version).code
-        answers += asked(post["label"], names[own.path_name(str(code))])
+        answers += check_placements(post["label"], names[own.path_name(str(code))])
     assert Counter(answers)[True] + Counter(answers)[False] == len(answers) >= len(posts) > 700
     assert sum(answers) / len(answers) > 0.97

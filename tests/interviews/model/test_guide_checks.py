@@ -12,7 +12,7 @@ from quaestor.interviews.model.guide_file import parse_guide
 BESIDE = ("guide.md", "agreement.md")
 
 
-def found(*changes: tuple[str, str], files: tuple[str, ...] = BESIDE) -> list[Problem]:
+def problems_after(*changes: tuple[str, str], files: tuple[str, ...] = BESIDE) -> list[Problem]:
     text = SMALL
     for old, new in changes:
         assert old in text
@@ -21,7 +21,7 @@ def found(*changes: tuple[str, str], files: tuple[str, ...] = BESIDE) -> list[Pr
 
 
 def test_a_valid_guide_has_no_problems() -> None:
-    assert found() == []
+    assert problems_after() == []
 
 
 GRAVE = {
@@ -56,7 +56,7 @@ ODD = {
 
 @pytest.mark.parametrize("words", ["Which stages does your work have", "“Which stages, does your work have?”"])
 def test_questions_that_differ_only_in_punctuation_are_duplicates(words: str) -> None:
-    (problem,) = found(("When do you call a model illegal?", words))
+    (problem,) = problems_after(("When do you call a model illegal?", words))
     assert (problem.where, problem.grave) == ("question illegal", False)
     assert "also in the section practice, as stages" in problem.words
 
@@ -66,30 +66,32 @@ def test_questions_that_differ_in_a_spoken_sign_are_different() -> None:
         ("Which stages does your work have?", "Do you use C#?"),
         ("When do you call a model illegal?", "Do you use C++?"),
     )
-    assert found(*asked) == []
+    assert problems_after(*asked) == []
 
 
 @pytest.mark.parametrize(("change", "where", "said"), GRAVE.values(), ids=GRAVE)
 def test_a_serious_problem_prevents_use_of_a_guide(change: tuple[str, str], where: str, said: str) -> None:
-    assert [problem.where for problem in found(change) if problem.grave and said in problem.words] == [where]
+    assert [problem.where for problem in problems_after(change) if problem.grave and said in problem.words] == [where]
 
 
 @pytest.mark.parametrize(("change", "where", "said"), ODD.values(), ids=ODD)
 def test_a_warning_does_not_prevent_use_of_a_guide(change: tuple[str, str], where: str, said: str) -> None:
-    problems = found(change)
+    problems = problems_after(change)
     assert [problem.where for problem in problems if said in problem.words] == [where]
     assert not any(problem.grave for problem in problems if said in problem.words)
 
 
 def test_a_section_without_minutes_gives_a_warning() -> None:
-    problems = found((" minutes=5}", "}"))
+    problems = problems_after((" minutes=5}", "}"))
     assert Problem("section practice", "it has no time: add minutes=5, or what it takes", grave=False) in problems
     assert [problem.where for problem in problems if problem.grave] == ["guide"]
 
 
 def test_a_misplaced_opening_or_closing_is_reported() -> None:
-    early = found(("#welcome minutes=1 .opening", "#welcome minutes=1 .closing"), ("minutes=1 .closing}\nThank you:",
-                  "minutes=1 .opening}\nThank you:"))  # fmt: skip
+    early = problems_after(
+        ("#welcome minutes=1 .opening", "#welcome minutes=1 .closing"),
+        ("minutes=1 .closing}\nThank you:", "minutes=1 .opening}\nThank you:"),
+    )
     assert [(one.where, one.words) for one in early] == [
         ("section thanks", "it is marked .opening but is not the first section: move it"),
         ("section welcome", "it is marked .closing but is not the last section: move it"),
@@ -105,7 +107,7 @@ def test_a_guide_without_questions_and_an_empty_section_are_reported() -> None:
 
 def test_every_problem_states_a_remedy() -> None:
     for change, _, _ in (*GRAVE.values(), *ODD.values()):
-        for one in found(change):
+        for one in problems_after(change):
             what, _, remedy = one.words.partition(": ")
             assert what, one
             assert remedy, one

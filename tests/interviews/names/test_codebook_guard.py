@@ -37,7 +37,7 @@ PLACE = (ROUND, "P1/00003", 12, 21)
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Study:
+def study_template(tmp_path_factory: pytest.TempPathFactory) -> Study:
     """Two raters coded all of it the same, a feeling in vivo."""
     study = themed_study(tmp_path_factory.mktemp("made"), ANSWERS, settled=False)
     loss = stretch(0, 8, "indicator", fields={"what": "loss", "threshold": "10"})
@@ -52,8 +52,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Study:
 
 
 @pytest.fixture
-def study(made: Study, tmp_path: Path) -> Study:
-    return copy_of(made, tmp_path)
+def study(study_template: Study, tmp_path: Path) -> Study:
+    return copy_of(study_template, tmp_path)
 
 
 def with_names(study: Study) -> Study:

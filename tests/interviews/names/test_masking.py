@@ -46,13 +46,13 @@ _TOKEN = re.compile(r"\[\w+\]|[^\s\[\]]+")
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Study:
+def study_template(tmp_path_factory: pytest.TempPathFactory) -> Study:
     return coded_study(tmp_path_factory.mktemp("made"), [TALK])
 
 
 @pytest.fixture
-def study(made: Study, tmp_path: Path) -> Study:
-    return copy_of(made, tmp_path)
+def study(study_template: Study, tmp_path: Path) -> Study:
+    return copy_of(study_template, tmp_path)
 
 
 def page(room: Interviews, rater: str = "rater-1") -> tuple[CodedTurn, int]:
@@ -217,9 +217,9 @@ def spans(shown: str) -> list[tuple[int, int, int, int]]:
 @settings(max_examples=40, deadline=None)
 @given(before=ACTS, between=ACTS, later=ACTS, picked=st.tuples(st.integers(0, 20), st.integers(0, 20)))
 def test_a_coded_passage_covers_the_selected_words_whatever_happens_to_names(
-    made: Study, before: list[Any], between: list[Any], later: list[Any], picked: tuple[int, int]
+    study_template: Study, before: list[Any], between: list[Any], later: list[Any], picked: tuple[int, int]
 ) -> None:
-    with tempfile.TemporaryDirectory() as folder, interviews_of(copy_of(made, Path(folder))) as room:
+    with tempfile.TemporaryDirectory() as folder, interviews_of(copy_of(study_template, Path(folder))) as room:
         for act in before:
             do(room, *act)
         turn, seen = page(room)

@@ -33,7 +33,7 @@ question = "What is odd here?"
 """
 
 
-def told(room: Interviews, kind: str) -> list[str]:
+def places_of_names(room: Interviews, kind: str) -> list[str]:
     return [remaining_name.where for remaining_name in find_remaining_names(room) if remaining_name.kind == kind]
 
 
@@ -43,7 +43,7 @@ def test_a_name_in_a_used_guide_is_found_and_can_be_removed(tmp_path: Path) -> N
         with_transcript(room, matched={0: "at-grelvan"})
         make_items(room)
         add_name(room, "organisation", ["Grelvan"])
-        assert told(room, "guide") == [
+        assert places_of_names(room, "guide") == [
             "the title of the guide 'guide', version 1",
             "the words before the section 'welcome' of the guide 'guide', version 1",
             "the question 'at-grelvan' of the guide 'guide', version 1",
@@ -54,7 +54,7 @@ def test_a_name_in_a_used_guide_is_found_and_can_be_removed(tmp_path: Path) -> N
         with pytest.raises(StateError, match=r"the title of the guide .*remove them from the guide"):
             make_items(room)
         assert replace_names_in_texts(room) == 1
-        assert told(room, "guide") == []
+        assert places_of_names(room, "guide") == []
         guide = room.guide("guide", 1)
         assert [question.id for question in guide.questions()] == ["at-grelvan", "factors", "illegal"], "ids stay"
         assert next(iter(guide.questions())).text == "Which stages does work at [organisation A] have?"
@@ -71,7 +71,7 @@ def test_a_name_in_the_study_file_is_found(tmp_path: Path) -> None:
         with_transcript(room)
         assert find_remaining_names(room) == []
         add_name(room, "organisation", ["Grelvan"])
-        assert told(room, "study") == ["the title of the study", "the description of the study"]
+        assert places_of_names(room, "study") == ["the title of the study", "the description of the study"]
     with pytest.raises(StateError, match=r"To fix it: change study\.toml"):
         refuse_names(open_study(tmp_path))
 
@@ -95,7 +95,7 @@ def test_texts_in_rounds_without_passages_are_checked_for_names(tmp_path: Path) 
         assert find_remaining_names(room) == []
         rate(room.coding, "remarks", "rater-1", "P1/00001", {"remark": "as at Grelvan"}, memo="Grelvan again")
         where = "what rater-1 wrote about P1/00001 in the round 'remarks'"
-        assert told(room, "memo") == [where, where]
+        assert places_of_names(room, "memo") == [where, where]
         assert replace_names_in_texts(room) == 2
     with open_interviews(study) as room:
         assert find_remaining_names(room) == []

@@ -60,7 +60,7 @@ TRACES = ("xanth", "wilhelmi", "w.x", "555 0199", "xan\u00adthe")
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Study:
+def study_template(tmp_path_factory: pytest.TempPathFactory) -> Study:
     """P2 mentions P1 in many forms, also in evidence; two raters coded P2 and wrote the name in memos."""
     study = coded_study(tmp_path_factory.mktemp("made"), (OWN, UNKNOWN))
     codes = {
@@ -84,8 +84,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Study:
 
 
 @pytest.fixture
-def study(made: Study, tmp_path: Path) -> Study:
-    return copy_of(made, tmp_path / "study")
+def study(study_template: Study, tmp_path: Path) -> Study:
+    return copy_of(study_template, tmp_path / "study")
 
 
 @pytest.fixture
@@ -237,9 +237,9 @@ def test_a_withdrawal_removes_the_name_from_used_guides(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_killed_withdrawal_is_finished_by_the_next(made: Study, tmp_path: Path) -> None:
+def test_a_killed_withdrawal_is_finished_by_the_next(study_template: Study, tmp_path: Path) -> None:
     def copied(name: str) -> Study:
-        return copy_of(made, tmp_path / name)
+        return copy_of(study_template, tmp_path / name)
 
     def work(study: Study) -> None:
         with open_interviews(study) as room:
@@ -294,15 +294,17 @@ def test_restoring_an_older_backup_does_not_restore_the_name(study: Study, tmp_p
     assert sealed_rows(study) == before, "once more it is the same"
 
 
-def test_a_restored_withdrawal_removes_the_name_from_this_study(study: Study, made: Study, tmp_path: Path) -> None:
-    other = copy_of(made, tmp_path / "other")
+def test_a_restored_withdrawal_removes_the_name_from_this_study(
+    study: Study, study_template: Study, tmp_path: Path
+) -> None:
+    other = copy_of(study_template, tmp_path / "other")
     with open_interviews(study) as room:
         withdraw(room, "P1")
     later = back_up_study(study, tmp_path / "later.backup").file
     kept = restore_study(other, later, replacing=True).journal.kept
     assert traces(everything_kept(other)) == []
     assert traces(rows_in_evidence(other.root)) == []
-    third = open_study(shutil.copytree(made.root, tmp_path / "third"))
+    third = open_study(shutil.copytree(study_template.root, tmp_path / "third"))
     assert kept is not None
     restore_study(third, kept, replacing=True)
     assert traces(everything_kept(third)) == [], "nor in what is kept of before"

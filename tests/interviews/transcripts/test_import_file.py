@@ -52,7 +52,7 @@ def interviews(tmp_path: Path) -> Iterator[Interviews]:
         yield opened
 
 
-def asked(interviews: Interviews, name: str = "P1") -> dict[int, str]:
+def matched_questions(interviews: Interviews, name: str = "P1") -> dict[int, str]:
     return {turn.number: turn.question for turn in interviews.transcript(name).turns if turn.asks}
 
 
@@ -66,7 +66,7 @@ def test_an_imported_file_becomes_turns_with_voices_times_and_questions(intervie
     turns = interviews.transcript("P1").turns
     assert [turn.text for turn in turns] == [words for _, words in TALK]
     assert [turn.voice for turn in turns] == [INTERVIEWER, PARTICIPANT] * 4 + [OTHER]
-    assert asked(interviews) == {0: "stages", 2: "factors", 6: "illegal"}
+    assert matched_questions(interviews) == {0: "stages", 2: "factors", 6: "illegal"}
     assert [turn.question for turn in turns] == ["stages"] * 2 + ["factors"] * 4 + ["illegal"] * 3
     assert (turns[1].start, turns[1].end) == (4.0, 7.5)
     assert path.read_bytes() == teams_webvtt(TALK)
@@ -84,7 +84,7 @@ def test_importing_the_same_file_again_changes_nothing_and_another_needs_replace
     done = import_bytes(interviews, "P1", zoom_webvtt(TALK[:3]), "other.vtt", replace=True)
     assert (done.replaced, done.turns) == (True, 3)
     assert len(interviews.transcript("P1").turns) == 3
-    assert asked(interviews) == {0: "stages", 2: "factors"}
+    assert matched_questions(interviews) == {0: "stages", 2: "factors"}
 
 
 def test_a_coded_transcript_cannot_be_replaced(tmp_path: Path) -> None:
@@ -134,13 +134,13 @@ def test_a_corrected_voice_is_kept_and_questions_are_matched_again(interviews: I
     set_speaker(interviews, "P1", "Zanthor Quell", "participant")
     assert set_speaker(interviews, "P1", "2", "interviewer").by_hand
     assert [turn.voice for turn in interviews.transcript("P1").turns][:2] == [PARTICIPANT, INTERVIEWER]
-    assert asked(interviews) == {}
+    assert matched_questions(interviews) == {}
     set_speaker(interviews, "P1", "1", "interviewer")
     set_speaker(interviews, "P1", "Obviax Trin", "participant")
-    assert asked(interviews) == {0: "stages", 2: "factors", 6: "illegal"}
+    assert matched_questions(interviews) == {0: "stages", 2: "factors", 6: "illegal"}
     set_voice(interviews, "P1", 6, "other")
     assert interviews.transcript("P1").turns[6].voice is OTHER
-    assert asked(interviews) == {0: "stages", 2: "factors"}
+    assert matched_questions(interviews) == {0: "stages", 2: "factors"}
 
 
 def test_a_corrected_question_survives_new_matching(interviews: Interviews) -> None:
@@ -150,7 +150,7 @@ def test_a_corrected_question_survives_new_matching(interviews: Interviews) -> N
     set_question(interviews, "P1", 0, "")
     assert match_again(interviews, "P1").changed == 0
     set_speaker(interviews, "P1", "3", "participant")
-    assert asked(interviews) == {2: "factors", 4: "factors", 6: "illegal"}
+    assert matched_questions(interviews) == {2: "factors", 4: "factors", 6: "illegal"}
 
 
 def test_an_unknown_speaker_or_question_is_refused_with_the_allowed_ones(interviews: Interviews) -> None:

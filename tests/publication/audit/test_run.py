@@ -247,7 +247,7 @@ def printed_otherwise(publication: Publication, file: str, old: str, new: str) -
 
 
 @pytest.fixture(scope="module")
-def found(replicated: Publication) -> Audit:
+def study_audit(replicated: Publication) -> Audit:
     return audit_study(replicated)
 
 
@@ -255,16 +255,16 @@ def by_name(audit: Audit, table: str) -> dict[tuple[str, str], AuditCell]:
     return {(cell.row, cell.column): cell for cell in audit.cells if cell.table == table}
 
 
-def test_table_3_matches_in_every_cell(found: Audit) -> None:
-    cells = by_name(found, "3")
+def test_table_3_matches_in_every_cell(study_audit: Audit) -> None:
+    cells = by_name(study_audit, "3")
     assert len(cells) == 280
     assert {cell.verdict for cell in cells.values()} == {MATCH}
     assert cells["D1", "tensorflow"].cell == "3:D1:tensorflow"
-    assert {cell.verdict for cell in by_name(found, "2").values()} == {MATCH}
+    assert {cell.verdict for cell in by_name(study_audit, "2").values()} == {MATCH}
 
 
-def test_every_difference_in_table_4_is_explained(found: Audit) -> None:
-    differing = {name: cell for name, cell in by_name(found, "4").items() if cell.verdict == DIFFERS}
+def test_every_difference_in_table_4_is_explained(study_audit: Audit) -> None:
+    differing = {name: cell for name, cell in by_name(study_audit, "4").items() if cell.verdict == DIFFERS}
     exchanged = "the rows 'Model prediction' and 'Model evaluation' are swapped in print"
     explanations = {name: cell.explanation for name, cell in differing.items()}
     assert explanations == {
@@ -331,22 +331,25 @@ def test_an_earlier_version_of_the_codebook_is_recognized(replicated: Publicatio
     assert (cell.verdict, cell.explanation) == (DIFFERS, "fits version 1 of the codebook (and 1 more)")
 
 
-def test_unplaced_items_are_listed_with_reasons(found: Audit, replicated: Publication) -> None:
-    assert {placement.table for placement in found.placements} >= {str(number) for number in (5, *range(7, 14))}
-    for one in found.placements:
+def test_unplaced_items_are_listed_with_reasons(study_audit: Audit, replicated: Publication) -> None:
+    assert {placement.table for placement in study_audit.placements} >= {str(number) for number in (5, *range(7, 14))}
+    for one in study_audit.placements:
         assert one.items == one.placed + len(one.unplaced)
         assert all(item.item.startswith("stackoverflow/question/") and item.why for item in one.unplaced)
         assert all(item.label.startswith("get, ") for item in one.unplaced)
-    (taxonomy,) = (placement for placement in found.placements if placement.table == "3")
+    (taxonomy,) = (placement for placement in study_audit.placements if placement.table == "3")
     assert (taxonomy.items, taxonomy.share) == (2401, 1.0)
 
 
-def test_the_audit_names_its_data(found: Audit) -> None:
-    assert found.notes == ("Computed from 2,401 decided items.", "Codes are the labels published in labelled-posts.")
+def test_the_audit_names_its_data(study_audit: Audit) -> None:
+    assert study_audit.notes == (
+        "Computed from 2,401 decided items.",
+        "Codes are the labels published in labelled-posts.",
+    )
 
 
-def test_the_audit_json_has_the_documented_shape(found: Audit) -> None:
-    document = audit_json(found)
+def test_the_audit_json_has_the_documented_shape(study_audit: Audit) -> None:
+    document = audit_json(study_audit)
     assert list(document) == ["cells", "checks", "placements", "summary", "notes"]
     cell = next(one for one in document["cells"] if (one["table"], one["row"]) == ("3", "D1"))
     assert cell == {
@@ -380,7 +383,7 @@ FILES = {
 
 
 @pytest.mark.parametrize("table", FILES)
-def test_cells_have_the_names_of_the_published_files(found: Audit, table: str) -> None:
+def test_cells_have_the_names_of_the_published_files(study_audit: Audit, table: str) -> None:
     file, row_name, others = FILES[table]
     if not (PUBLISHED / file).exists():
         pytest.skip(f"the published figures ../shared/published/{file} are not here")
@@ -392,7 +395,7 @@ def test_cells_have_the_names_of_the_published_files(found: Audit, table: str) -
         for column in row
         if column != row_name and column not in others
     }
-    assert {name: cell.printed for name, cell in by_name(found, table).items()} == expected
+    assert {name: cell.printed for name, cell in by_name(study_audit, table).items()} == expected
 
 
 def test_a_study_without_results_is_audited_only_by_its_printed_figures() -> None:

@@ -87,7 +87,7 @@ options = ["Speed", "Size"]
 """
 
 
-def found(old: str, new: str) -> list[Problem]:
+def problems_after(old: str, new: str) -> list[Problem]:
     assert SOUND.count(old) >= 1, old
     return find_problems(parse_questionnaire(SOUND.replace(old, new, 1), "tools"))
 
@@ -199,20 +199,20 @@ LOOK = [
 
 @pytest.mark.parametrize(("old", "new", "where", "words"), GRAVE)
 def test_a_serious_problem_is_found_and_described(old: str, new: str, where: str, words: str) -> None:
-    problems = found(old, new)
+    problems = problems_after(old, new)
     assert [one for one in problems if one.where == where and words in one.words and one.grave], problems
 
 
 @pytest.mark.parametrize(("old", "new", "where", "words"), LOOK)
 def test_a_warning_does_not_prevent_opening(old: str, new: str, where: str, words: str) -> None:
-    problems = found(old, new)
+    problems = problems_after(old, new)
     assert [problem for problem in problems if problem.where == where and words in problem.words], problems
     assert not [problem for problem in problems if problem.grave], problems
 
 
 def test_a_question_on_the_consent_page_gives_a_warning() -> None:
     beside = CONSENT + '[[pages.questions]]\nid = "beside"\nkind = "text"\ntext = "Who?"\n'
-    (one,) = found(CONSENT, beside)
+    (one,) = problems_after(CONSENT, beside)
     assert (one.where, one.grave) == ("question beside", False)
     assert "respondents who decline see it too" in one.words
 
@@ -226,7 +226,7 @@ def test_a_cause_is_reported_once_and_its_consequences_name_it() -> None:
 
 
 def test_an_unreachable_page_is_reported_once_and_not_for_each_question() -> None:
-    problems = found(PAGE, 'show_if = "onnx = yes and onnx = no"')
+    problems = problems_after(PAGE, 'show_if = "onnx = yes and onnx = no"')
     assert [problem.where for problem in problems] == ["page more"]
 
 

@@ -37,13 +37,13 @@ PATHS = ("agreement", "agreement.json", "agreement.csv", "confusion.csv",
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def study_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return rated_study(tmp_path_factory.mktemp("agreement") / "study", items=24).root
 
 
 @pytest.fixture
-def study(made: Path, tmp_path: Path) -> Study:
-    return open_study(Path(shutil.copytree(made, tmp_path / "study")))
+def study(study_template: Path, tmp_path: Path) -> Study:
+    return open_study(Path(shutil.copytree(study_template, tmp_path / "study")))
 
 
 @pytest.fixture
@@ -59,10 +59,10 @@ def signed_in(app: Starlette, study: Study, role: Role, name: str) -> TestClient
 
 
 @pytest.fixture(scope="module")
-def reading(made: Path) -> Iterator[TestClient]:
+def reading(study_template: Path) -> Iterator[TestClient]:
     """The lead, who reads what is closed and changes nothing."""
-    with closing_app(make_app(made, passwords=Passwords(QUICK))) as opened:
-        yield signed_in(opened, open_study(made), Role.LEAD, "lead")
+    with closing_app(make_app(study_template, passwords=Passwords(QUICK))) as opened:
+        yield signed_in(opened, open_study(study_template), Role.LEAD, "lead")
 
 
 @pytest.fixture
@@ -83,9 +83,9 @@ def items_on(page: str) -> list[str]:
     return re.findall(r'class="small id">([^<]+)<', page)
 
 
-def test_the_page_shows_the_same_numbers_as_the_command_line(reading: TestClient, made: Path) -> None:
+def test_the_page_shows_the_same_numbers_as_the_command_line(reading: TestClient, study_template: Path) -> None:
     quaestor = str(Path(sys.executable).with_name("quaestor"))
-    command = [quaestor, "agreement", "--round", "phases", "--study", str(made), "--json"]
+    command = [quaestor, "agreement", "--round", "phases", "--study", str(study_template), "--json"]
     told = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
     assert [line["facet"] for line in told] == ["phase", "relevance"]
     assert reading.get("/rounds/phases/agreement.json").json() == told
@@ -104,8 +104,10 @@ def test_the_page_shows_the_same_numbers_as_the_command_line(reading: TestClient
 
 
 @pytest.mark.parametrize("level", ["", "phase"])
-def test_every_cell_of_the_table_opens_the_items_it_counts(reading: TestClient, made: Path, level: str) -> None:
-    with open_coding(open_study(made)) as coding:
+def test_every_cell_of_the_table_opens_the_items_it_counts(
+    reading: TestClient, study_template: Path, level: str
+) -> None:
+    with open_coding(open_study(study_template)) as coding:
         said: dict[str, dict[str, object]] = {}
         for item, rater, label in list_labels(coding.state, "phases", "phase", level=level):
             said.setdefault(item, {})[rater] = label
@@ -250,9 +252,9 @@ def test_a_table_of_many_codes_shows_only_the_confused_ones(reading: TestClient)
 
 @pytest.mark.browser
 def test_agreement_pages_are_accessible_and_fit_a_phone_in_both_themes(
-    browser: Browser, made: Path, tmp_path: Path
+    browser: Browser, study_template: Path, tmp_path: Path
 ) -> None:
-    folder = Path(shutil.copytree(made, tmp_path / "study"))
+    folder = Path(shutil.copytree(study_template, tmp_path / "study"))
     pages = [
         "",
         "rounds/later/agreement",

@@ -36,7 +36,7 @@ def case(item: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def study_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two raters differ on three of twelve items; the tie-breaker has answered the second."""
     study = differing(tmp_path_factory.mktemp("made") / "study")
     comment_on_item(study, "main", "rater-1", ITEMS[0], None, f"{TELLING}, says rater-1")
@@ -45,8 +45,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def study(made: Path, tmp_path: Path) -> Study:
-    return open_study(Path(shutil.copytree(made, tmp_path / "study")))
+def study(study_template: Path, tmp_path: Path) -> Study:
+    return open_study(Path(shutil.copytree(study_template, tmp_path / "study")))
 
 
 @pytest.fixture
@@ -291,8 +291,8 @@ def test_the_start_page_links_to_each_persons_open_tasks(app: Starlette, study: 
 
 
 @pytest.fixture(scope="module")
-def folder(made: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return Path(shutil.copytree(made, tmp_path_factory.mktemp("served") / "study"))
+def folder(study_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return Path(shutil.copytree(study_template, tmp_path_factory.mktemp("served") / "study"))
 
 
 @pytest.fixture(scope="module")

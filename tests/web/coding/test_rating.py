@@ -60,7 +60,7 @@ def left(study: Study, rater: str = "rater-1") -> list[str]:
     return [row["item"] for row in list_rater_items(study, "pilot", rater, left_only=True)]
 
 
-def said(study: Study, rater: str = "rater-1") -> dict[str, object]:
+def recorded_answers(study: Study, rater: str = "rater-1") -> dict[str, object]:
     with open_coding(study) as coding:
         given = coding.state.rounds["pilot"].ratings.get(rater, {})
         return {item: ratings[-1].answers["relevance"] for item, ratings in given.items()}
@@ -73,7 +73,7 @@ def test_rating_by_form_redirects_to_the_next_item(rater: TestClient, study: Stu
     fields = {"csrf": csrf_in(page), "item": first, "key": "one", "answer.relevance": "exclude: crash", "memo": "hm"}
     answer = rater.post("/rounds/pilot/ratings", data=fields, headers={"origin": HERE})
     assert answer.status_code == 303
-    assert said(study) == {first: {"answer": "exclude", "reason": "crash"}}
+    assert recorded_answers(study) == {first: {"answer": "exclude", "reason": "crash"}}
     assert second in rater.get(answer.headers["location"]).text
     again = rater.get(f"/rounds/pilot/rate?item={first}").text
     assert "already rated" in again
@@ -114,7 +114,7 @@ def test_an_invalid_rating_is_rejected_with_a_reason(rater: TestClient, record: 
 def test_a_rating_without_the_csrf_token_is_rejected(rater: TestClient, study: Study) -> None:
     record = {"key": "k", "item": left(study)[0], "answers": {"relevance": "keep"}}
     assert rater.post("/rounds/pilot/ratings", json=record, headers={"origin": HERE}).status_code == 403
-    assert said(study) == {}
+    assert recorded_answers(study) == {}
 
 
 def test_no_page_shows_a_rater_the_ratings_of_others(rater: TestClient, study: Study) -> None:
@@ -202,16 +202,16 @@ def test_rating_by_keyboard_survives_a_connection_loss(
     page.keyboard.press("1")
     page.keyboard.press("Enter")
     expect(page.locator("#saved")).to_have_text("All saved")
-    assert said(study) == {items[0]: {"answer": "keep"}}
+    assert recorded_answers(study) == {items[0]: {"answer": "keep"}}
     page.context.set_offline(True)
     for key in ("2", "3"):
         page.keyboard.press(key)
         page.keyboard.press("Enter")
     expect(page.locator("#saved")).to_contain_text("2 not yet saved")
-    assert len(said(study)) == 1
+    assert len(recorded_answers(study)) == 1
     page.context.set_offline(False)
     expect(page.locator("#saved")).to_have_text("All saved", timeout=20_000)
-    assert said(study) == {
+    assert recorded_answers(study) == {
         items[0]: {"answer": "keep"},
         items[1]: {"answer": "exclude", "reason": "crash"},
         items[2]: {"answer": "exclude", "reason": "installation"},
@@ -236,7 +236,7 @@ def test_practice_items_come_first_give_feedback_and_are_not_counted(tmp_path: P
         answer = opened.post("/rounds/pilot/ratings", data=fields, headers={"origin": HERE})
         assert "<h1>Right</h1>" in answer.text
         assert "It asks how." in answer.text
-        assert said(study) == {}
+        assert recorded_answers(study) == {}
         assert "this does not count" not in opened.get("/rounds/pilot/rate").text
         assert try_practice(study, "pilot", "rater-2", "forum/question/1", {"relevance": "exclude: crash"}) == {
             "item": "forum/question/1", "right": {"relevance": False}, "answers": {"relevance": "keep"},

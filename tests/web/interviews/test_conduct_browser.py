@@ -64,7 +64,7 @@ def at_desk(context: BrowserContext, server: Server, name: str, stop: int = 0) -
     return page
 
 
-def told(study: Study, name: str) -> Conversation:
+def conversation_of(study: Study, name: str) -> Conversation:
     with open_interviews(study) as interviews:
         return read_conversation(interviews, name)
 
@@ -105,7 +105,9 @@ def test_typed_text_never_triggers_commands_and_is_not_cut_off(page: Page, study
     press(page, "C")
     expect(page.locator("#unstarted")).to_be_hidden()
     all_saved(page)
-    assert [(note.text, note.follow_up) for note in told(study, name).notes] == [("cost, a nice aspect!", True)]
+    assert [(note.text, note.follow_up) for note in conversation_of(study, name).notes] == [
+        ("cost, a nice aspect!", True)
+    ]
     page.locator("#note").fill("x" * 10_001)
     page.get_by_role("button", name="Save note").click()
     expect(page.locator("#too-long")).to_be_visible()
@@ -127,7 +129,7 @@ def test_after_the_last_question_notes_are_saved_and_the_end_button_is_focused(
     press(page, "Escape", "n")
     expect(page.get_by_role("button", name="End interview")).to_be_focused()
     all_saved(page)
-    assert [note.text for note in told(study, name).notes] == ["thanks from both"]
+    assert [note.text for note in conversation_of(study, name).notes] == ["thanks from both"]
 
 
 def test_two_windows_of_one_interviewer_keep_separate_drafts(
@@ -170,7 +172,7 @@ def test_an_interview_can_be_conducted_by_keyboard_from_start_to_protocol(page: 
     page.wait_for_url("**/protocol")
     expect(page.get_by_role("heading", name=f"Protocol of {name}")).to_be_visible()
     assert_for_everyone(page)
-    now = told(study, name)
+    now = conversation_of(study, name)
     assert [(note.text, note.follow_up, note.amended) for note in now.notes] == [
         ("three stages", False, False),
         ("And at night? And by day?", True, True),
@@ -211,12 +213,12 @@ def test_two_interviewers_see_each_others_notes_and_overwrite_nothing(
     press(other, "n", "1")
     expect(page.locator("#stop-2 input[value=data]")).to_be_checked(timeout=SOON)
     expect(page.locator("#guide a[data-stop='2'] .mark")).to_have_text("asked")
-    assert told(study, name).clock.section == "practice", "the clock follows who asks, not who takes notes"
+    assert conversation_of(study, name).clock.section == "practice", "the clock follows who asks, not who takes notes"
     press(other, "n")
     other.get_by_role("button", name="Make the clock follow me").click()
     expect(page.locator("#clock-section .name")).to_have_text("Legitimacy", timeout=SOON)
     other.close()
-    assert {note.by for note in told(study, name).notes} == {"interviewer", "second"}
+    assert {note.by for note in conversation_of(study, name).notes} == {"interviewer", "second"}
 
 
 def test_a_connection_loss_does_not_stop_the_interview_or_lose_notes(page: Page, study: Study, name: str) -> None:
@@ -232,10 +234,10 @@ def test_a_connection_loss_does_not_stop_the_interview_or_lose_notes(page: Page,
     press(page, "Enter", "Escape", "n", "s")
     expect(page.get_by_role("heading", name="Thanks", exact=True)).to_be_visible()
     expect(page.locator("#saved")).to_contain_text("notes not saved yet")
-    assert [note.text for note in told(study, name).notes] == ["with a line"]
+    assert [note.text for note in conversation_of(study, name).notes] == ["with a line"]
     page.context.set_offline(False)
     all_saved(page)
-    now = told(study, name)
+    now = conversation_of(study, name)
     assert [(note.question, note.text) for note in now.notes] == [
         ("stages", "with a line"),
         ("stages", "without one \N{PARTY POPPER}"),
@@ -269,7 +271,7 @@ def test_amending_a_note_keeps_unsaved_text(page: Page, study: Study, name: str)
     expect(page.locator("#other-2")).to_have_value("who pays")
     press(page, "n")
     all_saved(page)
-    now = told(study, name)
+    now = conversation_of(study, name)
     assert [(note.text, note.amended) for note in now.notes] == [
         ("data first, then models", True),
         ("half a thought", False),
@@ -304,7 +306,7 @@ def test_the_text_of_every_rejected_note_is_kept(page: Page, study: Study, serve
     expect(page.locator("#note")).to_have_value("three\nfour")
     press(page, "n")
     all_saved(page)
-    assert [note.text for note in told(study, name).notes] == ["one\ntwo", "three\nfour"]
+    assert [note.text for note in conversation_of(study, name).notes] == ["one\ntwo", "three\nfour"]
 
 
 def test_no_element_of_the_page_is_covered_or_cut_off(page: Page) -> None:
@@ -335,7 +337,7 @@ def test_a_killed_server_and_a_closed_tab_lose_no_notes(
     write(page, "acknowledged")
     all_saved(page)
     server.kill()
-    assert [note.text for note in told(study, name).notes] == ["acknowledged"]
+    assert [note.text for note in conversation_of(study, name).notes] == ["acknowledged"]
     write(page, "while it was dead")
     press(page, "w")
     page.keyboard.type("half a wor")
@@ -345,7 +347,7 @@ def test_a_killed_server_and_a_closed_tab_lose_no_notes(
     again = at_desk(people["interviewer"], server, name, 1)
     all_saved(again)
     assert texts(again) == ["acknowledged", "while it was dead"]
-    assert [note.text for note in told(study, name).notes] == ["acknowledged", "while it was dead"]
+    assert [note.text for note in conversation_of(study, name).notes] == ["acknowledged", "while it was dead"]
     expect(again.locator("#note")).to_have_value("half a wor")
     again.close()
 

@@ -53,7 +53,7 @@ def desk(app: Starlette, study: Study) -> TestClient:
     return signed_in(app, study.root, Role.INTERVIEWER)
 
 
-def told(study: Study) -> Conversation:
+def conversation_of(study: Study) -> Conversation:
     with open_interviews(study) as interviews:
         return read_conversation(interviews, "P1")
 
@@ -103,7 +103,7 @@ def test_an_interview_can_be_conducted_with_forms_only(desk: TestClient, study: 
     assert step(desk, 1, "next", note="And at night?", follow_up="yes").headers["location"] == f"{DESK}?stop=2"
     assert step(desk, 2, "next", **{"item.2": "data", "other.2": "who pays"}).headers["location"] == f"{DESK}?stop=3"
     assert step(desk, 3, "skip").headers["location"] == f"{DESK}?stop=4"
-    now = told(study)
+    now = conversation_of(study)
     assert [(note.question, note.text, note.follow_up) for note in now.notes] == [
         ("stages", ODD, False),
         ("stages", "And at night?", True),
@@ -116,7 +116,7 @@ def test_an_interview_can_be_conducted_with_forms_only(desk: TestClient, study: 
     assert "<script>alert" not in page
     assert "Ask it after all" in desk.get(f"{DESK}?stop=3").text
     step(desk, 3, "ask")
-    assert told(study).state_of("illegal") == ""
+    assert conversation_of(study).state_of("illegal") == ""
     done = post(desk, ACTS, {"act": "clock", "what": "end", "key": "c9", "stop": "4"}, page=DESK)
     assert done.headers["location"] == PROTOCOL
     page = desk.get(PROTOCOL).text
@@ -130,16 +130,16 @@ def test_an_interview_can_be_conducted_with_forms_only(desk: TestClient, study: 
 
 def test_a_note_is_amended_by_form_and_a_rejected_note_keeps_its_text(desk: TestClient, study: Study) -> None:
     step(desk, 1, "save", note="data frist")
-    key = told(study).notes[0].key
+    key = conversation_of(study).notes[0].key
     page = desk.get(f"{DESK}?stop=1&amend={key}").text
     assert "Edit your note" in page
     assert "data frist</textarea>" in page
     step(desk, 1, "save", note="data first", amends=key)
-    assert [note.text for note in told(study).notes] == ["data first"]
+    assert [note.text for note in conversation_of(study).notes] == ["data first"]
     refused = step(desk, 1, "save", note="x" * 10_001)
     assert refused.status_code == 422
     assert "x" * 10_001 in refused.text
-    assert told(study).notes[0].amended
+    assert conversation_of(study).notes[0].amended
 
 
 def test_saving_a_form_keeps_ticks_that_another_interviewer_made_meanwhile(desk: TestClient, study: Study) -> None:
@@ -147,13 +147,16 @@ def test_saving_a_form_keeps_ticks_that_another_interviewer_made_meanwhile(desk:
     with open_interviews(study) as interviews:
         tick_item(interviews, "P1", Stamp("second"), "factors", "time")
     step(desk, 2, "save", **{"item.2": "data"})
-    assert {tick.item: tick.by for tick in told(study).ticked("factors")} == {"time": "second", "data": "interviewer"}
+    assert {tick.item: tick.by for tick in conversation_of(study).ticked("factors")} == {
+        "time": "second",
+        "data": "interviewer",
+    }
     step(desk, 2, "save", **{"was.2": "time", "key": "untick"})
-    assert [tick.item for tick in told(study).ticked("factors")] == ["data"]
+    assert [tick.item for tick in conversation_of(study).ticked("factors")] == ["data"]
     with open_interviews(study) as interviews:
         tick_item(interviews, "P1", Stamp("second"), "factors", "data", on=False)
     step(desk, 2, "save", **{"was.2": "data", "item.2": "data", "key": "as it was shown"})
-    assert told(study).ticked("factors") == []
+    assert conversation_of(study).ticked("factors") == []
 
 
 def test_an_act_or_form_sent_twice_is_recorded_once(desk: TestClient, study: Study) -> None:
@@ -163,7 +166,7 @@ def test_an_act_or_form_sent_twice_is_recorded_once(desk: TestClient, study: Stu
     assert send(desk, text="something else").status_code == 422
     for _ in range(2):
         step(desk, 1, "save", note="once", key="form")
-    assert [note.text for note in told(study).notes] == ["data first", "once"]
+    assert [note.text for note in conversation_of(study).notes] == ["data first", "once"]
     assert send(desk, "clock", "k2", what="pause").json()["number"] == 0, "nothing runs that could be paused"
 
 
@@ -190,7 +193,7 @@ def test_malformed_acts_are_rejected(desk: TestClient, study: Study) -> None:
     assert send(desk, rater="somebody else").status_code == 409
     assert send(desk, opened="another study").status_code == 409
     assert post(desk, ACTS, {"act": "step", "key": "a"}, page=DESK).status_code == 422
-    assert told(study) == Conversation()
+    assert conversation_of(study) == Conversation()
 
 
 def test_only_interviewers_can_read_new_entries_of_others(app: Starlette, desk: TestClient, study: Study) -> None:

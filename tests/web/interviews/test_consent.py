@@ -43,7 +43,7 @@ def path(room: Interviews) -> str:
     return f"/c/{make_link(room, 'P1').code}"
 
 
-def said(opened: TestClient, path: str, what: str, version: str = "1") -> int:
+def send_consent(opened: TestClient, path: str, what: str, version: str = "1") -> int:
     return opened.post(path, data={"what": what, "version": version}, headers=OURS).status_code
 
 
@@ -53,7 +53,7 @@ def test_a_participant_can_accept_decline_and_accept_again(app: Starlette, room:
     assert "<h2>Before we talk</h2>" in page
     assert "<strong>Nothing is published with your name.</strong>" in page
     for what, words in (("accepted", "You agreed on"), ("declined", "You declined on"), ("accepted", "You agreed on")):
-        assert said(opened, path, what) == 303
+        assert send_consent(opened, path, what) == 303
         assert words in opened.get(path).text
         assert (find_consent(room, "P1").what, find_consent(room, "P1").how) == (what, "by link")
     assert "I do not agree" not in opened.get(path).text
@@ -65,13 +65,13 @@ def test_an_outdated_consent_version_cannot_be_accepted(app: Starlette, room: In
     opened.get(path)
     (room.study.root / "instruments" / "agreement.md").write_text("We also film you.", "utf-8")
     put_consent_form_in_force(room)
-    assert said(opened, path, "accepted") == 409
+    assert send_consent(opened, path, "accepted") == 409
     assert not find_consent(room, "P1").accepted
     assert "We also film you." in opened.get(path).text
-    assert said(opened, path, "accepted", "2") == 303
+    assert send_consent(opened, path, "accepted", "2") == 303
     for version in ("", "one", "-1", "9" * 30):
-        assert said(opened, path, "accepted", version) == 409
-    assert said(opened, path, "perhaps", "2") == 404
+        assert send_consent(opened, path, "accepted", version) == 409
+    assert send_consent(opened, path, "perhaps", "2") == 404
 
 
 def test_a_withdrawal_needs_a_confirmation_and_erases_everything(app: Starlette, room: Interviews) -> None:
@@ -92,13 +92,13 @@ def test_declining_after_the_interview_explains_what_is_kept_and_how_to_erase_it
     app: Starlette, room: Interviews, path: str
 ) -> None:
     opened = browser(app)
-    assert said(opened, path, "declined") == 303
+    assert send_consent(opened, path, "declined") == 303
     assert "There will be no interview" in opened.get(path).text
     with_transcript(room)
     path = f"/c/{make_link(room, 'P2').code}"
     asking = opened.get(f"{path}?again=1").text
     assert "kept unless you withdraw" in asking
-    assert said(opened, path, "declined") == 303
+    assert send_consent(opened, path, "declined") == 303
     page = opened.get(path).text
     assert "There will be no interview" not in page
     assert "left out of future results" in page

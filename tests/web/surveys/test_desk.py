@@ -48,7 +48,7 @@ def study(tmp_path: Path) -> Study:
 
 
 @pytest.fixture
-def asked(tmp_path: Path) -> tuple[Study, dict[str, str]]:
+def answered_survey(tmp_path: Path) -> tuple[Study, dict[str, str]]:
     """The survey is open and was answered in every way."""
     with fielded(tmp_path / "study") as surveys:
         return surveys.study, filled(surveys)
@@ -65,10 +65,10 @@ def lead(study: Study) -> Iterator[TestClient]:
 
 
 @pytest.fixture
-def following(asked: tuple[Study, dict[str, str]]) -> Iterator[TestClient]:
+def following(answered_survey: tuple[Study, dict[str, str]]) -> Iterator[TestClient]:
     """The lead of the survey that was answered."""
-    with closing_app(opened(asked[0])) as app:
-        yield signed_in(app, asked[0].root)
+    with closing_app(opened(answered_survey[0])) as app:
+        yield signed_in(app, answered_survey[0].root)
 
 
 def act(lead: TestClient, act: str, name: str = NAME) -> int:
@@ -136,9 +136,9 @@ def test_a_serious_problem_prevents_opening_and_an_unreadable_file_is_reported(l
 
 
 def test_a_changed_questionnaire_shows_its_changes_and_is_opened_as_a_new_version(
-    following: TestClient, asked: tuple[Study, dict[str, str]]
+    following: TestClient, answered_survey: tuple[Study, dict[str, str]]
 ) -> None:
-    study, responses = asked
+    study, responses = answered_survey
     assert "Changes in the file" not in following.get(f"/surveys/{NAME}").text
     small_survey(study.root, NEWER)
     page = following.get(f"/surveys/{NAME}").text
@@ -155,9 +155,9 @@ def test_a_changed_questionnaire_shows_its_changes_and_is_opened_as_a_new_versio
 
 
 def test_a_deleted_questionnaire_file_leaves_the_open_survey_intact(
-    following: TestClient, asked: tuple[Study, dict[str, str]]
+    following: TestClient, answered_survey: tuple[Study, dict[str, str]]
 ) -> None:
-    (asked[0].root / "instruments" / f"{NAME}.toml").unlink()
+    (answered_survey[0].root / "instruments" / f"{NAME}.toml").unlink()
     for path in ("/surveys", f"/surveys/{NAME}", f"/surveys/{NAME}/responses"):
         assert following.get(path).status_code == 200, path
     assert "no longer exists" in following.get(f"/surveys/{NAME}").text
@@ -230,8 +230,8 @@ def test_the_preview_ends_like_a_real_response_and_in_the_chosen_language(lead: 
     assert lead.get(f"/surveys/{NAME}/preview?language=fr").status_code == 422
 
 
-def test_responses_are_filtered_by_status(following: TestClient, asked: tuple[Study, dict[str, str]]) -> None:
-    responses = asked[1]
+def test_responses_are_filtered_by_status(following: TestClient, answered_survey: tuple[Study, dict[str, str]]) -> None:
+    responses = answered_survey[1]
     page = following.get(f"/surveys/{NAME}/responses").text
     assert all(response in page for response in responses.values())
     for query, wanted in (
@@ -249,21 +249,21 @@ def test_responses_are_filtered_by_status(following: TestClient, asked: tuple[St
 
 
 def test_a_response_is_shown_with_its_answers_and_reasons_for_missing_ones(
-    following: TestClient, asked: tuple[Study, dict[str, str]]
+    following: TestClient, answered_survey: tuple[Study, dict[str, str]]
 ) -> None:
-    page = following.get(f"/surveys/{NAME}/responses/{asked[1]['finished']}").text
+    page = following.get(f"/surveys/{NAME}/responses/{answered_survey[1]['finished']}").text
     for words in ("Other: Teaching", "ONNX, the exchange format", "Wrong results: Often", "licences: Rarely",
                   "1. Accuracy", "4 years", "not shown", "Custom layers.\nThey never fit."):  # fmt: skip
         assert words in page, words
-    page = following.get(f"/surveys/{NAME}/responses/{asked[1]['under way']}").text
+    page = following.get(f"/surveys/{NAME}/responses/{answered_survey[1]['under way']}").text
     assert "not reached" in page
     assert following.get(f"/surveys/{NAME}/responses/unknown").status_code == 409
 
 
 def test_a_flagged_response_waits_for_a_decision_that_is_recorded_with_its_reason(
-    following: TestClient, asked: tuple[Study, dict[str, str]]
+    following: TestClient, answered_survey: tuple[Study, dict[str, str]]
 ) -> None:
-    study, responses = asked
+    study, responses = answered_survey
     fast, path = responses["fast"], f"/surveys/{NAME}/responses/{responses['fast']}"
     page = following.get(f"/surveys/{NAME}/flags").text
     assert fast in page
@@ -287,9 +287,9 @@ def test_a_flagged_response_waits_for_a_decision_that_is_recorded_with_its_reaso
 
 
 def test_erasing_a_response_needs_a_reason_and_a_confirmation(
-    following: TestClient, asked: tuple[Study, dict[str, str]]
+    following: TestClient, answered_survey: tuple[Study, dict[str, str]]
 ) -> None:
-    study, responses = asked
+    study, responses = answered_survey
     path = f"/surveys/{NAME}/responses/{responses['finished']}"
     for fields, words in (
         ({"why": "asked"}, "confirm that you are sure"),
@@ -324,8 +324,8 @@ def test_invitation_links_of_a_batch_are_shown_once_and_counted(lead: TestClient
         assert 'value="third"' in refused.text
 
 
-def test_readers_see_only_the_results_of_a_survey(asked: tuple[Study, dict[str, str]]) -> None:
-    study, responses = asked
+def test_readers_see_only_the_results_of_a_survey(answered_survey: tuple[Study, dict[str, str]]) -> None:
+    study, responses = answered_survey
     with closing_app(opened(study)) as app:
         reader = signed_in(app, study.root, Role.REVIEWER)
         page = reader.get("/surveys").text
@@ -336,9 +336,9 @@ def test_readers_see_only_the_results_of_a_survey(asked: tuple[Study, dict[str, 
         assert ">Surveys</a>" not in signed_in(app, study.root, Role.RATER).get("/").text
 
 
-def test_html_in_answers_is_shown_as_text(asked: tuple[Study, dict[str, str]]) -> None:
+def test_html_in_answers_is_shown_as_text(answered_survey: tuple[Study, dict[str, str]]) -> None:
     hostile = "<script>alert(1)</script>{{ 7 * 7 }}"
-    study = asked[0]
+    study = answered_survey[0]
     forms = {**FORMS, "words": {"q.hardest": [hostile]}, "you": {**FORMS["you"], "q.role.other.text": [hostile]}}
     with open_surveys(study) as surveys:
         response = answered(surveys, forms=forms)[1].id
