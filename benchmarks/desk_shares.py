@@ -1,4 +1,4 @@
-"""Raters at a pace, alone and among respondents who answer without a pause: who is kept waiting by whom."""
+"""Measures how much respondents without pauses slow down raters, and the reverse."""
 
 from __future__ import annotations
 

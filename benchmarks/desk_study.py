@@ -1,4 +1,4 @@
-"""A study of any size with an open round, made through the front door, and its desk in a process of its own."""
+"""Create a study of any size with an open round through the public interface, and serve it in a subprocess."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every page of the demo, opened by each role: what the first visitor costs the server, and what the next ones do.
+"""Measures the first and later loads of every demo page for each role.
 
 It opens every address that a page links to, up to a few of each route, and prints the routes that take more than `BAR`
 of processor time, as docs/reference/serving.md lists them. On a machine with nothing else to do a page takes as long

@@ -1,4 +1,4 @@
-"""The tutorial on interviews, followed to the letter: every command is run, and what it is said to print is printed."""
+"""Every command of the interview tutorial prints the output shown on the page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the lead does with a round while others rate: it keeps nobody waiting, and nothing is opened on what is gone."""
+"""Acts of the lead during rating block nobody, and a round is not opened on outdated data."""
 
 from __future__ import annotations
 

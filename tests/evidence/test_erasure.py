@@ -1,4 +1,4 @@
-"""Whatever way a round chooses its items, none is of a person who withdrew."""
+"""No round contains items of withdrawn participants, however its items are chosen."""
 
 from __future__ import annotations
 

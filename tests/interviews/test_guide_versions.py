@@ -1,4 +1,4 @@
-"""The guides of a study: what their files say now, which versions were used by which interviews."""
+"""The guides of a study: their current files and the versions used by interviews."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who participants are is in no evidence, no report and no journal, in whatever a study makes of itself."""
+"""Evidence, reports and the journal contain no identities of participants."""
 
 from __future__ import annotations
 

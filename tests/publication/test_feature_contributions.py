@@ -1,4 +1,4 @@
-"""Publications ask every feature for its fingerprint, its section of the report, and what nobody may read."""
+"""Publication uses the fingerprint, report section and guard of every feature."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is being made while a participant withdraws is never published: it may quote them."""
+"""Results built during a withdrawal are never published, because they may quote the participant."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers and invitations go into a backup with the acts and come back with them, but for what was withdrawn since."""
+"""A backup contains acts, answers and invitations; a restore leaves out what was withdrawn since."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command line in a process of its own, forked from one that has its modules loaded already.
+"""Run commands in subprocesses forked from a process with all modules loaded.
 
 What the console script calls is called here too; only what Python itself needs to start is saved, a hundred times over.
 """

@@ -1,4 +1,4 @@
-"""Who can begin a survey: what the page at its address says is what beginning it does."""
+"""Who can start a survey: the shown access status equals what starting it does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Claims have a backup of their own; what comes back is put together with what is there, and nobody is paid twice."""
+"""Claims have a separate backup; a restore merges it with existing claims, and nobody is paid twice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What makes the lead look twice at a response, and what does not."""
+"""Which responses are flagged for the lead and which are not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What raters and leads write about an open answer goes when its respondent withdraws; codes and agreement stay."""
+"""Texts about an open answer are erased when its respondent withdraws; codes and agreement are kept."""
 
 from __future__ import annotations
 

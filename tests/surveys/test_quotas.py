@@ -1,4 +1,4 @@
-"""Groups of which only so many are wanted: never one more, however many come at once, and nobody's pages are lost."""
+"""Quota groups never exceed their limit, even with simultaneous respondents, and no page is lost."""
 
 from __future__ import annotations
 

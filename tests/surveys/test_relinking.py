@@ -1,4 +1,4 @@
-"""Somebody who holds the answers, the claims, the invitations and the key tries to put them side by side.
+"""An attacker with answers, claims, invitations and the key tries to link them.
 
 Respondents finish in an order that the answers give away, and claim their pay soon after. Each attack puts the claims
 in an order or names a pair; one that is better than chance means that somebody's pay leads to what they answered.

@@ -1,4 +1,4 @@
-"""Two windows, a way that was left, and a change of mind: what is kept is what the answers lead to."""
+"""Concurrent windows, abandoned paths and changed answers: only answers on the current path count."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Time spent on pages: what a page carries is believed only where it was made here."""
+"""Time spent on pages: only marks signed by the server count."""
 
 from __future__ import annotations
 

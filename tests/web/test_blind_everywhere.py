@@ -1,4 +1,4 @@
-"""Blindness over every route and export: what others said, and who, is found on no page that it is hidden from."""
+"""No route or export shows hidden answers or names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hostile posts in a real browser: on the desk as raters and leads see them, and in what is published."""
+"""Hostile posts in a real browser, on desk pages and in published results."""
 
 from __future__ import annotations
 

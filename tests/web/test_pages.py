@@ -1,4 +1,4 @@
-"""The funnel's pages, in process: what they show, what they refuse, and that evidence can do no harm."""
+"""Funnel pages: content, errors and harmless evidence."""
 
 from __future__ import annotations
 

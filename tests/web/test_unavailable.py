@@ -1,4 +1,4 @@
-"""A desk that cannot write or read what it keeps: a full disk, a damaged people.db, a folder that cannot be written."""
+"""A desk that cannot read or write its files: a full disk, a damaged people.db, an unwritable folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A rater's view of an open round is made of the plan and the rater's own ratings, whatever others do."""
+"""A rater's view of an open round depends only on the plan and the rater's own ratings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A codebook whose acts lose no rating, whatever is done and undone."""
+"""No sequence of codebook changes and undos loses a rating."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a code asks for more, said by two raters: one spelling, no nonsense where they differ, a way to settle it."""
+"""Field values of two raters: merged spellings, reported differences and how they are settled."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stretches of several raters together: one with another's, never with one's own, and each letter keeps its codes."""
+"""Merging passages: only passages of different raters are merged, and every character keeps its codes."""
 
 from __future__ import annotations
 

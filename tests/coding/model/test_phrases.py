@@ -1,4 +1,4 @@
-"""Constant comparison: words become one, sets come to agree, phrases lead to objects."""
+"""Constant comparison: unified words, falling discrepancy, and objects from phrases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A rater's place is kept up rating by rating, and says at every moment what the whole view says."""
+"""A rater's incrementally updated progress always equals the full view."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rounds: what opens, what closes, who rates what, and what a rating may say."""
+"""Rounds: opening, closing, assignment of items, and valid ratings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the lead sees of rounds: what a plan would be, how far everybody is, what happened; never what was said."""
+"""The lead's pages of rounds: previews, progress and events, but no answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A bad row costs itself alone, and a file that is not what it says is refused in one sentence."""
+"""A bad row rejects only itself, and an invalid file is refused in one sentence."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A 7z archive gives back what was packed into it, in small pieces."""
+"""7z archives are unpacked completely in small pieces."""
 
 import bz2
 import lzma

@@ -1,4 +1,4 @@
-"""What Python cannot unpack is unpacked by a program, as carefully."""
+"""Archives that Python cannot unpack are unpacked by an external program with the same checks."""
 
 import os
 import subprocess

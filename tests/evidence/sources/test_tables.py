@@ -1,4 +1,4 @@
-"""A table gives back what its cells say at the types a study asks for."""
+"""Table cells are read with the types of the study file."""
 
 import csv
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Cells of a workbook come at their types, and a workbook that means harm is refused before it does any."""
+"""Workbook cells are read with their types, and hostile workbooks are refused in bounded memory."""
 
 import os
 import struct

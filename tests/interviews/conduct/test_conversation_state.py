@@ -1,4 +1,4 @@
-"""A conversation from its entries: the clock with its pauses, notes that nobody overwrites, ticks, the protocol."""
+"""An interview computed from its entries: clock and pauses, notes, ticks and the protocol."""
 
 from __future__ import annotations
 

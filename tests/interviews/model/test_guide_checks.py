@@ -1,4 +1,4 @@
-"""What is wrong with a guide, and what only looks odd: each in one sentence, found before anybody is asked."""
+"""Problems and warnings of a guide, each in one sentence, before the first interview."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Guides as files: what is written is what is read, and what cannot be read is refused with its line."""
+"""Guide files are parsed back unchanged, and unreadable ones are refused with their line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions of a guide are found where they are asked in other words, and nowhere else."""
+"""Rephrased guide questions are matched in a transcript, and other turns are not."""
 
 from __future__ import annotations
 

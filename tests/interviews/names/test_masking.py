@@ -1,4 +1,4 @@
-"""A known name is shown to nobody who codes, and whatever becomes of names, a stretch covers what it was put on."""
+"""Raters see no known names, and a coded passage keeps its words whatever happens to names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The name of a participant who withdrew is in no recorded word of others, and no code moves by that."""
+"""A withdrawn participant's name is removed from other transcripts, and no coded passage moves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Consent: which version somebody answered, how, and what cannot go on without it."""
+"""Consent: the answered version, the way of answering, and what requires it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""After a withdrawal nothing of a participant is in any file of the study, in whatever form it was there."""
+"""After a withdrawal no file of the study contains anything of the participant."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Passages over several turns: whatever two raters do, each is whole, and one of each that meet are one quotation."""
+"""Passages across turns stay complete, and overlapping passages of two raters become one quotation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From decided stretches to tables: planted themes come out, every cell opens what it counts, who withdrew is gone."""
+"""Theme tables: planted themes are found, every cell opens its quotations, and withdrawn participants are left out."""
 
 from __future__ import annotations
 

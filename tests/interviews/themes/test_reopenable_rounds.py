@@ -1,4 +1,4 @@
-"""Themes while a round that coded transcripts may still be reopened: nothing in them comes from its ratings."""
+"""Themes contain nothing from a round that can still be reopened."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words that look like times, tags, numbers, headers or speakers stay somebody's words."""
+"""Spoken words that look like times, tags, numbers, headers or speakers are kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that are not what they should be are refused in a sentence; none is obeyed."""
+"""Malformed and hostile files are refused in one sentence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No word is added, none is lost, and everybody keeps their own: whatever is said, whatever wrote it down."""
+"""Every format keeps all words with their speakers and adds none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Transcripts come in once, with consent, and a person's word about voices and questions counts."""
+"""Transcripts are imported once and with consent; manual corrections of voices and questions are kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Explanations of differences: proposed where one fits, and nowhere else."""
+"""A difference is explained only if an explanation fits."""
 
 from __future__ import annotations
 

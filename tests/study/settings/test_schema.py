@@ -1,4 +1,4 @@
-"""Every mistake in a study file is one sentence with file, key, what was found and what is allowed."""
+"""Every mistake in a study file gives one sentence with file, key, value and allowed values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of answers hold what the store holds, no more and no less, and come back as they went."""
+"""Exported tables contain exactly the stored answers and are imported unchanged."""
 
 from __future__ import annotations
 

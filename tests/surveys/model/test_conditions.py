@@ -1,4 +1,4 @@
-"""Conditions on earlier answers: read as they are written, and held against what was answered."""
+"""Conditions on earlier answers are parsed and evaluated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A respondent's way: the next page, back and on again, what is taken, and why an answer is missing."""
+"""The flow of a survey: next page, going back, accepted answers, and reasons for missing ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is wrong with a questionnaire is found before anybody answers it, said in a sentence, with the remedy."""
+"""Problems of a questionnaire are found before it opens, each in one sentence with a remedy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A questionnaire out of its file: what its author wrote, in one language, and every mistake as one sentence."""
+"""Questionnaire files are parsed in one language, and every mistake gives a one-sentence error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lines and columns of responses say what was answered, and why where nothing was."""
+"""Rows and columns of responses contain the answers and the reasons for missing ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the pages say by themselves: whole in every language, and all that the pages say comes from there."""
+"""Texts of respondent pages: complete in every language, and used for everything the pages say."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A response as its lead reads it: the order in which its respondent met what was shuffled."""
+"""The response page shows the shuffled order that the respondent saw."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The file of answers against a plain model of it, and what is left of somebody who withdrew."""
+"""The answers file compared with a simple model, and its content after a withdrawal."""
 
 from __future__ import annotations
 

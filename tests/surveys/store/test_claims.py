@@ -1,4 +1,4 @@
-"""Claims: each once, under seal, and in a file that is the same whatever order they came in."""
+"""Claims are recorded once and encrypted, in a file that does not depend on their order."""
 
 from __future__ import annotations
 

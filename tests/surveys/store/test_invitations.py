@@ -1,4 +1,4 @@
-"""Invitations: each link is used once, and the file does not tell in which order."""
+"""Each invitation is used once, and the file does not reveal the order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Agreement in the desk: the numbers of the command line, each opening its items, and nobody sees it too early."""
+"""Agreement pages: the same numbers as the command line, links to items, and no early views."""
 
 from __future__ import annotations
 

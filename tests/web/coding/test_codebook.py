@@ -1,4 +1,4 @@
-"""The codebook on the desk: looked through by everybody, changed by the lead who saw what it moves, undone again."""
+"""Codebook pages: reading, previewed changes by the lead, and undo."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Disagreements and the tie-breaker's desk in the browser: by form, by keyboard, and blind where they must be."""
+"""Disagreement and tie-breaker pages by form and by keyboard, with names hidden where required."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rounds on the desk: set up by form, opened, followed, closed; files for those who may see them, asked first."""
+"""Round pages: setup by form, opening, progress, closing, and downloads with permission and confirmation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sheets of every kind of question, unrated, rated and refused; and what a desk in trouble tells a browser."""
+"""Rating sheets of every facet kind, unrated, rated and rejected, and responses when the store fails."""
 
 from __future__ import annotations
 

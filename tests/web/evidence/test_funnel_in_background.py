@@ -1,4 +1,4 @@
-"""What the pages of the funnel wait for does not keep others waiting."""
+"""A waiting funnel page does not block other pages."""
 
 from __future__ import annotations
 

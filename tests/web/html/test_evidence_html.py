@@ -1,4 +1,4 @@
-"""A stranger's HTML in a page: nothing of it runs, loads, styles or misleads, and what a reader needs is there."""
+"""HTML of evidence is cleaned: it cannot run, load, style or mislead, and its text is kept."""
 
 from __future__ import annotations
 

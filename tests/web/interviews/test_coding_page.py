@@ -1,4 +1,4 @@
-"""The coding page without a window: what it shows to whom, forms that need no script, refusals, and what is settled."""
+"""The coding page without a browser: visibility, forms without JavaScript, rejections and settling."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Interview guides at the desk: read with their times, told what is wrong, kept in the versions that were used."""
+"""Interview guide pages: times, problems and used versions."""
 
 from __future__ import annotations
 

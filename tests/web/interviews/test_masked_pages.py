@@ -1,4 +1,4 @@
-"""A name that is known, and in evidence that is older than that: no page shows it to anybody but the lead."""
+"""Only the lead's pages show a known name, even if evidence is older than the name."""
 
 from __future__ import annotations
 

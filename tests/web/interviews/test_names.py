@@ -1,4 +1,4 @@
-"""Names at the desk: the lead answers place by place, with a script or without; nobody else sees them."""
+"""The names page: the lead answers matches one by one, with or without JavaScript, and nobody else sees them."""
 
 from __future__ import annotations
 

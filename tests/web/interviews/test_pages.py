@@ -1,4 +1,4 @@
-"""Interviews at the desk: who takes part, what they agreed to, and who sees how to reach them."""
+"""Interview pages: participants, consent, and access to contact details."""
 
 from __future__ import annotations
 

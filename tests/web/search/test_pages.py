@@ -1,4 +1,4 @@
-"""Evidence in the browser: found, filtered, opened, kept and taken along; nobody sees more than they may."""
+"""Search pages: filters, item pages, saved filters and downloads, with the right permissions."""
 
 from __future__ import annotations
 

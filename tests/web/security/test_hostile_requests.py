@@ -1,4 +1,4 @@
-"""Requests that nobody sends by accident: each is answered with a page or a sentence, and none breaks the desk."""
+"""Hostile requests get a page or a one-sentence error and never break the desk."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every route × nobody and every role, with real requests, against one table written here a second time."""
+"""Every route with every role and without a session, compared with a second permission table."""
 
 from __future__ import annotations
 

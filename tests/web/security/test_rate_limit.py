@@ -1,4 +1,4 @@
-"""How often one address may do something: bounded in time, in memory, and whatever the clock does."""
+"""The rate limit per address: bounded in time and memory, and safe against clock changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The study at a glance: the same numbers as everywhere, for each viewer what they may see, at a cost that stays."""
+"""The study overview: consistent numbers, limited to what each viewer may see, at constant cost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The start of the desk: the state of the study for those who lead or read it, to each what is theirs to see."""
+"""The start page shows each role the state of the study that it may see."""
 
 from __future__ import annotations
 

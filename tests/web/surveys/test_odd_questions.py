@@ -1,4 +1,4 @@
-"""Addresses that nobody would write: every page answers them with itself or a sentence, and never breaks."""
+"""Unusual addresses and parameters never break a page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answering a survey through its pages: kept before the next one comes, and a kind word where there is none."""
+"""Answering a survey page by page: answers are saved before the next page is shown."""
 
 from __future__ import annotations
 

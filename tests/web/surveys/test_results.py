@@ -1,4 +1,4 @@
-"""Results of a survey on the desk: every number leads to as many answers, for those who may read results."""
+"""Survey results: every number opens that many answers, for roles that may read results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A study that only asks people, on the desk: what came in by a file is shown, and what is next comes from surveys."""
+"""A study with surveys only: imported responses are shown, and the next step comes from its surveys."""
 
 from __future__ import annotations
 

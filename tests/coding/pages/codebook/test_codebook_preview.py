@@ -1,4 +1,4 @@
-"""What a change of the codebook is said to move is what it moves, and nobody sees more of it than they may."""
+"""A preview equals the effect of a codebook change and shows each person only what they may see."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a selection takes must be what a person would take who parsed every row."""
+"""A selection by tag equals one made by parsing every row."""
 
 from __future__ import annotations
 
